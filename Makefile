@@ -1,0 +1,55 @@
+# One command sets up and runs the service here:  make dev
+# One command sets up and runs the tests:         make test
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+VENV := .venv
+PY := $(VENV)/bin/python
+export PYTHONPATH := $(CURDIR)/shared:$(CURDIR)/functions:$(CURDIR)/local:$(CURDIR)/cli
+export HEADGATE_CACHE ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache)/headgate
+export HEADGATE_COLLECTORS_DIR ?= $(HEADGATE_CACHE)/collectors
+
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+$(VENV)/.ready: requirements/dev.txt pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Headgate needs Python 3.11 or newer: install it, or name it with PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@echo "Setting up the Python environment in $(VENV) ..."
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@touch $@
+
+venv: $(VENV)/.ready
+
+collector: ## Build the collector, or with VERSION=X.Y.Z add an official release beside it
+	@$(MAKE) --no-print-directory -C layers/collector collector VERSION=$(VERSION)
+
+dev: venv collector ## Run the whole service on this machine
+	@exec $(PY) -m headgate_local
+
+test: venv collector ## Set up and run every test
+	@$(MAKE) --no-print-directory -C layers/collector go-test
+	@$(PY) -m pytest tests/unit
+	@$(PY) -m pytest tests/contract
+	@$(PY) -m pytest tests/end_to_end
+
+lint: venv ## Check style, types, layers and the template
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy shared/headgate cli/headgate_cli
+	@if [ -f template.yaml ]; then echo "cfn-lint template.yaml"; $(VENV)/bin/cfn-lint template.yaml; fi
+	$(MAKE) --no-print-directory -C layers/collector go-vet gofmt-check
+
+bench: venv collector ## Print the benchmarks, each against its baseline
+	@$(PY) -m tests.benchmarks
+
+lock: ## Renew requirements/*.txt from requirements/*.in (needs uv)
+	@for name in lambda local cli dev sam; do \
+		uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
+			--no-emit-find-links $$( [ $$name = lambda ] || [ $$name = sam ] || echo -c requirements/lambda.txt ) \
+			requirements/$$name.in -o requirements/$$name.txt; done
+
+.PHONY: help venv collector dev test lint bench lock

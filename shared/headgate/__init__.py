@@ -1,0 +1,1 @@
+"""Headgate's domain: one folder per concept, plain Python; only `http/` knows a web framework."""

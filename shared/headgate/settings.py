@@ -1,0 +1,54 @@
+"""The environment, read once. Every name is set by template.yaml on AWS and by the local service on a laptop."""
+
+import os
+from dataclasses import dataclass
+from functools import cache
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a deployment decides. Table and bucket names are empty where a function has no access to them."""
+
+    configurations_table: str
+    versions_table: str
+    fleets_table: str
+    runs_table: str
+    identity_table: str
+    bucket: str
+    rate_limit_per_minute: int
+    collector_version: str
+    collectors_dir: str
+    state_machine_arn: str
+    fleet_limit: int
+    fleet_endpoint: str
+    public_url: str
+
+
+@cache
+def settings() -> Settings:
+    """Returns the settings of this process. Raises ValueError where a number is not one."""
+    env = os.environ.get
+    return Settings(
+        configurations_table=env("HEADGATE_CONFIGURATIONS_TABLE", ""),
+        versions_table=env("HEADGATE_VERSIONS_TABLE", ""),
+        fleets_table=env("HEADGATE_FLEETS_TABLE", ""),
+        runs_table=env("HEADGATE_RUNS_TABLE", ""),
+        identity_table=env("HEADGATE_IDENTITY_TABLE", ""),
+        bucket=env("HEADGATE_BUCKET", ""),
+        rate_limit_per_minute=_whole_number("HEADGATE_RATE_LIMIT_PER_MINUTE", default=60, least=1),
+        collector_version=env("HEADGATE_COLLECTOR_VERSION", "0.139.0"),
+        collectors_dir=env("HEADGATE_COLLECTORS_DIR", "/opt/collectors"),
+        state_machine_arn=env("HEADGATE_STATE_MACHINE_ARN", ""),
+        fleet_limit=_whole_number("HEADGATE_FLEET_LIMIT", default=25, least=0),
+        fleet_endpoint=env("HEADGATE_FLEET_ENDPOINT", ""),
+        public_url=env("HEADGATE_PUBLIC_URL", ""),
+    )
+
+
+def _whole_number(name: str, *, default: int, least: int) -> int:
+    text = os.environ.get(name, "")
+    if not text:
+        return default
+    if not text.isascii() or not text.isdigit() or int(text) < least:
+        raise ValueError(f"{name} is {text!r}; it has to be a whole number of at least {least}")
+    return int(text)
