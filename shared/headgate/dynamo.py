@@ -14,8 +14,8 @@ from botocore.exceptions import ClientError
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
 
-Value: TypeAlias = "str | int | bool | bytes | None | Sequence[Value] | Mapping[str, Value]"
-Item: TypeAlias = "dict[str, Value]"
+Value: TypeAlias = str | int | bool | bytes | Sequence["Value"] | Mapping[str, "Value"] | None
+Item: TypeAlias = dict[str, Value]
 
 
 def marshal(values: Mapping[str, Value]) -> dict[str, AttributeValueTypeDef]:
@@ -49,7 +49,7 @@ def _attribute(value: Value) -> AttributeValueTypeDef:
 def _value(attribute: Mapping[str, object]) -> Value:
     ((kind, content),) = attribute.items()
     match kind, content:
-        case ("S", str()) | ("BOOL", bool()) | ("B", bytes()):
+        case (("S" | "BOOL" | "B"), (str() | bool() | bytes())):
             return content
         case "N", str():
             return int(Decimal(content))
@@ -90,6 +90,11 @@ def condition_failed(error: ClientError) -> bool:
     return error.response["Error"]["Code"] == "ConditionalCheckFailedException"
 
 
+def current_item(error: ClientError) -> Item:
+    """The item that stood in the way of a conditional write, if the write asked for it; empty if there was none."""
+    return unmarshal(cast("Mapping[str, AttributeValueTypeDef]", error.response.get("Item", {})))
+
+
 def cancellation_codes(error: ClientError) -> list[str]:
     """Why each item of a refused transaction was refused (`None`, `ConditionalCheckFailed`, `TransactionConflict`).
 
@@ -108,5 +113,3 @@ def lost_a_race(error: ClientError) -> bool:
     return code in ("ConditionalCheckFailedException", "TransactionConflictException") or (
         bool(codes) and set(codes) <= {"None", "ConditionalCheckFailed", "TransactionConflict"}
     )
-
-

@@ -1,0 +1,1 @@
+"""HTTP around the domain: credentials, limits, problem responses, pagination, idempotency. The only user of FastAPI."""

@@ -1,0 +1,33 @@
+"""A function's web application, and the handler that API Gateway's events reach it by."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from fastapi import APIRouter, FastAPI
+from mangum import Mangum
+
+from headgate.http import problems
+from headgate.http.request_context import RequestContext
+
+MAX_BODY_BYTES: Final = 1_048_576
+
+
+def create_app(title: str, routers: Sequence[APIRouter]) -> FastAPI:
+    app = FastAPI(
+        title=title,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        redirect_slashes=False,
+        # Counted as it arrives, and refused by its announced length before anything is read.
+        max_body_size=MAX_BODY_BYTES,
+    )
+    app.add_middleware(RequestContext)
+    problems.install(app)
+    for router in routers:
+        app.include_router(router)
+    return app
+
+
+def lambda_handler(app: FastAPI) -> Mangum:
+    return Mangum(app, lifespan="off")

@@ -1,0 +1,73 @@
+"""Pages on the wire: `limit`, and a cursor that only this service can have issued, for this caller and list."""
+
+import base64
+import binascii
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Final, Generic, TypeVar
+
+from fastapi import Depends, Query, Request
+from pydantic import BaseModel, BeforeValidator
+
+from headgate import errors
+from headgate.http.credentials import Reader
+from headgate.http.parameters import whole_number
+from headgate.identity import service as identity
+from headgate.paging import Slice
+
+_SIGNATURE_LENGTH: Final = 16
+
+Entry = TypeVar("Entry")
+Shown = TypeVar("Shown", bound=BaseModel)
+
+
+class Page(BaseModel, Generic[Shown]):
+    """One page of a list; `next_cursor` is null on the last one."""
+
+    items: list[Shown]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PageRequest:
+    """How many entries, after which position. `scope` ties the cursors of a list to it and to who asked."""
+
+    limit: int
+    after: str | None
+    scope: str
+
+    def page(self, entries: Slice[Entry], show: Callable[[Entry], Shown]) -> Page[Shown]:
+        cursor = None if entries.position is None else _issue(entries.position, self.scope)
+        return Page(items=[show(entry) for entry in entries.entries], next_cursor=cursor)
+
+
+def page_request(
+    request: Request,
+    caller: Reader,
+    limit: Annotated[int, BeforeValidator(whole_number), Query(ge=1, le=100, description="Entries a page")] = 50,
+    cursor: Annotated[str | None, Query(max_length=2_000, description="`next_cursor` of the page before")] = None,
+) -> PageRequest:
+    """Raises Invalid for a cursor that was not issued for this list and caller."""
+    scope = f"{caller.organization_id} {caller.principal.id} {request.url.path}"
+    return PageRequest(limit, None if cursor is None else _position(cursor, scope), scope)
+
+
+Paging = Annotated[PageRequest, Depends(page_request)]
+
+
+def _issue(position: str, scope: str) -> str:
+    signature = identity.sign("cursor", f"{scope}\0{position}".encode())
+    return base64.urlsafe_b64encode(signature + position.encode()).decode().rstrip("=")
+
+
+def _position(cursor: str, scope: str) -> str:
+    try:
+        content = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+        signature, position = content[:_SIGNATURE_LENGTH], content[_SIGNATURE_LENGTH:].decode()
+        issued = identity.signed("cursor", f"{scope}\0{position}".encode(), signature)
+    except (binascii.Error, ValueError):
+        issued, position = False, ""
+    if not issued:
+        message = "This cursor was not issued for this list; start without one"
+        raise errors.Invalid(f"query.cursor: {message}", [errors.FieldError(("query", "cursor"), message)])
+    return position

@@ -1,0 +1,36 @@
+"""Path and query parameters, which come as text: parsed strictly, so that `+1`, `01` and `1_0` are not numbers."""
+
+import re
+from typing import Annotated, Final
+
+from fastapi import Path
+from pydantic import BeforeValidator
+
+from headgate.ids import id_pattern
+
+_WHOLE_NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,8}")
+
+
+def whole_number(value: object) -> object:
+    """Accepts `12` and the number 12 (a default). Raises ValueError for any other text."""
+    if isinstance(value, str):
+        if not _WHOLE_NUMBER.fullmatch(value):
+            raise ValueError("This has to be a whole number")
+        return int(value)
+    return value
+
+
+def true_or_false(value: object) -> object:
+    """Accepts `true` and `false`. Raises ValueError for any other text."""
+    if isinstance(value, str):
+        if value not in ("true", "false"):
+            raise ValueError("This has to be `true` or `false`")
+        return value == "true"
+    return value
+
+
+ConfigurationId = Annotated[str, Path(pattern=id_pattern("cfg"))]
+RunId = Annotated[str, Path(pattern=id_pattern("run"))]
+FleetId = Annotated[str, Path(pattern=id_pattern("flt"))]
+DeploymentId = Annotated[str, Path(pattern=id_pattern("dep"))]
+VersionNumber = Annotated[int, BeforeValidator(whole_number), Path(ge=1)]

@@ -1,0 +1,221 @@
+"""Errors as RFC 9457 problem responses. The one place that knows which error has which status."""
+
+import re
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Final
+
+from botocore.exceptions import BotoCoreError, ClientError
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError, ResponseValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict
+from starlette.exceptions import HTTPException
+
+from headgate import errors
+from headgate.http.log import logger
+
+_STATUSES: Final[tuple[tuple[type[errors.HeadgateError], HTTPStatus], ...]] = (
+    (errors.BadRequest, HTTPStatus.BAD_REQUEST),
+    (errors.Unauthenticated, HTTPStatus.UNAUTHORIZED),
+    (errors.Forbidden, HTTPStatus.FORBIDDEN),
+    (errors.NotFound, HTTPStatus.NOT_FOUND),
+    (errors.Conflict, HTTPStatus.CONFLICT),
+    (errors.PreconditionFailed, HTTPStatus.PRECONDITION_FAILED),
+    (errors.TooLarge, HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
+    (errors.Invalid, HTTPStatus.UNPROCESSABLE_ENTITY),
+    (errors.TooManyRequests, HTTPStatus.TOO_MANY_REQUESTS),
+    (errors.BadGateway, HTTPStatus.BAD_GATEWAY),
+    (errors.Unavailable, HTTPStatus.SERVICE_UNAVAILABLE),
+)
+_CODES: Final[Mapping[int, str]] = {
+    404: "not_found",
+    405: "method_not_allowed",
+    413: "too_large",
+    500: "internal_error",
+    503: "unavailable",
+}
+# After a passing fault; long enough for a checker to be warm again.
+_RETRY_AFTER_OUTAGE: Final = "2"
+_TOO_LARGE: Final = "The request body is over 1 MB (1,048,576 bytes)"
+
+
+class ProblemError(BaseModel):
+    """One thing wrong with the request."""
+
+    loc: list[str | int]
+    message: str
+    component_path: str | None = None
+    line: int | None = None
+    column: int | None = None
+
+
+class Problem(BaseModel):
+    """RFC 9457, with a stable `code` for programs."""
+
+    model_config = ConfigDict(title="Problem")
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    request_id: str
+    errors: list[ProblemError] | None = None
+
+
+def documented(*statuses: int) -> dict[int | str, dict[str, object]]:
+    """The problem responses of a route, for its OpenAPI description."""
+    schema = {"$ref": "#/components/schemas/Problem"}
+    return {
+        status: {
+            "description": HTTPStatus(status).phrase,
+            "content": {"application/problem+json": {"schema": schema}},
+        }
+        for status in statuses
+    }
+
+
+def problem(
+    request: Request,
+    status: int,
+    code: str,
+    detail: str,
+    *,
+    found: Sequence[errors.FieldError] = (),
+    headers: Mapping[str, str] | None = None,
+) -> JSONResponse:
+    body = Problem(
+        type=f"urn:headgate:problem:{code}",
+        title=HTTPStatus(status).phrase,
+        status=status,
+        detail=detail,
+        code=code,
+        request_id=getattr(request.state, "request_id", ""),
+        errors=[
+            ProblemError(
+                loc=list(error.loc),
+                message=error.message,
+                component_path=error.component_path,
+                line=error.line,
+                column=error.column,
+            )
+            for error in found
+        ]
+        or None,
+    )
+    return JSONResponse(
+        body.model_dump(exclude_none=True), status, headers=dict(headers or {}), media_type="application/problem+json"
+    )
+
+
+def install(app: FastAPI) -> None:
+    """Make `app` answer every error with a problem."""
+    app.add_exception_handler(errors.HeadgateError, _domain_error)
+    app.add_exception_handler(RequestValidationError, _request_invalid)
+    app.add_exception_handler(HTTPException, _framework_error)
+    app.add_exception_handler(BotoCoreError, _aws_fault)
+    app.add_exception_handler(ClientError, _aws_fault)
+    app.add_exception_handler(ResponseValidationError, _defect)
+    app.add_exception_handler(Exception, _defect)
+
+
+def _domain_error(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, errors.HeadgateError)
+    status = next(status for kind, status in _STATUSES if isinstance(error, kind))
+    headers: dict[str, str] = {}
+    if isinstance(error, errors.Unauthenticated):
+        headers["WWW-Authenticate"] = "Bearer"
+    elif isinstance(error, errors.TooManyRequests):
+        headers["Retry-After"] = str(error.retry_after)
+    elif status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        headers["Retry-After"] = _RETRY_AFTER_OUTAGE
+        logger.warning("outage", code=error.code, detail=error.detail)
+    found = error.errors if isinstance(error, errors.Invalid) else ()
+    return problem(request, status, error.code, error.detail, found=found, headers=headers)
+
+
+def _request_invalid(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    found = [_field_error(entry) for entry in error.errors()]
+    if any(one.loc[:1] == ("path",) for one in found):
+        # An id of the wrong shape names nothing.
+        return problem(request, 404, "not_found", "There is nothing at this path")
+    first = found[0]
+    where = ".".join(str(part) for part in first.loc)
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    return problem(request, 422, "invalid", f"{where}: {first.message}{more}", found=found)
+
+
+def _field_error(entry: Mapping[str, object]) -> errors.FieldError:
+    location, kind, message = entry.get("loc"), entry.get("type"), str(entry.get("msg"))
+    loc = tuple(location) if isinstance(location, tuple) else ("body",)
+    match kind:
+        case "extra_forbidden":
+            message = "Unknown field"
+        case "missing" if loc == ("body",):
+            message = "A JSON body is required"
+        case "missing":
+            message = "This field is required"
+        case "json_invalid":
+            context = entry.get("ctx")
+            reason = context.get("error") if isinstance(context, Mapping) else None
+            message = f"This is not JSON: {reason}, at character {loc[-1]}"
+            loc = ("body",)
+        case "model_attributes_type" if loc == ("body",):
+            message = "The body has to be a JSON object, sent with `Content-Type: application/json`"
+        case "value_error":
+            message = message.removeprefix("Value error, ")
+    return errors.FieldError(loc, message)
+
+
+def _framework_error(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    match error.status_code:
+        case 400:
+            # FastAPI's word for a body that its JSON parser could not read at all: not UTF-8, or nested too deeply.
+            message = "The body is not JSON in UTF-8, or is nested too deeply"
+            return problem(request, 422, "invalid", message, found=[errors.FieldError(("body",), message)])
+        case 404:
+            return problem(request, 404, "not_found", "There is nothing at this path")
+        case 405:
+            allowed = ", ".join(sorted(_methods_at(request.app, request.url.path)))
+            detail = f"{request.scope['method']} is not possible here; {allowed or 'nothing'} is"
+            return problem(request, 405, "method_not_allowed", detail, headers={"Allow": allowed})
+        case 413:
+            return problem(request, 413, "too_large", _TOO_LARGE)
+        case status:
+            return problem(request, status, _CODES.get(status, "error"), str(error.detail), headers=error.headers)
+
+
+def _aws_fault(request: Request, error: Exception) -> JSONResponse:
+    """A table, bucket or other AWS service that did not answer. What it said goes to the log, not to the caller."""
+    operation = error.operation_name if isinstance(error, ClientError) else ""
+    code = error.response["Error"]["Code"] if isinstance(error, ClientError) else type(error).__name__
+    logger.error("aws_fault", operation=operation, aws_code=code)
+    return problem(
+        request,
+        503,
+        "unavailable",
+        "A part of the service did not answer, and the request was not carried out; try again shortly",
+        headers={"Retry-After": _RETRY_AFTER_OUTAGE},
+    )
+
+
+def _defect(request: Request, error: Exception) -> JSONResponse:
+    # The message may quote the request, so only the kind and place of the error are logged.
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = f"{trace.tb_frame.f_code.co_filename.rpartition('/')[2]}:{trace.tb_lineno}" if trace else ""
+    logger.error("defect", kind=type(error).__name__, place=place)
+    return problem(request, 500, "internal_error", "The service itself failed; its log has this request id")
+
+
+def _methods_at(app: FastAPI, path: str) -> set[str]:
+    """Every method of every route at `path`: one route alone knows only its own."""
+    found: set[str] = set()
+    for template, operations in app.openapi()["paths"].items():
+        if re.fullmatch(re.sub(r"\\\{[^/]*?\\\}", "[^/]+", re.escape(template)), path):
+            found |= {method.upper() for method in operations}
+    return found | {"HEAD"} if "GET" in found else found

@@ -1,0 +1,1 @@
+"""Who is calling: organizations, service accounts, their tokens, and what a credential allows."""
