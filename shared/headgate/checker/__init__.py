@@ -1,0 +1,60 @@
+"""Asking the real collector: supervised `otelcol-contrib check` processes, and the plain command behind them.
+
+    answer = checker.call("lint", {"yaml": text})
+
+The processes of a version start at its first question, or at `warm()`.
+"""
+
+import atexit
+import threading
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from headgate.checker.errors import CheckerBusy, CheckerFailed, NoChecker, NotInstalled, Refused
+from headgate.checker.installed import Installed
+from headgate.checker.limits import default_limits
+from headgate.checker.plain import PlainVerdict
+from headgate.checker.supervisor import Checker
+from headgate.settings import settings
+
+__all__ = [
+    "Checker",
+    "CheckerBusy",
+    "CheckerFailed",
+    "NoChecker",
+    "NotInstalled",
+    "PlainVerdict",
+    "Refused",
+    "call",
+    "of_this_process",
+    "warm",
+]
+
+
+_making = threading.Lock()
+
+
+def of_this_process() -> Checker:
+    """The one checker of this process, made at its first use."""
+    with _making:
+        return _made()
+
+
+@cache
+def _made() -> Checker:
+    made = Checker(Installed(Path(settings().collectors_dir)), settings().collector_version, default_limits())
+    atexit.register(made.close)
+    return made
+
+
+def call(
+    op: str, request: Mapping[str, object], *, version: str | None = None, timeout: float | None = None
+) -> dict[str, object]:
+    """The result of one operation by the checker of this process; see `Checker.call` for what it raises."""
+    return of_this_process().call(op, request, version=version, timeout=timeout)
+
+
+def warm() -> None:
+    """Start the checker of this process in the background, so that the first question finds it ready."""
+    of_this_process().warm()

@@ -1,0 +1,40 @@
+"""What a question to the collector can end in, other than an answer."""
+
+from headgate.errors import Unavailable
+
+
+class Refused(Exception):
+    """The checker understood the question and cannot answer it; `code` is a stable word of that operation."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+        self.message = message
+
+
+class ProcessFailed(Exception):
+    """A collector's process crashed, hung, or said what makes no sense; the text says which."""
+
+
+class CheckerFailed(Unavailable):
+    """The check process failed on this very question, or none could be started. Another process may do better."""
+
+    code = "checker_failed"
+
+
+class CheckerBusy(Unavailable):
+    """No check process became free in time. Starting more would make it worse."""
+
+    code = "checker_busy"
+
+
+class NoChecker(Unavailable):
+    """This collector is an official release, which has no `check` command."""
+
+    code = "no_checker"
+
+
+class NotInstalled(Unavailable):
+    """This collector version is not on this machine."""
+
+    code = "collector_not_installed"

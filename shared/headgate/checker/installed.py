@@ -1,0 +1,57 @@
+"""Where the collectors of this machine are."""
+
+import os
+import re
+import tempfile
+import threading
+from pathlib import Path
+
+from headgate.checker.errors import NotInstalled
+
+BINARY = "otelcol-contrib"
+_VERSION = re.compile(r"(0|[1-9]\d{0,5})(\.(0|[1-9]\d{0,5})){2}", re.ASCII)
+
+
+class Installed:
+    """The collectors under one folder, `<version>/otelcol-contrib` each, or compressed as in a Lambda layer.
+
+    A layer may hold 250 MB and the binary has 359, so it travels as `otelcol-contrib.zst` and is unpacked once, under
+    `unpacked`, by whoever first asks for it.
+    """
+
+    def __init__(self, collectors: Path, unpacked: Path | None = None) -> None:
+        self._collectors = collectors
+        self._unpacked = unpacked or Path(tempfile.gettempdir(), "collectors")
+        self._unpacking = threading.Lock()
+
+    def binary(self, version: str) -> Path:
+        """The executable of that version. Raises NotInstalled, also for what is no version at all."""
+        if _VERSION.fullmatch(version):
+            plain = self._collectors / version / BINARY
+            if plain.is_file():
+                return plain
+            compressed = plain.with_name(BINARY + ".zst")
+            if compressed.is_file():
+                with self._unpacking:
+                    return _unpack(compressed, self._unpacked / version / BINARY)
+        raise NotInstalled(f"Collector version {version} is not installed")
+
+
+def _unpack(compressed: Path, binary: Path) -> Path:
+    if binary.is_file():
+        return binary
+    # Imported here: needed once in the life of a Lambda instance, and nowhere else.
+    import zstandard
+
+    binary.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle, part = tempfile.mkstemp(dir=binary.parent)
+    try:
+        with compressed.open("rb") as source, os.fdopen(handle, "wb") as target:
+            zstandard.ZstdDecompressor().copy_stream(source, target, read_size=1 << 20, write_size=1 << 20)
+            os.fchmod(target.fileno(), 0o700)
+        Path(part).rename(binary)  # so that nobody ever finds half a binary
+    except (OSError, zstandard.ZstdError) as error:
+        raise NotInstalled(f"Collector version {binary.parent.name} could not be unpacked: {error}") from error
+    finally:
+        Path(part).unlink(missing_ok=True)
+    return binary

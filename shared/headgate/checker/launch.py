@@ -1,0 +1,66 @@
+"""Runs as a process of its own: confines itself as the plan on its standard input says, then becomes the collector.
+
+It is a program rather than a `preexec_fn` because that would run Python between fork and exec of a process with many
+threads, where a lock held by another thread stays locked for ever. It imports nothing of ours, so it starts in 20 ms.
+
+Its exit status is `COULD_NOT_LAUNCH` when it did not get as far as the collector; the reason is on standard error.
+"""
+
+import ctypes
+import json
+import os
+import resource
+import signal
+import sys
+
+COULD_NOT_LAUNCH = 125
+CHANNEL = 3
+"""The descriptor on which the collector's `check` command finds its end of the socket pair."""
+
+PR_SET_PDEATHSIG = 1
+PR_SET_NO_NEW_PRIVS = 38
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWNET = 0x40000000
+
+
+def leave_the_network(libc: ctypes.CDLL) -> None:
+    """Enter a network namespace that has no way out, by right of root or inside a user namespace of our own.
+
+    Where neither is permitted (Lambda) this does nothing: there the collector is held by having only providers that
+    read nothing, and by components being built and never started.
+    """
+    if libc.unshare(CLONE_NEWNET) != 0:
+        libc.unshare(CLONE_NEWUSER | CLONE_NEWNET)
+
+
+def confine(parent: int, data_bytes: int) -> None:
+    """Die with the parent, gain no privileges, dump no core, hold no more than `data_bytes` of writable memory."""
+    libc = ctypes.CDLL(None)
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        raise OSError("the parent is gone")
+    libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    leave_the_network(libc)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    # Not RLIMIT_AS: Go reserves gigabytes of addresses that it never touches. What is reserved is not data.
+    resource.setrlimit(resource.RLIMIT_DATA, (data_bytes, data_bytes))
+
+
+def main() -> int:
+    plan = json.load(sys.stdin.buffer)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    confine(plan["parent"], plan["data_bytes"])
+    os.chdir(plan["directory"])
+    if plan["channel"] is not None and plan["channel"] != CHANNEL:
+        os.dup2(plan["channel"], CHANNEL)
+        os.close(plan["channel"])
+    os.execve(plan["argv"][0], plan["argv"], plan["env"])  # noqa: S606 -- becoming the collector is its purpose
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except (OSError, ValueError) as error:
+        print(f"could not launch the collector: {error}", file=sys.stderr)
+        sys.exit(COULD_NOT_LAUNCH)

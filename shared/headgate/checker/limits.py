@@ -1,0 +1,32 @@
+"""The numbers that bound the check processes."""
+
+import os
+from dataclasses import dataclass
+
+MEBIBYTE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many check processes there are, how long they may take and how much they may hold.
+
+    `queue_seconds + 2 * request_seconds` stays below the 29 seconds after which API Gateway gives up on an integration,
+    so that even a request which hung the checker and then the plain command is answered by us.
+    """
+
+    processes: int = 1
+    start_seconds: float = 10.0
+    queue_seconds: float = 5.0
+    request_seconds: float = 10.0
+    recycle_calls: int = 400
+    recycle_bytes: int = 600 * MEBIBYTE
+    kill_bytes: int = 1000 * MEBIBYTE
+    answer_bytes: int = 32 * MEBIBYTE
+    retry_start_seconds: float = 1.0
+
+
+def default_limits() -> Limits:
+    """A Lambda instance has one request at a time, so one process; elsewhere one for each core."""
+    if "AWS_LAMBDA_FUNCTION_NAME" in os.environ:
+        return Limits(processes=1)
+    return Limits(processes=os.cpu_count() or 1)

@@ -1,0 +1,71 @@
+"""The collectors of this machine, as one thing to ask."""
+
+import contextlib
+import dataclasses
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+from headgate.checker.errors import NotInstalled
+from headgate.checker.installed import Installed
+from headgate.checker.limits import Limits
+from headgate.checker.plain import PlainCommand, PlainVerdict
+from headgate.checker.pool import Pool
+
+
+class Checker:
+    """Every installed version's check processes and plain command, made when first asked for. Thread-safe."""
+
+    def __init__(self, installed: Installed, default_version: str, limits: Limits) -> None:
+        self._installed = installed
+        self._default_version = default_version
+        self._limits = limits
+        self._plain = PlainCommand(limits)
+        self._pools: dict[Path, Pool] = {}
+        self._pools_lock = threading.Lock()
+
+    def warm(self) -> None:
+        """Start the default version's processes in the background and return at once, whether or not it is there."""
+        threading.Thread(target=self._warm, name="checker", daemon=True).start()
+
+    def call(
+        self, op: str, fields: Mapping[str, object], *, version: str | None = None, timeout: float | None = None
+    ) -> dict[str, object]:
+        """The result of one operation of `otelcol-contrib check`.
+
+        Raises Refused when the operation answers with an error, and as kinds of Unavailable: NotInstalled, NoChecker,
+        CheckerBusy, and CheckerFailed when the process died on it or took longer than `timeout` seconds.
+        """
+        return self._pool(version).ask(op, fields, self._limits.request_seconds if timeout is None else timeout)
+
+    def validate_plainly(self, yaml: str, env: dict[str, str], *, version: str | None = None) -> PlainVerdict:
+        """The verdict of that version's own `validate` command. Raises NotInstalled, CheckerBusy and CheckerFailed."""
+        return self._plain.validate(self._installed.binary(version or self._default_version), yaml, env)
+
+    def pids(self) -> list[int]:
+        """The default version's processes that serve now."""
+        return self._pool(None).pids()
+
+    def has_idle(self) -> bool:
+        """Whether a process of the default version waits for a question."""
+        return self._pool(None).has_idle()
+
+    def close(self) -> None:
+        """End every process."""
+        with self._pools_lock:
+            pools = list(self._pools.values())
+        for pool in pools:
+            pool.close()
+
+    def _warm(self) -> None:
+        with contextlib.suppress(NotInstalled):
+            self._pool(None).warm()
+
+    def _pool(self, version: str | None) -> Pool:
+        binary = self._installed.binary(version or self._default_version)
+        with self._pools_lock:
+            if binary not in self._pools:
+                is_default = version in (None, self._default_version)
+                limits = self._limits if is_default else dataclasses.replace(self._limits, processes=1)
+                self._pools[binary] = Pool(binary, limits)
+            return self._pools[binary]

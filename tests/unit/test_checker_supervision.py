@@ -1,0 +1,289 @@
+"""What the supervisor does with processes that crash, hang, lie and grow; the real collector has its own tests."""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from headgate.checker import Checker, CheckerBusy, CheckerFailed, NoChecker, NotInstalled, Refused
+from headgate.checker.installed import Installed
+from headgate.checker.limits import MEBIBYTE, Limits
+
+VERSION = "1.2.3"
+FAULTY = Path(__file__).with_name("faulty_collector.py").read_text()
+LIMITS = Limits(
+    processes=1,
+    start_seconds=10,
+    queue_seconds=10,
+    request_seconds=10,
+    recycle_calls=1000,
+    recycle_bytes=100 * MEBIBYTE,
+    kill_bytes=300 * MEBIBYTE,
+    answer_bytes=4 * MEBIBYTE,
+    retry_start_seconds=0,
+)
+
+MakeChecker = Callable[[Limits], Checker]
+
+
+@pytest.fixture
+def collectors(tmp_path: Path) -> Path:
+    binary = tmp_path / VERSION / "otelcol-contrib"
+    binary.parent.mkdir()
+    binary.write_text(f"#!{sys.executable} -IS\n{FAULTY}")
+    binary.chmod(0o700)
+    return tmp_path
+
+
+@pytest.fixture
+def make_checker(collectors: Path) -> Iterator[MakeChecker]:
+    made: list[Checker] = []
+
+    def make(limits: Limits) -> Checker:
+        made.append(Checker(Installed(collectors), VERSION, limits))
+        return made[-1]
+
+    yield make
+    for checker in made:
+        checker.close()
+
+
+@pytest.fixture
+def checker(make_checker: MakeChecker) -> Checker:
+    return make_checker(LIMITS)
+
+
+def pid_of(checker: Checker) -> object:
+    return checker.call("any", {})["pid"]
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    while not true():
+        time.sleep(0.005)
+
+
+def is_gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def test_one_process_answers_question_after_question(checker: Checker) -> None:
+    pids = {pid_of(checker) for _ in range(20)}
+
+    assert len(pids) == 1
+
+
+def test_a_megabyte_comes_and_goes_whole(checker: Checker) -> None:
+    text = "ä\n\0" * 200_000
+
+    assert text == checker.call("any", {"echo": text})["echo"]
+
+
+def test_the_process_has_an_empty_environment(checker: Checker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+
+    # Python itself adds LC_CTYPE where the locale is C.
+    assert checker.call("any", {})["environment"] in ({}, {"LC_CTYPE": "C.UTF-8"})
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ("crash", "exited with status 2: panic: on command"),
+        ("kill", "was killed by SIGKILL"),
+        ("garbage", "answered what is not JSON"),
+        ("list", "answered what is not an object"),
+        ("other_id", "answered another question"),
+        ("no_usage", "did not say how much it has used"),
+        ("flood", "answered more than 4194304 bytes"),
+        ("half", "exited with status 0"),
+        ("grow", "exited with status 1"),
+    ],
+)
+def test_a_failing_process_costs_its_own_question_only(checker: Checker, what: str, said: str) -> None:
+    before = pid_of(checker)
+
+    with pytest.raises(CheckerFailed, match=said):
+        checker.call("any", {"do": what})
+
+    assert before != pid_of(checker)
+
+
+@pytest.mark.parametrize("what", ["hang", "stop"])
+def test_a_process_that_does_not_answer_is_killed_at_its_time_limit(checker: Checker, what: str) -> None:
+    pid_of(checker)
+    (pid,) = checker.pids()
+
+    with pytest.raises(CheckerFailed, match="did not answer in time"):
+        checker.call("any", {"do": what}, timeout=0.1)
+
+    wait_until(lambda: is_gone(pid))
+    assert pid != pid_of(checker)
+
+
+def test_a_stopped_process_does_not_block_a_question_too_long_for_its_buffers(checker: Checker) -> None:
+    pid_of(checker)
+    os.kill(checker.pids()[0], signal.SIGSTOP)
+
+    with pytest.raises(CheckerFailed, match="did not answer in time"):
+        checker.call("any", {"echo": "x" * 4_000_000}, timeout=0.1)
+
+
+def test_a_process_that_died_between_questions_costs_no_question(checker: Checker) -> None:
+    first = pid_of(checker)
+    (pid,) = checker.pids()
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z")
+
+    assert first != pid_of(checker)
+
+
+def test_output_of_components_is_no_answer_and_blocks_nothing(checker: Checker) -> None:
+    for _ in range(3):
+        assert checker.call("any", {"do": "chatter", "echo": "here"})["echo"] == "here"
+
+
+def test_an_error_of_the_operation_is_the_callers_and_the_process_lives_on(checker: Checker) -> None:
+    before = pid_of(checker)
+
+    with pytest.raises(Refused) as refused:
+        checker.call("any", {"do": "refuse"})
+
+    assert (refused.value.code, refused.value.message) == ("refused", "on command")
+    assert before == pid_of(checker)
+
+
+@pytest.mark.parametrize(
+    ("limits", "question"),
+    [
+        pytest.param(replace(LIMITS, recycle_calls=5), {}, id="by calls"),
+        pytest.param(replace(LIMITS, recycle_bytes=10), {"rss_bytes": 10}, id="by memory"),
+    ],
+)
+def test_a_worn_process_is_replaced_while_it_still_answers(
+    make_checker: MakeChecker, limits: Limits, question: dict[str, object]
+) -> None:
+    checker = make_checker(limits)
+    pid_of(checker)
+    (old,) = checker.pids()
+    answered = []
+    while not is_gone(old):
+        answered.append(checker.call("any", question)["pid"])
+
+    assert old in answered
+    assert [old, *answered] == sorted([old, *answered], key=lambda pid: pid != old)
+
+
+def test_a_worn_process_serves_on_when_no_other_can_be_started(make_checker: MakeChecker, collectors: Path) -> None:
+    checker = make_checker(replace(LIMITS, recycle_calls=2))
+    first = pid_of(checker)
+    (collectors / VERSION / "crash-at-start").touch()
+
+    assert {first} == {pid_of(checker) for _ in range(50)}
+
+
+def test_more_askers_than_processes_wait_their_turn(make_checker: MakeChecker) -> None:
+    checker = make_checker(replace(LIMITS, processes=2))
+
+    def ask(number: int) -> object:
+        return checker.call("any", {"echo": number, "seconds": 0.005})["echo"]
+
+    with ThreadPoolExecutor(16) as askers:
+        assert list(range(100)) == list(askers.map(ask, range(100)))
+    assert len(checker.pids()) == 2
+
+
+def test_sixteen_askers_get_their_own_answers_while_processes_crash_and_wear_out(make_checker: MakeChecker) -> None:
+    checker = make_checker(replace(LIMITS, processes=2, recycle_calls=7, queue_seconds=60))
+
+    def ask(number: int) -> object:
+        what = "crash" if number % 23 == 0 else "answer"
+        try:
+            return checker.call("any", {"do": what, "echo": number})["echo"]
+        except CheckerFailed:
+            return "failed"
+
+    with ThreadPoolExecutor(16) as askers:
+        answers = list(askers.map(ask, range(300)))
+
+    assert [number if number % 23 else "failed" for number in range(300)] == answers
+    wait_until(lambda: len(checker.pids()) == 2)
+
+
+def test_who_waits_too_long_for_a_free_process_is_told_so(make_checker: MakeChecker) -> None:
+    checker = make_checker(replace(LIMITS, queue_seconds=0.1))
+    pid_of(checker)
+    with ThreadPoolExecutor(1) as other:
+        hanging = other.submit(checker.call, "any", {"do": "hang"})
+        wait_until(lambda: not checker.has_idle())
+
+        with pytest.raises(CheckerBusy, match="busy for"):
+            pid_of(checker)
+
+        checker.close()
+        with pytest.raises(CheckerFailed, match="was killed by SIGKILL"):
+            hanging.result()
+
+
+def test_a_collector_that_cannot_start_is_reported_and_tried_again(checker: Checker, collectors: Path) -> None:
+    broken = collectors / VERSION / "crash-at-start"
+    broken.touch()
+    with pytest.raises(CheckerFailed, match="panic: on command"):
+        pid_of(checker)
+
+    broken.unlink()
+
+    assert pid_of(checker)
+
+
+def test_a_collector_that_is_no_program_is_reported(checker: Checker, collectors: Path) -> None:
+    (collectors / VERSION / "otelcol-contrib").write_text("#!/nowhere\n")
+
+    with pytest.raises(CheckerFailed, match="could not launch the collector"):
+        pid_of(checker)
+
+
+def test_an_official_release_has_no_checker(checker: Checker, collectors: Path) -> None:
+    release = collectors / "1.2.4" / "otelcol-contrib"
+    release.parent.mkdir()
+    release.write_text('#!/bin/sh\necho \'Error: unknown command "check" for "otelcol-contrib"\' >&2; exit 1\n')
+    release.chmod(0o700)
+
+    for _ in range(2):
+        with pytest.raises(NoChecker):
+            checker.call("any", {}, version="1.2.4")
+
+
+@pytest.mark.parametrize("version", ["1.2.4", "../1.2.3", "1.2.3/../1.2.3", "1.2", "", "v1.2.3", "01.2.3", "1.2.3\n"])
+def test_what_is_not_installed_is_never_asked(checker: Checker, version: str) -> None:
+    with pytest.raises(NotInstalled):
+        checker.call("any", {}, version=version or "none")
+
+
+def test_warming_starts_the_processes_before_the_first_question(checker: Checker) -> None:
+    checker.warm()
+    wait_until(lambda: checker.pids() != [])
+
+    (pid,) = checker.pids()
+    assert pid == pid_of(checker)
+
+
+def test_closing_ends_every_process_and_its_folder(make_checker: MakeChecker) -> None:
+    checker = make_checker(replace(LIMITS, processes=2))
+    checker.warm()
+    wait_until(lambda: len(checker.pids()) == 2)
+    pids = checker.pids()
+    folders = [Path(f"/proc/{pid}/cwd").readlink() for pid in pids]
+
+    checker.close()
+
+    assert [is_gone(pid) for pid in pids] == [True, True]
+    assert [folder.exists() for folder in folders] == [False, False]
