@@ -2,10 +2,11 @@
 
 from typing import Literal
 
+from pydantic import BaseModel
+
 from headgate.http.app import create_app, lambda_handler
 from headgate.http.credentials import Reader
 from headgate.http.routing import router as group
-from pydantic import BaseModel
 
 router = group("", "Identity")
 

@@ -1,0 +1,122 @@
+"""The configurations endpoints: configurations, their versions, publishing."""
+
+from typing import Annotated
+
+from fastapi import Header, Query, Response
+from pydantic import BeforeValidator
+
+from configurations.wire import (
+    AppendVersion,
+    ConfigurationDetail,
+    ConfigurationSummary,
+    CreateConfiguration,
+    PatchConfiguration,
+    PatchVersion,
+    VersionDetail,
+    VersionSummary,
+)
+from headgate.configurations import service as configurations
+from headgate.http.app import create_app, lambda_handler
+from headgate.http.credentials import Reader, Writer
+from headgate.http.pagination import Page, Paging
+from headgate.http.parameters import ConfigurationId, VersionNumber, true_or_false
+from headgate.http.problems import documented
+from headgate.http.routing import router as group
+
+router = group("/configurations", "Configurations")
+
+Validate = Annotated[bool, BeforeValidator(true_or_false), Query(description="Save only what the collector accepts")]
+IfMatch = Annotated[str | None, Header(description="The ETag of the state to change")]
+
+
+@router.get("")
+def list_configurations(caller: Reader, paging: Paging) -> Page[ConfigurationSummary]:
+    """The caller's own configurations and the organization's published ones, most recently updated first."""
+    return paging.page(configurations.visible(caller, paging.limit, paging.after), ConfigurationSummary.of)
+
+
+@router.post("", status_code=201, responses=documented(409))
+def create_configuration(body: CreateConfiguration, caller: Writer, response: Response) -> ConfigurationDetail:
+    """Create a configuration, and its version 1 as a draft. The YAML is stored without validation."""
+    created, first = configurations.create(caller, body.name, body.yaml, body.collector_distribution, body.description)
+    response.headers["Location"] = f"/api/v1/public/configurations/{created.id}"
+    return ConfigurationDetail.with_version(created, first)
+
+
+@router.get("/{configuration_id}")
+def get_configuration(configuration_id: ConfigurationId, caller: Reader) -> ConfigurationDetail:
+    """A configuration with the YAML of its latest version."""
+    return ConfigurationDetail.with_version(*configurations.get(caller, configuration_id))
+
+
+@router.patch("/{configuration_id}")
+def patch_configuration(
+    configuration_id: ConfigurationId, body: PatchConfiguration, caller: Writer
+) -> ConfigurationSummary:
+    """Rename a configuration or change its description."""
+    return ConfigurationSummary.of(configurations.describe(caller, configuration_id, body.changes()))
+
+
+@router.get("/{configuration_id}/versions")
+def list_versions(configuration_id: ConfigurationId, caller: Reader, paging: Paging) -> Page[VersionSummary]:
+    """The versions, newest first, without YAML."""
+    return paging.page(configurations.versions(caller, configuration_id, paging.limit, paging.after), VersionSummary.of)
+
+
+@router.post("/{configuration_id}/versions", status_code=201, responses=documented(409))
+def append_version(
+    configuration_id: ConfigurationId, body: AppendVersion, caller: Writer, response: Response
+) -> VersionDetail:
+    """Append a draft version. It inherits the latest version's collector version."""
+    added = configurations.append(caller, configuration_id, body.yaml, body.description)
+    response.headers["Location"] = f"/api/v1/public/configurations/{configuration_id}/versions/{added.n}"
+    response.headers["ETag"] = added.etag
+    return VersionDetail.with_yaml(added)
+
+
+@router.get("/{configuration_id}/versions/{n}")
+def get_version(
+    configuration_id: ConfigurationId, n: VersionNumber, caller: Reader, response: Response
+) -> VersionDetail:
+    """One version with its YAML."""
+    version = configurations.get_version(caller, configuration_id, n)
+    response.headers["ETag"] = version.etag
+    return VersionDetail.with_yaml(version)
+
+
+@router.patch("/{configuration_id}/versions/{n}", responses=documented(409, 412))
+def patch_version(
+    configuration_id: ConfigurationId,
+    n: VersionNumber,
+    body: PatchVersion,
+    caller: Writer,
+    response: Response,
+    validate: Validate = False,
+    if_match: IfMatch = None,
+) -> VersionDetail:
+    """Edit a draft. With `validate=true`, nothing is saved unless the collector accepts the result."""
+    version = configurations.edit(
+        caller,
+        configuration_id,
+        n,
+        yaml=body.yaml,
+        collector_version=body.collector_version,
+        if_match=if_match,
+        validate=validate,
+    )
+    response.headers["ETag"] = version.etag
+    return VersionDetail.with_yaml(version)
+
+
+@router.post("/{configuration_id}/versions/{n}/publish")
+def publish_version(
+    configuration_id: ConfigurationId, n: VersionNumber, caller: Writer, response: Response
+) -> VersionDetail:
+    """Publish a version. Publishing it again returns the same result."""
+    version = configurations.publish(caller, configuration_id, n)
+    response.headers["ETag"] = version.etag
+    return VersionDetail.with_yaml(version)
+
+
+app = create_app("Headgate configurations", [router])
+handler = lambda_handler(app)

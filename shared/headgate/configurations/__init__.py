@@ -1,0 +1,1 @@
+"""Collector configurations and their numbered versions, drafts and published ones."""

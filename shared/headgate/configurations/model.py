@@ -1,0 +1,155 @@
+"""Configurations, versions, and the rules of what may become of them.
+
+The rules are pure functions here; the store repeats each as a condition expression, which is what settles a race.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, Literal
+
+from headgate import errors
+from headgate.identity.model import Caller, Principal
+
+Status = Literal["draft", "published"]
+
+DISTRIBUTION: Final = "otelcol-contrib"
+COLLECTOR_VERSION: Final = re.compile(r"(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})", re.ASCII)
+
+
+class ConfigurationNotFound(errors.NotFound):
+    """There is none, or it is another member's draft."""
+
+    code = "configuration_not_found"
+
+    def __init__(self) -> None:
+        super().__init__("No such configuration")
+
+
+class VersionNotFound(errors.NotFound):
+    """There is none, or it is another member's draft."""
+
+    code = "version_not_found"
+
+    def __init__(self) -> None:
+        super().__init__("No such version")
+
+
+class VersionIsPublished(errors.Conflict):
+    """A published version is immutable."""
+
+    code = "version_published"
+
+    def __init__(self, n: int) -> None:
+        super().__init__(f"Version {n} is published and cannot be edited; append a new version instead")
+
+
+class NotTheOwner(errors.Forbidden):
+    """Changing a configuration takes its owner or an Admin."""
+
+    code = "not_the_owner"
+
+    def __init__(self) -> None:
+        super().__init__("Only its owner or an Admin may change this configuration")
+
+
+class VersionChanged(errors.PreconditionFailed):
+    """`If-Match` names an earlier state of the version."""
+
+    code = "version_changed"
+
+    def __init__(self, etag: str) -> None:
+        super().__init__(f"The version has changed since; its ETag is now {etag}")
+
+
+class UnknownDistribution(errors.Invalid):
+    """Only otelcol-contrib is accepted through the API."""
+
+    code = "unknown_distribution"
+
+    def __init__(self, distribution: str, field: str = "collector_distribution") -> None:
+        detail = f"Unknown collector distribution: '{distribution}'"
+        super().__init__(detail, [errors.FieldError(("body", field), detail)])
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A configuration as it stands, whoever looks at it."""
+
+    id: str
+    organization_id: str
+    name: str
+    description: str | None
+    collector_distribution: str
+    owner: Principal
+    latest_version: int
+    published_version: int | None
+    created_at: datetime
+    updated_at: datetime
+
+    def owned_by(self, caller: Caller) -> bool:
+        return self.owner.kind == caller.principal.kind and self.owner.id == caller.principal.id
+
+    def visible_to(self, caller: Caller) -> bool:
+        return self.owned_by(caller) or self.published_version is not None
+
+    def shows_version(self, caller: Caller, version: "Version") -> bool:
+        """An owner sees all; an Admin who appended a draft to another's configuration sees that one as well."""
+        return self.owned_by(caller) or version.status == "published" or version.created_by.id == caller.principal.id
+
+    def as_seen_by(self, caller: Caller) -> "Configuration":
+        """To others than its owner, the newest published version is the latest there is.
+
+        Raises ConfigurationNotFound for one that the caller may not see.
+        """
+        if self.owned_by(caller):
+            return self
+        if self.published_version is None:
+            raise ConfigurationNotFound
+        return replace(self, latest_version=self.published_version)
+
+    def require_changeable_by(self, caller: Caller) -> None:
+        """Raises ConfigurationNotFound when the caller may not see it, NotTheOwner when they may only look."""
+        if not self.visible_to(caller):
+            raise ConfigurationNotFound
+        if not self.owned_by(caller) and not caller.is_admin:
+            raise NotTheOwner
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version. `yaml` is None in lists; `revision` counts its changes and makes its ETag."""
+
+    n: int
+    status: Status
+    collector_version: str
+    collector_distribution: str
+    description: str | None
+    created_by: Principal
+    created_at: datetime
+    updated_at: datetime
+    published_at: datetime | None
+    revision: int
+    yaml: str | None = None
+
+    @property
+    def etag(self) -> str:
+        return f'"{self.n}-{self.revision}"'
+
+    def edit(self, yaml: str | None, collector_version: str | None, at: datetime) -> "Version":
+        """The version with the given fields changed. Raises VersionIsPublished."""
+        if self.status == "published":
+            raise VersionIsPublished(self.n)
+        return replace(
+            self,
+            yaml=self.yaml if yaml is None else yaml,
+            collector_version=self.collector_version if collector_version is None else collector_version,
+            updated_at=at,
+            revision=self.revision + 1,
+        )
+
+    def publish(self, at: datetime) -> "Version":
+        """The version, published. A published one stays as it is."""
+        if self.status == "published":
+            return self
+        return replace(self, status="published", published_at=at, updated_at=at, revision=self.revision + 1)

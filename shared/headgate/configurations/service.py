@@ -1,0 +1,238 @@
+"""What can be done with configurations, and by whom."""
+
+import random
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from functools import cache
+from typing import Final, TypeVar
+
+from headgate import clock, errors
+from headgate.configurations import keys, store
+from headgate.configurations.model import (
+    DISTRIBUTION,
+    Configuration,
+    ConfigurationNotFound,
+    UnknownDistribution,
+    Version,
+    VersionChanged,
+    VersionNotFound,
+)
+from headgate.identity.model import Caller
+from headgate.ids import new_id
+from headgate.paging import Slice
+from headgate.settings import settings
+from headgate.validation import service as validation
+
+_Result = TypeVar("_Result")
+# Well inside the 29 seconds that a function has.
+_RACE_SECONDS: Final = 15.0
+
+
+def visible(caller: Caller, limit: int, after: str | None) -> Slice[Configuration]:
+    """The caller's own and the organization's published ones, most recently updated first; two queries side by side.
+
+    A page is complete after these: whatever of the published ones is the caller's own stands among the own ones at
+    the same place, so dropping it never leaves a page short.
+    """
+    own_query = _side_by_side().submit(store.own_slice, caller.organization_id, caller.principal, limit + 1, after)
+    published = store.published_slice(caller.organization_id, limit + 1, after)
+    of_others = [entry.as_seen_by(caller) for entry in published if not entry.owned_by(caller)]
+    merged = sorted([*own_query.result(), *of_others], key=_position, reverse=True)
+    return Slice(merged[:limit], _position(merged[limit - 1]) if len(merged) > limit else None)
+
+
+def get(caller: Caller, configuration_id: str) -> tuple[Configuration, Version]:
+    """A configuration with its latest version, as the caller sees them; two reads. Raises ConfigurationNotFound."""
+    configuration = _visible(caller, configuration_id).as_seen_by(caller)
+    version = store.version(configuration_id, configuration.latest_version)
+    if version is None:
+        raise ConfigurationNotFound
+    return configuration, version
+
+
+def get_version(caller: Caller, configuration_id: str, n: int) -> Version:
+    """One version with its text; one read. Raises ConfigurationNotFound, VersionNotFound."""
+    return _version(caller, configuration_id, n)[1]
+
+
+def versions(caller: Caller, configuration_id: str, limit: int, after: str | None) -> Slice[Version]:
+    """The versions that the caller sees, newest first, without texts; two reads. Raises ConfigurationNotFound."""
+    configuration = _visible(caller, configuration_id)
+    return store.versions(configuration_id, limit, after, published_only=not configuration.owned_by(caller))
+
+
+def newest_published(caller: Caller, configuration_id: str) -> int | None:
+    """The number of the newest published version; one read. Raises ConfigurationNotFound."""
+    return _visible(caller, configuration_id).published_version
+
+
+def create(
+    caller: Caller, name: str, yaml: str, distribution: str, description: str | None
+) -> tuple[Configuration, Version]:
+    """Keep a new configuration, and its text as the draft version 1, unchecked. Raises UnknownDistribution."""
+    if distribution != DISTRIBUTION:
+        raise UnknownDistribution(distribution)
+    at = clock.now()
+    configuration = Configuration(
+        id=new_id("cfg", at),
+        organization_id=caller.organization_id,
+        name=name,
+        description=description,
+        collector_distribution=distribution,
+        owner=caller.principal,
+        latest_version=1,
+        published_version=None,
+        created_at=at,
+        updated_at=at,
+    )
+    first = _draft(caller, configuration, 1, yaml, settings().collector_version, None, at)
+    store.create(configuration, first)
+    return configuration, first
+
+
+def describe(caller: Caller, configuration_id: str, changes: Mapping[str, str | None]) -> Configuration:
+    """Change `name` and `description`, whichever are given. Raises ConfigurationNotFound, NotTheOwner."""
+    before = _changeable(caller, configuration_id)
+    return store.describe(before, changes, clock.now()).as_seen_by(caller)
+
+
+def append(caller: Caller, configuration_id: str, yaml: str, description: str | None) -> Version:
+    """Keep a further version, a draft that inherits the latest one's collector version.
+
+    Numbers have no gaps and no repeats, however many append at once. Raises ConfigurationNotFound, NotTheOwner.
+    """
+
+    def once() -> Version:
+        before = _changeable(caller, configuration_id)
+        latest = store.version(configuration_id, before.latest_version)
+        if latest is None:
+            raise store.LostRace
+        added = _draft(
+            caller, before, before.latest_version + 1, yaml, latest.collector_version, description, clock.now()
+        )
+        store.append(before, added)
+        return added
+
+    return _settle(once)
+
+
+def edit(
+    caller: Caller,
+    configuration_id: str,
+    n: int,
+    *,
+    yaml: str | None,
+    collector_version: str | None,
+    if_match: str | None,
+    validate: bool,
+) -> Version:
+    """Change a draft; with `validate`, only if the collector accepts the result.
+
+    Raises ConfigurationNotFound, VersionNotFound, NotTheOwner, VersionIsPublished, VersionChanged,
+    validation's YamlInvalid, and Unavailable when it could not be checked; nothing is saved then.
+    """
+
+    def once() -> Version:
+        configuration, before = _changeable_version(caller, configuration_id, n)
+        if if_match is not None and if_match not in ("*", before.etag):
+            raise VersionChanged(before.etag)
+        after = before.edit(yaml, collector_version, clock.now())
+        if validate:
+            validation.require_valid(after.yaml or "", after.collector_version)
+        store.edit(configuration, before, after)
+        return after
+
+    return _settle(once)
+
+
+def publish(caller: Caller, configuration_id: str, n: int) -> Version:
+    """Publish a version; a published one is returned as it is.
+
+    Raises ConfigurationNotFound, VersionNotFound, NotTheOwner.
+    """
+
+    def once() -> Version:
+        configuration, before = _changeable_version(caller, configuration_id, n)
+        after = before.publish(clock.now())
+        if after is not before:
+            store.publish(configuration, before, after)
+        return after
+
+    return _settle(once)
+
+
+def _visible(caller: Caller, configuration_id: str) -> Configuration:
+    found = store.configuration(caller.organization_id, configuration_id)
+    if found is None or not found.visible_to(caller):
+        raise ConfigurationNotFound
+    return found
+
+
+def _changeable(caller: Caller, configuration_id: str) -> Configuration:
+    found = _visible(caller, configuration_id)
+    found.require_changeable_by(caller)
+    return found
+
+
+def _version(caller: Caller, configuration_id: str, n: int) -> tuple[Configuration, Version]:
+    found = store.snapshot(caller.organization_id, configuration_id, n)
+    if found is None or not found.configuration.visible_to(caller):
+        raise ConfigurationNotFound
+    if found.version is None or not found.configuration.shows_version(caller, found.version):
+        raise VersionNotFound
+    return found.configuration, found.version
+
+
+def _changeable_version(caller: Caller, configuration_id: str, n: int) -> tuple[Configuration, Version]:
+    configuration, version = _version(caller, configuration_id, n)
+    configuration.require_changeable_by(caller)
+    return configuration, version
+
+
+def _draft(
+    caller: Caller,
+    configuration: Configuration,
+    n: int,
+    yaml: str,
+    collector_version: str,
+    description: str | None,
+    at: datetime,
+) -> Version:
+    return Version(
+        n=n,
+        status="draft",
+        collector_version=collector_version,
+        collector_distribution=configuration.collector_distribution,
+        description=description,
+        created_by=caller.principal,
+        created_at=at,
+        updated_at=at,
+        published_at=None,
+        revision=1,
+        yaml=yaml,
+    )
+
+
+def _settle(once: Callable[[], _Result]) -> _Result:
+    """Read, decide and write until no other change comes between. Raises Contention when that takes too long."""
+    deadline = time.monotonic() + _RACE_SECONDS
+    for attempt in range(1_000):
+        try:
+            return once()
+        except store.LostRace:
+            if time.monotonic() > deadline:
+                break
+            # Growing and random, so that many writers spread out.
+            time.sleep(random.uniform(0, min(0.4, 0.005 * 2**attempt)))  # noqa: S311  no secret
+    raise errors.Contention("Too many changes at once; nothing was saved, try again shortly")
+
+
+def _position(entry: Configuration) -> str:
+    return keys.by_update(clock.rfc3339(entry.updated_at), entry.id)
+
+
+@cache
+def _side_by_side() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=8, thread_name_prefix="query")
