@@ -1,0 +1,191 @@
+"""What moto needs to be a database: calls one at a time, failures that change nothing, and writes that are kept.
+
+moto's DynamoDB is a dictionary that request threads change under each other's feet. A transaction copies whole tables
+and puts the copies back when it fails, with everything that others wrote meanwhile undone; a refused update can leave
+half of itself. So every call runs under one lock here. Before a write, what stands at the keys that it names is noted;
+a write that is refused, or cannot be kept, puts that back; one that succeeds is handed to `Keep` before the answer.
+
+tests/contract/test_moto_patches.py fails when an upgrade of moto moves what this takes hold of.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Final
+
+from moto.core.request import Request
+from moto.dynamodb.models.table import Table
+from moto.dynamodb.responses import DynamoHandler
+from moto.s3.models import S3Backend
+from moto.s3.responses import S3Response
+
+from headgate_local.moto_data import Attributes, MotoData
+from headgate_local.records import Change
+
+Keep = Callable[[Sequence[Change]], None]
+"""Makes changes last. Raises OSError if it could not."""
+
+Response = tuple[int, dict[str, str], str | bytes]
+Patch = tuple[type, str, object]
+
+LOCK: Final = threading.RLock()
+
+_READS: Final = ("BatchGet", "Describe", "Get", "List", "Query", "Scan", "TransactGet")
+# They change what a table is, not what it holds; tables are made anew from the template at every start.
+_DEFINITIONS: Final = frozenset({"CreateTable", "UpdateTable", "UpdateTimeToLive", "UpdateContinuousBackups"})
+_ERROR_TYPE: Final = "com.amazonaws.dynamodb.v20120810#"
+
+
+class NotKept(Exception):
+    """A write that the journal does not know; it is refused rather than forgotten."""
+
+
+@contextmanager
+def installed(data: MotoData, keep: Keep) -> Iterator[None]:
+    """moto as a database that keeps what `data` reads with `keep`, until the end of the `with` block."""
+    patches = [*_dynamodb(data, keep), *_s3(data, keep)]
+    originals: list[Patch] = [(owner, name, owner.__dict__.get(name)) for owner, name, _ in patches]
+    for owner, name, replacement in patches:
+        setattr(owner, name, replacement)
+    try:
+        yield
+    finally:
+        for owner, name, original in originals:
+            if original is None:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, original)
+
+
+def _dynamodb(data: MotoData, keep: Keep) -> list[Patch]:
+    original = DynamoHandler.call_action
+
+    def call_action(handler: DynamoHandler) -> Response:
+        action, params = str(handler._get_action()), getattr(handler, "params", {})
+        with LOCK:
+            if action.startswith(_READS) or action in _DEFINITIONS:
+                return original(handler)
+            try:
+                keys = dict.fromkeys(written_keys(data, action, params))
+            except NotKept as refused:
+                return _error(400, "ValidationException", str(refused))
+            before = [data.item(*key) for key in keys]
+            response = _undone_on_error(data, before, lambda: original(handler))
+            if response[0] >= 300:
+                return response
+            after = [data.item(*key) for key in keys]
+            if _kept(data, keep, before, after):
+                return response
+            return _error(500, "InternalServerError", "The local service could not keep the write")
+
+    # Only transactions copy tables, to be able to undo what is undone above; a copy of a table costs its whole size.
+    def not_copied(table: Table, _memo: dict[int, object]) -> Table:
+        return table
+
+    return [(DynamoHandler, "call_action", call_action), (Table, "__deepcopy__", not_copied)]
+
+
+def written_keys(data: MotoData, action: str, params: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """The table and key of every item that a call may change. Raises NotKept for a call not known here."""
+    for table, attributes in _written(action, params):
+        key = data.item_key(table, attributes)
+        if key is not None:
+            yield table, key
+
+
+def _written(action: str, params: Mapping[str, object]) -> Iterable[tuple[str, Attributes]]:
+    match action, params:
+        case "PutItem", {"TableName": str(table), "Item": dict(attributes)}:
+            return [(table, attributes)]
+        case (("UpdateItem" | "DeleteItem"), {"TableName": str(table), "Key": dict(attributes)}):
+            return [(table, attributes)]
+        case "TransactWriteItems", {"TransactItems": list(items)}:
+            operations = [operation for item in items for operation in item.values()]
+            return [(operation["TableName"], operation.get("Item") or operation["Key"]) for operation in operations]
+        case "BatchWriteItem", {"RequestItems": dict(requests)}:
+            operations = [(table, one) for table, entries in requests.items() for e in entries for one in e.values()]
+            return [(table, operation.get("Item") or operation["Key"]) for table, operation in operations]
+    raise NotKept(f"The local service does not keep what {action} writes, so it refuses it")
+
+
+def _s3(data: MotoData, keep: Keep) -> list[Patch]:
+    # Every way to write an object ends in one of these two.
+    put_object, delete_object = S3Backend.put_object, S3Backend.delete_object
+    before: dict[tuple[str, str], Change] = {}
+
+    def note(bucket: str, key: str) -> None:
+        if bucket in data.s3.buckets and (bucket, key) not in before:
+            before[bucket, key] = data.object(bucket, key)
+
+    def noted_put(backend: S3Backend, bucket_name: str, key_name: str, *args: object, **named: object) -> object:
+        note(bucket_name, key_name)
+        return put_object(backend, bucket_name, key_name, *args, **named)
+
+    def noted_delete(backend: S3Backend, bucket_name: str, key_name: str, *args: object, **named: object) -> object:
+        note(bucket_name, key_name)
+        return delete_object(backend, bucket_name, key_name, *args, **named)
+
+    def kept(original: Callable[..., Response]) -> Callable[..., Response]:
+        def respond(handler: S3Response, request: Request, *args: object) -> Response:
+            # Before the lock is taken: a slow sender must not hold up everybody else.
+            request.get_data(cache=True)
+            with LOCK:
+                before.clear()
+                response = _undone_on_error(data, before.values(), lambda: original(handler, request, *args))
+                if response[0] >= 300 or not before:
+                    return response
+                try:
+                    after = [data.object(*key) for key in before]
+                except OSError:
+                    _undo(data, before.values())
+                    return _s3_error()
+                return response if _kept(data, keep, list(before.values()), after) else _s3_error()
+
+        return respond
+
+    return [
+        (S3Backend, "put_object", noted_put),
+        (S3Backend, "delete_object", noted_delete),
+        (S3Response, "key_response", kept(S3Response.key_response)),
+        (S3Response, "bucket_response", kept(S3Response.bucket_response)),
+    ]
+
+
+def _undone_on_error(data: MotoData, before: Iterable[Change], call: Callable[[], Response]) -> Response:
+    try:
+        response = call()
+    except BaseException:
+        _undo(data, before)
+        raise
+    if response[0] >= 300:
+        _undo(data, before)
+    return response
+
+
+def _kept(data: MotoData, keep: Keep, before: Sequence[Change], after: Sequence[Change]) -> bool:
+    changes = [new for old, new in zip(before, after, strict=True) if old != new]
+    if not changes:
+        return True
+    try:
+        keep(changes)
+    except OSError:
+        _undo(data, before)
+        return False
+    return True
+
+
+def _undo(data: MotoData, before: Iterable[Change]) -> None:
+    for change in before:
+        data.apply(change)
+
+
+def _error(status: int, kind: str, message: str) -> Response:
+    return status, {"status": str(status)}, json.dumps({"__type": _ERROR_TYPE + kind, "message": message})
+
+
+def _s3_error() -> Response:
+    body = "<Error><Code>InternalError</Code><Message>The local service could not keep the write</Message></Error>"
+    return 500, {"status": "500", "content-type": "application/xml"}, body

@@ -1,0 +1,95 @@
+"""What a person may set, from the environment, and what has to be there before anything starts."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fcntl import LOCK_EX, LOCK_NB, flock
+from pathlib import Path
+from typing import Final
+
+from headgate_local.errors import CannotStart
+
+HOST: Final = "127.0.0.1"
+_DEFAULT_PORT: Final = 8300
+_BACKLOG: Final = 2048
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    port: int
+    data: Path
+    collectors: Path
+
+
+def read_options(environment: Mapping[str, str]) -> Options:
+    """Raises CannotStart where HEADGATE_PORT is no port."""
+    port = environment.get("HEADGATE_PORT") or str(_DEFAULT_PORT)
+    if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+        raise CannotStart(f"HEADGATE_PORT is {port!r}; it has to be a number from 1 to 65535")
+    cache = environment.get("HEADGATE_CACHE") or f"{environment.get('XDG_CACHE_HOME') or '~/.cache'}/headgate"
+    data = environment.get("HEADGATE_DATA") or f"{environment.get('XDG_DATA_HOME') or '~/.local/share'}/headgate"
+    collectors = environment.get("HEADGATE_COLLECTORS_DIR") or f"{cache}/collectors"
+    return Options(int(port), _absolute(data), _absolute(collectors))
+
+
+def require_collector(collectors: Path, version: str) -> None:
+    """Raises CannotStart unless that version of the collector is installed."""
+    binary = collectors / version / "otelcol-contrib"
+    if not os.access(binary, os.X_OK):
+        raise CannotStart(f"the collector {version} is not at {binary}: run `make collector`")
+
+
+def listen(port: int) -> socket.socket:
+    """A listening socket, so that a port in use is known before anything else is done. Raises CannotStart.
+
+    Those who connect already now wait until the service is ready, rather than being refused.
+    """
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((HOST, port))
+        listener.listen(_BACKLOG)
+    except OSError as error:
+        listener.close()
+        if error.errno == errno.EADDRINUSE:
+            raise CannotStart(f"port {port} is in use: stop what uses it, or set HEADGATE_PORT to another") from error
+        raise CannotStart(f"cannot listen on {HOST}:{port}: {error.strerror}") from error
+    return listener
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Make the data folder if need be, and be its only user. Raises CannotStart.
+
+    The lock goes with this process however it ends.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise CannotStart(
+            f"cannot write to the data folder {folder}: {error.strerror}. Set HEADGATE_DATA to another folder"
+        ) from error
+    try:
+        try:
+            flock(descriptor, LOCK_EX | LOCK_NB)
+        except BlockingIOError:
+            holder = os.read(descriptor, 32).decode(errors="replace").strip() or "unknown"
+            raise CannotStart(
+                f"the data folder {folder} is in use by another Headgate, process {holder}: stop that one, or set "
+                "HEADGATE_DATA to another folder"
+            ) from None
+        os.ftruncate(descriptor, 0)
+        os.write(descriptor, f"{os.getpid()}\n".encode())
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _absolute(path: str) -> Path:
+    return Path(path).expanduser().absolute()

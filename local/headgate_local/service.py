@@ -1,0 +1,111 @@
+"""Everything together, from the environment to the last request."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Final
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from headgate_local import aws_server, parts, store
+from headgate_local.dispatch import Dispatcher, application_of
+from headgate_local.options import HOST, Options, listen, locked, read_options, require_collector
+from headgate_local.seed import Seed, seed
+from headgate_local.template import Template, read
+
+_API: Final = "/api/v1/public"
+_SECONDS_TO_FINISH: Final = 10
+# What a person may set in the environment; all else that template.yaml sets is not theirs to choose.
+_CHOICES: Final = ("HEADGATE_RATE_LIMIT_PER_MINUTE", "HEADGATE_FLEET_LIMIT", "HEADGATE_COLLECTOR_VERSION")
+
+
+def run() -> None:
+    """Serve until a signal. Raises CannotStart with the one line to show."""
+    options = read_options(os.environ)
+    template = read()
+    with ExitStack() as stack:
+        stack.enter_context(locked(options.data))
+        listener = stack.enter_context(listen(options.port))
+        _set_environment(options, template)
+        require_collector(options.collectors, os.environ["HEADGATE_COLLECTOR_VERSION"])
+        aws_url = stack.enter_context(aws_server.running())
+        found = stack.enter_context(store.restored(options.data, template))
+        local = parts.Local(template, aws_url, _base_url(options), options.data, options.collectors)
+        tokens = seed(options.data / "tokens.json", fresh=found.fresh)
+        for part in parts.PARTS:
+            stack.enter_context(part(local))
+        application = functions(template)
+        _serve(application, listener, lambda: _announce(options, tokens, found.notices))
+    print("Stopped.", flush=True)
+
+
+def functions(template: Template) -> ASGIApp:
+    """Every function with a route, under its routes."""
+    # Only now: the functions read their settings and make their clients from the environment.
+    from headgate.http.app import create_app
+
+    routes = [(route, application_of(route)) for route in template.routes()]
+    return Dispatcher(routes, nowhere=create_app("Headgate", []))
+
+
+def _set_environment(options: Options, template: Template) -> None:
+    for name, value in template.environment().items():
+        if name not in _CHOICES or not os.environ.get(name):
+            os.environ[name] = value
+    os.environ["HEADGATE_COLLECTORS_DIR"] = str(options.collectors)
+    os.environ.setdefault("HEADGATE_PUBLIC_URL", f"http://{HOST}:{options.port}")
+    # A line for every request would bury what was printed at the start.
+    os.environ["POWERTOOLS_LOG_LEVEL"] = os.environ.get("HEADGATE_LOG_LEVEL", "WARNING")
+    os.environ["POWERTOOLS_SERVICE_NAME"] = "headgate"
+    os.environ["POWERTOOLS_TRACE_DISABLED"] = "true"
+
+
+def _serve(application: ASGIApp, listener: socket.socket, ready: Callable[[], None]) -> None:
+    config = uvicorn.Config(
+        application,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        ws="none",
+        timeout_graceful_shutdown=_SECONDS_TO_FINISH,
+    )
+    # uvicorn answers both signals by finishing the requests under way, and raises them again afterwards.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _Server(config, ready).run(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    """Calls `ready` once requests are answered."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        if self.started:
+            self._ready()
+
+
+def _base_url(options: Options) -> str:
+    return f"http://{HOST}:{options.port}{_API}"
+
+
+def _announce(options: Options, tokens: Seed, notices: tuple[str, ...]) -> None:
+    for notice in notices:
+        print(notice)
+    print(
+        f"Headgate is ready. Its data are in {options.data}; Ctrl-C stops it.\n\n"
+        f"  base URL          {_base_url(options)}\n"
+        f"  read-write token  {tokens.read_write_token}\n"
+        f"  read-only token   {tokens.read_only_token}\n\n"
+        f"  curl -H 'Authorization: Bearer {tokens.read_write_token}' {_base_url(options)}/identity\n",
+        flush=True,
+    )

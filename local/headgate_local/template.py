@@ -1,0 +1,274 @@
+"""Reads template.yaml, so that what runs here and in the tests is defined there and nowhere else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeAlias, cast
+
+import yaml
+
+PATH: Final = Path(__file__).resolve().parents[2] / "template.yaml"
+
+Node: TypeAlias = "str | int | float | bool | list[Node] | dict[str, Node] | None"
+
+
+class TemplateError(ValueError):
+    """The template holds something that this reader does not understand; it says where."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A DynamoDB table. `definition` are the arguments of CreateTable."""
+
+    logical_id: str
+    name: str
+    definition: Mapping[str, object]
+    expiry_attribute: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Expiry:
+    """Objects whose keys begin with `prefix` are removed `days` after they were written."""
+
+    prefix: str
+    days: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    logical_id: str
+    name: str
+    expiries: tuple[Expiry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A route of the HTTP API: `method` is `*` for any; `path` may hold `{name}` and at its end `{name+}`."""
+
+    method: str
+    path: str
+    function: Function
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A Lambda function. `handler` is as in `configurations.app.handler`."""
+
+    logical_id: str
+    handler: str
+
+
+class Template:
+    """The resources of a template, with the values of one deployment.
+
+    `parameters` override the template's defaults. A resource is named by its own name property, else by `prefix` and
+    its logical id.
+    """
+
+    def __init__(self, document: dict[str, Node], parameters: Mapping[str, str], prefix: str) -> None:
+        self._resources = _mapping(document.get("Resources", {}), "Resources")
+        self._globals = _mapping(document.get("Globals", {}), "Globals")
+        self._prefix = prefix
+        self._values: dict[str, Node] = {
+            "AWS::Region": "us-east-1",
+            "AWS::AccountId": "123456789012",
+            "AWS::Partition": "aws",
+            "AWS::StackName": prefix,
+            "AWS::URLSuffix": "amazonaws.com",
+        }
+        for name, parameter in _mapping(document.get("Parameters", {}), "Parameters").items():
+            default = _mapping(parameter, name).get("Default")
+            if name in parameters or default is not None:
+                self._values[name] = parameters.get(name, default)
+
+    def tables(self) -> list[Table]:
+        return [self._table(logical_id, properties) for logical_id, properties in self.of_type("AWS::DynamoDB::Table")]
+
+    def buckets(self) -> list[Bucket]:
+        return [self._bucket(logical_id, properties) for logical_id, properties in self.of_type("AWS::S3::Bucket")]
+
+    def functions(self) -> list[Function]:
+        """The Python functions."""
+        return [
+            Function(logical_id, str(properties["Handler"]))
+            for logical_id, properties in self.of_type("AWS::Serverless::Function")
+            if "Handler" in properties
+        ]
+
+    def routes(self) -> list[Route]:
+        """The routes of the HTTP API in the order of the template."""
+        return [
+            Route(_method(event), str(event.get("Path", "$default")), function)
+            for function in self.functions()
+            for event in self._http_events(function)
+        ]
+
+    def environment(self) -> dict[str, str]:
+        """The variables of all functions together, without those whose value only a deployed stack has.
+
+        Raises TemplateError where two functions differ: they share one process here.
+        """
+        together: dict[str, str] = {}
+        for logical_id, variables in self._variables():
+            for name, node in variables.items():
+                value = self.resolve(node)
+                if not isinstance(value, str | int | float):
+                    continue
+                if together.setdefault(name, str(value)) != str(value):
+                    raise TemplateError(f"{logical_id} sets {name} to another value than the other functions do")
+        return together
+
+    def name_of(self, logical_id: str) -> str:
+        """What `!Ref` gives for a resource."""
+        resource = _mapping(self._resources[logical_id], logical_id)
+        properties = _mapping(resource.get("Properties", {}), logical_id)
+        for name in ("TableName", "BucketName", "StateMachineName", "Name"):
+            given = self.resolve(properties.get(name))
+            if isinstance(given, str):
+                return given
+        name = f"{self._prefix}-{logical_id}"
+        return name.lower() if resource.get("Type") == "AWS::S3::Bucket" else name
+
+    def of_type(self, kind: str) -> Iterator[tuple[str, dict[str, Node]]]:
+        """Each resource of that type: its logical id and its properties, unresolved."""
+        for logical_id, resource in self._resources.items():
+            described = _mapping(resource, logical_id)
+            if described.get("Type") == kind:
+                yield logical_id, _mapping(described.get("Properties", {}), logical_id)
+
+    def resolve(self, node: Node) -> Node:
+        """The node with its references replaced; None for what only a deployed stack knows."""
+        match node:
+            case {"Ref": str(name), **rest} if not rest:
+                return self._referred(name)
+            case {"Fn::GetAtt": [str(logical_id), str(attribute)], **rest} if not rest:
+                return self._attribute(logical_id, attribute)
+            case {"Fn::Sub": str(text), **rest} if not rest:
+                return self._substituted(text, {})
+            case {"Fn::Sub": [str(text), dict(values)], **rest} if not rest:
+                return self._substituted(text, values)
+            case dict():
+                return None if _is_function(node) else {name: self.resolve(entry) for name, entry in node.items()}
+            case list():
+                return [self.resolve(entry) for entry in node]
+        return node
+
+    def _referred(self, name: str) -> Node:
+        if name in self._values:
+            return self._values[name]
+        return self.name_of(name) if name in self._resources else None
+
+    def _attribute(self, logical_id: str, attribute: str) -> str | None:
+        if attribute != "Arn" or logical_id not in self._resources:
+            return None
+        service = {
+            "AWS::DynamoDB::Table": "dynamodb:{region}:{account}:table/{name}",
+            "AWS::S3::Bucket": "s3:::{name}",
+            "AWS::Serverless::StateMachine": "states:{region}:{account}:stateMachine:{name}",
+            "AWS::StepFunctions::StateMachine": "states:{region}:{account}:stateMachine:{name}",
+            "AWS::Serverless::Function": "lambda:{region}:{account}:function:{name}",
+        }.get(str(_mapping(self._resources[logical_id], logical_id).get("Type")))
+        if service is None:
+            return None
+        region, account = self._values["AWS::Region"], self._values["AWS::AccountId"]
+        return "arn:aws:" + service.format(region=region, account=account, name=self.name_of(logical_id))
+
+    def _substituted(self, text: str, values: Mapping[str, Node]) -> str | None:
+        parts = re.split(r"\$\{([^}]+)\}", text)
+        for place in range(1, len(parts), 2):
+            name = parts[place]
+            logical_id, dot, attribute = name.partition(".")
+            if name.startswith("!"):
+                value: Node = "${" + name[1:] + "}"
+            elif name in values:
+                value = self.resolve(values[name])
+            else:
+                value = self._attribute(logical_id, attribute) if dot else self._referred(name)
+            if value is None or isinstance(value, list | dict):
+                return None
+            parts[place] = str(value)
+        return "".join(parts)
+
+    def _table(self, logical_id: str, properties: dict[str, Node]) -> Table:
+        wanted = ("AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes", "LocalSecondaryIndexes")
+        definition = {name: self.resolve(properties[name]) for name in wanted if name in properties}
+        expiry = _mapping(properties.get("TimeToLiveSpecification", {}), logical_id)
+        return Table(
+            logical_id=logical_id,
+            name=self.name_of(logical_id),
+            definition={"TableName": self.name_of(logical_id), "BillingMode": "PAY_PER_REQUEST", **definition},
+            expiry_attribute=str(expiry["AttributeName"]) if expiry.get("Enabled") else None,
+        )
+
+    def _bucket(self, logical_id: str, properties: dict[str, Node]) -> Bucket:
+        rules = _mapping(properties.get("LifecycleConfiguration", {}), logical_id).get("Rules", [])
+        expiries = (_expiry(_mapping(self.resolve(rule), logical_id)) for rule in cast("Sequence[Node]", rules))
+        return Bucket(logical_id, self.name_of(logical_id), tuple(expiry for expiry in expiries if expiry))
+
+    def _http_events(self, function: Function) -> Iterator[dict[str, Node]]:
+        properties = _mapping(self._resources[function.logical_id], function.logical_id)["Properties"]
+        for event in _mapping(_mapping(properties, function.logical_id).get("Events", {}), "Events").values():
+            described = _mapping(event, function.logical_id)
+            if described.get("Type") == "HttpApi":
+                yield _mapping(self.resolve(described.get("Properties", {})), function.logical_id)
+
+    def _variables(self) -> Iterator[tuple[str, dict[str, Node]]]:
+        sections = [("Globals", _mapping(self._globals.get("Function", {}), "Globals.Function"))]
+        sections += [entry for entry in self.of_type("AWS::Serverless::Function") if "Handler" in entry[1]]
+        for logical_id, properties in sections:
+            environment = _mapping(properties.get("Environment", {}), logical_id)
+            yield logical_id, _mapping(environment.get("Variables", {}), logical_id)
+
+
+def read(path: Path = PATH, *, parameters: Mapping[str, str] | None = None, prefix: str = "headgate-local") -> Template:
+    """Read a template. Raises TemplateError if it is not one, OSError if it cannot be read."""
+    try:
+        document = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506  a SafeLoader, see below
+    except yaml.YAMLError as error:
+        raise TemplateError(f"{path} is not valid YAML: {error}") from error
+    return Template(_mapping(document, path.name), parameters or {}, prefix)
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML with CloudFormation's short forms, read as the long forms: `!Ref X` as `{"Ref": "X"}`."""
+
+
+def _short_form(loader: _Loader, suffix: str, node: yaml.Node) -> dict[str, Node]:
+    content: Node
+    if isinstance(node, yaml.ScalarNode):
+        content = str(loader.construct_scalar(node))
+    elif isinstance(node, yaml.SequenceNode):
+        content = loader.construct_sequence(node, deep=True)
+    else:
+        content = loader.construct_mapping(cast("yaml.MappingNode", node), deep=True)
+    if suffix == "GetAtt" and isinstance(content, str):
+        content = list(content.partition(".")[::2])
+    return {suffix if suffix in ("Ref", "Condition") else f"Fn::{suffix}": content}
+
+
+_Loader.add_multi_constructor("!", _short_form)
+
+
+def _is_function(node: Mapping[str, Node]) -> bool:
+    return len(node) == 1 and next(iter(node)).startswith("Fn::")
+
+
+def _mapping(node: Node, place: str) -> dict[str, Node]:
+    if not isinstance(node, dict):
+        raise TemplateError(f"template.yaml: {place} is not a mapping")
+    return node
+
+
+def _method(event: Mapping[str, Node]) -> str:
+    method = str(event.get("Method", "any")).upper()
+    return "*" if method in ("ANY", "*") else method
+
+
+def _expiry(rule: Mapping[str, Node]) -> Expiry | None:
+    days = rule.get("ExpirationInDays")
+    if rule.get("Status") != "Enabled" or not isinstance(days, int):
+        return None
+    return Expiry(str(rule.get("Prefix", "")), days)
