@@ -7,7 +7,12 @@ SHELL := /bin/bash
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV := .venv
+SAM_VENV := .venv-sam
 PY := $(VENV)/bin/python
+# What the functions run on; the template's parameters PythonRuntime and Architecture.
+export RUNTIME ?= python3.13
+export ARCHITECTURE ?= x86_64
+export SAM_CLI_TELEMETRY := 0
 export PYTHONPATH := $(CURDIR)/shared:$(CURDIR)/functions:$(CURDIR)/local:$(CURDIR)/cli
 export HEADGATE_CACHE ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache)/headgate
 export HEADGATE_COLLECTORS_DIR ?= $(HEADGATE_CACHE)/collectors
@@ -19,10 +24,16 @@ $(VENV)/.ready: requirements/dev.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Headgate needs Python 3.11 or newer: install it, or name it with PYTHON=/path/to/python3.11" >&2; exit 1; }
 	@echo "Setting up the Python environment in $(VENV) ..."
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
-	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/dev.txt
 	@touch $@
 
 venv: $(VENV)/.ready
+
+$(SAM_VENV)/.ready: requirements/sam.txt
+	@echo "Setting up the SAM command line in $(SAM_VENV) ..."
+	@test -x $(SAM_VENV)/bin/python || $(PYTHON) -m venv $(SAM_VENV)
+	@$(SAM_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/sam.txt
+	@touch $@
 
 collector: ## Build the collector, or with VERSION=X.Y.Z add an official release beside it
 	@$(MAKE) --no-print-directory -C layers/collector collector VERSION=$(VERSION)
@@ -30,7 +41,10 @@ collector: ## Build the collector, or with VERSION=X.Y.Z add an official release
 dev: venv collector ## Run the whole service on this machine
 	@exec $(PY) -m headgate_local
 
-test: venv collector ## Set up and run every test
+build: venv $(SAM_VENV)/.ready ## Build what is deployed, with SAM
+	@$(SAM_VENV)/bin/sam build --build-in-source --parameter-overrides PythonRuntime=$(RUNTIME) Architecture=$(ARCHITECTURE)
+
+test: venv collector $(SAM_VENV)/.ready ## Set up and run every test
 	@$(MAKE) --no-print-directory -C layers/collector go-test
 	@$(PY) -m pytest tests/unit
 	@$(PY) -m pytest tests/contract
@@ -52,4 +66,4 @@ lock: ## Renew requirements/*.txt from requirements/*.in (needs uv)
 			--no-emit-find-links $$( [ $$name = lambda ] || [ $$name = sam ] || echo -c requirements/lambda.txt ) \
 			requirements/$$name.in -o requirements/$$name.txt; done
 
-.PHONY: help venv collector dev test lint bench lock
+.PHONY: help venv collector dev build test lint bench lock
