@@ -25,8 +25,12 @@ class Limits:
     retry_start_seconds: float = 1.0
 
 
+def in_lambda() -> bool:
+    return "AWS_LAMBDA_FUNCTION_NAME" in os.environ
+
+
 def default_limits() -> Limits:
     """A Lambda instance has one request at a time, so one process; elsewhere one for each core."""
-    if "AWS_LAMBDA_FUNCTION_NAME" in os.environ:
+    if in_lambda():
         return Limits(processes=1)
     return Limits(processes=os.cpu_count() or 1)

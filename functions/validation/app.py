@@ -1,0 +1,37 @@
+"""The validation endpoints: whole configurations, and the OTTL in them."""
+
+from headgate import checker
+from headgate.checker.limits import in_lambda
+from headgate.configurations.model import DISTRIBUTION, UnknownDistribution
+from headgate.http.app import create_app, lambda_handler
+from headgate.http.credentials import Reader
+from headgate.http.routing import router as group
+from headgate.validation import service as validation
+from headgate.validation.model import LintResult, ValidationResult
+from validation.wire import Lint, Validate
+
+router = group("", "Validation and linting")
+
+
+@router.post("/validate")
+def validate(body: Validate, _: Reader) -> ValidationResult:
+    """Validate a configuration on a real collector. 503 says that it was not checked, and nothing of its validity."""
+    if body.distribution != DISTRIBUTION:
+        raise UnknownDistribution(body.distribution, "distribution")
+    return validation.validate(body.yaml, body.version, body.env)
+
+
+@router.post("/ottl/lint")
+def lint(body: Lint, _: Reader) -> LintResult:
+    """Judge OTTL expressions with the real grammar: those of a whole configuration, or single ones in a context."""
+    if body.yaml is not None:
+        return validation.lint_yaml(body.yaml)
+    return validation.lint_expressions(body.context or "", body.expressions())
+
+
+app = create_app("Headgate validation", [router])
+handler = lambda_handler(app)
+
+if in_lambda():
+    # While the function still initialises, so that its first request finds a warm checker.
+    checker.warm()

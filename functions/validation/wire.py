@@ -1,0 +1,70 @@
+"""What the validation endpoints take, field by field; what they give are the results of the domain."""
+
+from typing import Annotated, Final, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from headgate.configurations.model import COLLECTOR_VERSION, DISTRIBUTION
+from headgate.validation.service import ExpressionKind
+
+MAX_EXPRESSIONS: Final = 200
+MAX_VARIABLES: Final = 100
+
+
+def _version_number(value: str) -> str:
+    if not COLLECTOR_VERSION.fullmatch(value):
+        raise ValueError("This has to be a version X.Y.Z, such as 0.139.0")
+    return value
+
+
+Yaml = Annotated[str, StringConstraints(min_length=1)]
+CollectorVersion = Annotated[str, AfterValidator(_version_number)]
+VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+Variables = Annotated[dict[VariableName, str], Field(max_length=MAX_VARIABLES)]
+
+
+class Input(BaseModel):
+    """Takes exactly its fields, of exactly their types."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Validate(Input):
+    """A whole configuration, the collector version that shall judge it, and values for its `${env:NAME}`."""
+
+    yaml: Yaml
+    version: CollectorVersion | None = None
+    distribution: str = DISTRIBUTION
+    env: Variables = Field(default_factory=dict)
+
+
+class Lint(Input):
+    """A whole configuration, or single expressions and the context that they are meant for."""
+
+    yaml: Yaml | None = None
+    context: str | None = None
+    conditions: list[str] | None = None
+    statements: list[str] | None = None
+    value_expressions: list[str] | None = None
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        listed = self.expressions()
+        if (self.yaml is None) == (self.context is None and not listed):
+            raise ValueError("Send either `yaml`, or `context` with `conditions`, `statements` or `value_expressions`")
+        if self.yaml is None:
+            if self.context is None:
+                raise ValueError("`context` is needed with expressions")
+            count = sum(len(expressions) for expressions in listed.values())
+            if not 1 <= count <= MAX_EXPRESSIONS:
+                raise ValueError(f"There are {count} expressions; 1 to {MAX_EXPRESSIONS} are possible in a request")
+        return self
+
+    def expressions(self) -> dict[ExpressionKind, list[str]]:
+        """The lists that were sent."""
+        lists: dict[ExpressionKind, list[str] | None] = {
+            "conditions": self.conditions,
+            "statements": self.statements,
+            "value_expressions": self.value_expressions,
+        }
+        return {kind: expressions for kind, expressions in lists.items() if expressions is not None}

@@ -1,0 +1,1 @@
+"""Validating collector configurations and linting their OTTL, both by the real collector."""

@@ -1,0 +1,129 @@
+"""What is found in a configuration. The shapes are those of the checker's answers and of the API alike."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from headgate.errors import FieldError, Invalid, Unavailable
+
+DISTRIBUTION: Final = "otelcol-contrib"
+
+Code = Literal[
+    "yaml_syntax",
+    "unknown_section",
+    "unknown_component",
+    "unknown_key",
+    "wrong_type",
+    "invalid_value",
+    "undefined_reference",
+    "unused_component",
+    "pipeline_graph",
+    "provider_not_allowed",
+    "unset_variable",
+    "other",
+]
+"""The kinds of finding; docs/findings.md says what each means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing to say of a configuration, and where: in the collector's own path syntax, and in the text (from 1).
+
+    `line` and `column` are None where only the plain `validate` command could be asked.
+    """
+
+    message: str
+    component_path: str
+    code: Code
+    line: int | None = None
+    column: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """An environment variable that a configuration refers to: what an install will have to supply."""
+
+    name: str
+    has_default: bool
+    component_path: str
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationResult:
+    """The verdict of `otelcol-contrib validate` of that version, with everything that was found."""
+
+    valid: bool
+    version: str
+    distribution: str
+    errors: Sequence[Finding]
+    warnings: Sequence[Finding]
+    environment: Sequence[Variable]
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in a configuration (a path and a position), or in the lists of a request (`conditions[0]`)."""
+
+    path: str
+    line: int | None = None
+    column: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LintItem:
+    """One judged expression: `error` in the parser's words when it is wrong, `note` when there is more to say."""
+
+    location: Location
+    context: str
+    kind: Literal["condition", "statement", "value_expression"]
+    expression: str
+    error: str | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """An expression that the linter cannot judge, and why."""
+
+    location: Location
+    expression: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class LintResult:
+    """`checked` counts the judged expressions, of which there is one item each."""
+
+    valid: bool
+    ottl_version: str
+    checked: int
+    items: Sequence[LintItem]
+    skipped: Sequence[Skipped]
+
+
+class NotChecked(Unavailable):
+    """No collector could be asked. Says nothing of whether the YAML is valid."""
+
+    code = "not_checked"
+
+
+class YamlInvalid(Invalid):
+    """The collector does not accept the YAML; `errors` are its findings."""
+
+    code = "yaml_invalid"
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
+        super().__init__(
+            f"The collector does not accept this YAML: {findings[0].message}{more}",
+            [
+                FieldError(("body", "yaml"), found.message, found.component_path, found.line, found.column)
+                for found in findings
+            ],
+        )
+
+
+class NotLintable(Invalid):
+    """There is nothing to judge in what was sent: no YAML, an unknown context, or too many expressions."""
+
+    code = "not_lintable"

@@ -1,0 +1,121 @@
+"""The verdict on a configuration, and the judgement of its OTTL."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Final, Literal
+
+from pydantic import TypeAdapter, ValidationError
+
+from headgate import checker
+from headgate.checker import CheckerFailed, NoChecker, Refused
+from headgate.errors import FieldError, Unavailable
+from headgate.settings import settings
+from headgate.validation import plain
+from headgate.validation.model import (
+    DISTRIBUTION,
+    Finding,
+    LintResult,
+    NotChecked,
+    NotLintable,
+    ValidationResult,
+    YamlInvalid,
+)
+
+ExpressionKind = Literal["conditions", "statements", "value_expressions"]
+
+
+def validate(yaml: str, version: str | None = None, env: Mapping[str, str] | None = None) -> ValidationResult:
+    """The verdict of `otelcol-contrib validate` of that version (the default collector's without one).
+
+    `env` supplies the values of `${env:NAME}`; the collector has no other variables. Raises NotChecked when there is no
+    verdict: that version is not installed, no process was free in time, or both ways of asking failed.
+    """
+    version = version or settings().collector_version
+    variables = dict(env or {})
+    try:
+        try:
+            answer = checker.call("validate", {"yaml": yaml, "env": variables}, version=version)
+            return _result(answer, version)
+        except (CheckerFailed, NoChecker, Refused):
+            return _ask_plainly(yaml, version, variables)
+    except Unavailable as error:
+        raise NotChecked(f"{error.detail}; the YAML was not checked") from error
+
+
+def require_valid(yaml: str, version: str) -> None:
+    """Raises YamlInvalid when that collector does not accept the YAML, and NotChecked when it could not be asked."""
+    result = validate(yaml, version)
+    if not result.valid:
+        raise YamlInvalid(result.errors)
+
+
+def lint_yaml(yaml: str) -> LintResult:
+    """Judge every OTTL expression of a whole configuration.
+
+    Raises NotLintable for text that is not YAML or has too many expressions, and NotChecked on an outage.
+    """
+    return _lint({"yaml": yaml}, "yaml")
+
+
+def lint_expressions(context: str, expressions: Mapping[ExpressionKind, Sequence[str]]) -> LintResult:
+    """Judge single expressions in one context. Raises NotLintable for an unknown one, and NotChecked on an outage."""
+    lists: dict[str, object] = {kind: list(one_kind) for kind, one_kind in expressions.items()}
+    return _lint({"context": context, **lists}, "context")
+
+
+def _ask_plainly(yaml: str, version: str, variables: dict[str, str]) -> ValidationResult:
+    verdict = checker.of_this_process().validate_plainly(yaml, variables, version=version)
+    named = list(plain.variables(yaml))
+    return ValidationResult(
+        valid=verdict.valid,
+        version=version,
+        distribution=DISTRIBUTION,
+        errors=[] if verdict.valid else plain.findings(verdict.message),
+        warnings=[
+            Finding(f"The environment variable {one.name} has no value and no default", "service", "unset_variable")
+            for one in named
+            if not one.has_default and one.name not in variables
+        ],
+        environment=named,
+    )
+
+
+@cache
+def _results() -> TypeAdapter[ValidationResult]:
+    return TypeAdapter(ValidationResult)
+
+
+@cache
+def _lint_results() -> TypeAdapter[LintResult]:
+    return TypeAdapter(LintResult)
+
+
+def _result(answer: Mapping[str, object], version: str) -> ValidationResult:
+    try:
+        result = _results().validate_python({**answer, "version": version, "distribution": DISTRIBUTION})
+    except ValidationError as error:
+        raise CheckerFailed(f"The collector's checker gave no proper answer: {_places(error)}") from error
+    if result.valid == bool(result.errors):
+        raise CheckerFailed("The collector's checker contradicts itself")
+    return result
+
+
+_REFUSED_FIELD: Final = {"unknown_context": "context"}
+
+
+def _lint(request: Mapping[str, object], field: str) -> LintResult:
+    try:
+        answer = checker.call("lint", request)
+        return _lint_results().validate_python(answer)
+    except Refused as refused:
+        loc = ("body", _REFUSED_FIELD.get(refused.code, field))
+        raise NotLintable(refused.message, [FieldError(loc, refused.message)]) from refused
+    except ValidationError as error:
+        raise NotChecked(f"The linter gave no proper answer ({_places(error)}); nothing was checked") from error
+    except Unavailable as error:
+        raise NotChecked(f"{error.detail}; nothing was checked") from error
+
+
+def _places(error: ValidationError) -> str:
+    """Where the answer is wrong, without its values: they may quote the configuration."""
+    return ", ".join(".".join(str(part) for part in one["loc"]) for one in error.errors())

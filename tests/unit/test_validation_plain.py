@@ -1,0 +1,88 @@
+"""What is read from the plain command's text. Every message is one that otelcol-contrib 0.139.0 printed."""
+
+import pytest
+
+from headgate.validation.model import Finding, Variable
+from headgate.validation.plain import findings, variables
+
+DECODING = (
+    "failed to get config: cannot unmarshal the configuration: decoding failed due to the following error(s):\n\n"
+)
+RESOLVING = "failed to get config: cannot resolve the configuration: "
+NOT_YAML = "retrieved value (type=string) cannot be used as a Conf: assuming string type since contents are not valid"
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        (
+            DECODING + '\'receivers\' unknown type: "foo" for id: "foo/bar" (valid values: [otlp nop])\n'
+            '\'processors\' unknown type: "zzz" for id: "zzz" (valid values: [batch])',
+            [("unknown_component", "receivers::foo/bar"), ("unknown_component", "processors::zzz")],
+        ),
+        (
+            DECODING + "'receivers' error reading configuration for \"otlp/a.b\": decoding failed due to the following "
+            "error(s):\n\n'' has invalid keys: endpoin, foo\n'protocols.http' has invalid keys: a\n"
+            "'exporters' error reading configuration for \"debug\": decoding failed due to the following error(s):\n\n"
+            "'verbosity' unknown metrics level \"zzz\"",
+            [("unknown_key", "receivers::otlp/a.b"), ("invalid_value", "exporters::debug")],
+        ),
+        (
+            DECODING + "'receivers' error reading configuration for \"otlp\": decoding failed due to the following "
+            "error(s):\n\n'protocols.grpc' decoding failed due to the following error(s):\n\n"
+            "'max_concurrent_streams' expected type 'uint32', got unconvertible type 'string'",
+            [("wrong_type", "receivers::otlp")],
+        ),
+        (
+            DECODING + "'receivers' '' in \"otlp/\" id: the part after / should not be empty",
+            [("invalid_value", "receivers::otlp/")],
+        ),
+        (DECODING + "'' has invalid keys: foo", [("unknown_section", "foo")]),
+        (DECODING + "'service' has invalid keys: telemetri", [("unknown_key", "service::telemetri")]),
+        (
+            DECODING + '\'service.pipelines\' in "log" id: unknown pipeline signal: "log"',
+            [("invalid_value", "service::pipelines::log")],
+        ),
+        (
+            "processors::memory_limiter: 'check_interval' must be greater than zero\n"
+            "processors::batch: send_batch_max_size must be greater or equal to send_batch_size",
+            [("invalid_value", "processors::memory_limiter"), ("invalid_value", "processors::batch")],
+        ),
+        (
+            'service::pipelines::logs/x: references receiver "nop" which is not configured',
+            [("undefined_reference", "service::pipelines::logs/x")],
+        ),
+        (
+            'failed to build pipelines: connector "forward" used as exporter in [logs] pipeline but not used in any '
+            "supported receiver pipeline",
+            [("pipeline_graph", "connectors::forward")],
+        ),
+        (RESOLVING + 'scheme "NAME" is not supported for uri "NAME:-x"', [("provider_not_allowed", "service")]),
+        (RESOLVING + NOT_YAML + " YAML: yaml: line 2: did not find expected ',' or ']'", [("yaml_syntax", "")]),
+        ("something never seen before", [("other", "service")]),
+        ("", [("other", "service")]),
+    ],
+)
+def test_each_error_of_the_message_is_a_finding(message: str, expected: list[tuple[str, str]]) -> None:
+    assert [(found.code, found.component_path) for found in findings(message)] == expected
+
+
+def test_the_findings_hold_the_whole_text() -> None:
+    message = "processors::filter: one\n  two\nreceivers::otlp: three"
+
+    assert findings(message) == [
+        Finding("processors::filter: one\n  two", "processors::filter", "invalid_value"),
+        Finding("receivers::otlp: three", "receivers::otlp", "invalid_value"),
+    ]
+
+
+def test_a_syntax_error_keeps_its_line() -> None:
+    (found,) = findings(RESOLVING + NOT_YAML + " YAML: yaml: line 2: found character that cannot start any token")
+
+    assert found.line == 2
+
+
+def test_variables_are_named_once_and_have_a_default_when_it_is_everywhere() -> None:
+    yaml = "a: ${env:A}\nb: ${B:-x}\nc: ${env:A:-y}\nd: $${env:D}\ne: ${B:-}"
+
+    assert list(variables(yaml)) == [Variable("A", False, ""), Variable("B", True, "")]
