@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Final
+from weakref import WeakKeyDictionary
 
 from moto.dynamodb.models import DynamoDBBackend, dynamodb_backends
 from moto.dynamodb.models.dynamo_type import DynamoType, Item
@@ -38,6 +39,8 @@ class MotoData:
         self._tables = {table.name: table for table in tables}
         self._buckets = {bucket.name: bucket for bucket in buckets}
         self._objects = objects
+        # An object's content never changes, another one takes its place; so it is hashed and written once.
+        self._content_names: WeakKeyDictionary[FakeKey, str] = WeakKeyDictionary()
         self.lost_objects: list[str] = []
         """Objects that `apply` left out since their content is gone."""
 
@@ -141,8 +144,11 @@ class MotoData:
             table.items[hash_key][range_key] = item
 
     def _object_value(self, found: FakeKey) -> Json:
+        name = self._content_names.get(found)
+        if name is None:
+            name = self._content_names[found] = self._objects.put(found.value)
         return {
-            "sha256": self._objects.put(found.value),
+            "sha256": name,
             "metadata": dict(found.metadata),
             "written": found.last_modified.isoformat(),
         }
@@ -153,7 +159,8 @@ class MotoData:
                 bucket.keys.pop(change.key)
             return
         assert isinstance(change.value, Mapping)
-        content = self._objects.get(str(change.value["sha256"]))
+        name = str(change.value["sha256"])
+        content = self._objects.get(name)
         if content is None:
             self.lost_objects.append(f"{bucket.name}/{change.key}")
             return
@@ -167,6 +174,7 @@ class MotoData:
         )
         key.set_metadata(dict(change.value["metadata"]), replace=True)
         key.last_modified = datetime.fromisoformat(str(change.value["written"]))
+        self._content_names[key] = name
         bucket.keys.setlist(change.key, [key])
 
 

@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 
@@ -22,7 +21,8 @@ class ObjectFiles:
             return name
         temporary = self._folder / f"{name}.unfinished"
         try:
-            with temporary.open("wb", opener=_private) as file:
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
                 file.write(content)
             temporary.rename(path)
         except OSError:
@@ -41,13 +41,6 @@ class ObjectFiles:
 
     def keep_only(self, names: set[str]) -> None:
         """Remove what nothing refers to any more."""
-        for path in self._others(names):
-            with contextlib.suppress(FileNotFoundError):
-                path.unlink()
-
-    def _others(self, names: set[str]) -> Iterator[Path]:
-        return (path for path in list(self._folder.iterdir()) if path.name not in names)
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
+        for path in list(self._folder.iterdir()):
+            if path.name not in names:
+                path.unlink(missing_ok=True)

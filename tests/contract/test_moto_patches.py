@@ -1,0 +1,359 @@
+"""moto as a database: an upgrade that moves what `headgate_local.moto_patches` takes hold of fails here."""
+
+import http.client
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+from moto.dynamodb.models import dynamodb_backends
+from moto.s3.models import s3_backends
+
+from headgate_local import aws_server, journal, store, template
+
+pytestmark = pytest.mark.contract
+
+TEMPLATE = """
+Resources:
+  Things:
+    Type: AWS::DynamoDB::Table
+    Properties:
+      TableName: things
+      AttributeDefinitions: [{AttributeName: pk, AttributeType: S}, {AttributeName: sk, AttributeType: S}]
+      KeySchema: [{AttributeName: pk, KeyType: HASH}, {AttributeName: sk, KeyType: RANGE}]
+      TimeToLiveSpecification: {AttributeName: expires, Enabled: true}
+  Markers:
+    Type: AWS::DynamoDB::Table
+    Properties:
+      TableName: markers
+      AttributeDefinitions: [{AttributeName: name, AttributeType: S}]
+      KeySchema: [{AttributeName: name, KeyType: HASH}]
+  Texts:
+    Type: AWS::S3::Bucket
+    Properties:
+      BucketName: texts
+      LifecycleConfiguration:
+        Rules: [{Status: Enabled, Prefix: old/, ExpirationInDays: 1}]
+"""
+
+EVERY_KIND_OF_ATTRIBUTE = {
+    "pk": {"S": "kinds"},
+    "sk": {"S": "é\U0001f600"},
+    "text": {"S": ""},
+    "number": {"N": "-12.5"},
+    "bytes": {"B": b"\x00\xff\x80"},
+    "yes": {"BOOL": True},
+    "nothing": {"NULL": True},
+    "list": {"L": [{"B": b"\x01"}, {"M": {"deep": {"L": [{"N": "1"}]}}}]},
+    "map": {"M": {"bytes": {"B": b"\x02"}}},
+    "texts": {"SS": ["a", "b"]},
+    "numbers": {"NS": ["1", "2"]},
+    "several_bytes": {"BS": [b"\x03"]},
+}
+
+
+@dataclass
+class Database:
+    """moto with the data of a folder, as the local service has it."""
+
+    folder: Path
+    url: str = ""
+    fresh: bool = True
+    dynamodb: Any = None
+    s3: Any = None
+    _stack: ExitStack | None = None
+
+    def start(self) -> None:
+        (self.folder / "template.yaml").write_text(TEMPLATE)
+        self._stack = ExitStack()
+        self.url = self._stack.enter_context(aws_server.running())
+        described = template.read(self.folder / "template.yaml")
+        self.fresh = self._stack.enter_context(store.restored(self.folder, described)).fresh
+        self.dynamodb, self.s3 = boto3.client("dynamodb"), boto3.client("s3")
+
+    def stop(self) -> None:
+        """End without any farewell: nothing is written here that was not written before."""
+        assert self._stack is not None
+        self._stack.close()
+        dynamodb_backends.reset()
+        s3_backends.reset()
+
+    def restart(self) -> None:
+        self.stop()
+        self.start()
+
+    def items(self, table: str) -> list[dict[str, Any]]:
+        return sorted(self.dynamodb.scan(TableName=table)["Items"], key=str)
+
+    def things(self) -> dict[tuple[str, str], Any]:
+        return {(item["pk"]["S"], item["sk"]["S"]): item for item in self.items("things")}
+
+    def put(self, pk: str, sk: str, **attributes: dict[str, Any]) -> None:
+        self.dynamodb.put_item(TableName="things", Item={"pk": {"S": pk}, "sk": {"S": sk}, **attributes})
+
+
+@pytest.fixture
+def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
+    environment = dict(os.environ)
+    one = Database(tmp_path)
+    one.start()
+    yield one
+    one.stop()
+    os.environ.clear()
+    os.environ.update(environment)
+
+
+def key(pk: str, sk: str) -> dict[str, Any]:
+    return {"pk": {"S": pk}, "sk": {"S": sk}}
+
+
+def put_of(pk: str, sk: str, **more: Any) -> dict[str, Any]:
+    return {"Put": {"TableName": "things", "Item": key(pk, sk), **more}}
+
+
+def all_at_once(count: int, call: Callable[[int], object]) -> list[object]:
+    barrier = threading.Barrier(count)
+
+    def one(number: int) -> object:
+        barrier.wait()
+        try:
+            return call(number)
+        except ClientError as error:
+            return error.response["Error"]["Code"]
+
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(one, range(count)))
+
+
+def test_of_many_transactions_over_one_marker_exactly_one_wins(database: Database) -> None:
+    def claim(number: int, turn: int) -> bool:
+        marker = {"name": {"S": f"round {turn}"}}
+        condition = "attribute_not_exists(#name)"
+        names = {"#name": "name"}
+        put = {"TableName": "markers", "Item": marker, "ConditionExpression": condition}
+        database.dynamodb.transact_write_items(
+            TransactItems=[{"Put": {**put, "ExpressionAttributeNames": names}}, put_of(f"{turn}", f"{number}")]
+        )
+        return True
+
+    for turn in range(20):
+        outcomes = all_at_once(16, lambda number, turn=turn: claim(number, turn))
+        assert sorted(map(str, outcomes)) == ["TransactionCanceledException"] * 15 + ["True"]
+
+    assert len(database.things()) == 20
+
+
+def test_a_transaction_that_fails_undoes_nothing_of_what_others_write_meanwhile(database: Database) -> None:
+    def write(number: int) -> None:
+        if number % 2:
+            for turn in range(10):
+                database.put("kept", f"{number} {turn}")
+        else:
+            failing = put_of("x", "y", ConditionExpression="attribute_exists(pk)")
+            database.dynamodb.transact_write_items(TransactItems=[put_of("lost", f"{number}"), failing])
+
+    all_at_once(16, write)
+
+    assert set(database.things()) == {("kept", f"{number} {turn}") for number in range(1, 16, 2) for turn in range(10)}
+
+
+def test_counting_in_many_threads_counts_every_one(database: Database) -> None:
+    def count(_number: int) -> None:
+        for _ in range(10):
+            database.dynamodb.update_item(
+                TableName="things",
+                Key=key("a", "counter"),
+                UpdateExpression="ADD seen :one",
+                ExpressionAttributeValues={":one": {"N": "1"}},
+            )
+
+    all_at_once(16, count)
+    database.restart()
+
+    assert database.things()["a", "counter"]["seen"] == {"N": "160"}
+
+
+def test_every_kind_of_write_to_a_table_is_there_after_a_restart(database: Database) -> None:
+    for sk in ("updated", "deleted", "batch deleted", "transaction deleted"):
+        database.put("a", sk, text={"S": "before"})
+    database.dynamodb.put_item(TableName="things", Item=EVERY_KIND_OF_ATTRIBUTE)
+    database.dynamodb.put_item(TableName="markers", Item={"name": {"S": "alone"}})
+    update = {"UpdateExpression": "SET #t = :t", "ExpressionAttributeNames": {"#t": "text"}}
+    update["ExpressionAttributeValues"] = {":t": {"S": "after"}}
+    database.dynamodb.update_item(TableName="things", Key=key("a", "updated"), **update)
+    database.dynamodb.update_item(TableName="things", Key=key("a", "made by an update"), **update)
+    database.dynamodb.delete_item(TableName="things", Key=key("a", "deleted"))
+    database.dynamodb.batch_write_item(
+        RequestItems={
+            "things": [
+                {"PutRequest": {"Item": key("a", "batch put")}},
+                {"DeleteRequest": {"Key": key("a", "batch deleted")}},
+            ]
+        }
+    )
+    database.dynamodb.transact_write_items(
+        TransactItems=[
+            put_of("a", "transaction put"),
+            {"Update": {"TableName": "things", "Key": key("a", "transaction updated"), **update}},
+            {"Delete": {"TableName": "things", "Key": key("a", "transaction deleted")}},
+            {
+                "ConditionCheck": {
+                    "TableName": "things",
+                    "Key": key("a", "updated"),
+                    "ConditionExpression": "attribute_exists(pk)",
+                }
+            },
+        ]
+    )
+    before = database.items("things"), database.items("markers")
+
+    database.restart()
+
+    assert not database.fresh
+    assert (database.items("things"), database.items("markers")) == before
+    stored = database.things()
+    assert stored["kinds", "é\U0001f600"] == EVERY_KIND_OF_ATTRIBUTE
+    assert {sk for pk, sk in stored if pk == "a"} == {
+        "updated",
+        "made by an update",
+        "batch put",
+        "transaction put",
+        "transaction updated",
+    }
+
+
+def test_every_kind_of_write_to_a_bucket_is_there_after_a_restart(database: Database) -> None:
+    database.s3.put_object(Bucket="texts", Key="a/put", Body=b"\x00one", ContentType="text/x", Metadata={"by": "me"})
+    database.s3.put_object(Bucket="texts", Key="a/replaced", Body=b"before")
+    database.s3.put_object(Bucket="texts", Key="a/replaced", Body=b"after")
+    database.s3.copy_object(Bucket="texts", Key="a/copied", CopySource="texts/a/put")
+    for name in ("deleted", "deleted too"):
+        database.s3.put_object(Bucket="texts", Key=f"a/{name}", Body=b"x")
+    database.s3.delete_object(Bucket="texts", Key="a/deleted")
+    database.s3.delete_objects(Bucket="texts", Delete={"Objects": [{"Key": "a/deleted too"}]})
+    upload = database.s3.create_multipart_upload(Bucket="texts", Key="a/parts")["UploadId"]
+    part = database.s3.upload_part(Bucket="texts", Key="a/parts", UploadId=upload, PartNumber=1, Body=b"parted")
+    database.s3.complete_multipart_upload(
+        Bucket="texts",
+        Key="a/parts",
+        UploadId=upload,
+        MultipartUpload={"Parts": [{"PartNumber": 1, "ETag": part["ETag"]}]},
+    )
+    written = database.s3.head_object(Bucket="texts", Key="a/put")["LastModified"]
+
+    database.restart()
+
+    listed = [entry["Key"] for entry in database.s3.list_objects_v2(Bucket="texts")["Contents"]]
+    assert listed == ["a/copied", "a/parts", "a/put", "a/replaced"]
+    contents = [database.s3.get_object(Bucket="texts", Key=name)["Body"].read() for name in listed]
+    assert contents == [b"\x00one", b"parted", b"\x00one", b"after"]
+    put = database.s3.get_object(Bucket="texts", Key="a/put")
+    assert (put["ContentType"], put["Metadata"], put["LastModified"]) == ("text/x", {"by": "me"}, written)
+    # One file a content, and none for what no object has any more.
+    assert len(list((database.folder / "objects").iterdir())) == 3
+
+
+def test_an_update_that_is_refused_halfway_changes_nothing(database: Database) -> None:
+    database.put("a", "b", text={"S": "before"})
+
+    with pytest.raises(ClientError):
+        database.dynamodb.update_item(
+            TableName="things",
+            Key=key("a", "b"),
+            UpdateExpression="SET #t = :t, big = :big",
+            ExpressionAttributeNames={"#t": "text"},
+            ExpressionAttributeValues={":t": {"S": "after"}, ":big": {"S": "x" * 410_000}},
+        )
+
+    assert database.things()["a", "b"]["text"] == {"S": "before"}
+
+
+def test_what_cannot_be_kept_is_refused_and_undone(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    database.put("a", "b", text={"S": "before"})
+    database.s3.put_object(Bucket="texts", Key="a", Body=b"before")
+
+    def full_disk(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(journal.Journal, "append", full_disk)
+        with pytest.raises(ClientError, match="could not keep"):
+            database.put("a", "b", text={"S": "after"})
+        with pytest.raises(ClientError, match="could not keep"):
+            database.dynamodb.transact_write_items(TransactItems=[put_of("a", "c"), put_of("a", "d")])
+        with pytest.raises(ClientError):
+            database.s3.put_object(Bucket="texts", Key="a", Body=b"after")
+
+    def read() -> tuple[object, object]:
+        return database.things(), database.s3.get_object(Bucket="texts", Key="a")["Body"].read()
+
+    expected = {("a", "b"): {**key("a", "b"), "text": {"S": "before"}}}, b"before"
+    assert read() == expected
+    database.restart()
+    assert read() == expected
+
+
+def test_a_write_of_a_kind_that_would_not_be_kept_is_refused(database: Database) -> None:
+    with pytest.raises(ClientError, match="does not keep what ExecuteStatement writes"):
+        database.dynamodb.execute_statement(Statement="INSERT INTO things VALUE {'pk': 'a', 'sk': 'b'}")
+
+
+def test_what_expired_long_ago_goes_at_the_next_start_and_nothing_else_does(database: Database) -> None:
+    database.put("a", "expired long ago", expires={"N": "1700000000"})
+    database.put("a", "expires some day", expires={"N": "9999999999"})
+    database.put("a", "does not expire")
+    for name in ("old/one", "new/one"):
+        database.s3.put_object(Bucket="texts", Key=name, Body=b"x")
+        found = s3_backends["123456789012"]["aws"].buckets["texts"].keys[name]
+        found.last_modified = found.last_modified.replace(year=2020)
+    database.s3.delete_object(Bucket="texts", Key="nothing")
+    database.s3.copy_object(Bucket="texts", Key="new/copy", CopySource="texts/old/one")
+
+    database.restart()
+    database.restart()
+
+    assert {sk for _, sk in database.things()} == {"expires some day", "does not expire"}
+    listed = database.s3.list_objects_v2(Bucket="texts")["Contents"]
+    assert [entry["Key"] for entry in listed] == ["new/copy", "new/one", "old/one"]
+
+
+def test_snapshots_are_made_while_many_write_and_nothing_is_missing_from_them(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal, "_COMPACT_ABOVE_BYTES", 20_000)
+    monkeypatch.setattr(journal.Journal.__init__, "__defaults__", (20_000,))
+    database.restart()
+
+    all_at_once(8, lambda number: [database.put(f"{number}", f"{turn}", t={"S": "x" * 500}) for turn in range(40)])
+    generation = max(int(path.name.partition("-")[2]) for path in database.folder.glob("snapshot-*"))
+    database.restart()
+
+    assert generation > 3
+    assert len(database.things()) == 320
+
+
+@pytest.mark.parametrize(
+    ("path", "headers"),
+    [
+        ("/moto-api/reset", {}),
+        ("/", {"Origin": "https://example.org"}),
+        ("/", {"Host": "rebound.example.org"}),
+    ],
+    ids=["moto's own switches", "another site's page", "a name bound to this address"],
+)
+def test_a_web_page_cannot_reach_the_data(database: Database, path: str, headers: dict[str, str]) -> None:
+    database.put("a", "b")
+    connection = http.client.HTTPConnection(urlsplit(database.url).netloc)
+    connection.request("POST", path, headers=headers)
+
+    assert connection.getresponse().status == 403
+    connection.close()
+    assert database.things()
