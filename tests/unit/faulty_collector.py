@@ -49,9 +49,9 @@ def check(channel):
         elif what == "flood":
             while True:
                 answers.write(b"x" * 65536)
-        elif what == "refuse":
+        elif what in ("refused", "panicked"):
             answers.write(
-                json.dumps({**answer, "error": {"code": "refused", "message": "on command"}}).encode() + b"\n"
+                json.dumps({**answer, "error": {"code": what, "message": "on command"}}).encode() + b"\n"
             )
         elif what == "half":
             answers.write(b'{"id": ')

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
+
 from headgate.checker.errors import NotInstalled
 from headgate.checker.installed import Installed
 

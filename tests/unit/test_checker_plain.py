@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from headgate.checker import CheckerBusy, CheckerFailed, PlainVerdict
 from headgate.checker.limits import MEBIBYTE, Limits
 from headgate.checker.plain import PlainCommand, refuse_what_reads_outside

@@ -107,6 +107,9 @@ class Child:
         self.usage = _usage(answer)
         error = answer.get("error")
         if isinstance(error, dict):
+            if error.get("code") == "panicked":
+                # It caught the panic, but nobody knows which locks it left taken.
+                raise ProcessFailed("panicked")
             raise Refused(str(error.get("code")), str(error.get("message")))
         result = answer.get("result")
         if not isinstance(result, dict):
@@ -201,8 +204,10 @@ class Child:
         self._listen()
         status = self._process.popen.returncode
         how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"exited with status {status}"
-        first_word = next((line for line in self.last_words.splitlines() if line.startswith(_REASONS)), "")
-        return f"{how}: {first_word}" if first_word else how
+        reason = next((line for line in self.last_words.splitlines() if line.startswith(_REASONS)), "")
+        # What a component panics with may quote the configuration; what the runtime says does not.
+        reason = "panic" if reason.startswith("panic:") else reason
+        return f"{how}: {reason}" if reason else how
 
 
 _REASONS = ("fatal error:", "panic:", "runtime:", "could not launch")

@@ -54,13 +54,13 @@ def lint_yaml(yaml: str) -> LintResult:
 
     Raises NotLintable for text that is not YAML or has too many expressions, and NotChecked on an outage.
     """
-    return _lint({"yaml": yaml}, "yaml")
+    return _lint({"yaml": yaml})
 
 
 def lint_expressions(context: str, expressions: Mapping[ExpressionKind, Sequence[str]]) -> LintResult:
     """Judge single expressions in one context. Raises NotLintable for an unknown one, and NotChecked on an outage."""
     lists: dict[str, object] = {kind: list(one_kind) for kind, one_kind in expressions.items()}
-    return _lint({"context": context, **lists}, "context")
+    return _lint({"context": context, **lists})
 
 
 def _ask_plainly(yaml: str, version: str, variables: dict[str, str]) -> ValidationResult:
@@ -100,16 +100,19 @@ def _result(answer: Mapping[str, object], version: str) -> ValidationResult:
     return result
 
 
-_REFUSED_FIELD: Final = {"unknown_context": "context"}
+_UNLINTABLE: Final = {"yaml_syntax": "yaml", "too_many_expressions": "yaml", "unknown_context": "context"}
+"""The words of the operation `lint` for a request that is at fault, and the field that each is about."""
 
 
-def _lint(request: Mapping[str, object], field: str) -> LintResult:
+def _lint(request: Mapping[str, object]) -> LintResult:
     try:
         answer = checker.call("lint", request)
         return _lint_results().validate_python(answer)
     except Refused as refused:
-        loc = ("body", _REFUSED_FIELD.get(refused.code, field))
-        raise NotLintable(refused.message, [FieldError(loc, refused.message)]) from refused
+        if refused.code not in _UNLINTABLE:
+            raise NotChecked(f"The linter failed ({refused.code}); nothing was checked") from refused
+        place = FieldError(("body", _UNLINTABLE[refused.code]), refused.message)
+        raise NotLintable(refused.message, [place]) from refused
     except ValidationError as error:
         raise NotChecked(f"The linter gave no proper answer ({_places(error)}); nothing was checked") from error
     except Unavailable as error:
