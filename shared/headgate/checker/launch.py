@@ -7,6 +7,7 @@ Its exit status is `COULD_NOT_LAUNCH` when it did not get as far as the collecto
 """
 
 import ctypes
+import errno
 import json
 import os
 import resource
@@ -18,7 +19,11 @@ CHANNEL = 3
 """The descriptor on which the collector's `check` command finds its end of the socket pair."""
 
 PR_SET_PDEATHSIG = 1
+PR_SET_SECCOMP = 22
 PR_SET_NO_NEW_PRIVS = 38
+SECCOMP_MODE_FILTER = 2
+SECCOMP_RET_ERRNO = 0x00050000
+SECCOMP_RET_ALLOW = 0x7FFF0000
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWNET = 0x40000000
 
@@ -26,11 +31,38 @@ CLONE_NEWNET = 0x40000000
 def leave_the_network(libc: ctypes.CDLL) -> None:
     """Enter a network namespace that has no way out, by right of root or inside a user namespace of our own.
 
-    Where neither is permitted (Lambda) this does nothing: there the collector is held by having only providers that
-    read nothing, and by components being built and never started.
+    Where neither is permitted, as in Lambda, connections are refused instead.
     """
-    if libc.unshare(CLONE_NEWNET) != 0:
-        libc.unshare(CLONE_NEWUSER | CLONE_NEWNET)
+    if libc.unshare(CLONE_NEWNET) != 0 and libc.unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0:
+        refuse_connections(libc)
+
+
+class Instruction(ctypes.Structure):
+    """`struct sock_filter`: one instruction of the filter that Linux runs at each system call."""
+
+    _fields_ = (("code", ctypes.c_uint16), ("jt", ctypes.c_uint8), ("jf", ctypes.c_uint8), ("k", ctypes.c_uint32))
+
+
+class Program(ctypes.Structure):
+    """`struct sock_fprog`."""
+
+    _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.POINTER(Instruction)))
+
+
+def refuse_connections(libc: ctypes.CDLL) -> None:
+    """Have `connect` fail as it does where there is no network; needs no privileges, only PR_SET_NO_NEW_PRIVS."""
+    connect = {"x86_64": 42, "aarch64": 203}.get(os.uname().machine)
+    if connect is None:
+        return
+    load, jump_if_equal, give_back = 0x20, 0x15, 0x06
+    instructions = (Instruction * 4)(
+        Instruction(load, 0, 0, 0),  # the number of the system call
+        Instruction(jump_if_equal, 0, 1, connect),
+        Instruction(give_back, 0, 0, SECCOMP_RET_ERRNO | errno.ENETUNREACH),
+        Instruction(give_back, 0, 0, SECCOMP_RET_ALLOW),
+    )
+    program = Program(len(instructions), instructions)
+    libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0)
 
 
 def confine(parent: int, data_bytes: int) -> None:

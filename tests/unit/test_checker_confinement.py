@@ -1,0 +1,129 @@
+"""What a check process may not do, read from what Linux says of it."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from headgate.checker import launch
+from headgate.checker.child import Child
+from headgate.checker.limits import MEBIBYTE, Limits
+
+FAULTY = Path(__file__).with_name("faulty_collector.py").read_text()
+PARENT = """
+import sys, threading, time
+from pathlib import Path
+from headgate.checker import launch
+from headgate.checker.child import Child
+from headgate.checker.limits import Limits
+
+started = []
+starter = threading.Thread(target=lambda: started.append(Child.start(Path(sys.argv[1]), Limits())))
+starter.start()
+starter.join()
+time.sleep(0.2)
+started[0].ask("any", {}, 10)
+print(started[0].pid, flush=True)
+time.sleep(3600)
+"""
+
+CONNECTING = """
+import ctypes, runpy, socket, sys
+
+launch = runpy.run_path(sys.argv[1])
+address = ("127.0.0.1", int(sys.argv[2]))
+socket.create_connection(address).close()
+print("connected")
+libc = ctypes.CDLL(None)
+libc.prctl(launch["PR_SET_NO_NEW_PRIVS"], 1, 0, 0, 0)
+launch["refuse_connections"](libc)
+try:
+    socket.create_connection(address)
+except OSError as error:
+    print(error.strerror)
+"""
+
+
+@pytest.fixture
+def binary(tmp_path: Path) -> Path:
+    binary = tmp_path / "otelcol-contrib"
+    binary.write_text(f"#!{sys.executable} -IS\n{FAULTY}")
+    binary.chmod(0o700)
+    return binary
+
+
+@pytest.fixture
+def child(binary: Path) -> Iterator[Child]:
+    with binary.open() as _held_open:
+        started = Child.start(binary, Limits(kill_bytes=300 * MEBIBYTE))
+    yield started
+    started.kill()
+
+
+def of(child: Child, name: str) -> Path:
+    return Path(f"/proc/{child.pid}/{name}")
+
+
+def limit(child: Child, name: str) -> str:
+    (line,) = [line for line in of(child, "limits").read_text().splitlines() if line.startswith(name)]
+    return " ".join(line.removeprefix(name).split()[:2])
+
+
+def test_it_dumps_no_core_and_holds_bounded_memory(child: Child) -> None:
+    assert limit(child, "Max core file size") == "0 0"
+    assert limit(child, "Max data size") == f"{300 * MEBIBYTE} {300 * MEBIBYTE}"
+
+
+def test_it_gains_no_privileges(child: Child) -> None:
+    assert "NoNewPrivs:\t1" in of(child, "status").read_text()
+
+
+def test_it_leads_a_session_of_its_own(child: Child) -> None:
+    assert os.getsid(child.pid) == child.pid
+
+
+def test_it_works_in_an_empty_folder_of_its_own(child: Child) -> None:
+    folder = of(child, "cwd").readlink()
+
+    assert list(folder.iterdir()) == []
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_it_has_no_descriptors_of_its_parents_but_the_channel(child: Child) -> None:
+    targets = {int(fd.name): str(fd.readlink()).split(":")[0] for fd in of(child, "fd").iterdir()}
+
+    # 4 is the fault injector's own duplicate of the channel.
+    assert targets == {0: "/dev/null", 1: "/dev/null", 2: "pipe", 3: "socket", 4: "socket"}
+
+
+def test_it_is_in_a_network_of_its_own(child: Child) -> None:
+    assert of(child, "ns/net").readlink() != Path("/proc/self/ns/net").readlink()
+
+
+def test_where_it_cannot_have_a_network_of_its_own_its_connections_are_refused() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        command = [sys.executable, "-c", CONNECTING, launch.__file__, str(server.getsockname()[1])]
+        said = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+
+    assert said == "connected\nNetwork is unreachable\n"
+
+
+def test_it_outlives_the_thread_that_asked_for_it_and_dies_with_its_parent(binary: Path) -> None:
+    command = [sys.executable, "-c", PARENT, str(binary)]
+    parent = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={"PYTHONPATH": os.pathsep.join(sys.path)})
+    with parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        stopped = Path(f"/proc/{pid}")
+        os.kill(pid, signal.SIGSTOP)  # so that it cannot see its channel close
+
+        parent.kill()
+
+    while stopped.exists() and stopped.joinpath("stat").read_text().rpartition(")")[2].split()[0] != "Z":
+        time.sleep(0.005)
