@@ -7,6 +7,7 @@ from fastapi import APIRouter, FastAPI
 from mangum import Mangum
 
 from headgate.http import problems
+from headgate.http.body_limit import BodyLimit
 from headgate.http.request_context import RequestContext
 
 MAX_BODY_BYTES: Final = 1_048_576
@@ -19,9 +20,8 @@ def create_app(title: str, routers: Sequence[APIRouter]) -> FastAPI:
         redoc_url=None,
         openapi_url=None,
         redirect_slashes=False,
-        # Counted as it arrives, and refused by its announced length before anything is read.
-        max_body_size=MAX_BODY_BYTES,
     )
+    app.add_middleware(BodyLimit, max_bytes=MAX_BODY_BYTES)
     app.add_middleware(RequestContext)
     problems.install(app)
     for router in routers:

@@ -1,0 +1,104 @@
+"""The functions' routes on moto in this process, with the template's tables."""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import pytest
+from fastapi import APIRouter
+from fastapi.testclient import TestClient
+from moto import mock_aws
+from moto.dynamodb.responses import DynamoHandler
+
+from headgate import aws
+from headgate.http.app import create_app
+from headgate.identity import service as identity
+from headgate.identity.model import Access
+from headgate.settings import settings
+from headgate_local import moto_patches, template
+
+API = "/api/v1/public"
+
+
+@dataclass(frozen=True)
+class Member:
+    """A service account of an organization, and how it calls the API."""
+
+    organization_id: str
+    service_account_id: str
+    token: str
+    http: TestClient
+
+
+@pytest.fixture(autouse=True)
+def _settings_of_one_test() -> Iterator[None]:
+    settings.cache_clear()
+    yield
+    settings.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def aws_here() -> Iterator[template.Template]:
+    """Tables and bucket of the template, for all tests together: each makes organizations of its own."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        yield from _aws_here(monkeypatch)
+
+
+def _aws_here(monkeypatch: pytest.MonkeyPatch) -> Iterator[template.Template]:
+    for name in [name for name in os.environ if name.startswith(("AWS_", "HEADGATE_"))]:
+        monkeypatch.delenv(name)
+    described = template.read()
+    for name, value in described.environment().items():
+        monkeypatch.setenv(name, value)
+    for name, value in {"ACCESS_KEY_ID": "x", "SECRET_ACCESS_KEY": "x", "DEFAULT_REGION": "us-east-1"}.items():
+        monkeypatch.setenv(f"AWS_{name}", value)
+    monkeypatch.setenv("HEADGATE_RATE_LIMIT_PER_MINUTE", "100000")
+    settings.cache_clear()
+    original = DynamoHandler.call_action
+
+    def one_at_a_time(handler: DynamoHandler) -> object:
+        with moto_patches.LOCK:
+            return original(handler)
+
+    monkeypatch.setattr(DynamoHandler, "call_action", one_at_a_time)
+    with mock_aws():
+        aws.forget_clients()
+        identity._signing_key.cache_clear()
+        for table in described.tables():
+            aws.dynamodb().create_table(**table.definition)
+        for bucket in described.buckets():
+            aws.s3().create_bucket(Bucket=bucket.name)
+        yield described
+    aws.forget_clients()
+
+
+@pytest.fixture
+def organization_id(aws_here: template.Template) -> str:
+    """A new organization."""
+    return identity.create_organization("Acme").id
+
+
+JoinWith = Callable[..., Member]
+
+
+@pytest.fixture
+def join(organization_id: str) -> JoinWith:
+    """Makes a member: `join(routers, name, access=…, organization_id=…)`."""
+    return partial(_join, default_organization_id=organization_id)
+
+
+def _join(
+    routers: list[APIRouter],
+    name: str = "ann",
+    *,
+    access: Access = "read_write",
+    organization_id: str | None = None,
+    default_organization_id: str,
+) -> Member:
+    organization_id = organization_id or default_organization_id
+    account = identity.create_service_account(organization_id, name)
+    _, token = identity.create_token(organization_id, account.id, name=f"{name}'s token", access=access)
+    application = create_app("Test", routers)
+    http = TestClient(application, raise_server_exceptions=False, headers={"Authorization": f"Bearer {token}"})
+    return Member(organization_id, account.id, token, http)
