@@ -1,0 +1,47 @@
+// Package check is the command `check`: a long-lived process that answers questions, a JSON line each.
+package check
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/headgate/headgate/layers/collector/internal/operation"
+	"github.com/spf13/cobra"
+	"go.opentelemetry.io/collector/otelcol"
+)
+
+// NewCommand returns the command `check` of a collector with these settings.
+func NewCommand(settings otelcol.CollectorSettings) *cobra.Command {
+	var descriptor uint
+	command := &cobra.Command{
+		Use:   "check",
+		Short: "Answers questions about configurations, a JSON line each, over a socket",
+		Args:  cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return run(command.Context(), settings, uintptr(descriptor))
+		},
+		SilenceUsage: true,
+	}
+	command.Flags().UintVar(&descriptor, "fd", 3, "Number of the open file descriptor to read from and write to")
+	return command
+}
+
+func run(ctx context.Context, settings otelcol.CollectorSettings, descriptor uintptr) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	channel := os.NewFile(descriptor, "channel")
+	if channel == nil {
+		return fmt.Errorf("file descriptor %d is not open", descriptor)
+	}
+	if _, err := channel.Stat(); err != nil {
+		return fmt.Errorf("file descriptor %d: %w", descriptor, err)
+	}
+	defer channel.Close()
+	env := &operation.Environment{BuildInfo: settings.BuildInfo, Factories: settings.Factories}
+	if err := warmUp(ctx, env); err != nil {
+		return fmt.Errorf("warming up: %w", err)
+	}
+	return Serve(ctx, channel, env, Handlers)
+}

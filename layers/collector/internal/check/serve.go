@@ -1,0 +1,175 @@
+package check
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"github.com/headgate/headgate/layers/collector/internal/operation"
+)
+
+// maxRequest bounds a request: 1 MB of text, the API's limit, doubles at worst when JSON escapes it, give or take its
+// other fields. A longer line is read away and answered with an error.
+const maxRequest = 8 << 20
+
+type ready struct {
+	Ready       bool   `json:"ready"`
+	Version     string `json:"version"`
+	OTTLVersion string `json:"ottl_version"`
+}
+
+type question struct {
+	ID int64  `json:"id"`
+	Op string `json:"op"`
+}
+
+type answer struct {
+	ID       *int64           `json:"id"`
+	Result   any              `json:"result,omitempty"`
+	Error    *operation.Error `json:"error,omitempty"`
+	RSSBytes int64            `json:"rss_bytes"`
+	Calls    int64            `json:"calls"`
+}
+
+// Serve says that it is ready, then answers one request after the other until the channel ends.
+func Serve(
+	ctx context.Context, channel io.ReadWriter, env *operation.Environment, handlers map[string]operation.Handler,
+) error {
+	version := env.BuildInfo.Version
+	if err := writeLine(channel, ready{Ready: true, Version: version, OTTLVersion: ottlVersion(version)}); err != nil {
+		return fmt.Errorf("writing that it is ready: %w", err)
+	}
+	lines := bufio.NewReaderSize(channel, 64<<10)
+	for calls := int64(1); ; calls++ {
+		line, err := readLine(lines)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		reply := answer{Calls: calls}
+		switch {
+		case errors.Is(err, errTooLong):
+			reply.Error = &operation.Error{
+				Code: "too_large", Message: fmt.Sprintf("a request is one line of at most %d bytes", maxRequest),
+			}
+		case err != nil:
+			return fmt.Errorf("reading a request: %w", err)
+		default:
+			reply.ID, reply.Result, reply.Error = respond(ctx, env, handlers, line)
+		}
+		reply.RSSBytes = residentBytes()
+		if err := writeLine(channel, reply); err != nil {
+			return fmt.Errorf("writing an answer: %w", err)
+		}
+	}
+}
+
+func respond(
+	ctx context.Context, env *operation.Environment, handlers map[string]operation.Handler, line []byte,
+) (*int64, any, *operation.Error) {
+	var asked question
+	if err := json.Unmarshal(line, &asked); err != nil {
+		return nil, nil, operation.BadRequest("a request is a JSON object with id and op: %v", err)
+	}
+	handle, known := handlers[asked.Op]
+	if !known {
+		return &asked.ID, nil, &operation.Error{Code: "unknown_op", Message: fmt.Sprintf("there is no operation %q", asked.Op)}
+	}
+	result, err := guard(handle)(ctx, env, line)
+	if err == nil {
+		return &asked.ID, result, nil
+	}
+	var failure *operation.Error
+	if !errors.As(err, &failure) {
+		failure = &operation.Error{Code: "failed", Message: err.Error()}
+	}
+	return &asked.ID, nil, failure
+}
+
+// guard makes an error of a panic: components panic on some of what they are given, and one question must not take
+// the process with it. The trace goes to standard error, where the supervisor keeps it.
+func guard(handle operation.Handler) operation.Handler {
+	return func(ctx context.Context, env *operation.Environment, request json.RawMessage) (result any, err error) {
+		defer func() {
+			if reason := recover(); reason != nil {
+				fmt.Fprintf(os.Stderr, "panic: %v\n%s", reason, debug.Stack())
+				result, err = nil, &operation.Error{Code: "panicked", Message: fmt.Sprint(reason)}
+			}
+		}()
+		return handle(ctx, env, request)
+	}
+}
+
+var errTooLong = errors.New("the line is too long")
+
+// readLine returns the next line without its end. A line over the bound is consumed and gives errTooLong.
+func readLine(lines *bufio.Reader) ([]byte, error) {
+	var line []byte
+	tooLong := false
+	for {
+		part, err := lines.ReadSlice('\n')
+		if !tooLong {
+			line = append(line, part...)
+		}
+		if len(line) > maxRequest {
+			tooLong, line = true, nil
+		}
+		switch {
+		case err == nil && tooLong:
+			return nil, errTooLong
+		case err == nil:
+			return bytes.TrimRight(line, "\r\n"), nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, err
+		}
+	}
+}
+
+func writeLine(channel io.Writer, value any) error {
+	var line bytes.Buffer
+	encoder := json.NewEncoder(&line) // ends what it writes with a newline
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return err
+	}
+	_, err := channel.Write(line.Bytes())
+	return err
+}
+
+// residentBytes is the memory that the process holds, 0 where the system does not tell.
+func residentBytes() int64 {
+	statm, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(statm))
+	if len(fields) < 2 {
+		return 0
+	}
+	pages, err := strconv.ParseInt(fields[1], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return pages * int64(os.Getpagesize())
+}
+
+// ottlVersion is the version of the module pkg/ottl that this binary is linked with: contrib's modules are released
+// together, under one version.
+func ottlVersion(collector string) string {
+	const module = "github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, dependency := range info.Deps {
+			if dependency.Path == module {
+				return dependency.Version
+			}
+		}
+	}
+	return "v" + collector
+}
