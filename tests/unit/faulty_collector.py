@@ -1,6 +1,7 @@
 """A process that speaks the check protocol and misbehaves on command: the fault injector of the supervisor's tests.
 
 It judges nothing. `check --fd N` answers each question as its `do` says; `validate --config F` does what F says.
+A text `crash/invalid` makes the first crash and the second call it invalid.
 """
 
 import json
@@ -35,7 +36,7 @@ def check(channel):
     answers.write(b'{"ready": true, "version": "0.0.0", "ottl_version": "v0.0.0"}\n')
     for calls, line in enumerate(questions, start=1):
         question = json.loads(line)
-        what = question.get("do", "answer")
+        what = question.get("do") or question.get("yaml", "answer").partition("/")[0]
         answer = {"id": question["id"], "rss_bytes": question.get("rss_bytes", 0), "calls": calls}
         misbehave(what)
         if what == "garbage":
@@ -50,9 +51,7 @@ def check(channel):
             while True:
                 answers.write(b"x" * 65536)
         elif what in ("refused", "panicked"):
-            answers.write(
-                json.dumps({**answer, "error": {"code": what, "message": "on command"}}).encode() + b"\n"
-            )
+            answers.write(json.dumps({**answer, "error": {"code": what, "message": "on command"}}).encode() + b"\n")
         elif what == "half":
             answers.write(b'{"id": ')
             os._exit(0)
@@ -67,7 +66,7 @@ def check(channel):
 
 
 def validate(path):
-    what = Path(path).read_text().strip()
+    what = Path(path).read_text().rpartition("/")[2]
     misbehave(what)
     if what == "invalid":
         print("Error: service: has no pipelines\nsecond line", file=sys.stderr)

@@ -27,6 +27,7 @@ __all__ = [
     "PlainVerdict",
     "Refused",
     "call",
+    "close",
     "of_this_process",
     "warm",
 ]
@@ -58,3 +59,10 @@ def call(
 def warm() -> None:
     """Start the checker of this process in the background, so that the first question finds it ready."""
     of_this_process().warm()
+
+
+def close() -> None:
+    """End the processes of this process's checker. The next use makes a new one, by the settings of then."""
+    with _making:
+        _made().close()
+        _made.cache_clear()

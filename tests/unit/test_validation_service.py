@@ -1,0 +1,85 @@
+"""What becomes of a validation whose checker fails: the plain command's verdict, or the word that there is none."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from headgate import checker
+from headgate.settings import settings
+from headgate.validation import service as validation
+from headgate.validation.model import NotChecked, YamlInvalid
+
+VERSION = "1.2.3"
+FAULTY = Path(__file__).with_name("faulty_collector.py").read_text()
+
+
+@pytest.fixture(autouse=True)
+def _faulty_collector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    binary = tmp_path / VERSION / "otelcol-contrib"
+    binary.parent.mkdir()
+    binary.write_text(f"#!{sys.executable} -IS\n{FAULTY}")
+    binary.chmod(0o700)
+    monkeypatch.setenv("HEADGATE_COLLECTORS_DIR", str(tmp_path))
+    monkeypatch.setenv("HEADGATE_COLLECTOR_VERSION", VERSION)
+    settings.cache_clear()
+    checker.close()
+    yield
+    checker.close()
+    settings.cache_clear()
+
+
+@pytest.mark.parametrize("failure", ["crash", "kill", "garbage", "refused", "panicked", "answer"])
+def test_the_plain_command_decides_where_the_checker_fails(failure: str) -> None:
+    valid = validation.validate(f"{failure}/fine")
+    invalid = validation.validate(f"{failure}/invalid")
+
+    assert (valid.valid, valid.version, list(valid.errors)) == (True, VERSION, [])
+    assert not invalid.valid
+    assert [found.message for found in invalid.errors] == ["service: has no pipelines\nsecond line"]
+
+
+@pytest.mark.parametrize("failure", ["crash", "kill", "unreasoned"])
+def test_where_both_fail_nothing_was_checked(failure: str) -> None:
+    with pytest.raises(NotChecked, match=r"; the YAML was not checked$"):
+        validation.validate(f"crash/{failure}")
+
+
+def test_a_version_that_is_not_installed_was_not_checked() -> None:
+    with pytest.raises(NotChecked) as raised:
+        validation.validate("answer/fine", "9.9.9")
+
+    assert raised.value.detail == "Collector version 9.9.9 is not installed; the YAML was not checked"
+
+
+def test_variables_of_the_plain_command_are_named_and_missing_ones_warned_of() -> None:
+    result = validation.validate("crash# ${env:A} ${env:B:-b} ${env:C}/fine", env={"C": "c"})
+
+    assert [(variable.name, variable.has_default) for variable in result.environment] == [
+        ("A", False),
+        ("B", True),
+        ("C", False),
+    ]
+    assert [(found.code, found.message) for found in result.warnings] == [
+        ("unset_variable", "The environment variable A has no value and no default")
+    ]
+
+
+def test_requiring_validity_raises_with_every_finding() -> None:
+    with pytest.raises(YamlInvalid) as raised:
+        validation.require_valid("crash/invalid", VERSION)
+
+    (error,) = raised.value.errors
+    assert (error.loc, error.message, error.component_path) == (
+        ("body", "yaml"),
+        "service: has no pipelines\nsecond line",
+        "service",
+    )
+
+
+def test_a_failing_linter_checked_nothing() -> None:
+    with pytest.raises(NotChecked, match=r"nothing was checked$"):
+        validation.lint_yaml("crash/fine")
+    with pytest.raises(NotChecked, match=r"nothing was checked$"):
+        validation.lint_expressions("log", {"conditions": ["true"]})
