@@ -19,7 +19,7 @@ from headgate.configurations import service as configurations
 from headgate.http.app import create_app, lambda_handler
 from headgate.http.credentials import Reader, Writer
 from headgate.http.pagination import Page, Paging
-from headgate.http.parameters import ConfigurationId, VersionNumber, true_or_false
+from headgate.http.parameters import ConfigurationId, VersionNumber, entity_tags, true_or_false
 from headgate.http.problems import documented
 from headgate.http.routing import router as group
 
@@ -101,7 +101,7 @@ def patch_version(
         n,
         yaml=body.yaml,
         collector_version=body.collector_version,
-        if_match=if_match,
+        if_match=None if if_match is None else entity_tags(if_match),
         validate=validate,
     )
     response.headers["ETag"] = version.etag

@@ -15,7 +15,7 @@ from headgate.http import credentials
 from headgate.identity import service as identity
 from headgate.settings import settings
 from identity.app import router as identities
-from tests.unit.conftest import API, JoinWith, Member
+from tests.conftest import API, JoinWith, Member
 
 CONFIGURATION = {"name": "Edge", "yaml": "receivers: {}\n"}
 

@@ -125,7 +125,7 @@ def edit(
     *,
     yaml: str | None,
     collector_version: str | None,
-    if_match: str | None,
+    if_match: frozenset[str] | None,
     validate: bool,
 ) -> Version:
     """Change a draft; with `validate`, only if the collector accepts the result.
@@ -136,7 +136,7 @@ def edit(
 
     def once() -> Version:
         configuration, before = _changeable_version(caller, configuration_id, n)
-        if if_match is not None and if_match not in ("*", before.etag):
+        if if_match is not None and if_match.isdisjoint(("*", before.etag)):
             raise VersionChanged(before.etag)
         after = before.edit(yaml, collector_version, clock.now())
         if validate:

@@ -29,6 +29,11 @@ def true_or_false(value: object) -> object:
     return value
 
 
+def entity_tags(header: str) -> frozenset[str]:
+    """The tags of an `If-Match`, `*` among them (RFC 9110, 13.1.1); a weak one never matches."""
+    return frozenset(re.findall(r'\*|(?:W/)?"[^"]*"', header))
+
+
 ConfigurationId = Annotated[str, Path(pattern=id_pattern("cfg"))]
 RunId = Annotated[str, Path(pattern=id_pattern("run"))]
 FleetId = Annotated[str, Path(pattern=id_pattern("flt"))]

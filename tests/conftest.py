@@ -4,12 +4,12 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import pytest
 from fastapi import APIRouter
 from fastapi.testclient import TestClient
 from moto import mock_aws
-from moto.dynamodb.responses import DynamoHandler
 
 from headgate import aws
 from headgate.http.app import create_app
@@ -17,6 +17,8 @@ from headgate.identity import service as identity
 from headgate.identity.model import Access
 from headgate.settings import settings
 from headgate_local import moto_patches, template
+from headgate_local.moto_data import MotoData
+from headgate_local.objects import ObjectFiles
 
 API = "/api/v1/public"
 
@@ -39,13 +41,13 @@ def _settings_of_one_test() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def aws_here() -> Iterator[template.Template]:
+def aws_here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[template.Template]:
     """Tables and bucket of the template, for all tests together: each makes organizations of its own."""
     with pytest.MonkeyPatch.context() as monkeypatch:
-        yield from _aws_here(monkeypatch)
+        yield from _aws_here(monkeypatch, tmp_path_factory.mktemp("objects"))
 
 
-def _aws_here(monkeypatch: pytest.MonkeyPatch) -> Iterator[template.Template]:
+def _aws_here(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[template.Template]:
     for name in [name for name in os.environ if name.startswith(("AWS_", "HEADGATE_"))]:
         monkeypatch.delenv(name)
     described = template.read()
@@ -55,14 +57,8 @@ def _aws_here(monkeypatch: pytest.MonkeyPatch) -> Iterator[template.Template]:
         monkeypatch.setenv(f"AWS_{name}", value)
     monkeypatch.setenv("HEADGATE_RATE_LIMIT_PER_MINUTE", "100000")
     settings.cache_clear()
-    original = DynamoHandler.call_action
-
-    def one_at_a_time(handler: DynamoHandler) -> object:
-        with moto_patches.LOCK:
-            return original(handler)
-
-    monkeypatch.setattr(DynamoHandler, "call_action", one_at_a_time)
-    with mock_aws():
+    data = MotoData(described.tables(), described.buckets(), ObjectFiles(folder))
+    with mock_aws(), moto_patches.installed(data, keep=lambda _: None):
         aws.forget_clients()
         identity._signing_key.cache_clear()
         for table in described.tables():

@@ -1,0 +1,55 @@
+"""Races over versions, as long as it takes for each outcome to come up."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from httpx2 import Response
+
+from configurations.app import router
+from tests.conftest import JoinWith, Member
+from tests.unit.test_configurations import append, create, get, patch, publish
+
+
+@pytest.fixture
+def ann(join: JoinWith) -> Member:
+    return join([router], "ann")
+
+
+def test_32_clients_appending_at_once_leave_no_gap_and_no_repeat(ann: Member) -> None:
+    configuration_id = create(ann)
+    with ThreadPoolExecutor(32) as pool:
+        answers = list(pool.map(lambda number: append(ann, configuration_id, f"text {number}"), range(96)))
+
+    assert {answer.status_code for answer in answers} == {201}
+    assert sorted(answer.json()["n"] for answer in answers) == list(range(2, 98))
+    for answer in answers:
+        assert get(ann, f"/{configuration_id}/versions/{answer.json()['n']}").json()["yaml"] == answer.json()["yaml"]
+    assert get(ann, f"/{configuration_id}").json()["latest_version"] == 97
+
+
+def test_an_edit_racing_a_publish_never_changes_a_published_version(ann: Member) -> None:
+    outcomes = set()
+    with ThreadPoolExecutor(2) as pool:
+        for _ in range(500):
+            configuration_id = create(ann, yaml="old")
+            start = threading.Barrier(2)
+
+            def edit(configuration_id: str = configuration_id, start: threading.Barrier = start) -> Response:
+                start.wait()
+                return patch(ann, configuration_id, 1, yaml="new")
+
+            def make_public(configuration_id: str = configuration_id, start: threading.Barrier = start) -> Response:
+                start.wait()
+                return publish(ann, configuration_id)
+
+            editing, publishing = pool.submit(edit), pool.submit(make_public)
+            edited, published = editing.result(), publishing.result()
+            now = get(ann, f"/{configuration_id}/versions/1").json()
+
+            outcomes.add(edited.status_code)
+            assert published.status_code == 200
+            assert now == published.json()
+            assert now["yaml"] == ("new" if edited.status_code == 200 else "old")
+
+    assert outcomes <= {200, 409}
