@@ -1,0 +1,82 @@
+package prepare
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/headgate/headgate/layers/collector/internal/operation"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/connector"
+)
+
+type answer struct {
+	Problem  *Problem  `json:"problem"`
+	Refusal  string    `json:"refusal"`
+	Prepared *Prepared `json:"prepared"`
+}
+
+// Handle answers `prepare` with one of `{problem: {field, message, line}}`, `{refusal: "why"}` and `{prepared: {...}}`.
+func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage) (any, error) {
+	var request Request
+	if err := json.Unmarshal(raw, &request); err != nil {
+		return nil, operation.BadRequest("reading the request: %v", err)
+	}
+	factories, err := env.Factories()
+	if err != nil {
+		return nil, fmt.Errorf("making the collector's factories: %w", err)
+	}
+	prepared, err := Prepare(ctx, request, ByFactories(factories.Connectors))
+	var problem *Problem
+	var refusal *Refusal
+	switch {
+	case errors.As(err, &problem):
+		return answer{Problem: problem}, nil
+	case errors.As(err, &refusal):
+		return answer{Refusal: refusal.Reason}, nil
+	case err != nil:
+		return nil, err
+	}
+	return answer{Prepared: prepared}, nil
+}
+
+// ByFactories tells from the collector's own connectors what each can do. Of one that it does not have nobody knows; the
+// collector will refuse it by name.
+func ByFactories(factories map[component.Type]connector.Factory) Connects {
+	return func(id, from, to string) bool {
+		kind, err := component.NewType(typeOf(id))
+		if err != nil {
+			return true
+		}
+		factory, known := factories[kind]
+		if !known {
+			return true
+		}
+		return stability(factory, from, to) != component.StabilityLevelUndefined
+	}
+}
+
+func stability(factory connector.Factory, from, to string) component.StabilityLevel {
+	switch from + ">" + to {
+	case "logs>logs":
+		return factory.LogsToLogsStability()
+	case "logs>metrics":
+		return factory.LogsToMetricsStability()
+	case "logs>traces":
+		return factory.LogsToTracesStability()
+	case "metrics>logs":
+		return factory.MetricsToLogsStability()
+	case "metrics>metrics":
+		return factory.MetricsToMetricsStability()
+	case "metrics>traces":
+		return factory.MetricsToTracesStability()
+	case "traces>logs":
+		return factory.TracesToLogsStability()
+	case "traces>metrics":
+		return factory.TracesToMetricsStability()
+	case "traces>traces":
+		return factory.TracesToTracesStability()
+	}
+	return component.StabilityLevelUndefined
+}

@@ -1,0 +1,147 @@
+package prepare
+
+import (
+	"fmt"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// lifted is the part of a configuration that a run starts.
+type lifted struct {
+	target     string
+	pipelines  []keptPipeline
+	processors []string
+	connectors []string
+}
+
+// keptPipeline names what is left of a pipeline: as receivers only connectors, as exporters connectors and the recorder.
+type keptPipeline struct {
+	id                               string
+	receivers, processors, exporters []string
+	recorded                         bool
+}
+
+// lift finds the target pipeline and, over connectors, every pipeline that it feeds.
+//
+// A connector that feeds the target itself gives way to the sample, as its other receivers do, unless the target feeds
+// that connector: then it is a cycle, and the collector is to say so.
+func (s *source) lift(target string, connects Connects) *lifted {
+	result := &lifted{target: target}
+	reached := []string{target}
+	for i := 0; i < len(reached); i++ {
+		from := reached[i]
+		for _, id := range s.pipelines[from].exporters {
+			if !s.connectors[id] {
+				continue
+			}
+			if !slices.Contains(result.connectors, id) {
+				result.connectors = append(result.connectors, id)
+			}
+			for _, to := range s.fedBy(id) {
+				if !slices.Contains(reached, to) && connects(id, signalOf(from), signalOf(to)) {
+					reached = append(reached, to)
+				}
+			}
+		}
+	}
+	for _, id := range reached {
+		kept := s.keep(id, result.connectors)
+		result.pipelines = append(result.pipelines, kept)
+		for _, processor := range kept.processors {
+			if !slices.Contains(result.processors, processor) {
+				result.processors = append(result.processors, processor)
+			}
+		}
+	}
+	return result
+}
+
+// fedBy are the pipelines that have the connector as a receiver, by name so that a run is always put together alike.
+func (s *source) fedBy(connector string) []string {
+	var fed []string
+	for _, id := range names(s.pipelines) {
+		if slices.Contains(s.pipelines[id].receivers, connector) {
+			fed = append(fed, id)
+		}
+	}
+	return fed
+}
+
+func (s *source) keep(id string, connectors []string) keptPipeline {
+	given := s.pipelines[id]
+	kept := keptPipeline{id: id, processors: given.processors}
+	for _, receiver := range given.receivers {
+		if slices.Contains(connectors, receiver) {
+			kept.receivers = append(kept.receivers, receiver)
+		}
+	}
+	for _, exporter := range given.exporters {
+		if s.connectors[exporter] {
+			kept.exporters = append(kept.exporters, exporter)
+		} else {
+			kept.recorded = true
+		}
+	}
+	if kept.recorded {
+		kept.exporters = append(kept.exporters, RecorderID)
+	}
+	return kept
+}
+
+// signals are the target's own and those of the recorded pipelines.
+func (l *lifted) signals(own string) []string {
+	found := []string{own}
+	for _, kept := range l.pipelines {
+		if signal := signalOf(kept.id); kept.recorded && !slices.Contains(found, signal) {
+			found = append(found, signal)
+		}
+	}
+	return found
+}
+
+// referring are the keys under which a component names an extension that it uses. `type` is that of a tail_sampling
+// policy, which may be an extension's.
+var referring = []string{"storage", "encoding", "authenticator", "type"}
+
+// extensionsFor finds the extensions that kept components refer to: only those are started, in the sandbox like all the
+// rest. A file storage is given a folder of the run.
+func (s *source) extensionsFor(lifted *lifted) (map[string]*yaml.Node, []string) {
+	kept := map[string]*yaml.Node{}
+	var notes []string
+	declared := at(s.root, "extensions")
+	for section, ids := range map[string][]string{"processors": lifted.processors, "connectors": lifted.connectors} {
+		for _, id := range ids {
+			for _, name := range references(s.component(section, id)) {
+				if body := at(declared, name); body != nil && kept[name] == nil {
+					kept[name] = body
+				}
+			}
+		}
+	}
+	for _, name := range names(kept) {
+		note := fmt.Sprintf("the extension %s is started too, because a processor or connector uses it", name)
+		if typeOf(name) == "file_storage" {
+			kept[name] = texts("directory", "storage", "create_directory", "true")
+			kept[name].Content[3].Tag, kept[name].Content[3].Style = "!!bool", 0
+			note += "; it stores in the run's own folder"
+		}
+		notes = append(notes, note)
+	}
+	return kept, notes
+}
+
+func references(node *yaml.Node) []string {
+	if node == nil {
+		return nil
+	}
+	var found []string
+	for i, child := range node.Content {
+		if node.Kind == yaml.MappingNode && i%2 == 1 &&
+			child.Kind == yaml.ScalarNode && slices.Contains(referring, node.Content[i-1].Value) {
+			found = append(found, child.Value)
+		}
+		found = append(found, references(child)...)
+	}
+	return found
+}

@@ -1,0 +1,188 @@
+// Package prepare makes the collector configuration of a test run: a pipeline and whatever its connectors feed, lifted
+// out of a configuration, with the sample in the place of its receivers and a recorder in the place of its exporters.
+//
+// Processors and connectors are moved as YAML nodes, with their tags, styles and `${...}` as they stand, so that each
+// value means in the run what it means in the configuration.
+package prepare
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Files of the run's folder, which is the collector's working directory.
+const (
+	InputFile  = "sample"
+	OutputFile = "output"
+)
+
+// RecorderID is the exporter that writes OutputFile. All recorded pipelines share it, so documents stand in one order.
+const RecorderID = "file/headgate_recorder"
+
+// Problem is something wrong with what was asked, in the field that is at fault.
+type Problem struct {
+	Field   string `json:"field"`
+	Message string `json:"message"`
+	Line    int    `json:"line,omitempty"`
+}
+
+// Error makes a Problem an error.
+func (p *Problem) Error() string { return p.Message }
+
+// Refusal is a configuration that is not wrong, but that a run will not be given.
+type Refusal struct{ Reason string }
+
+// Error makes a Refusal an error.
+func (r *Refusal) Error() string { return r.Reason }
+
+// Request asks for a run of one pipeline. Sample is nil when only the pipeline is asked about.
+type Request struct {
+	YAML           string  `json:"yaml"`
+	TargetPipeline string  `json:"target_pipeline"`
+	SignalType     string  `json:"signal_type"`
+	Sample         *string `json:"sample"`
+	// SampleIsOTLP is set when the sample came as a JSON value: then it cannot be raw log lines.
+	SampleIsOTLP bool `json:"sample_is_otlp"`
+}
+
+// Prepared is a run made ready. CollectorYAML and Input are empty when there was no sample.
+type Prepared struct {
+	// Signals are those that can be judged: the target pipeline's own, then those that its connectors turn it into.
+	Signals       []string `json:"signals"`
+	CollectorYAML string   `json:"collector_yaml"`
+	Input         string   `json:"input"`
+	// Notes tell of what was done that a reader of the configuration would not expect.
+	Notes []string `json:"notes"`
+}
+
+// Connects tells whether a connector (by its id) can take one signal and put out another.
+type Connects func(id, from, to string) bool
+
+// Prepare makes a run ready. Its error is a *Problem, a *Refusal, or a fault of ours.
+func Prepare(ctx context.Context, request Request, connects Connects) (*Prepared, error) {
+	source, err := read(ctx, request.YAML)
+	if err != nil {
+		return nil, err
+	}
+	target, found := source.pipelines[request.TargetPipeline]
+	if !found {
+		return nil, &Problem{Field: "target_pipeline", Message: fmt.Sprintf(
+			"the configuration has no pipeline %q%s", request.TargetPipeline, source.whatThereIs())}
+	}
+	if own := signalOf(request.TargetPipeline); own != request.SignalType {
+		return nil, &Problem{Field: "signal_type", Message: fmt.Sprintf(
+			"the pipeline %q holds %s, not %s", request.TargetPipeline, own, request.SignalType)}
+	}
+	lifted := source.lift(request.TargetPipeline, connects)
+	prepared := &Prepared{Signals: lifted.signals(request.SignalType), Notes: []string{}}
+	if request.Sample == nil {
+		return prepared, nil
+	}
+	sample, err := readSample(*request.Sample, request.SignalType, request.SampleIsOTLP)
+	if err != nil {
+		return nil, err
+	}
+	receiver := source.receiverFor(sample, target)
+	prepared.Notes = append(prepared.Notes, receiver.notes...)
+	prepared.Input = sample.input
+	prepared.CollectorYAML, err = source.write(lifted, receiver, prepared)
+	if err != nil {
+		return nil, err
+	}
+	if err := resolvable(ctx, prepared.CollectorYAML); err != nil {
+		return nil, err
+	}
+	return prepared, nil
+}
+
+// signalOf is the signal of a pipeline's id: `logs` of `logs/audit`.
+func signalOf(pipeline string) string {
+	signal, _, _ := strings.Cut(pipeline, "/")
+	return signal
+}
+
+func (s *source) whatThereIs() string {
+	if len(s.pipelines) == 0 {
+		return "; it has none"
+	}
+	names := make([]string, 0, len(s.pipelines))
+	for name := range s.pipelines {
+		names = append(names, fmt.Sprintf("%q", name))
+	}
+	slices.Sort(names)
+	return "; it has " + strings.Join(names, ", ")
+}
+
+// write puts the run's configuration together.
+func (s *source) write(lifted *lifted, receiver sampleReceiver, prepared *Prepared) (string, error) {
+	root := mapping()
+	put(root, "receivers", pair(receiver.id, receiver.body))
+	s.putKept(root, "processors", lifted.processors)
+	s.putKept(root, "connectors", lifted.connectors)
+	extensions, notes := s.extensionsFor(lifted)
+	prepared.Notes = append(prepared.Notes, notes...)
+	if len(extensions) > 0 {
+		put(root, "extensions", mappingOf(extensions))
+	}
+	// The default flush interval of a second would lose that much of what a collector recorded before it was killed.
+	put(root, "exporters", pair(RecorderID, texts("path", OutputFile, "flush_interval", "200ms")))
+
+	service := mapping()
+	put(service, "telemetry", s.telemetry())
+	if len(extensions) > 0 {
+		put(service, "extensions", list(names(extensions)))
+	}
+	pipelines := mapping()
+	for _, kept := range lifted.pipelines {
+		body := mapping()
+		receivers := kept.receivers
+		if kept.id == lifted.target {
+			receivers = append([]string{receiver.id}, receivers...)
+		}
+		put(body, "receivers", list(receivers))
+		if len(kept.processors) > 0 {
+			put(body, "processors", list(kept.processors))
+		}
+		put(body, "exporters", list(kept.exporters))
+		put(pipelines, kept.id, body)
+	}
+	put(service, "pipelines", pipelines)
+	put(root, "service", service)
+
+	text, err := yaml.Marshal(root)
+	if err != nil {
+		return "", fmt.Errorf("writing the run's configuration: %w", err)
+	}
+	return string(text), nil
+}
+
+// putKept adds a section with the components that are kept. One that is not declared is left out: the collector says so.
+func (s *source) putKept(root *yaml.Node, section string, ids []string) {
+	kept := mapping()
+	for _, id := range ids {
+		if body := s.component(section, id); body != nil {
+			put(kept, id, body)
+		}
+	}
+	if len(kept.Content) > 0 {
+		put(root, section, kept)
+	}
+}
+
+// telemetry keeps the collector from opening a port or a file of its own, and makes it tell when it is ready, which it
+// does at the level info. A configuration that asks for more, gets more.
+func (s *source) telemetry() *yaml.Node {
+	level := "info"
+	if at(s.root, "service", "telemetry", "logs", "level") != nil &&
+		strings.EqualFold(at(s.root, "service", "telemetry", "logs", "level").Value, "debug") {
+		level = "debug"
+	}
+	telemetry := mapping()
+	put(telemetry, "logs", texts("level", level, "encoding", "console"))
+	put(telemetry, "metrics", texts("level", "none"))
+	return telemetry
+}

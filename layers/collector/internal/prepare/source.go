@@ -1,0 +1,139 @@
+package prepare
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.opentelemetry.io/collector/confmap"
+	"go.opentelemetry.io/collector/confmap/provider/envprovider"
+	"go.opentelemetry.io/collector/confmap/provider/yamlprovider"
+	"go.yaml.in/yaml/v3"
+)
+
+// source is a configuration as it was given.
+type source struct {
+	root *yaml.Node
+	// pipelines and connectors are as the collector reads them, with `${...}` replaced.
+	pipelines  map[string]pipeline
+	connectors map[string]bool
+}
+
+type pipeline struct {
+	receivers, processors, exporters []string
+}
+
+func read(ctx context.Context, text string) (*source, error) {
+	// Decoding first, because it finds what a tree of nodes does not: duplicate keys, aliases that blow up.
+	var decoded map[string]any
+	if err := yaml.Unmarshal([]byte(text), &decoded); err != nil {
+		return nil, notYAML(err)
+	}
+	var document yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &document); err != nil {
+		return nil, notYAML(err)
+	}
+	if len(document.Content) == 0 {
+		return &source{root: mapping()}, nil
+	}
+	root, err := withoutAliases(document.Content[0])
+	if err != nil {
+		return nil, err
+	}
+	s := &source{root: flattened(root)}
+	return s, s.readGraph(ctx)
+}
+
+var yamlLine = regexp.MustCompile(`line (\d+)`)
+
+func notYAML(err error) error {
+	problem := &Problem{Field: "yaml", Message: "it is not a collector configuration: " + err.Error()}
+	if match := yamlLine.FindStringSubmatch(err.Error()); match != nil {
+		problem.Line, _ = strconv.Atoi(match[1])
+	}
+	return problem
+}
+
+// readGraph reads the pipelines and the names of the connectors through the collector's own resolver.
+func (s *source) readGraph(ctx context.Context) error {
+	graph := mapping()
+	if pipelines := at(s.root, "service", "pipelines"); pipelines != nil {
+		put(graph, "pipelines", pipelines)
+	}
+	connectors := mapping()
+	if declared := at(s.root, "connectors"); declared != nil && declared.Kind == yaml.MappingNode {
+		for i := 0; i < len(declared.Content); i += 2 {
+			put(connectors, declared.Content[i].Value, scalar(""))
+		}
+	}
+	put(graph, "connectors", connectors)
+	text, err := yaml.Marshal(graph)
+	if err != nil {
+		return fmt.Errorf("writing the configuration's pipelines: %w", err)
+	}
+	resolved, err := resolve(ctx, string(text))
+	if err != nil {
+		return &Refusal{"the configuration's pipelines cannot be read without something outside it: " + err.Error()}
+	}
+	s.connectors = map[string]bool{}
+	for id := range section(resolved, "connectors") {
+		s.connectors[id] = true
+	}
+	s.pipelines = map[string]pipeline{}
+	for id, body := range section(resolved, "pipelines") {
+		parts, _ := body.(map[string]any)
+		s.pipelines[id] = pipeline{ids(parts["receivers"]), ids(parts["processors"]), ids(parts["exporters"])}
+	}
+	return nil
+}
+
+func section(conf map[string]any, name string) map[string]any {
+	content, _ := conf[name].(map[string]any)
+	return content
+}
+
+func ids(value any) []string {
+	entries, _ := value.([]any)
+	var found []string
+	for _, entry := range entries {
+		if id, isText := entry.(string); isText && id != "" {
+			found = append(found, id)
+		}
+	}
+	return found
+}
+
+// resolve replaces `${...}` as the collector does, in the empty environment that a run has. Whatever would read
+// something else has no provider here.
+func resolve(ctx context.Context, text string) (map[string]any, error) {
+	resolver, err := confmap.NewResolver(confmap.ResolverSettings{
+		URIs:              []string{"yaml:" + text},
+		ProviderFactories: []confmap.ProviderFactory{yamlprovider.NewFactory(), envprovider.NewFactory()},
+		DefaultScheme:     "env",
+	})
+	if err != nil {
+		return nil, fmt.Errorf("setting up the resolver: %w", err)
+	}
+	conf, err := resolver.Resolve(ctx)
+	if err = errors.Join(err, resolver.Shutdown(ctx)); err != nil {
+		return nil, err
+	}
+	return conf.ToStringMap(), nil
+}
+
+// resolvable refuses a run whose configuration refers to something outside it.
+func resolvable(ctx context.Context, text string) error {
+	if _, err := resolve(ctx, text); err != nil {
+		reason := strings.TrimPrefix(err.Error(), "cannot resolve the configuration: ")
+		return &Refusal{"a run reads nothing outside the configuration: " + reason}
+	}
+	return nil
+}
+
+// component is the body of a declared component, or nil.
+func (s *source) component(section, id string) *yaml.Node {
+	return at(s.root, section, id)
+}

@@ -1,0 +1,269 @@
+package rules
+
+import (
+	"context"
+
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottldatapoint"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottllog"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlmetric"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlresource"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlscope"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlspan"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlspanevent"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+// Condition is a compiled condition. Each method evaluates it on every thing of its context in a batch; a batch of a
+// signal that has no such things is passed over. They return the error of the context when its time has run out.
+type Condition interface {
+	Logs(ctx context.Context, batch plog.Logs, tally *Tally) error
+	Traces(ctx context.Context, batch ptrace.Traces, tally *Tally) error
+	Metrics(ctx context.Context, batch pmetric.Metrics, tally *Tally) error
+}
+
+// Tally counts what a condition was evaluated on.
+type Tally struct {
+	Matched int
+	Total   int
+	// Failed counts the things on which the condition could not be evaluated; they did not match.
+	Failed int
+	// FirstFailure is what the engine said of the first of them.
+	FirstFailure string
+}
+
+// evaluate judges one thing.
+func evaluate[K any](ctx context.Context, condition *ottl.Condition[K], thing K, tally *Tally) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	matched, err := condition.Eval(ctx, thing)
+	tally.Total++
+	switch {
+	case err != nil:
+		tally.Failed++
+		if tally.FirstFailure == "" {
+			tally.FirstFailure = err.Error()
+		}
+	case matched:
+		tally.Matched++
+	}
+	return nil
+}
+
+type (
+	noLogs    struct{}
+	noTraces  struct{}
+	noMetrics struct{}
+)
+
+func (noLogs) Logs(context.Context, plog.Logs, *Tally) error             { return nil }
+func (noTraces) Traces(context.Context, ptrace.Traces, *Tally) error     { return nil }
+func (noMetrics) Metrics(context.Context, pmetric.Metrics, *Tally) error { return nil }
+
+type resourceCondition struct {
+	condition *ottl.Condition[ottlresource.TransformContext]
+}
+
+func (c resourceCondition) Logs(ctx context.Context, batch plog.Logs, tally *Tally) error {
+	for _, resource := range batch.ResourceLogs().All() {
+		if err := evaluate(ctx, c.condition, ottlresource.NewTransformContext(resource.Resource(), resource), tally); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c resourceCondition) Traces(ctx context.Context, batch ptrace.Traces, tally *Tally) error {
+	for _, resource := range batch.ResourceSpans().All() {
+		if err := evaluate(ctx, c.condition, ottlresource.NewTransformContext(resource.Resource(), resource), tally); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c resourceCondition) Metrics(ctx context.Context, batch pmetric.Metrics, tally *Tally) error {
+	for _, resource := range batch.ResourceMetrics().All() {
+		if err := evaluate(ctx, c.condition, ottlresource.NewTransformContext(resource.Resource(), resource), tally); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type scopeCondition struct {
+	condition *ottl.Condition[ottlscope.TransformContext]
+}
+
+func (c scopeCondition) Logs(ctx context.Context, batch plog.Logs, tally *Tally) error {
+	for _, resource := range batch.ResourceLogs().All() {
+		for _, scope := range resource.ScopeLogs().All() {
+			thing := ottlscope.NewTransformContext(scope.Scope(), resource.Resource(), scope)
+			if err := evaluate(ctx, c.condition, thing, tally); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c scopeCondition) Traces(ctx context.Context, batch ptrace.Traces, tally *Tally) error {
+	for _, resource := range batch.ResourceSpans().All() {
+		for _, scope := range resource.ScopeSpans().All() {
+			thing := ottlscope.NewTransformContext(scope.Scope(), resource.Resource(), scope)
+			if err := evaluate(ctx, c.condition, thing, tally); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c scopeCondition) Metrics(ctx context.Context, batch pmetric.Metrics, tally *Tally) error {
+	for _, resource := range batch.ResourceMetrics().All() {
+		for _, scope := range resource.ScopeMetrics().All() {
+			thing := ottlscope.NewTransformContext(scope.Scope(), resource.Resource(), scope)
+			if err := evaluate(ctx, c.condition, thing, tally); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+type logCondition struct {
+	noTraces
+	noMetrics
+	condition *ottl.Condition[ottllog.TransformContext]
+}
+
+func (c logCondition) Logs(ctx context.Context, batch plog.Logs, tally *Tally) error {
+	for _, resource := range batch.ResourceLogs().All() {
+		for _, scope := range resource.ScopeLogs().All() {
+			for _, record := range scope.LogRecords().All() {
+				thing := ottllog.NewTransformContext(record, scope.Scope(), resource.Resource(), scope, resource)
+				if err := evaluate(ctx, c.condition, thing, tally); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+type spanCondition struct {
+	noLogs
+	noMetrics
+	condition *ottl.Condition[ottlspan.TransformContext]
+}
+
+func (c spanCondition) Traces(ctx context.Context, batch ptrace.Traces, tally *Tally) error {
+	for _, resource := range batch.ResourceSpans().All() {
+		for _, scope := range resource.ScopeSpans().All() {
+			for _, span := range scope.Spans().All() {
+				thing := ottlspan.NewTransformContext(span, scope.Scope(), resource.Resource(), scope, resource)
+				if err := evaluate(ctx, c.condition, thing, tally); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+type spanEventCondition struct {
+	noLogs
+	noMetrics
+	condition *ottl.Condition[ottlspanevent.TransformContext]
+}
+
+func (c spanEventCondition) Traces(ctx context.Context, batch ptrace.Traces, tally *Tally) error {
+	for _, resource := range batch.ResourceSpans().All() {
+		for _, scope := range resource.ScopeSpans().All() {
+			for _, span := range scope.Spans().All() {
+				for _, event := range span.Events().All() {
+					thing := ottlspanevent.NewTransformContext(event, span, scope.Scope(), resource.Resource(), scope, resource)
+					if err := evaluate(ctx, c.condition, thing, tally); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+type metricCondition struct {
+	noLogs
+	noTraces
+	condition *ottl.Condition[ottlmetric.TransformContext]
+}
+
+func (c metricCondition) Metrics(ctx context.Context, batch pmetric.Metrics, tally *Tally) error {
+	for _, resource := range batch.ResourceMetrics().All() {
+		for _, scope := range resource.ScopeMetrics().All() {
+			for _, metric := range scope.Metrics().All() {
+				thing := ottlmetric.NewTransformContext(
+					metric, scope.Metrics(), scope.Scope(), resource.Resource(), scope, resource)
+				if err := evaluate(ctx, c.condition, thing, tally); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+type dataPointCondition struct {
+	noLogs
+	noTraces
+	condition *ottl.Condition[ottldatapoint.TransformContext]
+}
+
+func (c dataPointCondition) Metrics(ctx context.Context, batch pmetric.Metrics, tally *Tally) error {
+	for _, resource := range batch.ResourceMetrics().All() {
+		for _, scope := range resource.ScopeMetrics().All() {
+			for _, metric := range scope.Metrics().All() {
+				for _, point := range dataPoints(metric) {
+					thing := ottldatapoint.NewTransformContext(
+						point, metric, scope.Metrics(), scope.Scope(), resource.Resource(), scope, resource)
+					if err := evaluate(ctx, c.condition, thing, tally); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// dataPoints are the points of a metric, of whatever kind it is.
+func dataPoints(metric pmetric.Metric) []any {
+	var points []any
+	switch metric.Type() {
+	case pmetric.MetricTypeGauge:
+		for _, point := range metric.Gauge().DataPoints().All() {
+			points = append(points, point)
+		}
+	case pmetric.MetricTypeSum:
+		for _, point := range metric.Sum().DataPoints().All() {
+			points = append(points, point)
+		}
+	case pmetric.MetricTypeHistogram:
+		for _, point := range metric.Histogram().DataPoints().All() {
+			points = append(points, point)
+		}
+	case pmetric.MetricTypeExponentialHistogram:
+		for _, point := range metric.ExponentialHistogram().DataPoints().All() {
+			points = append(points, point)
+		}
+	case pmetric.MetricTypeSummary:
+		for _, point := range metric.Summary().DataPoints().All() {
+			points = append(points, point)
+		}
+	}
+	return points
+}

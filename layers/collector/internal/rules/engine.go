@@ -1,0 +1,126 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottldatapoint"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottllog"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlmetric"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlresource"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlscope"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlspan"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlspanevent"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/ottlfuncs"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/filterprocessor"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/otel/metric/noop"
+	tracenoop "go.opentelemetry.io/otel/trace/noop"
+	"go.uber.org/zap"
+)
+
+// maxDepth bounds the nesting of a condition: the parser and the evaluation recurse.
+const maxDepth = 100
+
+// engine is a parser for every context. A path may carry its context's name (`log.body`) or not (`body`).
+type engine struct {
+	parsers *ottl.ParserCollection[Condition]
+}
+
+func newEngine() (*engine, error) {
+	settings := component.TelemetrySettings{
+		Logger:         zap.NewNop(),
+		TracerProvider: tracenoop.NewTracerProvider(),
+		MeterProvider:  noop.NewMeterProvider(),
+	}
+	// The functions are those of the filter processor, so that a condition means here what it means there. It has none
+	// of its own for scopes.
+	parsers, err := ottl.NewParserCollection(settings,
+		with(settings, ottlresource.ContextName, filterprocessor.DefaultResourceFunctions(),
+			ottlresource.NewParser, ottlresource.EnablePathContextNames(),
+			func(c *ottl.Condition[ottlresource.TransformContext]) Condition { return resourceCondition{c} }),
+		with(settings, ottlscope.ContextName, scopeFunctions(),
+			ottlscope.NewParser, ottlscope.EnablePathContextNames(),
+			func(c *ottl.Condition[ottlscope.TransformContext]) Condition { return scopeCondition{c} }),
+		with(settings, ottllog.ContextName, filterprocessor.DefaultLogFunctions(),
+			ottllog.NewParser, ottllog.EnablePathContextNames(),
+			func(c *ottl.Condition[ottllog.TransformContext]) Condition { return logCondition{condition: c} }),
+		with(settings, ottlspan.ContextName, filterprocessor.DefaultSpanFunctions(),
+			ottlspan.NewParser, ottlspan.EnablePathContextNames(),
+			func(c *ottl.Condition[ottlspan.TransformContext]) Condition { return spanCondition{condition: c} }),
+		with(settings, ottlspanevent.ContextName, filterprocessor.DefaultSpanEventFunctions(),
+			ottlspanevent.NewParser, ottlspanevent.EnablePathContextNames(),
+			func(c *ottl.Condition[ottlspanevent.TransformContext]) Condition {
+				return spanEventCondition{condition: c}
+			}),
+		with(settings, ottlmetric.ContextName, filterprocessor.DefaultMetricFunctions(),
+			ottlmetric.NewParser, ottlmetric.EnablePathContextNames(),
+			func(c *ottl.Condition[ottlmetric.TransformContext]) Condition { return metricCondition{condition: c} }),
+		with(settings, ottldatapoint.ContextName, filterprocessor.DefaultDataPointFunctions(),
+			ottldatapoint.NewParser, ottldatapoint.EnablePathContextNames(),
+			func(c *ottl.Condition[ottldatapoint.TransformContext]) Condition {
+				return dataPointCondition{condition: c}
+			}),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("setting up the OTTL parsers: %w", err)
+	}
+	return &engine{parsers}, nil
+}
+
+type newParser[K any] func(map[string]ottl.Factory[K], component.TelemetrySettings, ...ottl.Option[K]) (ottl.Parser[K], error)
+
+// with adds the parser of one context, and how its compiled conditions become ours.
+func with[K any](
+	settings component.TelemetrySettings, context string, functions []ottl.Factory[K], parser newParser[K],
+	pathNames ottl.Option[K], wrap func(*ottl.Condition[K]) Condition,
+) ottl.ParserCollectionOption[Condition] {
+	return func(collection *ottl.ParserCollection[Condition]) error {
+		made, err := parser(ottl.CreateFactoryMap(functions...), settings, pathNames)
+		if err != nil {
+			return err
+		}
+		converter := func(
+			_ *ottl.ParserCollection[Condition], _ ottl.ConditionsGetter, parsed []*ottl.Condition[K],
+		) (Condition, error) {
+			return wrap(parsed[0]), nil
+		}
+		return ottl.WithParserCollectionContext(context, &made, ottl.WithConditionConverter(converter))(collection)
+	}
+}
+
+func scopeFunctions() []ottl.Factory[ottlscope.TransformContext] {
+	var functions []ottl.Factory[ottlscope.TransformContext]
+	for _, factory := range ottlfuncs.StandardConverters[ottlscope.TransformContext]() {
+		functions = append(functions, factory)
+	}
+	return functions
+}
+
+func (e *engine) compile(context, condition string) (Condition, error) {
+	if depth(condition) > maxDepth {
+		return nil, fmt.Errorf("the condition nests more than %d parentheses and brackets", maxDepth)
+	}
+	return e.parsers.ParseConditionsWithContext(context, ottl.NewConditionsGetter([]string{condition}), true)
+}
+
+// depth is how deep brackets nest, those in string literals left aside.
+func depth(condition string) int {
+	deepest, open, quoted := 0, 0, false
+	for i := 0; i < len(condition); i++ {
+		switch c := condition[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case slices.Contains([]byte("([{"), c):
+			open++
+			deepest = max(deepest, open)
+		case slices.Contains([]byte(")]}"), c):
+			open--
+		}
+	}
+	return deepest
+}

@@ -1,0 +1,85 @@
+// Package rules compiles the conditions of validation rules with the OTTL engine that the collector itself uses.
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Rule is a condition on the telemetry that a pipeline put out, and how many things have to meet it.
+type Rule struct {
+	Name      string `json:"name"`
+	Context   string `json:"context"`
+	Condition string `json:"condition"`
+	Expect    string `json:"expect"`
+	Min       *int   `json:"min"`
+	Max       *int   `json:"max"`
+}
+
+// The values of Rule.Expect.
+const (
+	ExpectAny   = "any"
+	ExpectAll   = "all"
+	ExpectNone  = "none"
+	ExpectCount = "count"
+)
+
+// Refusal is a rule that the engine does not accept: its place in the list and what the parser says of it.
+type Refusal struct {
+	Index   int    `json:"index"`
+	Field   string `json:"field"`
+	Message string `json:"message"`
+}
+
+var contextsOf = map[string][]string{
+	"logs":    {"log"},
+	"traces":  {"span", "spanevent"},
+	"metrics": {"metric", "datapoint"},
+}
+
+// ErrUnknownSignal is for a signal other than logs, traces and metrics.
+var ErrUnknownSignal = errors.New("unknown signal")
+
+// Contexts are the contexts in which telemetry of these signals can be judged.
+func Contexts(signals []string) ([]string, error) {
+	contexts := []string{"resource", "scope"}
+	for _, signal := range signals {
+		own, known := contextsOf[signal]
+		if !known {
+			return nil, fmt.Errorf("%w: %q", ErrUnknownSignal, signal)
+		}
+		contexts = append(contexts, own...)
+	}
+	return contexts, nil
+}
+
+// Compile compiles every rule, and tells of every one that is refused. The conditions are in the order of the rules,
+// nil where a rule was refused.
+func Compile(signals []string, list []Rule) ([]Condition, []Refusal, error) {
+	allowed, err := Contexts(signals)
+	if err != nil {
+		return nil, nil, err
+	}
+	engine, err := newEngine()
+	if err != nil {
+		return nil, nil, err
+	}
+	conditions := make([]Condition, len(list))
+	var refusals []Refusal
+	for i, rule := range list {
+		if !slices.Contains(allowed, rule.Context) {
+			refusals = append(refusals, Refusal{i, "context", fmt.Sprintf(
+				"the context %q does not fit; it can be %s", rule.Context, strings.Join(allowed, ", "))})
+			continue
+		}
+		condition, err := engine.compile(rule.Context, rule.Condition)
+		if err != nil {
+			refusals = append(refusals, Refusal{i, "condition", err.Error()})
+			continue
+		}
+		conditions[i] = condition
+	}
+	return conditions, refusals, nil
+}

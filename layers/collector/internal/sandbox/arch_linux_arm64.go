@@ -1,0 +1,5 @@
+package sandbox
+
+import "golang.org/x/sys/unix"
+
+const auditArchitecture = unix.AUDIT_ARCH_AARCH64

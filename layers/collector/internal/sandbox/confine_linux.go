@@ -1,0 +1,202 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"syscall"
+)
+
+// tier is a set of means to confine a process. They are tried from the strongest on; what is not permitted shows when
+// it is tried, and the next one is taken.
+type tier struct {
+	name       string
+	namespaces bool
+	// userNamespace gives the right to the other namespaces where we are not root.
+	userNamespace bool
+	chroot        bool
+	// otherUser runs the collector as a user that owns nothing else.
+	otherUser bool
+}
+
+// In every tier there are besides: an empty environment, resource limits, no new privileges, and a system call filter
+// that denies every socket.
+func tiers() []tier {
+	if os.Geteuid() == 0 {
+		return []tier{
+			{name: "root: namespaces, root directory, user", namespaces: true, chroot: true, otherUser: true},
+			// A container without CAP_SYS_ADMIN, as on Fargate.
+			{name: "container: root directory, user", chroot: true, otherUser: true},
+		}
+	}
+	return []tier{
+		{name: "user: namespaces, root directory", namespaces: true, userNamespace: true, chroot: true},
+		{name: "user: Landlock"},
+	}
+}
+
+// Where the dynamic loader looks for libraries.
+var libraryDirectories = []string{
+	"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
+	"/lib64", "/usr/lib64", "/lib", "/usr/lib",
+}
+
+// uid is a user of this run's own, so that its processes are counted and found apart from all others.
+func uid() int {
+	const first = 200_000
+	return first + os.Getpid()
+}
+
+// plan tells `sandbox-init` what to do.
+type plan struct {
+	Collector string   `json:"collector"`
+	Arguments []string `json:"arguments"`
+	Root      string   `json:"root"`
+	Folder    string   `json:"folder"`
+	Chroot    bool     `json:"chroot"`
+	// User is 0 where the user stays the same.
+	User          int    `json:"user"`
+	UserNamespace bool   `json:"user_namespace"`
+	Data          uint64 `json:"data"`
+	Processes     uint64 `json:"processes"`
+	File          uint64 `json:"file"`
+}
+
+// launch starts the collector. It returns when `sandbox-init` has become the collector, and an unableError when a means
+// of the tier was refused.
+func launch(run Run, tier tier, root *root) (*collector, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("finding this binary: %w", err)
+	}
+	program, err := filepath.Abs(run.Collector)
+	if err != nil {
+		return nil, fmt.Errorf("finding the collector: %w", err)
+	}
+	asked := plan{
+		Collector: program, Arguments: []string{"otelcol-contrib", "--config", ConfigFile},
+		Root: root.path, Folder: root.folder, Chroot: tier.chroot, UserNamespace: tier.userNamespace,
+		Data: run.Limits.Data, Processes: run.Limits.Processes, File: uint64(run.Limits.Disk),
+	}
+	if tier.otherUser {
+		asked.User = uid()
+	}
+	encoded, err := json.Marshal(asked)
+	if err != nil {
+		return nil, err
+	}
+	planRead, planWrite, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer planRead.Close()
+	statusRead, statusWrite, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer statusRead.Close()
+
+	stderr := newTail()
+	command := exec.Command(self, InitCommand)
+	command.Env = []string{}
+	command.Stderr = stderr
+	command.ExtraFiles = []*os.File{planRead, statusWrite}
+	command.SysProcAttr = attributes(tier)
+	started := &collector{command: command, stderr: stderr, ended: make(chan struct{})}
+	begun := make(chan error)
+	go func() {
+		// "Die with the parent" means with the parent's thread, so this one stays until the collector has ended.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := command.Start()
+		begun <- err
+		if err == nil {
+			started.state = command.Wait()
+			close(started.ended)
+		}
+	}()
+	err = <-begun
+	statusWrite.Close()
+	if err != nil {
+		planWrite.Close()
+		return nil, &unableError{err}
+	}
+	_, writeError := planWrite.Write(encoded)
+	closeError := planWrite.Close()
+	failure, readError := io.ReadAll(statusRead)
+	if err := errors.Join(writeError, closeError, readError); err != nil {
+		started.end()
+		return nil, fmt.Errorf("talking to the launcher: %w", err)
+	}
+	if len(failure) > 0 {
+		started.end()
+		return nil, &unableError{errors.New(string(failure))}
+	}
+	return started, nil
+}
+
+func attributes(tier tier) *syscall.SysProcAttr {
+	attributes := &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+	if !tier.namespaces {
+		return attributes
+	}
+	attributes.Cloneflags = syscall.CLONE_NEWNET | syscall.CLONE_NEWPID | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS |
+		syscall.CLONE_NEWNS
+	if tier.userNamespace {
+		attributes.Cloneflags |= syscall.CLONE_NEWUSER
+		// Root inside, to be allowed to change the root directory; it gives that up before it becomes the collector.
+		attributes.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}}
+		attributes.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}}
+	}
+	return attributes
+}
+
+// InitCommand is the hidden command that confines itself and becomes the collector.
+const InitCommand = "sandbox-init"
+
+// Descriptors of `sandbox-init`.
+const (
+	planDescriptor   = 3
+	statusDescriptor = 4
+)
+
+// Init carries out the plan on descriptor 3. It returns only when that failed, which it tells on descriptor 4; that one
+// closes by itself when this process becomes the collector.
+func Init() int {
+	syscall.CloseOnExec(planDescriptor)
+	syscall.CloseOnExec(statusDescriptor)
+	err := becomeCollector()
+	status := os.NewFile(statusDescriptor, "status")
+	if status == nil {
+		fmt.Fprintln(os.Stderr, InitCommand+" is started by the sandbox command only")
+		return 2
+	}
+	fmt.Fprint(status, err)
+	return 1
+}
+
+func becomeCollector() error {
+	// What follows is partly a matter of the thread, and it is this thread that becomes the collector.
+	runtime.LockOSThread()
+	file := os.NewFile(planDescriptor, "plan")
+	if file == nil {
+		return errors.New("no plan was given")
+	}
+	var asked plan
+	if err := json.NewDecoder(file).Decode(&asked); err != nil {
+		return fmt.Errorf("reading the plan: %w", err)
+	}
+	return asked.carryOut()
+}
+
+// procSelf are the files of /proc that a collector reads of itself, where it sees the machine's /proc.
+func procSelf() []string {
+	self := "/proc/" + strconv.Itoa(os.Getpid())
+	return []string{self, "/proc/meminfo"}
+}
