@@ -5,12 +5,18 @@ import (
 	"encoding/json"
 
 	"github.com/headgate/headgate/layers/collector/internal/components"
+	"github.com/headgate/headgate/layers/collector/internal/evaluate"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
+	"github.com/headgate/headgate/layers/collector/internal/prepare"
+	"github.com/headgate/headgate/layers/collector/internal/rules"
 )
 
 // Handlers are the operations by name. An operation is a package of its own and one line here.
 var Handlers = map[string]operation.Handler{
 	"components": components.Handle,
+	"prepare":    prepare.Handle,
+	"compile":    withoutCollector(rules.Handle),
+	"evaluate":   withoutCollector(evaluate.Handle),
 }
 
 // withoutCollector makes a handler of one that needs nothing of the collector.
