@@ -33,13 +33,16 @@ class Service:
 
 @contextmanager
 def running_service(data: Path, **environment: str) -> Iterator[Service]:
-    """Start the service on a free port with its data in `data`; it answers when this yields, and is stopped after."""
-    port = _free_port()
+    """Start the service with its data in `data`, on a free port unless `environment` names one.
+
+    It answers when this yields, and is stopped after.
+    """
+    port = environment.get("HEADGATE_PORT") or str(free_port())
     paths = os.pathsep.join(str(ROOT / name) for name in ("shared", "functions", "local"))
     variables = {
         **os.environ,
         "PYTHONPATH": paths,
-        "HEADGATE_PORT": str(port),
+        "HEADGATE_PORT": port,
         "HEADGATE_DATA": str(data),
         "HEADGATE_RATE_LIMIT_PER_MINUTE": "1000000",
         **environment,
@@ -64,7 +67,8 @@ def _wait_until_ready(process: subprocess.Popen[str]) -> None:
     raise RuntimeError("the service ended before it was ready; it says why on standard error")
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port that nothing listens on just now."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
         return port

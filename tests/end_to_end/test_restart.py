@@ -1,0 +1,258 @@
+"""What was acknowledged is there after any end of the service, and nothing is there by half."""
+
+import base64
+import os
+import random
+import socket
+import subprocess
+import sys
+import threading
+from collections import defaultdict
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.end_to_end.local_service import LocalService
+from tests.service import ROOT, free_port
+
+pytestmark = pytest.mark.end_to_end
+
+WRITERS = 16
+
+
+@dataclass
+class Written:
+    """What one configuration must hold: by version, every text that was sent and the last one acknowledged."""
+
+    acknowledged: dict[int, str] = field(default_factory=dict)
+    published: set[int] = field(default_factory=set)
+    sent: set[str] = field(default_factory=set)
+
+
+@dataclass
+class Ledger:
+    """What the writers were told, for one configuration and its one writer each."""
+
+    configurations: dict[str, Written] = field(default_factory=lambda: defaultdict(Written))
+    sent_first: set[str] = field(default_factory=set)
+    acknowledgements: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+    stop: threading.Event = field(default_factory=threading.Event)
+
+
+def text(writer: random.Random, *, large: bool) -> str:
+    """A text unlike any other; a large one does not compress into an item, so it goes to the bucket."""
+    return f"# {writer.random()}\n" + (base64.b64encode(writer.randbytes(500_000)).decode() if large else "a: b\n")
+
+
+def write_until_the_service_is_gone(service: LocalService, ledger: Ledger, number: int) -> None:
+    writer = random.Random(number)
+    with service.client() as client:
+        try:
+            while not ledger.stop.is_set():
+                write_one_configuration(client, ledger, writer, large=number < 2)
+        except httpx.TransportError:
+            return
+
+
+def write_one_configuration(client: httpx.Client, ledger: Ledger, writer: random.Random, *, large: bool) -> None:
+    first = text(writer, large=large)
+    ledger.sent_first.add(first)
+    created = client.post("/configurations", json={"name": "kept", "yaml": first})
+    assert created.status_code == 201, created.text
+    path = f"/configurations/{created.json()['id']}"
+    written = ledger.configurations[created.json()["id"]]
+    written.sent.add(first)
+    written.acknowledged[1] = first
+    ledger.acknowledgements.release()
+    for n in (2, 3):
+        added = text(writer, large=False)
+        written.sent.add(added)
+        response = client.post(f"{path}/versions", json={"yaml": added})
+        assert (response.status_code, response.json().get("n")) == (201, n), response.text
+        written.acknowledged[n] = added
+        ledger.acknowledgements.release()
+    edited = text(writer, large=False)
+    written.sent.add(edited)
+    response = client.patch(f"{path}/versions/2", json={"yaml": edited})
+    assert response.status_code == 200, response.text
+    written.acknowledged[2] = edited
+    response = client.post(f"{path}/versions/2/publish")
+    assert response.status_code == 200, response.text
+    written.published.add(2)
+    ledger.acknowledgements.release()
+
+
+def every(client: httpx.Client, path: str) -> Iterator[dict[str, object]]:
+    cursor: dict[str, str] = {}
+    while True:
+        response = client.get(path, params={"limit": "100", **cursor})
+        assert response.status_code == 200, response.text
+        page = response.json()
+        yield from page["items"]
+        if page["next_cursor"] is None:
+            return
+        cursor = {"cursor": page["next_cursor"]}
+
+
+def holds_what_was_written(client: httpx.Client, ledger: Ledger) -> None:
+    found = {str(entry["id"]): entry for entry in every(client, "/configurations")}
+    assert set(ledger.configurations) <= set(found)
+    for identifier, entry in found.items():
+        written = ledger.configurations.get(identifier, Written(sent=ledger.sent_first))
+        versions = {
+            int(str(version["n"])): version for version in every(client, f"/configurations/{identifier}/versions")
+        }
+        assert sorted(versions) == list(range(1, int(str(entry["latest_version"])) + 1))
+        assert set(written.acknowledged) <= set(versions)
+        published = {n for n, version in versions.items() if version["status"] == "published"}
+        assert written.published <= published
+        assert entry["published_version"] == max(published, default=None)
+        for n in versions:
+            stored = client.get(f"/configurations/{identifier}/versions/{n}").json()["yaml"]
+            assert stored in written.sent
+            # Version 2 is the one that is edited: its edit may have been made and not been acknowledged.
+            assert n == 2 or stored == written.acknowledged.get(n, stored)
+
+
+@pytest.mark.parametrize("acknowledgements", [1, 60, 250])
+def test_killed_amid_many_writers_every_acknowledged_write_is_there_and_nothing_by_half(
+    own_service: LocalService, acknowledgements: int
+) -> None:
+    ledger = Ledger()
+    with ThreadPoolExecutor(WRITERS) as pool:
+        writers = [
+            pool.submit(write_until_the_service_is_gone, own_service, ledger, number) for number in range(WRITERS)
+        ]
+        for _ in range(acknowledgements):
+            assert ledger.acknowledgements.acquire(timeout=60)
+        own_service.kill9()
+        for writer in writers:
+            writer.result()
+    own_service.start()
+
+    with own_service.client() as client:
+        holds_what_was_written(client, ledger)
+
+
+def test_writers_that_go_on_through_a_kill_and_a_second_start_leave_no_gap(own_service: LocalService) -> None:
+    with own_service.client() as client:
+        path = f"/configurations/{client.post('/configurations', json={'name': 'a', 'yaml': 'first'}).json()['id']}"
+    acknowledged: list[int] = []
+    enough = threading.Semaphore(0)
+    stop = threading.Event()
+
+    def append() -> None:
+        with own_service.client() as client:
+            while not stop.is_set():
+                try:
+                    response = client.post(f"{path}/versions", json={"yaml": "next"})
+                except httpx.TransportError:
+                    continue
+                if response.status_code == 201:
+                    acknowledged.append(response.json()["n"])
+                    enough.release()
+
+    with ThreadPoolExecutor(8) as pool:
+        writers = [pool.submit(append) for _ in range(8)]
+        for _ in range(2):
+            for _ in range(40):
+                assert enough.acquire(timeout=60)
+            own_service.kill9()
+            own_service.start()
+        for _ in range(40):
+            assert enough.acquire(timeout=60)
+        stop.set()
+        for writer in writers:
+            writer.result(timeout=60)
+
+    assert len(acknowledged) == len(set(acknowledged))
+    with own_service.client() as client:
+        numbers = [entry["n"] for entry in every(client, f"{path}/versions")]
+    assert numbers == list(range(len(numbers), 0, -1))
+    assert set(acknowledged) <= set(numbers)
+
+
+def test_stopped_in_order_it_has_the_same_tokens_and_data(own_service: LocalService) -> None:
+    tokens = own_service.read_write_token, own_service.read_only_token
+    with own_service.client() as client:
+        created = client.post("/configurations", json={"name": "kept", "yaml": "a: b\n"}).json()
+
+    own_service.restart()
+
+    assert (own_service.read_write_token, own_service.read_only_token) == tokens
+    with own_service.client() as client:
+        assert client.get(f"/configurations/{created['id']}").json() == created
+        assert client.get("/identity").json()["organization_name"] == "Local"
+
+
+def test_the_tokens_are_for_their_owner_only(service: LocalService) -> None:
+    assert (service.data / "tokens.json").stat().st_mode & 0o777 == 0o600
+    assert service.data.stat().st_mode & 0o777 == 0o700
+
+
+def start_once(data: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A start that is expected to fail."""
+    paths = os.pathsep.join(str(ROOT / name) for name in ("shared", "functions", "local"))
+    variables = {**os.environ, "PYTHONPATH": paths, "HEADGATE_DATA": str(data), **environment}
+    command = [sys.executable, "-m", "headgate_local"]
+    return subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=60, check=False)
+
+
+def told(outcome: subprocess.CompletedProcess[str]) -> str:
+    """The one line that a failed start told."""
+    assert (outcome.returncode, outcome.stdout) == (1, "")
+    (line,) = outcome.stderr.splitlines()
+    return line
+
+
+def test_a_second_service_on_the_same_data_is_refused_in_one_line(service: LocalService) -> None:
+    line = told(start_once(service.data, HEADGATE_PORT="1"))
+
+    assert f"the data folder {service.data} is in use by another Headgate, process {service.pid}" in line
+
+
+def test_a_port_in_use_is_told_in_one_line(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        line = told(start_once(tmp_path, HEADGATE_PORT=port))
+
+    assert line == f"headgate: port {port} is in use: stop what uses it, or set HEADGATE_PORT to another"
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "http", "-1", "٨٣٠٠"])
+def test_a_port_that_is_none_is_told_in_one_line(tmp_path: Path, port: str) -> None:
+    assert told(start_once(tmp_path, HEADGATE_PORT=port)).startswith(f"headgate: HEADGATE_PORT is {port!r}")
+
+
+def test_a_data_folder_that_cannot_be_written_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    line = told(start_once(tmp_path / "file" / "data", HEADGATE_PORT=str(free_port())))
+
+    assert line.startswith(f"headgate: cannot write to the data folder {tmp_path}/file/data: ")
+
+
+def test_a_missing_collector_is_told_with_the_command_that_builds_it(tmp_path: Path) -> None:
+    line = told(start_once(tmp_path, HEADGATE_PORT=str(free_port()), HEADGATE_COLLECTORS_DIR=str(tmp_path / "none")))
+
+    assert line.startswith("headgate: the collector 0.139.0 is not at")
+    assert line.endswith("run `make collector`")
+
+
+def test_a_damaged_journal_is_told_with_its_name_and_is_not_touched(own_service: LocalService) -> None:
+    with own_service.client() as client:
+        for _ in range(2):
+            client.post("/configurations", json={"name": "kept", "yaml": "a: b\n"})
+    own_service.stop()
+    (journal,) = own_service.data.glob("journal-*")
+    content = bytearray(journal.read_bytes())
+    content[200] ^= 1
+    journal.write_bytes(content)
+
+    line = told(start_once(own_service.data, HEADGATE_PORT=str(free_port())))
+
+    assert line.startswith(f"headgate: {journal} is damaged at byte ")
+    assert journal.read_bytes() == content
