@@ -60,10 +60,13 @@ lint: venv ## Check style, types, layers and the template
 bench: venv collector ## Print the benchmarks, each against its baseline
 	@$(PY) -m tests.benchmarks
 
+openapi: venv ## Write the API's description from the routes
+	@$(PY) -m scripts.openapi
+
 lock: ## Renew requirements/*.txt from requirements/*.in (needs uv)
 	@for name in lambda local cli dev sam; do \
 		uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
 			--no-emit-find-links $$( [ $$name = lambda ] || [ $$name = sam ] || echo -c requirements/lambda.txt ) \
 			requirements/$$name.in -o requirements/$$name.txt; done
 
-.PHONY: help venv collector dev build test lint bench lock
+.PHONY: help venv collector dev build test lint bench openapi lock

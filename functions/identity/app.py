@@ -1,7 +1,10 @@
-"""The identity endpoints."""
+"""Whom a credential acts as, and the description of the whole public API."""
 
+from functools import cache
+from pathlib import Path
 from typing import Literal
 
+from fastapi import Response
 from pydantic import BaseModel
 
 from headgate.http.app import create_app, lambda_handler
@@ -33,6 +36,17 @@ def identity(caller: Reader) -> Identity:
         role=caller.role,
         access=caller.access,
     )
+
+
+@router.get("/openapi.json", include_in_schema=False)
+def openapi() -> Response:
+    """The public API as OpenAPI 3.1, without a credential. `make openapi` writes it from the routes."""
+    return Response(_openapi(), media_type="application/json", headers={"Cache-Control": "public, max-age=300"})
+
+
+@cache
+def _openapi() -> bytes:
+    return (Path(__file__).parent / "openapi.json").read_bytes()
 
 
 app = create_app("Headgate identity", [router])

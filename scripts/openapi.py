@@ -1,0 +1,116 @@
+"""Write functions/identity/openapi.json: the whole public API, from the routes of the functions themselves.
+
+make openapi
+"""
+
+import importlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from headgate.http.problems import Problem
+
+FUNCTIONS: Final = Path(__file__).parents[1] / "functions"
+DOCUMENT: Final = FUNCTIONS / "identity" / "openapi.json"
+PUBLIC: Final = "/api/v1/public/"
+
+Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
+
+DESCRIPTION: Final = """\
+A control plane for OpenTelemetry Collector configuration.
+
+Every request carries `Authorization: Bearer <token>`; a session also names its organization in `X-Service-Org`.
+Errors are RFC 9457 problems with a stable `code`. Times are RFC 3339 in UTC with milliseconds.
+"""
+
+REQUEST_ID: Final[dict[str, Json]] = {
+    "X-Request-Id": {"description": "The request's id, also in the log", "schema": {"type": "string"}}
+}
+RATE_LIMIT: Final[dict[str, Json]] = {
+    name: {"description": description, "schema": {"type": "integer"}}
+    for name, description in {
+        "RateLimit-Limit": "Requests a minute",
+        "RateLimit-Remaining": "Requests left in this minute",
+        "RateLimit-Reset": "Seconds until the next minute",
+    }.items()
+}
+IDEMPOTENCY_KEY: Final[dict[str, Json]] = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "The same key with the same body gives the first answer again, for 24 hours",
+    "schema": {"type": "string", "pattern": "^[!-~]{1,255}$"},
+}
+
+
+def document() -> dict[str, Json]:
+    """The OpenAPI document of every public route."""
+    paths: dict[str, Json] = {}
+    components: dict[str, dict[str, Json]] = {"schemas": {}, "securitySchemes": {}}
+    for folder in sorted(FUNCTIONS.iterdir()):
+        if not (folder / "app.py").exists():
+            continue
+        module = importlib.import_module(f"{folder.name}.app")
+        if not hasattr(module, "app"):
+            continue
+        described = module.app.openapi()
+        public = {path: item for path, item in described["paths"].items() if path.startswith(PUBLIC)}
+        for item in public.values():
+            for method, operation in item.items():
+                complete(method, operation)
+        paths |= public
+        if public:
+            for kind, entries in described.get("components", {}).items():
+                components[kind] |= entries
+    components["schemas"]["Problem"] = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+    definitions = components["schemas"]["Problem"].pop("$defs")
+    components["schemas"] |= definitions
+    used = set(referred(paths, components["schemas"]))
+    components["schemas"] = {name: schema for name, schema in sorted(components["schemas"].items()) if name in used}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Headgate", "version": "1", "description": DESCRIPTION},
+        "paths": dict(sorted(paths.items())),
+        "components": components,
+    }
+
+
+def complete(method: str, operation: dict[str, Json]) -> None:
+    """Add what every route has and none says: headers, and the key of a create."""
+    responses = operation["responses"]
+    assert isinstance(responses, dict)
+    if method == "post" and {"201", "202"} & set(responses):
+        operation.setdefault("parameters", []).append(IDEMPOTENCY_KEY)
+    for status, response in responses.items():
+        headers = response.setdefault("headers", {})
+        headers |= REQUEST_ID
+        if status != "401":
+            headers |= RATE_LIMIT
+        if status in ("429", "503", "502"):
+            headers["Retry-After"] = {"description": "Seconds to wait", "schema": {"type": "integer"}}
+        if status == "201":
+            headers["Location"] = {"description": "Where it is now", "schema": {"type": "string"}}
+
+
+def referred(node: Json, schemas: dict[str, Json]) -> Iterator[str]:
+    """The names of the schemas that `node` refers to, and those that these refer to in turn."""
+    seen: set[str] = set()
+    waiting: list[Json] = [node]
+    while waiting:
+        match waiting.pop():
+            case {"$ref": str(reference)}:
+                name = reference.rpartition("/")[2]
+                if name not in seen:
+                    seen.add(name)
+                    waiting.append(schemas[name])
+                    yield name
+            case dict() as mapping:
+                waiting.extend(mapping.values())
+            case list() as entries:
+                waiting.extend(entries)
+
+
+if __name__ == "__main__":
+    DOCUMENT.write_text(json.dumps(document(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    print(f"wrote {DOCUMENT.relative_to(FUNCTIONS.parent)}")
