@@ -1,0 +1,165 @@
+"""The real collector under supervision: killed, stopped and starved of memory while sixteen clients ask it."""
+
+import os
+import resource
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from headgate.checker import Checker
+from headgate.checker.installed import Installed
+from headgate.checker.limits import Limits
+from headgate.settings import settings
+from tests.service import Service, running_service
+
+RECEIVER = "receivers: {otlp: {protocols: {grpc: {}}}}\n"
+REST = "exporters: {debug: {}}\nservice: {pipelines: {logs: {receivers: [otlp], exporters: [debug]}}}\n"
+EXPECTED = {
+    RECEIVER + REST: True,
+    RECEIVER + "processors: {batch: {send_batch_size: 1}}\n" + REST: True,
+    RECEIVER.replace("grpc", "grcp") + REST: False,
+    RECEIVER + REST.replace("[debug]", "[nothing]"): False,
+    "receivers:\n\totlp:\n": False,
+}
+
+pytestmark = pytest.mark.contract
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with running_service(tmp_path_factory.mktemp("service")) as running:
+        yield running
+
+
+@pytest.fixture
+def checker() -> Iterator[Checker]:
+    installed = Installed(Path(settings().collectors_dir))
+    made = Checker(installed, settings().collector_version, Limits(processes=1, recycle_calls=200))
+    yield made
+    made.close()
+
+
+def check_processes(of: int) -> list[int]:
+    """The check processes that the process `of` started, by their command line."""
+    children = Path(f"/proc/{of}/task").glob("*/children")
+    pids = [int(pid) for file in children for pid in file.read_text().split()]
+    return [pid for pid in pids if b"\0check\0" in command_line(pid)]
+
+
+def command_line(pid: int) -> bytes:
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b""
+
+
+def kill(pid: int) -> None:
+    os.kill(pid, signal.SIGKILL)
+
+
+def stop(pid: int) -> None:
+    os.kill(pid, signal.SIGSTOP)
+
+
+def starve(pid: int) -> None:
+    resource.prlimit(pid, resource.RLIMIT_DATA, (1 << 20, 1 << 20))
+
+
+@contextmanager
+def tormented(service: Service, harms: list[Callable[[int], None]], pause: float) -> Iterator[None]:
+    """Do each harm to one of the service's check processes, one after the other, while the block runs."""
+
+    def torment() -> None:
+        for harm in harms:
+            time.sleep(pause)
+            while not (pids := check_processes(service.pid)):
+                time.sleep(0.01)
+            with suppress(ProcessLookupError):
+                harm(pids[0])
+
+    tormentor = threading.Thread(target=torment)
+    tormentor.start()
+    yield
+    tormentor.join()
+
+
+@pytest.mark.parametrize(
+    ("harms", "pause", "seconds"),
+    [
+        pytest.param([kill] * 30, 0.1, 8, id="killed"),
+        pytest.param([starve] * 20, 0.2, 8, id="starved of memory"),
+        pytest.param([stop, kill, stop, starve, stop], 0.5, 25, id="stopped"),
+    ],
+)
+def test_sixteen_clients_get_the_right_verdict_or_503_and_the_service_recovers(
+    service: Service, harms: list[Callable[[int], None]], pause: float, seconds: float
+) -> None:
+    until = time.monotonic() + seconds
+    wrong: list[object] = []
+
+    def client(number: int) -> Counter[int]:
+        statuses: Counter[int] = Counter()
+        with service.client() as http:
+            texts = list(EXPECTED.items())[number % len(EXPECTED) :] + list(EXPECTED.items())
+            while time.monotonic() < until:
+                for yaml, valid in texts:
+                    answer = http.post("/validate", json={"yaml": yaml})
+                    statuses[answer.status_code] += 1
+                    if answer.status_code == 200 and answer.json()["valid"] is not valid:
+                        wrong.append((yaml, answer.json()))
+                    if answer.status_code == 503 and "not checked" not in answer.json()["detail"]:
+                        wrong.append((yaml, answer.json()))
+        return statuses
+
+    with tormented(service, harms, pause), ThreadPoolExecutor(16) as clients:
+        statuses = sum(clients.map(client, range(16)), Counter())
+
+    assert wrong == []
+    assert set(statuses) <= {200, 503}
+    assert statuses[200] > 100
+    with service.client() as http:
+        for yaml, valid in EXPECTED.items():
+            assert http.post("/validate", json={"yaml": yaml}).json()["valid"] is valid
+    assert 1 <= len(check_processes(service.pid)) <= (os.cpu_count() or 1)
+
+
+def test_it_is_replaced_in_time_to_keep_its_memory_bounded(checker: Checker) -> None:
+    seen: set[int] = set()
+    most = 0.0
+    for _ in range(2_000):
+        checker.call("validate", {"yaml": RECEIVER + REST, "env": {}})
+        seen.update(checker.pids())
+        most = max(most, *(resident_megabytes(pid) for pid in checker.pids()))
+
+    assert len(seen) > 5
+    assert most < 1_000
+
+
+def resident_megabytes(pid: int) -> float:
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE") / 1e6
+    return 0
+
+
+@pytest.mark.parametrize(("yaml", "valid"), EXPECTED.items())
+def test_the_plain_command_behind_it_gives_the_same_verdict(checker: Checker, yaml: str, valid: bool) -> None:
+    assert checker.call("validate", {"yaml": yaml, "env": {}})["valid"] is valid
+    assert checker.validate_plainly(yaml, {}).valid is valid
+
+
+def test_it_sees_no_variable_but_the_requests(checker: Checker) -> None:
+    yaml = RECEIVER.replace("{}", "{endpoint: '${env:ENDPOINT}'}") + REST
+
+    named = checker.call("validate", {"yaml": yaml, "env": {"ENDPOINT": "localhost:4317"}})
+    unnamed = checker.call("validate", {"yaml": yaml, "env": {}})
+
+    assert (named["valid"], named["warnings"]) == (True, [])
+    assert unnamed["warnings"] != []
+    (pid,) = checker.pids()
+    assert Path(f"/proc/{pid}/environ").read_bytes() == b""
