@@ -6,7 +6,7 @@ import base64
 import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Final, cast
 from weakref import WeakKeyDictionary
 
 from moto.dynamodb.models import DynamoDBBackend, dynamodb_backends
@@ -139,7 +139,8 @@ class MotoData:
             # Past the item's own setter, which adds up the size of the item for every attribute; it was checked once.
             dict.__setitem__(item.attrs, name, DynamoType(_restored(value)))
         if range_key is None:
-            table.items[hash_key] = item
+            # In a table without a range key moto keeps the item itself where its type says a dictionary of items.
+            cast("dict[DynamoType, Item]", table.items)[hash_key] = item
         else:
             table.items[hash_key][range_key] = item
 
@@ -172,13 +173,15 @@ class MotoData:
             bucket_name=bucket.name,
             version_id="null",
         )
-        key.set_metadata(dict(change.value["metadata"]), replace=True)
+        metadata = change.value["metadata"]
+        assert isinstance(metadata, Mapping)
+        key.set_metadata(dict(metadata), replace=True)
         key.last_modified = datetime.fromisoformat(str(change.value["written"]))
         self._content_names[key] = name
         bucket.keys.setlist(change.key, [key])
 
 
-def _moto_key(table: MotoTable, key: Attributes) -> tuple[DynamoType, DynamoType | None]:
+def _moto_key(table: MotoTable, key: Mapping[str, Json]) -> tuple[DynamoType, DynamoType | None]:
     hash_key = DynamoType(_restored(key[table.hash_key_attr]))
     return hash_key, DynamoType(_restored(key[table.range_key_attr])) if table.range_key_attr else None
 
@@ -199,7 +202,7 @@ def _stored(attribute: Mapping[str, object]) -> Json:
             return {kind: [_stored(_plain(entry)) for entry in value]}
         case "M", dict():
             return {kind: {name: _stored(_plain(entry)) for name, entry in value.items()}}
-    return {kind: value}
+    return {kind: cast("Json", value)}
 
 
 def _plain(entry: DynamoType | Mapping[str, object]) -> Mapping[str, object]:

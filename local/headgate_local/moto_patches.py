@@ -61,7 +61,7 @@ def installed(data: MotoData, keep: Keep) -> Iterator[None]:
 
 
 def _dynamodb(data: MotoData, keep: Keep) -> list[Patch]:
-    original = DynamoHandler.call_action
+    original: Callable[[DynamoHandler], Response] = DynamoHandler.call_action
 
     def call_action(handler: DynamoHandler) -> Response:
         action, params = str(handler._get_action()), getattr(handler, "params", {})
@@ -113,7 +113,8 @@ def _written(action: str, params: Mapping[str, object]) -> Iterable[tuple[str, A
 
 def _s3(data: MotoData, keep: Keep) -> list[Patch]:
     # Every way to write an object ends in one of these two.
-    put_object, delete_object = S3Backend.put_object, S3Backend.delete_object
+    put_object: Callable[..., object] = S3Backend.put_object
+    delete_object: Callable[..., object] = S3Backend.delete_object
     before: dict[tuple[str, str], Change] = {}
 
     def note(bucket: str, key: str) -> None:

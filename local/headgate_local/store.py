@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
 import boto3
 
@@ -18,7 +18,7 @@ from headgate_local.journal import Journal
 from headgate_local.moto_data import MotoData
 from headgate_local.objects import ObjectFiles
 from headgate_local.records import Change
-from headgate_local.template import Table, Template
+from headgate_local.template import Template
 
 _LOG: Final = logging.getLogger("headgate_local")
 
@@ -81,13 +81,9 @@ class _Keeper:
 def _define(template: Template) -> None:
     dynamodb, s3 = boto3.client("dynamodb"), boto3.client("s3")
     for table in template.tables():
-        dynamodb.create_table(**_definition(table))
+        dynamodb.create_table(**table.definition)
     for bucket in template.buckets():
         s3.create_bucket(Bucket=bucket.name)
-
-
-def _definition(table: Table) -> dict[str, object]:
-    return cast("dict[str, object]", table.definition)
 
 
 def _notices(journal: Journal, data: MotoData) -> tuple[str, ...]:

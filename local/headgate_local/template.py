@@ -6,13 +6,27 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import yaml
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import CreateTableInputTypeDef
 
 PATH: Final = Path(__file__).resolve().parents[2] / "template.yaml"
 
 Node: TypeAlias = "str | int | float | bool | list[Node] | dict[str, Node] | None"
+
+
+# The resources that exist here as well, and what their ARNs are after `arn:aws:`.
+_ARNS: Final = {
+    "AWS::DynamoDB::Table": "dynamodb:{region}:{account}:table/{name}",
+    "AWS::S3::Bucket": "s3:::{name}",
+    "AWS::Serverless::Function": "lambda:{region}:{account}:function:{name}",
+    "AWS::Serverless::StateMachine": "states:{region}:{account}:stateMachine:{name}",
+    "AWS::StepFunctions::StateMachine": "states:{region}:{account}:stateMachine:{name}",
+}
+_STATE_MACHINES: Final = ("AWS::Serverless::StateMachine", "AWS::StepFunctions::StateMachine")
 
 
 class TemplateError(ValueError):
@@ -25,7 +39,7 @@ class Table:
 
     logical_id: str
     name: str
-    definition: Mapping[str, object]
+    definition: CreateTableInputTypeDef
     expiry_attribute: str | None
 
 
@@ -122,7 +136,7 @@ class Template:
         return together
 
     def name_of(self, logical_id: str) -> str:
-        """What `!Ref` gives for a resource."""
+        """The name of a resource here."""
         resource = _mapping(self._resources[logical_id], logical_id)
         properties = _mapping(resource.get("Properties", {}), logical_id)
         for name in ("TableName", "BucketName", "StateMachineName", "Name"):
@@ -159,22 +173,20 @@ class Template:
     def _referred(self, name: str) -> Node:
         if name in self._values:
             return self._values[name]
-        return self.name_of(name) if name in self._resources else None
+        kind = self._type_of(name)
+        if kind in _STATE_MACHINES:
+            return self._attribute(name, "Arn")
+        return self.name_of(name) if kind in _ARNS else None
 
     def _attribute(self, logical_id: str, attribute: str) -> str | None:
-        if attribute != "Arn" or logical_id not in self._resources:
-            return None
-        service = {
-            "AWS::DynamoDB::Table": "dynamodb:{region}:{account}:table/{name}",
-            "AWS::S3::Bucket": "s3:::{name}",
-            "AWS::Serverless::StateMachine": "states:{region}:{account}:stateMachine:{name}",
-            "AWS::StepFunctions::StateMachine": "states:{region}:{account}:stateMachine:{name}",
-            "AWS::Serverless::Function": "lambda:{region}:{account}:function:{name}",
-        }.get(str(_mapping(self._resources[logical_id], logical_id).get("Type")))
-        if service is None:
+        form = _ARNS.get(self._type_of(logical_id))
+        if attribute != "Arn" or form is None:
             return None
         region, account = self._values["AWS::Region"], self._values["AWS::AccountId"]
-        return "arn:aws:" + service.format(region=region, account=account, name=self.name_of(logical_id))
+        return "arn:aws:" + form.format(region=region, account=account, name=self.name_of(logical_id))
+
+    def _type_of(self, logical_id: str) -> str:
+        return str(_mapping(self._resources.get(logical_id, {}), logical_id).get("Type"))
 
     def _substituted(self, text: str, values: Mapping[str, Node]) -> str | None:
         parts = re.split(r"\$\{([^}]+)\}", text)
@@ -199,7 +211,10 @@ class Template:
         return Table(
             logical_id=logical_id,
             name=self.name_of(logical_id),
-            definition={"TableName": self.name_of(logical_id), "BillingMode": "PAY_PER_REQUEST", **definition},
+            definition=cast(
+                "CreateTableInputTypeDef",
+                {"TableName": self.name_of(logical_id), "BillingMode": "PAY_PER_REQUEST", **definition},
+            ),
             expiry_attribute=str(expiry["AttributeName"]) if expiry.get("Enabled") else None,
         )
 
@@ -243,7 +258,7 @@ def _short_form(loader: _Loader, suffix: str, node: yaml.Node) -> dict[str, Node
     elif isinstance(node, yaml.SequenceNode):
         content = loader.construct_sequence(node, deep=True)
     else:
-        content = loader.construct_mapping(cast("yaml.MappingNode", node), deep=True)
+        content = cast("dict[str, Node]", loader.construct_mapping(cast("yaml.MappingNode", node), deep=True))
     if suffix == "GetAtt" and isinstance(content, str):
         content = list(content.partition(".")[::2])
     return {suffix if suffix in ("Ref", "Condition") else f"Fn::{suffix}": content}
