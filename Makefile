@@ -53,7 +53,8 @@ test: venv collector $(SAM_VENV)/.ready ## Set up and run every test
 lint: venv ## Check style, types, layers and the template
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
-	$(VENV)/bin/mypy shared/headgate cli/headgate_cli
+	$(VENV)/bin/mypy shared/headgate cli/headgate_cli functions local/headgate_local
+	$(VENV)/bin/lint-imports
 	@if [ -f template.yaml ]; then echo "cfn-lint template.yaml"; $(VENV)/bin/cfn-lint template.yaml; fi
 	$(MAKE) --no-print-directory -C layers/collector go-vet gofmt-check
 

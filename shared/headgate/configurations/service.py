@@ -106,12 +106,10 @@ def append(caller: Caller, configuration_id: str, yaml: str, description: str | 
 
     def once() -> Version:
         before = _changeable(caller, configuration_id)
-        latest = store.version(configuration_id, before.latest_version)
-        if latest is None:
+        inherited = store.collector_version(configuration_id, before.latest_version)
+        if inherited is None:
             raise store.LostRace
-        added = _draft(
-            caller, before, before.latest_version + 1, yaml, latest.collector_version, description, clock.now()
-        )
+        added = _draft(caller, before, before.latest_version + 1, yaml, inherited, description, clock.now())
         store.append(before, added)
         return added
 

@@ -57,6 +57,17 @@ def version(configuration_id: str, n: int) -> Version | None:
     return found
 
 
+def collector_version(configuration_id: str, n: int) -> str | None:
+    """What a version is meant to run on; one read, without its text. None if there is no such version."""
+    answer = aws.dynamodb().get_item(
+        TableName=settings().versions_table,
+        Key=dynamo.marshal(keys.version(configuration_id, n)),
+        ProjectionExpression="collector_version",
+        ConsistentRead=True,
+    )
+    return dynamo.text(dynamo.unmarshal(answer["Item"]), "collector_version") if "Item" in answer else None
+
+
 def snapshot(organization_id: str, configuration_id: str, n: int) -> Snapshot | None:
     """A configuration with one of its versions; one read of all three items. None if there is no configuration."""
     items, found = _read_together(
