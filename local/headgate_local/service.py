@@ -121,6 +121,9 @@ def _announce(options: Options, tokens: Seed, notices: tuple[str, ...]) -> None:
         f"  base URL          {_base_url(options)}\n"
         f"  read-write token  {tokens.read_write_token}\n"
         f"  read-only token   {tokens.read_only_token}\n\n"
-        f"  curl -H 'Authorization: Bearer {tokens.read_write_token}' {_base_url(options)}/identity\n",
+        f"  curl -H 'Authorization: Bearer {tokens.read_write_token}' {_base_url(options)}/identity\n\n"
+        "For the command line, and for the lines in README.md:\n\n"
+        f"  export HEADGATE_URL=http://{HOST}:{options.port}\n"
+        f"  export SERVICE_API_TOKEN={tokens.read_write_token}\n",
         flush=True,
     )
