@@ -28,6 +28,14 @@ def misbehave(what):
             held.append(bytearray(1 << 24))
 
 
+def touch(path):
+    try:
+        with Path(path).open("r" if Path(path).exists() else "w"):
+            return "read"
+    except OSError as error:
+        return error.strerror
+
+
 def check(channel):
     if Path(__file__).with_name("crash-at-start").exists():
         misbehave("crash")
@@ -61,7 +69,13 @@ def check(channel):
                 sys.stdout.write('{"id": 1, "result": {}}\n' * 1000)
                 sys.stdout.flush()
             time.sleep(question.get("seconds", 0))
-            result = {"pid": os.getpid(), "echo": question.get("echo"), "environment": dict(os.environ)}
+            touched = [touch(path) for path in question.get("touch", [])]
+            result = {
+                "touched": touched,
+                "pid": os.getpid(),
+                "echo": question.get("echo"),
+                "environment": dict(os.environ),
+            }
             answers.write(json.dumps({**answer, "result": result}).encode() + b"\n")
 
 

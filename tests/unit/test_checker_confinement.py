@@ -53,7 +53,7 @@ except OSError as error:
 @pytest.fixture
 def binary(tmp_path: Path) -> Path:
     binary = tmp_path / "otelcol-contrib"
-    binary.write_text(f"#!{sys.executable} -IS\n{FAULTY}")
+    binary.write_text(f"#!{os.path.realpath(sys.executable)} -IS\n{FAULTY}")
     binary.chmod(0o700)
     return binary
 
@@ -104,6 +104,16 @@ def test_it_has_no_descriptors_of_its_parents_but_the_channel(child: Child) -> N
 
 def test_it_is_in_a_network_of_its_own(child: Child) -> None:
     assert of(child, "ns/net").readlink() != Path("/proc/self/ns/net").readlink()
+
+
+def test_it_reads_and_writes_no_files_of_others(child: Child, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("secret")
+
+    assert child.ask("any", {"touch": [str(secret)]}, 10)["touched"] == ["Permission denied"]
+    assert child.ask("any", {"touch": [f"/proc/{os.getpid()}/environ"]}, 10)["touched"] == ["Permission denied"]
+    assert child.ask("any", {"touch": [str(tmp_path / "new")]}, 10)["touched"] == ["Permission denied"]
+    assert child.ask("any", {"touch": ["/proc/self/status", "/proc/meminfo"]}, 10)["touched"] == ["read", "read"]
 
 
 def test_where_it_cannot_have_a_network_of_its_own_its_connections_are_refused() -> None:

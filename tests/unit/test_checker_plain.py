@@ -1,6 +1,7 @@
 """What is made of the plain command's end: a verdict, or the word that there is none."""
 
 import json
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,7 @@ LIMITS = Limits(processes=1, queue_seconds=0.1, request_seconds=10, kill_bytes=3
 @pytest.fixture
 def binary(tmp_path: Path) -> Path:
     binary = tmp_path / "otelcol-contrib"
-    binary.write_text(f"#!{sys.executable} -IS\n{FAULTY}")
+    binary.write_text(f"#!{os.path.realpath(sys.executable)} -IS\n{FAULTY}")
     binary.chmod(0o700)
     return binary
 

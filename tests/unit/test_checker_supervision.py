@@ -36,7 +36,7 @@ MakeChecker = Callable[[Limits], Checker]
 def collectors(tmp_path: Path) -> Path:
     binary = tmp_path / VERSION / "otelcol-contrib"
     binary.parent.mkdir()
-    binary.write_text(f"#!{sys.executable} -IS\n{FAULTY}")
+    binary.write_text(f"#!{os.path.realpath(sys.executable)} -IS\n{FAULTY}")
     binary.chmod(0o700)
     return tmp_path
 

@@ -1,5 +1,6 @@
 """What becomes of a validation whose checker fails: the plain command's verdict, or the word that there is none."""
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +20,7 @@ FAULTY = Path(__file__).with_name("faulty_collector.py").read_text()
 def _faulty_collector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     binary = tmp_path / VERSION / "otelcol-contrib"
     binary.parent.mkdir()
-    binary.write_text(f"#!{sys.executable} -IS\n{FAULTY}")
+    binary.write_text(f"#!{os.path.realpath(sys.executable)} -IS\n{FAULTY}")
     binary.chmod(0o700)
     monkeypatch.setenv("HEADGATE_COLLECTORS_DIR", str(tmp_path))
     monkeypatch.setenv("HEADGATE_COLLECTOR_VERSION", VERSION)
