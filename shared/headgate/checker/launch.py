@@ -1,7 +1,7 @@
 """Runs as a process of its own: confines itself as the plan on its standard input says, then becomes the collector.
 
 It is a program rather than a `preexec_fn` because that would run Python between fork and exec of a process with many
-threads, where a lock held by another thread stays locked for ever. It imports nothing of ours, so it starts in 20 ms.
+threads, where a lock held by another thread stays locked for ever. It imports nothing of ours, so it takes 30 ms.
 
 Its exit status is `COULD_NOT_LAUNCH` when it did not get as far as the collector; the reason is on standard error.
 """
