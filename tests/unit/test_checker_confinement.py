@@ -14,12 +14,11 @@ import pytest
 from headgate.checker import launch
 from headgate.checker.child import Child
 from headgate.checker.limits import MEBIBYTE, Limits
+from tests.unit.faulty import install
 
-FAULTY = Path(__file__).with_name("faulty_collector.py").read_text()
 PARENT = """
 import sys, threading, time
 from pathlib import Path
-from headgate.checker import launch
 from headgate.checker.child import Child
 from headgate.checker.limits import Limits
 
@@ -52,16 +51,12 @@ except OSError as error:
 
 @pytest.fixture
 def binary(tmp_path: Path) -> Path:
-    binary = tmp_path / "otelcol-contrib"
-    binary.write_text(f"#!{os.path.realpath(sys.executable)} -IS\n{FAULTY}")
-    binary.chmod(0o700)
-    return binary
+    return install(tmp_path)
 
 
 @pytest.fixture
 def child(binary: Path) -> Iterator[Child]:
-    with binary.open() as _held_open:
-        started = Child.start(binary, Limits(kill_bytes=300 * MEBIBYTE))
+    started = Child.start(binary, Limits(kill_bytes=300 * MEBIBYTE))
     yield started
     started.kill()
 

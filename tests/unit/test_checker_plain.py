@@ -1,8 +1,6 @@
 """What is made of the plain command's end: a verdict, or the word that there is none."""
 
 import json
-import os
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,17 +9,14 @@ import pytest
 from headgate.checker import CheckerBusy, CheckerFailed, PlainVerdict
 from headgate.checker.limits import MEBIBYTE, Limits
 from headgate.checker.plain import PlainCommand, refuse_what_reads_outside
+from tests.unit.faulty import install
 
-FAULTY = Path(__file__).with_name("faulty_collector.py").read_text()
 LIMITS = Limits(processes=1, queue_seconds=0.1, request_seconds=10, kill_bytes=300 * MEBIBYTE)
 
 
 @pytest.fixture
 def binary(tmp_path: Path) -> Path:
-    binary = tmp_path / "otelcol-contrib"
-    binary.write_text(f"#!{os.path.realpath(sys.executable)} -IS\n{FAULTY}")
-    binary.chmod(0o700)
-    return binary
+    return install(tmp_path)
 
 
 def test_status_0_is_valid(binary: Path) -> None:

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,9 +13,9 @@ import pytest
 from headgate.checker import Checker, CheckerBusy, CheckerFailed, NoChecker, NotInstalled, Refused
 from headgate.checker.installed import Installed
 from headgate.checker.limits import MEBIBYTE, Limits
+from tests.unit.faulty import install
 
 VERSION = "1.2.3"
-FAULTY = Path(__file__).with_name("faulty_collector.py").read_text()
 LIMITS = Limits(
     processes=1,
     start_seconds=10,
@@ -34,10 +33,7 @@ MakeChecker = Callable[[Limits], Checker]
 
 @pytest.fixture
 def collectors(tmp_path: Path) -> Path:
-    binary = tmp_path / VERSION / "otelcol-contrib"
-    binary.parent.mkdir()
-    binary.write_text(f"#!{os.path.realpath(sys.executable)} -IS\n{FAULTY}")
-    binary.chmod(0o700)
+    install(tmp_path / VERSION)
     return tmp_path
 
 

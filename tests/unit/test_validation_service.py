@@ -1,7 +1,5 @@
 """What becomes of a validation whose checker fails: the plain command's verdict, or the word that there is none."""
 
-import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,17 +9,14 @@ from headgate import checker
 from headgate.settings import settings
 from headgate.validation import service as validation
 from headgate.validation.model import NotChecked, YamlInvalid
+from tests.unit.faulty import install
 
 VERSION = "1.2.3"
-FAULTY = Path(__file__).with_name("faulty_collector.py").read_text()
 
 
 @pytest.fixture(autouse=True)
 def _faulty_collector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    binary = tmp_path / VERSION / "otelcol-contrib"
-    binary.parent.mkdir()
-    binary.write_text(f"#!{os.path.realpath(sys.executable)} -IS\n{FAULTY}")
-    binary.chmod(0o700)
+    install(tmp_path / VERSION)
     monkeypatch.setenv("HEADGATE_COLLECTORS_DIR", str(tmp_path))
     monkeypatch.setenv("HEADGATE_COLLECTOR_VERSION", VERSION)
     settings.cache_clear()

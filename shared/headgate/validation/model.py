@@ -74,7 +74,7 @@ class LintItem:
     """One judged expression: `error` in the parser's words when it is wrong, `note` when there is more to say."""
 
     location: Location
-    context: str
+    context: str | None
     kind: Literal["condition", "statement", "value_expression"]
     expression: str
     error: str | None = None
