@@ -10,15 +10,18 @@ tests/contract/test_moto_patches.py fails when an upgrade of moto moves what thi
 
 from __future__ import annotations
 
+import base64
 import json
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final
 
 from moto.core.request import Request
+from moto.core.responses import ActionResult
 from moto.dynamodb.models.table import Table
-from moto.dynamodb.responses import DynamoHandler
+from moto.dynamodb.responses import DynamoHandler, DynamoResult
 from moto.s3.models import S3Backend
 from moto.s3.responses import S3Response
 
@@ -36,6 +39,11 @@ LOCK: Final = threading.RLock()
 _READS: Final = ("BatchGet", "Describe", "Get", "List", "Query", "Scan", "TransactGet")
 # They change what a table is, not what it holds; tables are made anew from the template at every start.
 _DEFINITIONS: Final = frozenset({"CreateTable", "UpdateTable", "UpdateTimeToLive", "UpdateContinuousBackups"})
+_ANSWERS_OF_ITEMS: Final = frozenset(
+    {"GetItem", "Query", "Scan", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem"}
+)
+# boto3 tries three times within half a minute.
+_REMEMBERED_TRANSACTIONS: Final = 1000
 _ERROR_TYPE: Final = "com.amazonaws.dynamodb.v20120810#"
 
 
@@ -62,38 +70,79 @@ def installed(data: MotoData, keep: Keep) -> Iterator[None]:
 
 def _dynamodb(data: MotoData, keep: Keep) -> list[Patch]:
     original: Callable[[DynamoHandler], Response] = DynamoHandler.call_action
+    # A client that did not hear the answer sends its transaction again, with the same token: it has been done.
+    done: OrderedDict[str, Response] = OrderedDict()
 
     def call_action(handler: DynamoHandler) -> Response:
         action, params = str(handler._get_action()), getattr(handler, "params", {})
         with LOCK:
             if action.startswith(_READS) or action in _DEFINITIONS:
                 return original(handler)
-            try:
-                keys = dict.fromkeys(written_keys(data, action, params))
-            except NotKept as refused:
-                return _error(400, "ValidationException", str(refused))
-            before = [data.item(*key) for key in keys]
-            response = _undone_on_error(data, before, lambda: original(handler))
-            if response[0] >= 300:
-                return response
-            after = [data.item(*key) for key in keys]
-            if _kept(data, keep, before, after):
-                return response
-            return _error(500, "InternalServerError", "The local service could not keep the write")
+            token = str(params.get("ClientRequestToken", ""))
+            if token in done:
+                return done[token]
+            response = written(handler, action, params)
+            if token and response[0] < 300:
+                done[token] = response
+                if len(done) > _REMEMBERED_TRANSACTIONS:
+                    done.popitem(last=False)
+            return response
+
+    def written(handler: DynamoHandler, action: str, params: Mapping[str, object]) -> Response:
+        try:
+            keys = dict.fromkeys(written_keys(data, action, params))
+        except NotKept as refused:
+            return _error(400, "ValidationException", str(refused))
+        before = [data.item(*key) for key in keys]
+        response = _undone_on_error(data, before, lambda: original(handler))
+        if response[0] >= 300:
+            return response
+        after = [data.item(*key) for key in keys]
+        if _kept(data, keep, before, after):
+            return response
+        return _error(500, "InternalServerError", "The local service could not keep the write")
 
     # Only transactions copy tables, to be able to undo what is undone above; a copy of a table costs its whole size.
     def not_copied(table: Table, _memo: dict[int, object]) -> Table:
         return table
 
-    return [(DynamoHandler, "call_action", call_action), (Table, "__deepcopy__", not_copied)]
+    return [
+        (DynamoHandler, "call_action", call_action),
+        (DynamoHandler, "serialized", _answered_fast()),
+        (Table, "__deepcopy__", not_copied),
+    ]
+
+
+def _answered_fast() -> Callable[[DynamoHandler, ActionResult], Response]:
+    """moto walks the service's model for every attribute of every item; 50 items took it 100 ms, and everybody waited.
+
+    An item in moto has the form of DynamoDB's JSON already, but for its bytes.
+    """
+    original: Callable[[DynamoHandler, ActionResult], Response] = DynamoHandler.serialized
+
+    def serialized(handler: DynamoHandler, result: ActionResult) -> Response:
+        if isinstance(result, DynamoResult) and handler._get_action() in _ANSWERS_OF_ITEMS:
+            headers = {"Content-Type": "application/x-amz-json-1.0", **handler.response_headers}
+            return 200, headers, json.dumps(result.result, default=_base64)
+        return original(handler, result)
+
+    return serialized
+
+
+def _base64(value: object) -> str:
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    raise TypeError(f"{type(value).__name__} in an item")
 
 
 def written_keys(data: MotoData, action: str, params: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     """The table and key of every item that a call may change. Raises NotKept for a call not known here."""
     for table, attributes in _written(action, params):
-        key = data.item_key(table, attributes)
+        # A table may be named by its ARN, which ends in its name.
+        name = table.rpartition("/")[2]
+        key = data.item_key(name, attributes)
         if key is not None:
-            yield table, key
+            yield name, key
 
 
 def _written(action: str, params: Mapping[str, object]) -> Iterable[tuple[str, Attributes]]:

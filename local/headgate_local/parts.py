@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
+from headgate_local import gallery
 from headgate_local.template import Template
 
 
@@ -25,4 +26,4 @@ class Local:
 
 Part = Callable[[Local], AbstractContextManager[None]]
 
-PARTS: tuple[Part, ...] = ()
+PARTS: tuple[Part, ...] = (gallery.published,)

@@ -230,6 +230,43 @@ def test_every_kind_of_write_to_a_table_is_there_after_a_restart(database: Datab
     }
 
 
+def test_an_item_reads_the_same_in_every_way_to_read_it(database: Database) -> None:
+    item = EVERY_KIND_OF_ATTRIBUTE
+    whole = {name: item[name] for name in ("pk", "sk")}
+    database.dynamodb.put_item(TableName="things", Item=item)
+    names = {"#name": "number"}
+    touch = {"UpdateExpression": "SET #name = #name", "ExpressionAttributeNames": names, "ReturnValues": "ALL_NEW"}
+    hash_key = {":pk": item["pk"]}
+    query = {"KeyConditionExpression": "pk = :pk", "ExpressionAttributeValues": hash_key}
+
+    client = database.dynamodb
+    get = {"Get": {"TableName": "things", "Key": whole}}
+    answers = [
+        client.get_item(TableName="things", Key=whole)["Item"],
+        client.query(TableName="things", **query)["Items"][0],
+        client.scan(TableName="things")["Items"][0],
+        client.batch_get_item(RequestItems={"things": {"Keys": [whole]}})["Responses"]["things"][0],
+        client.transact_get_items(TransactItems=[get])["Responses"][0]["Item"],
+        client.update_item(TableName="things", Key=whole, **touch)["Attributes"],
+        client.put_item(TableName="things", Item=item, ReturnValues="ALL_OLD")["Attributes"],
+        client.delete_item(TableName="things", Key=whole, ReturnValues="ALL_OLD")["Attributes"],
+    ]
+
+    assert answers == [item] * len(answers)
+    assert "Item" not in client.get_item(TableName="things", Key=whole)
+    assert client.query(TableName="things", Select="COUNT", **query)["Count"] == 0
+
+
+def test_a_refused_write_answers_with_the_item_that_stood_in_its_way(database: Database) -> None:
+    database.dynamodb.put_item(TableName="things", Item=EVERY_KIND_OF_ATTRIBUTE)
+    condition = {"ConditionExpression": "attribute_not_exists(pk)", "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
+
+    with pytest.raises(database.dynamodb.exceptions.ConditionalCheckFailedException) as refused:
+        database.dynamodb.put_item(TableName="things", Item=EVERY_KIND_OF_ATTRIBUTE, **condition)
+
+    assert refused.value.response["Item"] == EVERY_KIND_OF_ATTRIBUTE
+
+
 def test_every_kind_of_write_to_a_bucket_is_there_after_a_restart(database: Database) -> None:
     database.s3.put_object(Bucket="texts", Key="a/put", Body=b"\x00one", ContentType="text/x", Metadata={"by": "me"})
     database.s3.put_object(Bucket="texts", Key="a/replaced", Body=b"before")
@@ -259,6 +296,24 @@ def test_every_kind_of_write_to_a_bucket_is_there_after_a_restart(database: Data
     assert (put["ContentType"], put["Metadata"], put["LastModified"]) == ("text/x", {"by": "me"}, written)
     # One file a content, and none for what no object has any more.
     assert len(list((database.folder / "objects").iterdir())) == 3
+
+
+def test_a_table_may_be_named_by_its_arn(database: Database) -> None:
+    arn = database.dynamodb.describe_table(TableName="things")["Table"]["TableArn"]
+    database.dynamodb.put_item(TableName=arn, Item=key("a", "b"))
+
+    database.restart()
+
+    assert set(database.things()) == {("a", "b")}
+
+
+def test_a_transaction_that_is_sent_again_with_its_token_is_done_once(database: Database) -> None:
+    once = {"TransactItems": [put_of("a", "b", ConditionExpression="attribute_not_exists(pk)")]}
+    for _ in range(2):
+        database.dynamodb.transact_write_items(ClientRequestToken="the same", **once)
+
+    with pytest.raises(database.dynamodb.exceptions.TransactionCanceledException):
+        database.dynamodb.transact_write_items(ClientRequestToken="another", **once)
 
 
 def test_an_update_that_is_refused_halfway_changes_nothing(database: Database) -> None:

@@ -1,0 +1,28 @@
+"""The gallery of flows, which a deployment publishes and a local service therefore has to publish itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from headgate.flows import publish, source
+from headgate.settings import settings
+from headgate_local.errors import CannotStart
+
+if TYPE_CHECKING:
+    from headgate_local.parts import Local
+
+FLOWS: Final = Path(__file__).resolve().parents[2] / "flows"
+
+
+@contextmanager
+def published(_: Local) -> Iterator[None]:
+    """Publish what the folder holds now. Raises CannotStart, naming each broken flow."""
+    try:
+        objects = publish.build(FLOWS)
+    except source.BrokenGallery as error:
+        raise CannotStart(f"{FLOWS} cannot be published: {'; '.join(error.problems)}") from error
+    publish.upload(objects, settings().bucket)
+    yield
