@@ -1,0 +1,26 @@
+"""The flows endpoints: the gallery of prebuilt configurations."""
+
+from flows.wire import FlowDetail, FlowSummary
+from headgate.flows import service as flows
+from headgate.http.app import create_app, lambda_handler
+from headgate.http.credentials import Reader
+from headgate.http.pagination import Page, Paging
+from headgate.http.routing import router as group
+
+router = group("/flows", "Flows")
+
+
+@router.get("")
+def list_flows(_: Reader, paging: Paging) -> Page[FlowSummary]:
+    """The public flows in gallery order, without YAML."""
+    return paging.page(flows.listed(paging.limit, paging.after), FlowSummary.of)
+
+
+@router.get("/{slug}")
+def get_flow(slug: str, _: Reader) -> FlowDetail:
+    """One flow, with its description and YAML."""
+    return FlowDetail.of_full(flows.get(slug))
+
+
+app = create_app("Headgate flows", [router])
+handler = lambda_handler(app)

@@ -1,0 +1,53 @@
+"""Flows: ready-made collector configurations that everybody may read. They belong to no organization."""
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from headgate import errors
+
+Signal = Literal["logs", "metrics", "traces"]
+
+SLUG: Final = re.compile(r"[a-z0-9-]{1,64}", re.ASCII)
+
+
+class FlowNotFound(errors.NotFound):
+    """The gallery has no flow of that slug, which may also be no slug at all."""
+
+    code = "flow_not_found"
+
+    def __init__(self) -> None:
+        super().__init__("No such flow")
+
+
+class GalleryNotPublished(errors.Unavailable):
+    """Publishing the gallery is a step of the deployment, and it has not been taken."""
+
+    code = "gallery_not_published"
+
+    def __init__(self) -> None:
+        super().__init__("The gallery of flows has not been published yet")
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """What a list shows of a flow. `source` says where it comes from; any distribution is shown as it is."""
+
+    slug: str
+    name: str
+    summary: str
+    source: str
+    author: str
+    signals: tuple[Signal, ...]
+    tags: tuple[str, ...]
+    collector_version: str
+    collector_distribution: str
+
+
+@dataclass(frozen=True, slots=True)
+class FullFlow:
+    """A flow with its description, in Markdown, and its YAML."""
+
+    flow: Flow
+    description: str
+    yaml: str

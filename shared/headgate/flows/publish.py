@@ -1,0 +1,36 @@
+"""Publishing the gallery: the folder of flows becomes objects in the bucket."""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from headgate import aws
+from headgate.flows import source, store
+
+
+def build(folder: Path) -> dict[str, bytes]:
+    """Every object of the gallery by its key. Raises BrokenGallery, naming each broken flow."""
+    flows = [found.published() for found in source.load(folder)]
+    objects = {store.key_of(flow.flow.slug): store.flow_object(flow) for flow in flows}
+    return {**objects, store.INDEX_KEY: store.index_object([flow.flow for flow in flows])}
+
+
+def upload(objects: Mapping[str, bytes], bucket: str) -> None:
+    """Replace the published gallery by these objects; one that is there already is not written again.
+
+    The index comes after the flows that it names, and what it no longer names goes last: no reader of the index is led
+    to a flow that is not there.
+    """
+    s3 = aws.s3()
+    pages = s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=store.PREFIX)
+    published = {entry["Key"]: entry["ETag"].strip('"') for page in pages for entry in page.get("Contents", [])}
+    for key in sorted(objects, key=lambda key: key == store.INDEX_KEY):
+        if published.get(key) != _etag(objects[key]):
+            s3.put_object(Bucket=bucket, Key=key, Body=objects[key], ContentType="application/json")
+    for key in published.keys() - objects.keys():
+        s3.delete_object(Bucket=bucket, Key=key)
+
+
+def _etag(content: bytes) -> str:
+    """S3's own for an object written in one piece, unless a key of the customer encrypts it: then all are written."""
+    return hashlib.md5(content, usedforsecurity=False).hexdigest()

@@ -1,0 +1,50 @@
+"""The published gallery in S3: `flows/index.json` lists it in order, `flows/by-slug/<slug>.json` holds each flow."""
+
+from typing import Final
+
+from pydantic import TypeAdapter
+
+from headgate import aws
+from headgate.flows.model import Flow, FullFlow
+from headgate.settings import settings
+
+PREFIX: Final = "flows/"
+INDEX_KEY: Final = f"{PREFIX}index.json"
+
+_INDEX: Final = TypeAdapter(list[Flow])
+_FLOW: Final = TypeAdapter(FullFlow)
+
+
+def key_of(slug: str) -> str:
+    """Below a folder of its own, so that no slug can name the index."""
+    return f"{PREFIX}by-slug/{slug}.json"
+
+
+def index() -> list[Flow] | None:
+    """Every flow in gallery order; None before the first publishing. One GET."""
+    content = _get(INDEX_KEY)
+    return None if content is None else _INDEX.validate_json(content)
+
+
+def find(slug: str) -> FullFlow | None:
+    """The flow of a slug that has a slug's form; None if there is none. One GET."""
+    content = _get(key_of(slug))
+    return None if content is None else _FLOW.validate_json(content)
+
+
+def index_object(flows: list[Flow]) -> bytes:
+    """What INDEX_KEY holds."""
+    return _INDEX.dump_json(flows)
+
+
+def flow_object(flow: FullFlow) -> bytes:
+    """What the key of a flow holds."""
+    return _FLOW.dump_json(flow)
+
+
+def _get(key: str) -> bytes | None:
+    s3 = aws.s3()
+    try:
+        return s3.get_object(Bucket=settings().bucket, Key=key)["Body"].read()
+    except s3.exceptions.NoSuchKey:
+        return None
