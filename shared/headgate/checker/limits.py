@@ -10,8 +10,11 @@ MEBIBYTE = 1 << 20
 class Limits:
     """How many check processes there are, how long they may take and how much they may hold.
 
-    `queue_seconds + 2 * request_seconds` stays below the 29 seconds after which API Gateway gives up on an integration,
-    so that even a request which hung the checker and then the plain command is answered by us.
+    `start_seconds`, or twice `request_seconds`, stays below the 30 seconds after which API Gateway gives up, so that even a
+    request which hung the checker and then the plain command is answered by us. (Nothing queues in Lambda.)
+
+    A process is worn at `recycle_bytes` resident, of which some 280 MB are pages of the binary, shared by all; the
+    kernel ends it at `kill_bytes` of its own data. Both together keep it under 1 GB.
     """
 
     processes: int = 1
@@ -20,7 +23,7 @@ class Limits:
     request_seconds: float = 10.0
     recycle_calls: int = 400
     recycle_bytes: int = 600 * MEBIBYTE
-    kill_bytes: int = 1000 * MEBIBYTE
+    kill_bytes: int = 700 * MEBIBYTE
     answer_bytes: int = 32 * MEBIBYTE
     retry_start_seconds: float = 1.0
 
