@@ -10,8 +10,8 @@ MEBIBYTE = 1 << 20
 class Limits:
     """How many check processes there are, how long they may take and how much they may hold.
 
-    `start_seconds`, or twice `request_seconds`, stays below the 30 seconds after which API Gateway gives up, so that even a
-    request which hung the checker and then the plain command is answered by us. (Nothing queues in Lambda.)
+    `start_seconds`, or twice `request_seconds`, stays below the 30 seconds after which API Gateway gives up, so that
+    even a request that hung the checker and then the plain command is answered by us. (Nothing queues in Lambda.)
 
     A process is worn at `recycle_bytes` resident, of which some 280 MB are pages of the binary, shared by all; the
     kernel ends it at `kill_bytes` of its own data. Both together keep it under 1 GB.
