@@ -19,11 +19,23 @@ type Scalar struct {
 	start   int
 }
 
-// NewScalar reads back the scalar that node is, in the text that node was parsed from.
-func NewScalar(text string, node *yaml.Node) *Scalar {
-	lines := newLines(text)
-	at := skipProperties(text, lines.offset(node.Line, node.Column))
-	scalar := &Scalar{lines: lines, start: at}
+// Text is a YAML text in which scalars are looked up.
+type Text struct {
+	lines lines
+}
+
+// NewText looks up scalars of the nodes that were parsed from text.
+func NewText(text string) *Text { return &Text{newLines(text)} }
+
+// NewScalar reads back the scalar that node is, in the text that node was parsed from. For several scalars of one text,
+// make a Text first.
+func NewScalar(text string, node *yaml.Node) *Scalar { return NewText(text).Scalar(node) }
+
+// Scalar reads back the scalar that node is.
+func (t *Text) Scalar(node *yaml.Node) *Scalar {
+	text := t.lines.text
+	at := skipProperties(text, t.lines.offset(node.Line, node.Column))
+	scalar := &Scalar{lines: t.lines, start: at}
 	for _, reading := range readings(text, at, node) {
 		if reading.value() == node.Value {
 			scalar.origins = append(reading.origins, reading.end)
@@ -274,9 +286,19 @@ func byteOrderMark(text string) string {
 
 // breakWidth is the width of the line break at an offset, as the YAML library knows them; 0 if there is none.
 func breakWidth(text string, at int) int {
-	for _, lineBreak := range [...]string{"\r\n", "\r", "\n", "\u0085", "\u2028", "\u2029"} {
-		if strings.HasPrefix(text[at:], lineBreak) {
-			return len(lineBreak)
+	switch text[at] {
+	case '\n':
+		return 1
+	case '\r':
+		if strings.HasPrefix(text[at:], "\r\n") {
+			return 2
+		}
+		return 1
+	case '\xc2', '\xe2':
+		for _, lineBreak := range [...]string{"\u0085", "\u2028", "\u2029"} {
+			if strings.HasPrefix(text[at:], lineBreak) {
+				return len(lineBreak)
+			}
 		}
 	}
 	return 0

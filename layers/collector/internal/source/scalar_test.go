@@ -71,7 +71,7 @@ func TestThePositionOfAMarkInEveryStyleOfScalar(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			node := scalarAt(t, text, "@")
-			line, column := NewScalar(text, node).Position(strings.Index(node.Value, "@"))
+			line, column := NewText(text).Scalar(node).Position(strings.Index(node.Value, "@"))
 
 			before := strings.TrimPrefix(text[:strings.Index(text, "@")], "\ufeff")
 			lastLine := before[strings.LastIndex(before, "\n")+1:]
@@ -92,7 +92,7 @@ func TestTheEndOfAValueIsBehindItsLastCharacter(t *testing.T) {
 		"a: [one ]":      "1:8",
 	} {
 		node := scalarAt(t, text, "one")
-		line, column := NewScalar(text, node).Position(len(node.Value))
+		line, column := NewText(text).Scalar(node).Position(len(node.Value))
 		if got := fmt.Sprintf("%d:%d", line, column); got != want {
 			t.Errorf("the end of the value of %q is at %s, not %s", text, want, got)
 		}
@@ -102,7 +102,7 @@ func TestTheEndOfAValueIsBehindItsLastCharacter(t *testing.T) {
 func TestAScalarThatCannotBeReadBackIsPlacedAtItsStart(t *testing.T) {
 	node := scalarAt(t, "a: one", "one")
 	node.Value = "something else"
-	if line, column := NewScalar("a: one", node).Position(4); line != 1 || column != 4 {
+	if line, column := NewText("a: one").Scalar(node).Position(4); line != 1 || column != 4 {
 		t.Errorf("placed at %d:%d, not 1:4", line, column)
 	}
 }
@@ -126,7 +126,7 @@ func TestScalarsWrittenByTheYAMLLibraryAreReadBack(t *testing.T) {
 			continue // what the library wrote and does not read is not for us to place
 		}
 		node := document.Content[0].Content[1].Content[0].Content[1]
-		if NewScalar(string(text), node).origins == nil {
+		if NewText(string(text)).Scalar(node).origins == nil {
 			t.Fatalf("value %q could not be read back from\n%s", node.Value, text)
 		}
 	}
