@@ -57,6 +57,14 @@ def get_version(caller: Caller, configuration_id: str, n: int) -> Version:
     return _version(caller, configuration_id, n)[1]
 
 
+def get_changeable_version(caller: Caller, configuration_id: str, n: int) -> Version:
+    """One version with its text, to someone who may change the configuration; one read.
+
+    Raises ConfigurationNotFound, VersionNotFound, NotTheOwner.
+    """
+    return _changeable_version(caller, configuration_id, n)[1]
+
+
 def versions(caller: Caller, configuration_id: str, limit: int, after: str | None) -> Slice[Version]:
     """The versions that the caller sees, newest first, without texts; two reads. Raises ConfigurationNotFound."""
     configuration = _visible(caller, configuration_id)

@@ -1,0 +1,90 @@
+"""The tasks of the state machine of test runs: `{"step": …, "run_id": …}` and what each step takes besides."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Final, Literal
+
+from botocore.exceptions import BotoCoreError, ClientError
+from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter
+
+from headgate.engine import Verdict
+from headgate.errors import Unavailable
+from headgate.runs import steps
+
+
+class PassingFault(Exception):
+    """Something that may go better when it is tried again; the state machine does, by this name."""
+
+
+class Step(BaseModel):
+    """A task's input. `error` is what a `Catch` of the state machine passes on."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    step: Literal["prepare", "evaluate", "record", "fail", "settle"]
+    run_id: str
+    verdicts: list[Verdict] = []
+    stage: steps.Stage = "prepare"
+    error: dict[str, JsonValue] = {}
+
+
+def prepare(asked: Step) -> JsonValue:
+    return _json(steps.prepare(asked.run_id))
+
+
+def evaluate(asked: Step) -> JsonValue:
+    return [_json(verdict) for verdict in steps.evaluate(asked.run_id)]
+
+
+def record(asked: Step) -> JsonValue:
+    steps.record(asked.run_id, asked.verdicts)
+    return None
+
+
+def fail(asked: Step) -> JsonValue:
+    steps.fail(asked.run_id, asked.stage, str(asked.error.get("Error", "")), _sentence(asked.error.get("Cause")))
+    return None
+
+
+def settle(asked: Step) -> JsonValue:
+    """For an execution that has ended without having recorded anything: timed out, or stopped by a person."""
+    steps.settle(asked.run_id)
+    return None
+
+
+_STEPS: Final[Mapping[str, Callable[[Step], JsonValue]]] = {
+    "prepare": prepare,
+    "evaluate": evaluate,
+    "record": record,
+    "fail": fail,
+    "settle": settle,
+}
+_STEP: Final = TypeAdapter(Step)
+
+
+def handler(event: Mapping[str, JsonValue], _context: object) -> JsonValue:
+    """Carry out one step. Raises PassingFault when trying again may help."""
+    asked = _STEP.validate_python(event)
+    try:
+        return _STEPS[asked.step](asked)
+    except Unavailable as error:
+        raise PassingFault(error.detail) from error
+    except (BotoCoreError, ClientError) as error:
+        raise PassingFault(type(error).__name__) from error
+
+
+def _json(model: BaseModel) -> JsonValue:
+    value: JsonValue = model.model_dump()
+    return value
+
+
+def _sentence(cause: JsonValue) -> str | None:
+    """What a person can read of an error's cause: a function's is JSON that quotes its exception."""
+    if not isinstance(cause, str) or not cause:
+        return None
+    try:
+        told = json.loads(cause)
+    except ValueError:
+        return cause
+    message = told.get("errorMessage") if isinstance(told, dict) else None
+    return message if isinstance(message, str) else None

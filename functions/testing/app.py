@@ -1,0 +1,71 @@
+"""The testing endpoints: runs of pipelines on real collectors, and the rules saved with a version."""
+
+from fastapi import Response
+from fastapi.responses import PlainTextResponse, RedirectResponse
+
+from headgate import checker
+from headgate.checker.limits import in_lambda
+from headgate.http.app import create_app, lambda_handler
+from headgate.http.credentials import Reader, Writer
+from headgate.http.parameters import ConfigurationId, RunId, VersionNumber
+from headgate.http.routing import router as group
+from headgate.rules import service as rules
+from headgate.runs import service as runs
+from testing.wire import RuleSetOut, RuleSets, RunOut, SaveRules, StartRun
+
+router = group("/testing", "Pipeline tests")
+rules_router = group("/configurations", "Validation rules")
+
+
+@router.post("/runs", status_code=202)
+def start_run(body: StartRun, caller: Writer, response: Response) -> RunOut:
+    """Start a test run: the sample through one pipeline of a real collector, and rules on what it puts out.
+
+    The run is `Queued`; one that the testing service refuses is `Error` at once, its `stderr` saying why.
+    """
+    run = runs.start(caller, body.as_start())
+    response.headers["Location"] = f"/api/v1/public/testing/runs/{run.id}"
+    return RunOut.of(run)
+
+
+@router.get("/runs/{run_id}")
+def get_run(run_id: RunId, caller: Reader) -> RunOut:
+    """A test run: its status, and once that is final what came of each rule."""
+    return RunOut.of(runs.get(caller, run_id))
+
+
+@router.get(
+    "/runs/{run_id}/output",
+    response_class=PlainTextResponse,
+    responses={307: {"description": "The output is large; it is at `Location` for some minutes"}},
+)
+def get_run_output(run_id: RunId, caller: Reader) -> Response:
+    """What the collector put out, one OTLP/JSON document a line, in the order recorded. 404 until the run has ended."""
+    link = runs.output_link(caller, run_id)
+    if link is not None:
+        return RedirectResponse(link)
+    return PlainTextResponse(runs.output(caller, run_id))
+
+
+@rules_router.get("/{configuration_id}/versions/{n}/validation-pipelines")
+def list_validation_pipelines(configuration_id: ConfigurationId, n: VersionNumber, caller: Reader) -> RuleSets:
+    """The saved rules of a version, by pipeline."""
+    return RuleSets(items=[RuleSetOut.of(one) for one in rules.saved(caller, configuration_id, n)])
+
+
+@rules_router.put("/{configuration_id}/versions/{n}/validation-pipelines/{pipeline:path}")
+def put_validation_pipeline(
+    configuration_id: ConfigurationId, n: VersionNumber, pipeline: str, body: SaveRules, caller: Writer
+) -> RuleSetOut:
+    """Save a pipeline's rules: those saved through the API are replaced, those added by hand are kept."""
+    return RuleSetOut.of(
+        rules.save(caller, configuration_id, n, pipeline, body.signal_type, body.as_rules(), body.name)
+    )
+
+
+app = create_app("Headgate testing", [router, rules_router])
+handler = lambda_handler(app)
+
+if in_lambda():
+    # While the function still initialises, so that its first request finds a warm checker.
+    checker.warm()

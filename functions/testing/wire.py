@@ -1,0 +1,236 @@
+"""What the testing endpoints and those of saved rules take and give, field by field."""
+
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints, model_validator
+
+from headgate.clock import rfc3339
+from headgate.configurations.model import COLLECTOR_VERSION
+from headgate.engine import Sample
+from headgate.ids import id_pattern
+from headgate.rules.model import DEFAULT_CONTEXTS, MOST_RULES, Context, Expect, Rule, RuleSet, Signal, StoredRule
+from headgate.runs.model import RuleResult, Run, Status
+from headgate.runs.samples import of_json
+from headgate.runs.service import Start, StoredVersion
+
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+Pipeline = Annotated[str, StringConstraints(min_length=1, max_length=1_024)]
+
+
+class Input(BaseModel):
+    """Takes exactly its fields, of exactly their types."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class RuleIn(Input):
+    name: Name
+    condition: Annotated[str, StringConstraints(min_length=1, max_length=4_096)]
+    context: Context | None = None
+    expect: Expect = "any"
+    min: Annotated[int, Field(ge=0)] | None = None
+    max: Annotated[int, Field(ge=0)] | None = None
+
+    @model_validator(mode="after")
+    def _bounds_fit(self) -> Self:
+        given = self.min is not None or self.max is not None
+        if given != (self.expect == "count"):
+            raise ValueError("`expect: count` takes `min`, `max` or both, and no other takes any")
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise ValueError("`min` is above `max`")
+        return self
+
+    def rule(self, signal_type: Signal) -> Rule:
+        context = self.context or DEFAULT_CONTEXTS[signal_type]
+        return Rule(self.name, self.condition, context, self.expect, self.min, self.max)
+
+
+def _distinct(rules: list[RuleIn]) -> list[RuleIn]:
+    names = [rule.name for rule in rules]
+    repeated = next((name for place, name in enumerate(names) if name in names[:place]), None)
+    if repeated is not None:
+        raise ValueError(f"The rule name '{repeated}' is there twice")
+    return rules
+
+
+Rules = Annotated[list[RuleIn], Field(min_length=1, max_length=MOST_RULES), AfterValidator(_distinct)]
+
+
+class SaveRules(Input):
+    signal_type: Signal
+    rules: Rules
+    name: Name | None = None
+
+    def as_rules(self) -> list[Rule]:
+        return [rule.rule(self.signal_type) for rule in self.rules]
+
+
+class StoredRuleOut(BaseModel):
+    id: str
+    api_owned: bool
+    name: str
+    context: Context
+    condition: str
+    expect: Expect
+    min: int | None
+    max: int | None
+
+    @classmethod
+    def of(cls, stored: StoredRule) -> Self:
+        rule = stored.rule
+        return cls(
+            id=stored.id,
+            api_owned=stored.api_owned,
+            name=rule.name,
+            context=rule.context,
+            condition=rule.condition,
+            expect=rule.expect,
+            min=rule.min,
+            max=rule.max,
+        )
+
+
+class RuleSetOut(BaseModel):
+    """The rules of one pipeline."""
+
+    pipeline: str
+    name: str
+    signal_type: Signal
+    rules: list[StoredRuleOut]
+
+    @classmethod
+    def of(cls, saved: RuleSet) -> Self:
+        return cls(
+            pipeline=saved.pipeline,
+            name=saved.name,
+            signal_type=saved.signal_type,
+            rules=[StoredRuleOut.of(one) for one in saved.rules],
+        )
+
+
+class RuleSets(BaseModel):
+    """The rules of a version, by pipeline."""
+
+    items: list[RuleSetOut]
+
+
+def _version_number(value: str) -> str:
+    if not COLLECTOR_VERSION.fullmatch(value):
+        raise ValueError("This has to be a version X.Y.Z, such as 0.139.0")
+    return value
+
+
+class StartRun(Input):
+    """Either `configuration_id` with `version_number`, or `yaml`; `rules` or `use_saved_rules` or neither."""
+
+    configuration_id: Annotated[str, StringConstraints(pattern=id_pattern("cfg"))] | None = None
+    version_number: Annotated[int, Field(ge=1)] | None = None
+    yaml: Annotated[str, StringConstraints(min_length=1)] | None = None
+    sample: str | dict[str, JsonValue] | Annotated[list[dict[str, JsonValue]], Field(min_length=1)]
+    signal_type: Signal
+    target_pipeline: Pipeline
+    duration_seconds: Annotated[int, Field(ge=1, le=60)] = 5
+    collector_version: Annotated[str, AfterValidator(_version_number)] | None = None
+    collector_distribution: str | None = None
+    rules: Rules | None = None
+    use_saved_rules: bool = False
+
+    @model_validator(mode="after")
+    def _one_of_each(self) -> Self:
+        stored = self.configuration_id is not None or self.version_number is not None
+        if stored == (self.yaml is not None):
+            raise ValueError("Either `configuration_id` with `version_number` is needed, or `yaml`")
+        if stored and (self.configuration_id is None or self.version_number is None):
+            raise ValueError("`configuration_id` and `version_number` go together")
+        if self.use_saved_rules and self.rules is not None:
+            raise ValueError("`rules` and `use_saved_rules` exclude each other")
+        if self.use_saved_rules and not stored:
+            raise ValueError("`use_saved_rules` needs a stored version; a YAML text has no saved rules")
+        return self
+
+    def as_start(self) -> Start:
+        source: StoredVersion | str = self.yaml or ""
+        if self.configuration_id is not None and self.version_number is not None:
+            source = StoredVersion(self.configuration_id, self.version_number)
+        return Start(
+            source=source,
+            sample=Sample(self.sample, is_otlp=False) if isinstance(self.sample, str) else of_json(self.sample),
+            signal_type=self.signal_type,
+            target_pipeline=self.target_pipeline,
+            duration_seconds=self.duration_seconds,
+            collector_version=self.collector_version,
+            collector_distribution=self.collector_distribution,
+            rules=[rule.rule(self.signal_type) for rule in self.rules or []],
+            use_saved_rules=self.use_saved_rules,
+        )
+
+
+class RuleResultOut(BaseModel):
+    """What came of one rule. `message` says what was seen: `0 of 14 log records matched; expected at least 1`."""
+
+    name: str
+    passed: bool
+    context: Context
+    condition: str
+    expect: Expect
+    min: int | None
+    max: int | None
+    matched: int
+    total: int
+    message: str
+    api_owned: bool
+
+    @classmethod
+    def of(cls, result: RuleResult) -> Self:
+        rule = result.rule
+        return cls(
+            name=rule.name,
+            passed=result.passed,
+            context=rule.context,
+            condition=rule.condition,
+            expect=rule.expect,
+            min=rule.min,
+            max=rule.max,
+            matched=result.matched,
+            total=result.total,
+            message=result.message,
+            api_owned=result.api_owned,
+        )
+
+
+class RunOut(BaseModel):
+    """A test run. `success` is null until the status is final; `validation_results` are there from then on."""
+
+    id: str
+    status: Status
+    success: bool | None
+    stderr: str
+    validation_results: list[RuleResultOut] | None
+    configuration_id: str | None
+    version_number: int | None
+    signal_type: Signal
+    target_pipeline: str
+    duration_seconds: int
+    collector_version: str
+    created_at: str
+    started_at: str | None
+    finished_at: str | None
+
+    @classmethod
+    def of(cls, run: Run) -> Self:
+        return cls(
+            id=run.id,
+            status=run.status,
+            success=run.success,
+            stderr=run.stderr,
+            validation_results=[RuleResultOut.of(one) for one in run.results] if run.is_final else None,
+            configuration_id=run.configuration_id,
+            version_number=run.version_number,
+            signal_type=run.signal_type,
+            target_pipeline=run.target_pipeline,
+            duration_seconds=run.duration_seconds,
+            collector_version=run.collector_version,
+            created_at=rfc3339(run.created_at),
+            started_at=rfc3339(run.started_at) if run.started_at else None,
+            finished_at=rfc3339(run.finished_at) if run.finished_at else None,
+        )

@@ -1,0 +1,179 @@
+"""Asking the collector's checker what concerns pipeline tests: `prepare`, `compile` and `evaluate`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from headgate import checker
+from headgate.errors import FieldError, Invalid, Unavailable
+from headgate.rules.model import Rule, Signal
+
+_Answer = TypeVar("_Answer")
+_EVALUATION_SECONDS = 25.0
+
+
+class SandboxFailed(Unavailable):
+    """The checker cannot answer what concerns tests just now."""
+
+    code = "sandbox_failed"
+
+
+class RunRefused(Exception):
+    """A configuration that is not wrong, but that is not run: it would need something outside it."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Unpreparable(Exception):
+    """Something wrong with what is to be run. `field` is `yaml`, `target_pipeline`, `signal_type` or `sample`."""
+
+    def __init__(self, field: str, message: str, line: int | None) -> None:
+        super().__init__(message)
+        self.field = field
+        self.message = message
+        self.line = line
+
+    def as_invalid(self) -> Invalid:
+        """For a request whose body has that field."""
+        return Invalid(self.message, [FieldError(("body", self.field), self.message, line=self.line)])
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Telemetry to test with. `is_otlp` when it came as a JSON value, so that it cannot be raw log lines."""
+
+    text: str
+    is_otlp: bool
+
+
+class Prepared(BaseModel):
+    """A run made ready: the collector's configuration and input, and what signals can be judged."""
+
+    signals: list[Signal]
+    collector_yaml: str
+    input: str
+    notes: list[str]
+
+
+class Verdict(BaseModel):
+    """What came of one rule; `message` says what was seen."""
+
+    matched: int
+    total: int
+    passed: bool
+    message: str
+
+
+class _Problem(BaseModel):
+    field: Literal["yaml", "target_pipeline", "signal_type", "sample"]
+    message: str
+    line: int | None = None
+
+
+class _Preparation(BaseModel):
+    problem: _Problem | None
+    refusal: str
+    prepared: Prepared | None
+
+
+class _Refusal(BaseModel):
+    index: int
+    field: str
+    message: str
+
+
+class _Compilation(BaseModel):
+    refusals: list[_Refusal]
+
+
+class _Evaluation(BaseModel):
+    verdicts: list[Verdict]
+
+
+def signals_of(yaml: str, pipeline: str, signal_type: Signal) -> list[Signal]:
+    """The signals in which that pipeline's output can be judged: its own, and those that its connectors turn it into.
+
+    Raises Unpreparable, RunRefused, Unavailable.
+    """
+    return _prepare(yaml, pipeline, signal_type, None).signals
+
+
+def prepare(yaml: str, pipeline: str, signal_type: Signal, sample: Sample) -> Prepared:
+    """Make a run ready. Raises Unpreparable, RunRefused, Unavailable."""
+    return _prepare(yaml, pipeline, signal_type, sample)
+
+
+def require_compilable(signals: Sequence[Signal], rules: Sequence[Rule]) -> None:
+    """Raises Invalid, naming each rule that the OTTL parser refuses and quoting it, and Unavailable."""
+    if not rules:
+        return
+    answer = _ask("compile", {"signals": list(signals), "rules": _plain(rules)}, _compilations())
+    if answer.refusals:
+        places = [
+            FieldError(("body", "rules", one.index, one.field), f"rule '{rules[one.index].name}': {one.message}")
+            for one in answer.refusals
+        ]
+        raise Invalid(places[0].message, places)
+
+
+def evaluate(signals: Sequence[Signal], rules: Sequence[Rule], output: Path) -> list[Verdict]:
+    """Judge recorded output, in the order of the rules. Raises Unavailable when that came to no end in time."""
+    if not rules:
+        return []
+    request = {"signals": list(signals), "rules": _plain(rules), "output_path": str(output)}
+    return _ask("evaluate", request, _evaluations(), timeout=_EVALUATION_SECONDS).verdicts
+
+
+def _prepare(yaml: str, pipeline: str, signal_type: Signal, sample: Sample | None) -> Prepared:
+    answer = _ask(
+        "prepare",
+        {
+            "yaml": yaml,
+            "target_pipeline": pipeline,
+            "signal_type": signal_type,
+            "sample": sample.text if sample else None,
+            "sample_is_otlp": sample.is_otlp if sample else False,
+        },
+        _preparations(),
+    )
+    if answer.problem is not None:
+        raise Unpreparable(answer.problem.field, answer.problem.message, answer.problem.line)
+    if answer.prepared is None:
+        raise RunRefused(answer.refusal)
+    return answer.prepared
+
+
+def _ask(
+    op: str, request: Mapping[str, object], answers: TypeAdapter[_Answer], timeout: float | None = None
+) -> _Answer:
+    try:
+        return answers.validate_python(checker.call(op, request, timeout=timeout))
+    except checker.Refused as refused:
+        raise SandboxFailed(f"The testing sandbox failed: {refused.message}") from refused
+    except ValidationError as error:
+        raise SandboxFailed("The testing sandbox gave no proper answer") from error
+
+
+def _plain(rules: Sequence[Rule]) -> list[dict[str, object]]:
+    return [asdict(rule) for rule in rules]
+
+
+@cache
+def _preparations() -> TypeAdapter[_Preparation]:
+    return TypeAdapter(_Preparation)
+
+
+@cache
+def _compilations() -> TypeAdapter[_Compilation]:
+    return TypeAdapter(_Compilation)
+
+
+@cache
+def _evaluations() -> TypeAdapter[_Evaluation]:
+    return TypeAdapter(_Evaluation)

@@ -1,0 +1,77 @@
+"""Rule sets, items of the versions table beside their version. One function, one access pattern."""
+
+from collections.abc import Mapping
+from typing import cast
+
+from botocore.exceptions import ClientError
+
+from headgate import aws, dynamo
+from headgate.configurations import keys
+from headgate.dynamo import Item, Value
+from headgate.rules.items import rule_attributes, rule_of
+from headgate.rules.model import RuleSet, Signal, StoredRule
+from headgate.settings import settings
+
+
+class LostRace(Exception):
+    """The set has changed meanwhile: read again, and decide again."""
+
+
+def rule_set(configuration_id: str, n: int, pipeline: str) -> RuleSet | None:
+    """One read. None if nothing was saved."""
+    answer = aws.dynamodb().get_item(
+        TableName=settings().versions_table,
+        Key=dynamo.marshal(keys.rules(configuration_id, n, pipeline)),
+        ConsistentRead=True,
+    )
+    return _rule_set(dynamo.unmarshal(answer["Item"])) if "Item" in answer else None
+
+
+def rule_sets(configuration_id: str, n: int) -> list[RuleSet]:
+    """Every set of a version, by pipeline; one query."""
+    answer = aws.dynamodb().query(
+        TableName=settings().versions_table,
+        ConsistentRead=True,
+        KeyConditionExpression="configuration_id = :id AND begins_with(#item, :prefix)",
+        ExpressionAttributeNames={"#item": "item"},
+        ExpressionAttributeValues=dynamo.marshal(
+            {":id": configuration_id, ":prefix": keys.rules(configuration_id, n, "")["item"]}
+        ),
+    )
+    return [_rule_set(dynamo.unmarshal(item)) for item in answer["Items"]]
+
+
+def save(configuration_id: str, n: int, saved: RuleSet) -> None:
+    """One conditional write. Raises LostRace unless the set is still the one before `saved`."""
+    try:
+        aws.dynamodb().put_item(
+            TableName=settings().versions_table,
+            Item=dynamo.marshal(keys.rules(configuration_id, n, saved.pipeline) | _item(saved)),
+            ConditionExpression="attribute_not_exists(configuration_id) OR revision = :before",
+            ExpressionAttributeValues=dynamo.marshal({":before": saved.revision - 1}),
+        )
+    except ClientError as error:
+        if dynamo.condition_failed(error):
+            raise LostRace from error
+        raise
+
+
+def _item(saved: RuleSet) -> Item:
+    return {
+        "pipeline": saved.pipeline,
+        "name": saved.name,
+        "signal_type": saved.signal_type,
+        "revision": saved.revision,
+        "rules": [{"id": one.id, "api_owned": one.api_owned, **rule_attributes(one.rule)} for one in saved.rules],
+    }
+
+
+def _rule_set(item: Item) -> RuleSet:
+    rules = cast("list[Mapping[str, Value]]", item["rules"])
+    return RuleSet(
+        pipeline=dynamo.text(item, "pipeline"),
+        name=dynamo.text(item, "name"),
+        signal_type=cast("Signal", dynamo.text(item, "signal_type")),
+        rules=tuple(StoredRule(dynamo.text(one, "id"), one["api_owned"] is True, rule_of(one)) for one in rules),
+        revision=dynamo.number(item, "revision"),
+    )

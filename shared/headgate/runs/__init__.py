@@ -1,0 +1,1 @@
+"""Pipeline tests: a sample through a pipeline of a real collector, and rules on what comes out."""

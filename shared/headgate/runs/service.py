@@ -1,0 +1,213 @@
+"""Starting test runs, and reading what came of them."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from headgate import aws, clock, engine, errors
+from headgate.configurations import service as configurations
+from headgate.configurations.model import DISTRIBUTION, UnknownDistribution
+from headgate.engine import Sample
+from headgate.identity.model import Caller
+from headgate.ids import new_id
+from headgate.rules import service as rule_sets
+from headgate.rules.model import Rule, Signal
+from headgate.runs import store
+from headgate.runs.model import (
+    MOST_SAMPLE_BYTES,
+    NoSavedRules,
+    OutputNotReady,
+    Run,
+    RunNotFound,
+    RunRule,
+    SampleTooLarge,
+)
+from headgate.settings import settings
+
+# A function's answer may have 6 MB, and JSON doubles a text of quotes at worst.
+_LARGEST_ANSWER: Final = 2_500_000
+
+
+class TestingUnavailable(errors.Unavailable):
+    """No run can be started just now, and none was."""
+
+    __test__ = False
+    code = "testing_unavailable"
+
+    def __init__(self) -> None:
+        super().__init__("The testing service is unavailable; no test run was made, try again shortly")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredVersion:
+    """A version to test."""
+
+    configuration_id: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A run to start: of a stored version or of a YAML text, with rules of its own or the version's saved ones."""
+
+    source: StoredVersion | str
+    sample: Sample
+    signal_type: Signal
+    target_pipeline: str
+    duration_seconds: int = 5
+    collector_version: str | None = None
+    collector_distribution: str | None = None
+    rules: Sequence[Rule] = ()
+    use_saved_rules: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    yaml: str
+    collector_version: str
+    published: bool
+
+
+def start(caller: Caller, asked: Start) -> Run:
+    """Start a run, which is Queued then; one that is refused is kept as Error.
+
+    Raises ConfigurationNotFound, VersionNotFound; UnknownDistribution, NoSavedRules and other kinds of Invalid for what
+    cannot be run at all; SampleTooLarge; and Unavailable, when nothing was started and no run exists.
+    """
+    if asked.collector_distribution not in (None, DISTRIBUTION):
+        raise UnknownDistribution(str(asked.collector_distribution))
+    if len(asked.sample.text.encode()) > MOST_SAMPLE_BYTES:
+        raise SampleTooLarge
+    source = _source(caller, asked)
+    rules = _rules(asked)
+    refusal: str | None = None
+    signals: tuple[Signal, ...] = (asked.signal_type,)
+    try:
+        prepared = engine.prepare(source.yaml, asked.target_pipeline, asked.signal_type, asked.sample)
+        signals = tuple(prepared.signals)
+        engine.require_compilable(signals, [one.rule for one in rules])
+    except engine.Unpreparable as problem:
+        raise problem.as_invalid() from problem
+    except engine.RunRefused as refused:
+        refusal = refused.reason
+    version = asked.collector_version or source.collector_version
+    if refusal is None and not _is_installed(version):
+        refusal = f"collector {version} is not installed on the test runner"
+    at = clock.now()
+    run = Run(
+        id=new_id("run", at),
+        organization_id=caller.organization_id,
+        created_by=caller.principal,
+        published=source.published,
+        status="Queued",
+        configuration_id=asked.source.configuration_id if isinstance(asked.source, StoredVersion) else None,
+        version_number=asked.source.n if isinstance(asked.source, StoredVersion) else None,
+        signal_type=asked.signal_type,
+        signals=signals,
+        target_pipeline=asked.target_pipeline,
+        duration_seconds=asked.duration_seconds,
+        collector_version=version,
+        sample_is_otlp=asked.sample.is_otlp,
+        rules=rules,
+        created_at=at,
+    )
+    if refusal is not None:
+        refused_run = run.refuse(refusal, at)
+        store.create(refused_run)
+        return refused_run
+    _launch(run, source.yaml, asked.sample.text)
+    return run
+
+
+def get(caller: Caller, run_id: str) -> Run:
+    """A run; one read. One whose execution is gone is settled as Error on the way. Raises RunNotFound."""
+    at = clock.now()
+    found = store.run(run_id)
+    if found is None or not found.visible_to(caller, at):
+        raise RunNotFound
+    return settle_lost(found) if found.is_lost(at) else found
+
+
+def output(caller: Caller, run_id: str) -> str:
+    """What the collector put out, empty when it never ran. Raises RunNotFound, OutputNotReady."""
+    _require_finished(caller, run_id)
+    return store.file(run_id, "output") or ""
+
+
+def output_link(caller: Caller, run_id: str) -> str | None:
+    """A URL to fetch an output from that is too large for an answer, else None. Raises RunNotFound, OutputNotReady."""
+    _require_finished(caller, run_id)
+    return store.link(run_id, "output") if store.file_size(run_id, "output") > _LARGEST_ANSWER else None
+
+
+def settle_lost(lost: Run) -> Run:
+    """End a run as Error whose execution is gone. Returns it as it stands after."""
+    settled = lost.fail("The test run was interrupted: its execution did not come to an end", clock.now())
+    try:
+        store.update(settled)
+    except store.AlreadyFinal:
+        return store.run(lost.id) or settled
+    return settled
+
+
+def settle_unfinished() -> int:
+    """End every unfinished run as Error; for the start of a service whose executions do not survive it."""
+    settled = [settle_lost(one) for one in store.unfinished()]
+    return len(settled)
+
+
+def _require_finished(caller: Caller, run_id: str) -> None:
+    if not get(caller, run_id).is_final:
+        raise OutputNotReady
+
+
+def _source(caller: Caller, asked: Start) -> _Source:
+    if isinstance(asked.source, str):
+        return _Source(asked.source, settings().collector_version, published=False)
+    version = configurations.get_version(caller, asked.source.configuration_id, asked.source.n)
+    return _Source(version.yaml or "", version.collector_version, published=version.status == "published")
+
+
+def _rules(asked: Start) -> tuple[RunRule, ...]:
+    if not asked.use_saved_rules or not isinstance(asked.source, StoredVersion):
+        return tuple(RunRule(rule, api_owned=True) for rule in asked.rules)
+    saved = rule_sets.saved_for(asked.source.configuration_id, asked.source.n, asked.target_pipeline)
+    if saved is None or not saved.rules:
+        raise NoSavedRules(asked.source.n, asked.target_pipeline)
+    return tuple(RunRule(one.rule, one.api_owned) for one in saved.rules)
+
+
+def _is_installed(version: str) -> bool:
+    """The test runner's collectors are those of the layer, compressed there, or of the folder on this machine."""
+    binary = Path(settings().collectors_dir, version, "otelcol-contrib")
+    return binary.is_file() or binary.with_name(binary.name + ".zst").is_file()
+
+
+def _launch(run: Run, yaml: str, sample: str) -> None:
+    """Keep the run and its files, and start the execution named by it. Raises TestingUnavailable, nothing left behind.
+
+    Files first: the execution reads them. The run before the execution, which changes it.
+    """
+    try:
+        store.put_file(run.id, "configuration.yaml", yaml)
+        store.put_file(run.id, "sample", sample)
+        store.create(run)
+        aws.stepfunctions().start_execution(
+            stateMachineArn=settings().state_machine_arn, name=run.id, input=json.dumps({"run_id": run.id})
+        )
+    except (BotoCoreError, ClientError) as error:
+        _forget(run)
+        raise TestingUnavailable from error
+
+
+def _forget(run: Run) -> None:
+    """What cannot be removed just now is settled as Error when it is next looked at, and expires."""
+    try:
+        store.delete(run.id)
+        store.delete_files(run.id)
+    except (BotoCoreError, ClientError):
+        return

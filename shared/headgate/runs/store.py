@@ -1,0 +1,208 @@
+"""The runs table, and the files of runs in the bucket. One function, one access pattern."""
+
+import zlib
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Final, cast
+
+from botocore.exceptions import ClientError
+
+from headgate import aws, clock, dynamo
+from headgate.dynamo import Item, Value
+from headgate.identity.model import Principal, PrincipalKind
+from headgate.rules.items import rule_attributes, rule_of
+from headgate.rules.model import Signal
+from headgate.runs.model import RuleResult, Run, RunRule, Status
+from headgate.settings import settings
+
+_LINK_SECONDS: Final = 300
+
+
+class AlreadyFinal(Exception):
+    """The run has ended in another way meanwhile."""
+
+
+def create(run: Run) -> None:
+    """Keep a new run; one write."""
+    aws.dynamodb().put_item(TableName=settings().runs_table, Item=dynamo.marshal(_item(run)))
+
+
+def run(run_id: str) -> Run | None:
+    """One read. None if there is none."""
+    answer = aws.dynamodb().get_item(
+        TableName=settings().runs_table, Key=dynamo.marshal({"run_id": run_id}), ConsistentRead=True
+    )
+    return _run(dynamo.unmarshal(answer["Item"])) if "Item" in answer else None
+
+
+def update(after: Run) -> None:
+    """Replace a run that has not ended; one conditional write. Raises AlreadyFinal, also when it is gone."""
+    try:
+        aws.dynamodb().put_item(
+            TableName=settings().runs_table,
+            Item=dynamo.marshal(_item(after)),
+            ConditionExpression="#status IN (:queued, :running)",
+            ExpressionAttributeNames={"#status": "status"},
+            ExpressionAttributeValues=dynamo.marshal({":queued": "Queued", ":running": "Running"}),
+        )
+    except ClientError as error:
+        if dynamo.condition_failed(error):
+            raise AlreadyFinal from error
+        raise
+
+
+def delete(run_id: str) -> None:
+    """Forget a run that came to nothing; one write."""
+    aws.dynamodb().delete_item(TableName=settings().runs_table, Key=dynamo.marshal({"run_id": run_id}))
+
+
+def unfinished() -> Iterator[Run]:
+    """Every run that has not ended; a scan, for the start of a service that runs alone."""
+    pages = aws.dynamodb().get_paginator("scan")
+    for page in pages.paginate(
+        TableName=settings().runs_table,
+        ConsistentRead=True,
+        FilterExpression="#status IN (:queued, :running)",
+        ExpressionAttributeNames={"#status": "status"},
+        ExpressionAttributeValues=dynamo.marshal({":queued": "Queued", ":running": "Running"}),
+    ):
+        for item in page["Items"]:
+            yield _run(dynamo.unmarshal(item))
+
+
+def prefix(run_id: str) -> str:
+    """Where the files of a run are in the bucket."""
+    return f"runs/{run_id}"
+
+
+def put_file(run_id: str, name: str, text: str) -> None:
+    aws.s3().put_object(
+        Bucket=settings().bucket,
+        Key=f"{prefix(run_id)}/{name}",
+        Body=text.encode(),
+        ContentType="text/plain; charset=utf-8",
+    )
+
+
+def file(run_id: str, name: str) -> str | None:
+    """The text of a file, or None. What is not UTF-8 in it is replaced: a collector may write anything."""
+    content = file_bytes(run_id, name)
+    return None if content is None else content.decode(errors="replace")
+
+
+def file_bytes(run_id: str, name: str) -> bytes | None:
+    try:
+        answer = aws.s3().get_object(Bucket=settings().bucket, Key=f"{prefix(run_id)}/{name}")
+    except aws.s3().exceptions.NoSuchKey:
+        return None
+    return answer["Body"].read()
+
+
+def file_size(run_id: str, name: str) -> int:
+    """In bytes; 0 if there is none."""
+    try:
+        answer = aws.s3().head_object(Bucket=settings().bucket, Key=f"{prefix(run_id)}/{name}")
+    except ClientError as error:
+        if error.response["Error"]["Code"] in ("404", "NoSuchKey", "403"):
+            return 0
+        raise
+    return answer["ContentLength"]
+
+
+def link(run_id: str, name: str) -> str:
+    """A URL that serves one file to whoever has it, for some minutes."""
+    return aws.s3().generate_presigned_url(
+        "get_object",
+        Params={"Bucket": settings().bucket, "Key": f"{prefix(run_id)}/{name}"},
+        ExpiresIn=_LINK_SECONDS,
+    )
+
+
+def delete_files(run_id: str) -> None:
+    for name in ("configuration.yaml", "sample"):
+        aws.s3().delete_object(Bucket=settings().bucket, Key=f"{prefix(run_id)}/{name}")
+
+
+def _item(run: Run) -> Item:
+    return {
+        "run_id": run.id,
+        "organization_id": run.organization_id,
+        "created_by": {"kind": run.created_by.kind, "id": run.created_by.id, "name": run.created_by.name},
+        "published": run.published,
+        "status": run.status,
+        "configuration_id": run.configuration_id,
+        "version_number": run.version_number,
+        "signal_type": run.signal_type,
+        "signals": list(run.signals),
+        "target_pipeline": run.target_pipeline,
+        "duration_seconds": run.duration_seconds,
+        "collector_version": run.collector_version,
+        "sample_is_otlp": run.sample_is_otlp,
+        "rules": [{"api_owned": one.api_owned, **rule_attributes(one.rule)} for one in run.rules],
+        "created_at": clock.rfc3339(run.created_at),
+        "started_at": clock.rfc3339(run.started_at) if run.started_at else None,
+        "finished_at": clock.rfc3339(run.finished_at) if run.finished_at else None,
+        # Some 64 KB of much the same words; an item may have 400 KB.
+        "stderr": zlib.compress(run.stderr.encode()) if run.stderr else None,
+        "results": [
+            {
+                "api_owned": one.api_owned,
+                "passed": one.passed,
+                "matched": one.matched,
+                "total": one.total,
+                "message": one.message,
+                **rule_attributes(one.rule),
+            }
+            for one in run.results
+        ],
+        "expires": int(run.expires_at.timestamp()),
+    }
+
+
+def _run(item: Item) -> Run:
+    creator = cast("Mapping[str, Value]", item["created_by"])
+    stderr = item.get("stderr")
+    return Run(
+        id=dynamo.text(item, "run_id"),
+        organization_id=dynamo.text(item, "organization_id"),
+        created_by=Principal(
+            cast("PrincipalKind", dynamo.text(creator, "kind")),
+            dynamo.text(creator, "id"),
+            dynamo.text(creator, "name"),
+        ),
+        published=item["published"] is True,
+        status=cast("Status", dynamo.text(item, "status")),
+        configuration_id=dynamo.optional_text(item, "configuration_id"),
+        version_number=dynamo.optional_number(item, "version_number"),
+        signal_type=cast("Signal", dynamo.text(item, "signal_type")),
+        signals=tuple(cast("list[Signal]", item["signals"])),
+        target_pipeline=dynamo.text(item, "target_pipeline"),
+        duration_seconds=dynamo.number(item, "duration_seconds"),
+        collector_version=dynamo.text(item, "collector_version"),
+        sample_is_otlp=item["sample_is_otlp"] is True,
+        rules=tuple(RunRule(rule_of(one), one["api_owned"] is True) for one in _maps(item, "rules")),
+        created_at=clock.parse(dynamo.text(item, "created_at")),
+        started_at=_time(item, "started_at"),
+        finished_at=_time(item, "finished_at"),
+        stderr=zlib.decompress(stderr).decode() if isinstance(stderr, bytes) else "",
+        results=tuple(
+            RuleResult(
+                rule_of(one),
+                one["api_owned"] is True,
+                one["passed"] is True,
+                dynamo.number(one, "matched"),
+                dynamo.number(one, "total"),
+                dynamo.text(one, "message"),
+            )
+            for one in _maps(item, "results")
+        ),
+    )
+
+
+def _maps(item: Item, name: str) -> list[Mapping[str, Value]]:
+    return cast("list[Mapping[str, Value]]", item.get(name) or [])
+
+
+def _time(item: Item, name: str) -> datetime | None:
+    text = dynamo.optional_text(item, name)
+    return clock.parse(text) if text else None
