@@ -84,7 +84,7 @@ class Journal:
     def compact(self, everything: Iterable[Change]) -> None:
         """Begin a new generation that holds `everything`, which is all that there is now.
 
-        Raises OSError if that failed; the journal so far is then still in force and is appended to as before.
+        Raises OSError if that failed. What was in force stays so then, and is appended to as before.
         """
         self._due_at_size = self._size + self._compact_above_bytes
         generation = self._generation + 1
@@ -102,8 +102,10 @@ class Journal:
         self._descriptor, self._size, self._generation, self._usable = descriptor, written, generation, True
         # Proportional to what a snapshot costs, so that the time spent on snapshots stays a fraction of the writing.
         self._due_at_size = max(self._compact_above_bytes, 2 * size)
-        self._sync_folder()
-        self._remove_older()
+        # Only a power cut could tell whether this was done, and then the generation before is whole as well.
+        with contextlib.suppress(OSError):
+            self._sync_folder()
+            self._remove_older()
 
     def close(self) -> None:
         if self._descriptor >= 0:
@@ -131,9 +133,7 @@ class Journal:
         for kind in ("snapshot", "journal", "unfinished"):
             for generation in list(self._generations(f"{kind}-*")):
                 if generation < self._generation:
-                    # Left behind it does no harm, and the next compaction tries again.
-                    with contextlib.suppress(OSError):
-                        (self._folder / f"{kind}-{generation}").unlink()
+                    (self._folder / f"{kind}-{generation}").unlink()
 
 
 def _write_snapshot(path: Path, everything: Iterable[Change]) -> int:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from headgate.identity import service as identity
+from headgate_local.errors import CannotStart
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +19,16 @@ class Seed:
 def seed(file: Path, *, fresh: bool) -> Seed:
     """The tokens of this data folder. Made when it is `fresh`, and remembered in `file`, for its owner only.
 
-    The tables hold hashes of them, so this file is the only place where their values can be had again.
+    The tables hold hashes of them, so this file is the only place where their values can be had again. Raises
+    CannotStart if it does not hold them.
     """
     if not fresh and file.exists():
-        return Seed(**json.loads(file.read_text(encoding="utf-8")))
+        try:
+            return Seed(**json.loads(file.read_text(encoding="utf-8")))
+        except (ValueError, TypeError):
+            raise CannotStart(
+                f"{file} is damaged: restore it from a backup, or remove it to have a new organization and new tokens"
+            ) from None
     organization = identity.create_organization("Local")
     account = identity.create_service_account(organization.id, "local")
     _, read_write = identity.create_token(organization.id, account.id, name="local read-write", access="read_write")

@@ -256,3 +256,25 @@ def test_a_damaged_journal_is_told_with_its_name_and_is_not_touched(own_service:
 
     assert line.startswith(f"headgate: {journal} is damaged at byte ")
     assert journal.read_bytes() == content
+
+
+def test_a_damaged_file_of_tokens_is_told_with_its_name(own_service: LocalService) -> None:
+    own_service.stop()
+    tokens = own_service.data / "tokens.json"
+    tokens.write_text('{"organization_id": "org_')
+
+    assert told(start_once(own_service.data, HEADGATE_PORT=str(free_port()))).startswith(
+        f"headgate: {tokens} is damaged"
+    )
+
+
+def test_without_its_file_of_tokens_it_makes_new_ones(own_service: LocalService) -> None:
+    before = own_service.read_write_token
+    own_service.stop()
+    (own_service.data / "tokens.json").unlink()
+
+    own_service.start()
+
+    assert own_service.read_write_token != before
+    with own_service.client() as client:
+        assert client.get("/identity").status_code == 200

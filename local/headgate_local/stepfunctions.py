@@ -1,0 +1,199 @@
+"""Step Functions on moto's interpreter: the state machines of the template, their Lambda and Fargate tasks done here.
+
+moto interprets the state machine's file; what it cannot do is patched, each patch held by
+tests/contract/test_moto_stepfunctions.py:
+
+- `lambda:invoke` would start a container: the handler is called instead;
+- `ecs:runTask.sync` would only pretend to run: the stand-in for Fargate runs it, kills it when its state ends before it,
+  and another exit status than 0 is `States.TaskFailed`, as on AWS;
+- a task of a state is looked at twice a second: here twenty times.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+from moto.core.config import default_user_config
+from moto.stepfunctions.parser.api import HistoryEventType, TaskFailedEventDetails
+from moto.stepfunctions.parser.asl.component.common.error_name.failure_event import FailureEvent, FailureEventException
+from moto.stepfunctions.parser.asl.component.common.error_name.states_error_name import StatesErrorName
+from moto.stepfunctions.parser.asl.component.common.error_name.states_error_name_type import StatesErrorNameType
+from moto.stepfunctions.parser.asl.component.state.exec.state_task.lambda_eval_utils import LambdaFunctionErrorException
+from moto.stepfunctions.parser.asl.component.state.exec.state_task.service.state_task_service_ecs import (
+    StateTaskServiceEcs,
+)
+from moto.stepfunctions.parser.asl.component.state.exec.state_task.service.state_task_service_lambda import (
+    StateTaskServiceLambda,
+)
+from moto.stepfunctions.parser.asl.eval.environment import Environment
+from moto.stepfunctions.parser.asl.eval.event.event_detail import EventDetails
+
+from headgate import aws
+from headgate.runs import service as runs
+from headgate.settings import settings
+from headgate_local.fargate import Fargate, Task, task_definition_name
+from headgate_local.parts import Local
+from headgate_local.template import PATH, Node, Template
+
+Handler = Callable[[Node, object], Node]
+"""A Lambda function's: it takes an event and a context."""
+
+_LOOK_SECONDS: Final = 0.05
+_TASK_ARN: Final = "arn:aws:ecs:us-east-1:123456789012:task/local"
+
+
+@contextmanager
+def part(local: Local) -> Iterator[None]:
+    """The template's state machines, ready to be executed; runs that the last service left unfinished are settled."""
+    version = settings().collector_version
+    with installed(handlers(local.template), Fargate(local.template, local.collectors, version)):
+        for logical_id, properties in local.template.of_type("AWS::Serverless::StateMachine"):
+            aws.stepfunctions().create_state_machine(
+                name=local.template.name_of(logical_id),
+                definition=definition(local.template, properties),
+                roleArn="arn:aws:iam::123456789012:role/local",
+            )
+        runs.settle_unfinished()
+        yield
+
+
+def definition(template: Template, properties: Mapping[str, Node]) -> str:
+    """A state machine's definition as JSON, with the template's substitutions made as SAM makes them."""
+    import yaml
+
+    text = (PATH.parent / str(properties["DefinitionUri"])).read_text(encoding="utf-8")
+    given = properties.get("DefinitionSubstitutions", {})
+    for name, node in (given if isinstance(given, dict) else {}).items():
+        text = text.replace(f"${{{name}}}", _substitute(template, node))
+    return json.dumps(yaml.safe_load(text))
+
+
+def handlers(template: Template) -> dict[str, Handler]:
+    """The functions of the template by the ARN that a state machine calls them by, imported when first called."""
+    return {
+        str(template.resolve({"Fn::GetAtt": [function.logical_id, "Arn"]})): _imported(function.handler)
+        for function in template.functions()
+    }
+
+
+@contextmanager
+def installed(functions: Mapping[str, Handler], fargate: Fargate) -> Iterator[None]:
+    """moto's interpreter with tasks that are really done, until the end of the `with` block."""
+    patches = {
+        (StateTaskServiceLambda, "_eval_service_task"): _invoke(functions),
+        (StateTaskServiceEcs, "_eval_service_task"): _run_task(fargate),
+        (StateTaskServiceEcs, "_build_sync_resolver"): _until_it_ends,
+    }
+    originals = {place: place[0].__dict__[place[1]] for place in patches}
+    executes = default_user_config["stepfunctions"]["execute_state_machine"]
+    default_user_config["stepfunctions"]["execute_state_machine"] = True
+    for (owner, name), replacement in patches.items():
+        setattr(owner, name, replacement)
+    try:
+        yield
+    finally:
+        for (owner, name), original in originals.items():
+            setattr(owner, name, original)
+        default_user_config["stepfunctions"]["execute_state_machine"] = executes
+
+
+def _imported(path: str) -> Handler:
+    module, _, name = path.rpartition(".")
+
+    def handler(event: Node, context: object) -> Node:
+        handle: Handler = getattr(import_module(module), name)
+        return handle(event, context)
+
+    return handler
+
+
+def _substitute(template: Template, node: Node) -> str:
+    value = template.resolve(node)
+    if isinstance(value, str):
+        return value
+    # What only AWS has: a task definition goes by its logical id, the rest is looked at by nobody here.
+    return task_definition_name(str(node["Ref"])) if isinstance(node, dict) and "Ref" in node else "local"
+
+
+def _invoke(functions: Mapping[str, Handler]) -> Callable[..., None]:
+    def eval_service_task(
+        _service: StateTaskServiceLambda, env: Environment, normalised_parameters: dict[str, object], **_: object
+    ) -> None:
+        handler = functions[str(normalised_parameters["FunctionName"])]
+        payload = normalised_parameters["Payload"]
+        event = json.loads(payload if isinstance(payload, bytes | str) else json.dumps(payload))
+        try:
+            # What crosses between the two is JSON there too.
+            answer = json.loads(json.dumps(handler(event, None)))
+        except Exception as error:
+            told = {"errorMessage": str(error), "errorType": type(error).__name__}
+            raise LambdaFunctionErrorException("Unhandled", json.dumps(told)) from error
+        env.stack.append({"StatusCode": 200, "ExecutedVersion": "$LATEST", "Payload": answer})
+
+    return eval_service_task
+
+
+def _run_task(fargate: Fargate) -> Callable[..., None]:
+    def eval_service_task(
+        _service: StateTaskServiceEcs, env: Environment, normalised_parameters: dict[str, object], **_: object
+    ) -> None:
+        match normalised_parameters:
+            case {"TaskDefinition": str(name), "Overrides": {"ContainerOverrides": list(overrides)}}:
+                task = fargate.run_task(name, overrides)
+            case _:
+                raise ValueError("runTask is given a TaskDefinition and ContainerOverrides")
+        env.stack.append({"Tasks": [_Running(task)], "Failures": []})
+
+    return eval_service_task
+
+
+class _Running(dict[str, object]):
+    """A task as ECS describes it, which knows its process until it is copied."""
+
+    def __init__(self, task: Task) -> None:
+        super().__init__(TaskArn=_TASK_ARN, LastStatus="RUNNING")
+        self.task = task
+
+
+def _until_it_ends(
+    service: StateTaskServiceEcs, env: Environment, **_: object
+) -> Callable[[], dict[str, object] | None]:
+    running = env.stack.pop()["Tasks"][0]
+    task: Task = running.task
+
+    def resolve() -> dict[str, object] | None:
+        while env.is_running():
+            code = task.exit_code()
+            if code is not None:
+                words = task.last_words()
+                if code != 0:
+                    raise FailureEventException(_failed(service, env, code, words))
+                return {"TaskArn": _TASK_ARN, "LastStatus": "STOPPED", "Containers": [{"ExitCode": code}]}
+            time.sleep(_LOOK_SECONDS)
+        task.stop()
+        return None
+
+    return resolve
+
+
+def _failed(service: StateTaskServiceEcs, env: Environment, code: int, words: str) -> FailureEvent:
+    cause = f"the container ended with status {code}: {words}"
+    return FailureEvent(
+        env=env,
+        error_name=StatesErrorName(typ=StatesErrorNameType.StatesTaskFailed),
+        event_type=HistoryEventType.TaskFailed,
+        event_details=EventDetails(
+            taskFailedEventDetails=TaskFailedEventDetails(
+                error=StatesErrorNameType.StatesTaskFailed.to_name(),
+                cause=cause,
+                resource=service._get_sfn_resource(),
+                resourceType=service._get_sfn_resource_type(),
+            )
+        ),
+    )
