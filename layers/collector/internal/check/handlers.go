@@ -9,11 +9,13 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/prepare"
 	"github.com/headgate/headgate/layers/collector/internal/rules"
+	"github.com/headgate/headgate/layers/collector/internal/validate"
 )
 
 // Handlers are the operations by name. An operation is a package of its own and one line here.
 var Handlers = map[string]operation.Handler{
 	"components": components.Handle,
+	"validate":   validate.Handle,
 	"prepare":    prepare.Handle,
 	"compile":    withoutCollector(rules.Handle),
 	"evaluate":   withoutCollector(evaluate.Handle),

@@ -19,7 +19,7 @@ type Position struct {
 
 // Document is the first document of a YAML text, the only one that the collector reads.
 type Document struct {
-	text string
+	text *Text
 	root *yaml.Node
 }
 
@@ -32,7 +32,7 @@ func Parse(text string) (*Document, error) {
 	if err := yaml.Unmarshal([]byte(text), &node); err != nil {
 		return nil, err
 	}
-	document := &Document{text: text}
+	document := &Document{text: NewText(text)}
 	if len(node.Content) > 0 {
 		document.root = node.Content[0]
 	}
@@ -83,8 +83,11 @@ func (d *Document) Scalar(path ...string) (*Scalar, bool) {
 	if node == nil || node.Kind != yaml.ScalarNode {
 		return nil, false
 	}
-	return NewScalar(d.text, node), true
+	return d.ScalarOf(node), true
 }
+
+// ScalarOf places offsets in the value of a scalar of this document.
+func (d *Document) ScalarOf(node *yaml.Node) *Scalar { return d.text.Scalar(node) }
 
 // Nearest is the node of the longest part of a path that is in the text, and where its key stands. A name that is not
 // there is passed over: the collector names embedded structures that no text does (`exporters::otlp::clientconfig`),

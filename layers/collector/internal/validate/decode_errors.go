@@ -1,0 +1,190 @@
+package validate
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/go-viper/mapstructure/v2"
+	"github.com/headgate/headgate/layers/collector/internal/source"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/service"
+	"go.yaml.in/yaml/v3"
+)
+
+var serviceType = reflect.TypeFor[service.Config]()
+
+// configType is the type of the structure that a component's configuration is decoded into.
+func configType(factory component.Factory) reflect.Type {
+	return reflect.TypeOf(factory.CreateDefaultConfig())
+}
+
+// decodeErrors takes the decoder's error apart: one finding for each key that it did not know, and for each value.
+func (d *diagnosis) decodeErrors(path []string, config reflect.Type, err error) {
+	d.broken[componentOf(path)] = true
+	leaves(err, path, func(path []string, err error, name string) {
+		if keys, found := strings.CutPrefix(err.Error(), "has invalid keys: "); found {
+			for _, key := range strings.Split(keys, ", ") {
+				d.error(UnknownKey, atKey, append(slices.Clone(path), key),
+					fmt.Sprintf("'%s' has invalid keys: %s%s", name, key, didYouMean(key, fieldNames(config, path))))
+			}
+			return
+		}
+		message := err.Error()
+		if name != "" {
+			message = fmt.Sprintf("'%s' %s", name, message)
+		}
+		code, where := kindOfDecodeError(err), atValue
+		if code == UnknownKey {
+			path, where = d.keyWithin(path, message), atKey
+		}
+		d.error(code, where, path, message)
+	})
+}
+
+// leaves calls found for every single error in what the decoder returned, with the path that it names.
+func leaves(err error, path []string, found func(path []string, err error, name string)) {
+	leavesOf(err, path, "", found)
+}
+
+func leavesOf(err error, path []string, name string, found func([]string, error, string)) {
+	if many, isMany := err.(interface{ Unwrap() []error }); isMany {
+		for _, one := range many.Unwrap() {
+			leavesOf(one, path, name, found)
+		}
+		return
+	}
+	if decoding, isDecoding := err.(*mapstructure.DecodeError); isDecoding {
+		leavesOf(decoding.Unwrap(), append(slices.Clone(path), pathOfField(decoding.Name())...), decoding.Name(), found)
+		return
+	}
+	if inner := errors.Unwrap(err); inner != nil && strings.HasPrefix(err.Error(), "decoding failed due to the following error(s):") {
+		leavesOf(inner, path, name, found)
+		return
+	}
+	found(path, err, name)
+}
+
+// pathOfField splits the decoder's name of a field, `protocols.grpc` or `rules[0].keys[a.b]`.
+func pathOfField(name string) []string {
+	var path []string
+	for name != "" {
+		switch {
+		case name[0] == '.':
+			name = name[1:]
+		case name[0] == '[' && strings.Contains(name, "]"):
+			end := strings.Index(name, "]")
+			path, name = append(path, name[1:end]), name[end+1:]
+		default:
+			end := strings.IndexAny(name[1:], ".[") + 1
+			if end == 0 {
+				end = len(name)
+			}
+			path, name = append(path, name[:end]), name[end:]
+		}
+	}
+	return path
+}
+
+func kindOfDecodeError(err error) Code {
+	var unconvertible *mapstructure.UnconvertibleTypeError
+	var unparsable *mapstructure.ParseError
+	message := err.Error()
+	switch {
+	case strings.Contains(message, "has invalid keys: "):
+		return UnknownKey
+	case errors.As(err, &unconvertible), errors.As(err, &unparsable),
+		strings.Contains(message, "expected a map"), strings.Contains(message, "source data must be an array or slice"),
+		strings.Contains(message, "unexpected sub-config value kind"), strings.Contains(message, "needs a map with string keys"):
+		return WrongType
+	default:
+		return InvalidValue
+	}
+}
+
+// keyWithin finds the key that a component's own decoding has refused. Its error names the key, not all of the path to
+// it, so the path is completed when the key stands there only once.
+func (d *diagnosis) keyWithin(path []string, message string) []string {
+	_, keys, _ := strings.Cut(message, "has invalid keys: ")
+	key, _, _ := strings.Cut(keys, ", ")
+	key, _, _ = strings.Cut(key, "\n")
+	var places [][]string
+	seek(d.document.Node(path...), path, key, &places, 0)
+	if len(places) == 1 {
+		return places[0]
+	}
+	return path
+}
+
+func seek(node *yaml.Node, path []string, key string, places *[][]string, depth int) {
+	const deepest = 50
+	node = source.Resolve(node)
+	if node == nil || depth > deepest || len(*places) > 1 {
+		return
+	}
+	switch node.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			here := append(slices.Clone(path), node.Content[i].Value)
+			if node.Content[i].Value == key {
+				*places = append(*places, here)
+			}
+			seek(node.Content[i+1], here, key, places, depth+1)
+		}
+	case yaml.SequenceNode:
+		for i, element := range node.Content {
+			seek(element, append(slices.Clone(path), fmt.Sprint(i)), key, places, depth+1)
+		}
+	case yaml.DocumentNode, yaml.ScalarNode, yaml.AliasNode:
+	}
+}
+
+func kindOf(value any) string { return reflect.ValueOf(value).Kind().String() }
+
+// validateErrors takes what Validate returned apart: one finding for each structure that refused itself.
+func (d *diagnosis) validateErrors(path []string, err error) {
+	if err == nil {
+		return
+	}
+	d.broken[componentOf(path)] = true
+	if many, isMany := err.(interface{ Unwrap() []error }); isMany && isPlainJoin(err, many.Unwrap()) {
+		for _, one := range many.Unwrap() {
+			d.validateErrors(path, one)
+		}
+		return
+	}
+	// The collector's error is `a::b: what is wrong`, and what is wrong is what it wraps.
+	if inner := errors.Unwrap(err); inner != nil {
+		if names, found := strings.CutSuffix(err.Error(), ": "+inner.Error()); found && isPath(names) {
+			d.validateErrors(append(slices.Clone(path), strings.Split(names, separator)...), inner)
+			return
+		}
+		if err.Error() == inner.Error() {
+			d.validateErrors(path, inner)
+			return
+		}
+	}
+	code := InvalidValue
+	if slices.Equal(path, []string{"service", "pipelines"}) {
+		code = PipelineGraph
+	}
+	d.error(code, atValue, path, err.Error())
+}
+
+// isPlainJoin tells a list of errors from one that adds words of its own.
+func isPlainJoin(whole error, parts []error) bool {
+	for _, by := range []string{"\n", "; "} {
+		texts := make([]string, len(parts))
+		for i, one := range parts {
+			texts[i] = one.Error()
+		}
+		if strings.Join(texts, by) == whole.Error() {
+			return true
+		}
+	}
+	return false
+}
+
+func isPath(text string) bool { return text != "" && !strings.ContainsAny(text, " \t\n\"'") }

@@ -1,0 +1,261 @@
+package validate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/headgate/headgate/layers/collector/internal/operation"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/confmap"
+	"go.opentelemetry.io/collector/confmap/xconfmap"
+	"go.opentelemetry.io/collector/otelcol"
+	"go.opentelemetry.io/collector/service"
+	"go.opentelemetry.io/collector/service/telemetry/otelconftelemetry"
+)
+
+// diagnosis takes a refused configuration apart: every component on its own, then the service, then its pipelines.
+type diagnosis struct {
+	*report
+	env *operation.Environment
+	// refused are the components that a refused provider left incomplete; what they lack is not their fault.
+	refused map[string]bool
+	// broken are the components on which something was found.
+	broken map[string]bool
+}
+
+// configs are the components' configurations, as far as they could be decoded.
+type configs map[component.ID]component.Config
+
+// sections of a configuration, in the order of the collector's own.
+var sections = []string{"receivers", "processors", "exporters", "connectors", "extensions", "service"}
+
+func (d *diagnosis) run(ctx context.Context, conf *confmap.Conf) error {
+	factories, err := d.env.Factories()
+	if err != nil {
+		return fmt.Errorf("making the factories: %w", err)
+	}
+	if factories.Telemetry == nil {
+		factories.Telemetry = otelconftelemetry.NewFactory()
+	}
+	d.broken = make(map[string]bool)
+	top := conf.ToStringMap()
+	d.sections(top)
+	parts := &parts{
+		factories:  factories,
+		receivers:  decodeSection(d, conf, "receivers", factories.Receivers),
+		processors: decodeSection(d, conf, "processors", factories.Processors),
+		exporters:  decodeSection(d, conf, "exporters", factories.Exporters),
+		connectors: decodeSection(d, conf, "connectors", factories.Connectors),
+		extensions: decodeSection(d, conf, "extensions", factories.Extensions),
+	}
+	parts.service = d.service(conf, factories)
+	d.whole(parts)
+	d.pipelines(ctx, parts)
+	return nil
+}
+
+// parts are a configuration's decoded components and service.
+type parts struct {
+	factories                                                otelcol.Factories
+	receivers, processors, exporters, connectors, extensions configs
+	service                                                  service.Config
+}
+
+// sections finds those that the collector does not know, and those that are not mappings.
+func (d *diagnosis) sections(top map[string]any) {
+	for name, content := range top {
+		if !slices.Contains(sections, name) {
+			message := fmt.Sprintf("has invalid keys: %s%s", name, didYouMean(name, sections))
+			d.error(UnknownSection, atKey, []string{name}, message)
+			continue
+		}
+		if _, isMapping := content.(map[string]any); !isMapping && content != nil {
+			d.error(WrongType, atKey, []string{name}, fmt.Sprintf("'%s' expected a map or struct, got %q", name, kindOf(content)))
+		}
+	}
+}
+
+// decodeSection decodes and validates every component of a section with its own factory.
+func decodeSection[F component.Factory](
+	d *diagnosis, conf *confmap.Conf, section string, factories map[component.Type]F,
+) configs {
+	decoded := make(configs)
+	sub, err := conf.Sub(section)
+	if err != nil {
+		return decoded // said by sections
+	}
+	for _, name := range d.names(section, sub) {
+		path := []string{section, name}
+		var id component.ID
+		if err := id.UnmarshalText([]byte(name)); err != nil {
+			d.componentError(InvalidValue, atKey, path, err.Error())
+			continue
+		}
+		if _, known := decoded[id]; known {
+			d.componentError(InvalidValue, atKey, path, fmt.Sprintf("duplicate name %q after unmarshaling %v", name, id))
+			continue
+		}
+		decoded[id] = nil
+		factory, known := factories[id.Type()]
+		if !known {
+			d.componentError(UnknownComponent, atKey, path, d.unknownType(section, id, typeNames(factories)))
+			continue
+		}
+		if d.refused[componentOf(path)] || d.refused[""] {
+			d.broken[componentOf(path)] = true
+			continue
+		}
+		if config, err := decode(sub, id, factory); err != nil {
+			d.decodeErrors(path, configType(factory), err)
+		} else {
+			decoded[id] = config
+			d.validateErrors(path, validateConfig(config))
+		}
+	}
+	return decoded
+}
+
+func decode(section *confmap.Conf, id component.ID, factory component.Factory) (config component.Config, err error) {
+	defer recovered(&err)
+	sub, err := section.Sub(id.String())
+	if err != nil {
+		return nil, err
+	}
+	config = factory.CreateDefaultConfig()
+	return config, sub.Unmarshal(&config)
+}
+
+func validateConfig(config any) (err error) {
+	defer recovered(&err)
+	return xconfmap.Validate(config)
+}
+
+// names are those of a section in the order of the text.
+func (d *diagnosis) names(section string, sub *confmap.Conf) []string {
+	content := sub.ToStringMap()
+	names := make([]string, 0, len(content))
+	for name := range content {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// unknownType says so, and what may have been meant: another type, or this one in another section.
+func (d *diagnosis) unknownType(section string, id component.ID, types []string) string {
+	if section == "exporters" && id.Type().String() == "logging" {
+		return "the logging exporter has been deprecated, use the debug exporter instead"
+	}
+	message := fmt.Sprintf("unknown type: %q for id: %q", id.Type(), id)
+	return message + didYouMean(id.Type().String(), types)
+}
+
+func (d *diagnosis) componentError(code Code, where place, path []string, message string) {
+	d.broken[componentOf(path)] = true
+	d.error(code, where, path, message)
+}
+
+func typeNames[F any](factories map[component.Type]F) []string {
+	names := make([]string, 0, len(factories))
+	for kind := range factories {
+		names = append(names, kind.String())
+	}
+	slices.Sort(names)
+	return names
+}
+
+// service decodes and validates the section of that name.
+func (d *diagnosis) service(conf *confmap.Conf, factories otelcol.Factories) service.Config {
+	decoded := service.Config{Telemetry: factories.Telemetry.CreateDefaultConfig()}
+	sub, err := conf.Sub("service")
+	if err != nil {
+		return decoded // said by sections
+	}
+	path := []string{"service"}
+	if err := decodeService(sub, &decoded); err != nil {
+		d.decodeErrors(path, serviceType, err)
+		return decoded
+	}
+	d.validateErrors(path, validateConfig(decoded))
+	return decoded
+}
+
+func decodeService(sub *confmap.Conf, into *service.Config) (err error) {
+	defer recovered(&err)
+	return sub.Unmarshal(into)
+}
+
+// whole finds what is wrong between components that may each be right: the checks of the collector's own Config, of
+// which that reports the first.
+func (d *diagnosis) whole(p *parts) {
+	switch {
+	case len(p.receivers)+len(p.processors)+len(p.exporters)+len(p.connectors)+len(p.extensions) == 0:
+		d.error(InvalidValue, atKey, []string{"service"}, "empty configuration file")
+		return
+	case len(p.receivers) == 0:
+		d.error(InvalidValue, atKey, []string{"receivers"}, "no receiver configuration specified in config")
+	case len(p.exporters) == 0:
+		d.error(InvalidValue, atKey, []string{"exporters"}, "no exporter configuration specified in config")
+	}
+	for id := range p.connectors {
+		for _, other := range []struct {
+			kind    string
+			configs configs
+		}{{"exporter", p.exporters}, {"receiver", p.receivers}} {
+			if _, both := other.configs[id]; both {
+				d.error(InvalidValue, atKey, []string{"connectors", id.String()}, fmt.Sprintf(
+					"ambiguous ID: Found both %q %s and %q connector. Change one of the components' IDs to eliminate ambiguity (e.g. rename %q connector to %q)",
+					id, other.kind, id, id, id.String()+"/connector"))
+			}
+		}
+	}
+	for i, id := range p.service.Extensions {
+		if _, known := p.extensions[id]; !known {
+			d.undefined([]string{"service", "extensions"}, []string{fmt.Sprint(i)}, "extension", id, p.extensions)
+		}
+	}
+	for pipelineID, pipeline := range p.service.Pipelines {
+		if pipeline == nil {
+			continue
+		}
+		path := []string{"service", "pipelines", pipelineID.String()}
+		for i, id := range pipeline.Receivers {
+			if !known(id, p.receivers, p.connectors) {
+				d.undefined(path, []string{"receivers", fmt.Sprint(i)}, "receiver", id, p.receivers, p.connectors)
+			}
+		}
+		for i, id := range pipeline.Processors {
+			if !known(id, p.processors) {
+				d.undefined(path, []string{"processors", fmt.Sprint(i)}, "processor", id, p.processors)
+			}
+		}
+		for i, id := range pipeline.Exporters {
+			if !known(id, p.exporters, p.connectors) {
+				d.undefined(path, []string{"exporters", fmt.Sprint(i)}, "exporter", id, p.exporters, p.connectors)
+			}
+		}
+	}
+}
+
+func known(id component.ID, lists ...configs) bool {
+	return slices.ContainsFunc(lists, func(list configs) bool {
+		_, found := list[id]
+		return found
+	})
+}
+
+// undefined says that a list of the service names what is not configured. The path is that of the pipeline, the place
+// that of the name in its list.
+func (d *diagnosis) undefined(path, element []string, kind string, id component.ID, lists ...configs) {
+	var names []string
+	for _, list := range lists {
+		for candidate := range list {
+			names = append(names, candidate.String())
+		}
+	}
+	slices.Sort(names)
+	_, position := d.document.Nearest(append(slices.Clone(path), element...)...)
+	d.addAt(&d.result.Errors, position, UndefinedReference, path,
+		fmt.Sprintf("references %s %q which is not configured%s", kind, id, didYouMean(id.String(), names)))
+}

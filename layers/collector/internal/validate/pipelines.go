@@ -1,0 +1,178 @@
+package validate
+
+import (
+	"context"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/service"
+	"go.opentelemetry.io/collector/service/pipelines"
+)
+
+// standIn takes the place of a receiver or an exporter that cannot be built, so that the rest can be looked at.
+var standIn = component.MustNewIDWithName("nop", "headgate-stand-in")
+
+// maxBuilds bounds how often the pipelines are built to find one error each time: what is built stays in memory.
+const maxBuilds = 8
+
+// pipelines finds what keeps the pipelines from being built. The collector stops at the first such error, so what it
+// stopped at is taken out and the pipelines are built again.
+func (d *diagnosis) pipelines(ctx context.Context, p *parts) {
+	graph := newGraph(p)
+	for section, list := range map[string]configs{
+		"receivers": p.receivers, "processors": p.processors, "exporters": p.exporters, "connectors": p.connectors,
+	} {
+		for id := range list {
+			if d.broken[componentOf([]string{section, id.String()})] || list[id] == nil {
+				if section == "connectors" {
+					return // without it the pipelines are other ones
+				}
+				graph.takeOut(section, id)
+			}
+		}
+	}
+	graph.takeOutUnknown()
+	for range maxBuilds {
+		if len(graph.pipelines) == 0 || graph.incomplete() {
+			return
+		}
+		err := graph.build(ctx)
+		if err == nil {
+			return
+		}
+		section, id, found := graph.blame(err.Error())
+		code := PipelineGraph
+		if found && strings.HasPrefix(err.Error(), "failed to build pipelines: failed to create") &&
+			!strings.Contains(err.Error(), "not supported") {
+			code = InvalidValue
+		}
+		path := []string{"service", "pipelines"}
+		if found {
+			path = []string{section, id.String()}
+		}
+		d.error(code, atKey, path, strings.TrimPrefix(err.Error(), "failed to build pipelines: "))
+		if !found || section == "connectors" {
+			return
+		}
+		graph.takeOut(section, id)
+	}
+}
+
+// graph is a copy of the pipelines and their components, from which those can be taken out.
+type graph struct {
+	parts      *parts
+	receivers  configs
+	processors configs
+	exporters  configs
+	pipelines  pipelines.Config
+}
+
+func newGraph(p *parts) *graph {
+	g := &graph{
+		parts: p, receivers: maps.Clone(p.receivers), processors: maps.Clone(p.processors), exporters: maps.Clone(p.exporters),
+		pipelines: make(pipelines.Config, len(p.service.Pipelines)),
+	}
+	for id, one := range p.service.Pipelines {
+		if one != nil {
+			g.pipelines[id] = &pipelines.PipelineConfig{
+				Receivers: slices.Clone(one.Receivers), Processors: slices.Clone(one.Processors), Exporters: slices.Clone(one.Exporters),
+			}
+		}
+	}
+	g.receivers[standIn] = p.factories.Receivers[standIn.Type()].CreateDefaultConfig()
+	g.exporters[standIn] = p.factories.Exporters[standIn.Type()].CreateDefaultConfig()
+	return g
+}
+
+// takeOut removes a processor from all pipelines, or puts the stand-in in the place of a receiver or an exporter.
+func (g *graph) takeOut(section string, id component.ID) {
+	for _, one := range g.pipelines {
+		switch section {
+		case "receivers":
+			one.Receivers = replaced(one.Receivers, id)
+		case "processors":
+			one.Processors = slices.DeleteFunc(one.Processors, func(other component.ID) bool { return other == id })
+		case "exporters":
+			one.Exporters = replaced(one.Exporters, id)
+		}
+	}
+}
+
+// takeOutUnknown removes what the pipelines name and nobody has configured.
+func (g *graph) takeOutUnknown() {
+	for _, one := range g.pipelines {
+		for _, id := range slices.Clone(one.Receivers) {
+			if !known(id, g.receivers, g.parts.connectors) {
+				one.Receivers = replaced(one.Receivers, id)
+			}
+		}
+		one.Processors = slices.DeleteFunc(one.Processors, func(id component.ID) bool { return !known(id, g.processors) })
+		for _, id := range slices.Clone(one.Exporters) {
+			if !known(id, g.exporters, g.parts.connectors) {
+				one.Exporters = replaced(one.Exporters, id)
+			}
+		}
+	}
+}
+
+func replaced(list []component.ID, id component.ID) []component.ID {
+	list = slices.DeleteFunc(list, func(other component.ID) bool { return other == id || other == standIn })
+	return append(list, standIn)
+}
+
+// incomplete tells whether a pipeline lacks a side, or names a processor twice, which has been said by then.
+func (g *graph) incomplete() bool {
+	for _, one := range g.pipelines {
+		if len(one.Receivers) == 0 || len(one.Exporters) == 0 || one.Validate() != nil {
+			return true
+		}
+	}
+	return g.pipelines.Validate() != nil
+}
+
+func (g *graph) build(ctx context.Context) (err error) {
+	defer recovered(&err)
+	factories := g.parts.factories
+	return service.Validate(ctx, service.Settings{
+		ReceiversConfigs:    g.receivers,
+		ReceiversFactories:  factories.Receivers,
+		ProcessorsConfigs:   g.processors,
+		ProcessorsFactories: factories.Processors,
+		ExportersConfigs:    g.exporters,
+		ExportersFactories:  factories.Exporters,
+		ConnectorsConfigs:   g.parts.connectors,
+		ConnectorsFactories: factories.Connectors,
+		TelemetryFactory:    factories.Telemetry,
+	}, service.Config{Pipelines: g.pipelines})
+}
+
+var (
+	namedFirst = regexp.MustCompile(`(?:failed to create|error creating) "([^"]+)" (receiver|processor|exporter)`)
+	namedLast  = regexp.MustCompile(`(?:error creating )?(receiver|processor|exporter|connector) "([^"]+)"`)
+)
+
+// blame reads from the collector's words which component could not be built.
+func (g *graph) blame(message string) (section string, id component.ID, found bool) {
+	message = strings.TrimPrefix(message, "failed to build pipelines: ")
+	if strings.HasPrefix(message, "cycle detected") {
+		return "", id, false
+	}
+	var name string
+	if match := namedFirst.FindStringSubmatch(message); match != nil {
+		name, section = match[1], match[2]+"s"
+	} else if match := namedLast.FindStringSubmatchIndex(message); match != nil && match[0] == 0 {
+		section, name = message[match[2]:match[3]]+"s", message[match[4]:match[5]]
+	} else if len(g.parts.connectors) == 1 {
+		// The error of a connector's constructor is the only one that comes without a name.
+		for only := range g.parts.connectors {
+			return "connectors", only, true
+		}
+	}
+	if name == "" || id.UnmarshalText([]byte(name)) != nil {
+		return "", id, false
+	}
+	return section, id, true
+}

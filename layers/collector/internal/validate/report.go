@@ -1,0 +1,150 @@
+package validate
+
+import (
+	"cmp"
+	"errors"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/headgate/headgate/layers/collector/internal/source"
+	"go.yaml.in/yaml/v3"
+)
+
+// separator stands between the names of a component path, as in the collector.
+const separator = "::"
+
+// report collects findings and places them in the text.
+type report struct {
+	result   Result
+	document *source.Document
+	said     map[Finding]bool
+}
+
+// place is where a finding points: at the key of its component path, or at the value.
+type place int
+
+const (
+	atKey place = iota
+	atValue
+)
+
+// error adds a finding on what is at the path.
+func (r *report) error(code Code, where place, path []string, message string) {
+	r.add(&r.result.Errors, code, where, path, message)
+}
+
+func (r *report) warning(code Code, where place, path []string, message string) {
+	r.add(&r.result.Warnings, code, where, path, message)
+}
+
+func (r *report) add(list *[]Finding, code Code, where place, path []string, message string) {
+	node, key := r.document.Nearest(path...)
+	position := key
+	if where == atValue && node != nil && node.Kind == yaml.ScalarNode && node.ShortTag() != "!!null" {
+		if value, found := r.document.Value(path...); found {
+			position = value
+		}
+	}
+	r.addAt(list, position, code, path, message)
+}
+
+func (r *report) addAt(list *[]Finding, at source.Position, code Code, path []string, message string) {
+	finding := Finding{
+		Message: message, ComponentPath: strings.Join(path, separator), Code: code, Line: at.Line, Column: at.Column,
+	}
+	if r.said[finding] {
+		return
+	}
+	if r.said == nil {
+		r.said = make(map[Finding]bool)
+	}
+	r.said[finding] = true
+	*list = append(*list, finding)
+}
+
+var lineInMessage = regexp.MustCompile(`line (\d+)`)
+
+// notYAML adds the parser's error.
+func (r *report) notYAML(err error) {
+	position := source.Position{Line: 1, Column: 1}
+	if match := lineInMessage.FindStringSubmatch(err.Error()); match != nil {
+		if line, convErr := strconv.Atoi(match[1]); convErr == nil {
+			position.Line = max(line, 1)
+		}
+	}
+	r.addAt(&r.result.Errors, position, YAMLSyntax, nil, strings.TrimPrefix(err.Error(), "yaml: "))
+}
+
+// unresolvable adds what keeps a text that is YAML from becoming a configuration.
+func (r *report) unresolvable(err error) {
+	r.document.DuplicateKeys(func(mapping []string, key, first *yaml.Node) {
+		path := append(slices.Clone(mapping), key.Value)
+		r.addAt(&r.result.Errors, source.Position{Line: key.Line, Column: key.Column}, YAMLSyntax, path,
+			"mapping key "+strconv.Quote(key.Value)+" already defined at line "+strconv.Itoa(first.Line))
+	})
+	if len(r.result.Errors) > 0 {
+		return
+	}
+	if root := r.document.Root(); root != nil && root.Kind != yaml.MappingNode {
+		r.addAt(&r.result.Errors, r.document.Start(), YAMLSyntax, nil,
+			"a configuration is a mapping of sections (receivers, exporters, service, ...)")
+		return
+	}
+	var undecodable *yaml.TypeError
+	if errors.As(err, &undecodable) {
+		for _, message := range undecodable.Errors {
+			r.notYAML(errors.New(message))
+		}
+		return
+	}
+	if path, position, found := r.reference(err.Error()); found {
+		r.addAt(&r.result.Errors, position, InvalidValue, path, err.Error())
+		return
+	}
+	r.notYAML(err)
+}
+
+// finish orders the findings by their place and makes sure that a refusal has one.
+func (r *report) finish(verdict error) *Result {
+	if verdict != nil && len(r.result.Errors) == 0 {
+		r.unexplained(verdict)
+	}
+	for _, list := range []*[]Finding{&r.result.Errors, &r.result.Warnings} {
+		slices.SortStableFunc(*list, func(a, b Finding) int {
+			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Message, b.Message))
+		})
+		if len(*list) > maxFindings {
+			*list = (*list)[:maxFindings]
+		}
+		if *list == nil {
+			*list = []Finding{}
+		}
+	}
+	if r.result.Environment == nil {
+		r.result.Environment = []Variable{}
+	}
+	return &r.result
+}
+
+var (
+	pathInMessage      = regexp.MustCompile(`^((?:receivers|processors|exporters|connectors|extensions|service)(?:::[^\s:]+)+): `)
+	componentInMessage = regexp.MustCompile(`'(receivers|processors|exporters|connectors|extensions)' error reading configuration for "([^"]+)"`)
+)
+
+// unexplained adds the collector's own words, where taking the configuration apart has found nothing.
+func (r *report) unexplained(verdict error) {
+	message := verdict.Error()
+	path := []string{"service"}
+	if match := pathInMessage.FindStringSubmatch(message); match != nil {
+		path = strings.Split(match[1], separator)
+	} else if match := componentInMessage.FindStringSubmatch(message); match != nil {
+		path = match[1:3]
+	}
+	if r.document == nil {
+		r.notYAML(verdict)
+		return
+	}
+	r.error(Other, atKey, path, message)
+}

@@ -1,0 +1,139 @@
+package validate
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// didYouMean is the end of a message that offers the nearest of the candidates, empty when none is near.
+func didYouMean(word string, candidates []string) string {
+	const longest = 100
+	if len(word) > longest {
+		return ""
+	}
+	best, distance := "", len(word)/3+2
+	for _, candidate := range candidates {
+		if candidate == word {
+			continue
+		}
+		if d := editDistance(word, candidate); d < distance {
+			best, distance = candidate, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %q?", best)
+}
+
+// editDistance is the number of insertions, deletions and replacements between two words.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// fieldNames are the keys that a structure takes at a path that begins with a component's section and name. It is
+// empty where the components decode their configuration in their own way.
+func fieldNames(config reflect.Type, path []string) []string {
+	skipped := 2
+	if config == serviceType {
+		skipped = 1
+	}
+	for _, name := range path[min(skipped, len(path)):] {
+		config = fieldType(config, name)
+	}
+	var names []string
+	for field := range fields(config) {
+		names = append(names, field.name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+type field struct {
+	name string
+	kind reflect.Type
+}
+
+// fields yields the keys of a structure, those of embedded ones as well.
+func fields(structure reflect.Type) func(yield func(field) bool) {
+	return func(yield func(field) bool) { yieldFields(structure, yield) }
+}
+
+func yieldFields(structure reflect.Type, yield func(field) bool) bool {
+	for structure != nil && structure.Kind() == reflect.Pointer {
+		structure = structure.Elem()
+	}
+	if structure == nil || structure.Kind() != reflect.Struct {
+		return true
+	}
+	for i := range structure.NumField() {
+		one := structure.Field(i)
+		if !one.IsExported() {
+			continue
+		}
+		name, options, _ := strings.Cut(one.Tag.Get("mapstructure"), ",")
+		switch {
+		case strings.Contains(options, "squash"):
+			if !yieldFields(one.Type, yield) {
+				return false
+			}
+		case name != "" && name != "-":
+			if !yield(field{name, one.Type}) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// fieldType is the type of what a name means in a type, nil where that cannot be told.
+func fieldType(of reflect.Type, name string) reflect.Type {
+	for of != nil && of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	if of == nil {
+		return nil
+	}
+	switch of.Kind() {
+	case reflect.Struct:
+		for one := range fields(of) {
+			if one.name == name {
+				return optional(one.kind)
+			}
+		}
+	case reflect.Map, reflect.Slice, reflect.Array:
+		return of.Elem()
+	default:
+	}
+	return nil
+}
+
+// optional is the type inside of the collector's Optional[T], or the type itself.
+func optional(of reflect.Type) reflect.Type {
+	if of.Kind() == reflect.Struct && strings.HasPrefix(of.String(), "configoptional.Optional[") {
+		for i := range of.NumField() {
+			if of.Field(i).Name == "value" {
+				return of.Field(i).Type
+			}
+		}
+	}
+	return of
+}

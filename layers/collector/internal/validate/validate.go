@@ -1,0 +1,103 @@
+// Package validate gives the verdict of `otelcol-contrib validate` on a configuration, and every finding behind it.
+//
+// The verdict is that of the collector's own dry run. Only when it refuses the configuration is that taken apart, to
+// find all that is wrong rather than the first.
+package validate
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/headgate/headgate/layers/collector/internal/operation"
+	"github.com/headgate/headgate/layers/collector/internal/source"
+)
+
+// Request is a configuration and the environment variables that it may refer to; there are no others.
+type Request struct {
+	YAML string            `json:"yaml"`
+	Env  map[string]string `json:"env"`
+}
+
+// Result is the verdict, what is wrong, what deserves a look, and the variables that the configuration refers to.
+type Result struct {
+	Valid       bool       `json:"valid"`
+	Errors      []Finding  `json:"errors"`
+	Warnings    []Finding  `json:"warnings"`
+	Environment []Variable `json:"environment"`
+}
+
+// Finding is one thing to say of a configuration. Line and Column count from 1, in code points.
+type Finding struct {
+	Message       string `json:"message"`
+	ComponentPath string `json:"component_path"`
+	Code          Code   `json:"code"`
+	Line          int    `json:"line"`
+	Column        int    `json:"column"`
+}
+
+// Variable is an environment variable that a configuration refers to, at its first place. HasDefault says that no
+// place needs a value.
+type Variable struct {
+	Name          string `json:"name"`
+	HasDefault    bool   `json:"has_default"`
+	ComponentPath string `json:"component_path"`
+}
+
+// Code is a stable word for a kind of finding.
+type Code string
+
+// The kinds of findings.
+const (
+	YAMLSyntax         Code = "yaml_syntax"
+	UnknownSection     Code = "unknown_section"
+	UnknownComponent   Code = "unknown_component"
+	UnknownKey         Code = "unknown_key"
+	WrongType          Code = "wrong_type"
+	InvalidValue       Code = "invalid_value"
+	UndefinedReference Code = "undefined_reference"
+	UnusedComponent    Code = "unused_component"
+	PipelineGraph      Code = "pipeline_graph"
+	ProviderNotAllowed Code = "provider_not_allowed"
+	UnsetVariable      Code = "unset_variable"
+	Other              Code = "other"
+)
+
+// maxFindings bounds an answer: a text of 1 MB can be wrong in a hundred thousand places.
+const maxFindings = 500
+
+// Handle answers `validate {yaml, env}` with a Result.
+func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage) (any, error) {
+	var request Request
+	if err := json.Unmarshal(raw, &request); err != nil {
+		return nil, operation.BadRequest("validate takes yaml and env: %v", err)
+	}
+	return Validate(ctx, env, request)
+}
+
+// Validate judges a configuration. It fails only when the collector's factories cannot be made.
+func Validate(ctx context.Context, env *operation.Environment, request Request) (*Result, error) {
+	verdict := dryRun(ctx, env, request)
+	report := &report{result: Result{Valid: verdict == nil}}
+	document, err := source.Parse(request.YAML)
+	if err != nil {
+		report.notYAML(err)
+		return report.finish(verdict), nil
+	}
+	report.document = document
+	resolved, err := resolve(ctx, document, request)
+	report.variables(request, resolved)
+	report.otherDocuments(request.YAML)
+	switch {
+	case verdict == nil:
+		report.unused(resolved.conf)
+	case err != nil:
+		report.unresolvable(err)
+	default:
+		diagnosis := &diagnosis{report: report, env: env, refused: report.refusals(resolved)}
+		if err := diagnosis.run(ctx, resolved.conf); err != nil {
+			return nil, err
+		}
+		report.unused(resolved.conf)
+	}
+	return report.finish(verdict), nil
+}

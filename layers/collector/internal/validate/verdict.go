@@ -1,0 +1,53 @@
+package validate
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime/debug"
+
+	"github.com/headgate/headgate/layers/collector/internal/operation"
+	"go.opentelemetry.io/collector/confmap"
+	"go.opentelemetry.io/collector/confmap/provider/yamlprovider"
+	"go.opentelemetry.io/collector/otelcol"
+)
+
+// dryRun is what the command `validate` does, with a configuration from memory and providers that read nothing.
+//
+// What it builds is never shut down, for the collector offers no way to: about half a megabyte stays for each call, and
+// some goroutines. The supervisor replaces the process before that matters.
+func dryRun(ctx context.Context, env *operation.Environment, request Request) (verdict error) {
+	defer recovered(&verdict)
+	collector, err := otelcol.NewCollector(otelcol.CollectorSettings{
+		BuildInfo: env.BuildInfo,
+		Factories: env.Factories,
+		ConfigProviderSettings: otelcol.ConfigProviderSettings{
+			ResolverSettings: resolverSettings(request, &recorder{}, strict),
+		},
+	})
+	if err != nil {
+		return err
+	}
+	return collector.DryRun(ctx)
+}
+
+// resolverSettings are those of the command `validate`, but for the providers.
+func resolverSettings(request Request, recorder *recorder, refusing []confmap.ProviderFactory) confmap.ResolverSettings {
+	return confmap.ResolverSettings{
+		URIs:              []string{"yaml:" + request.YAML},
+		ProviderFactories: append([]confmap.ProviderFactory{yamlprovider.NewFactory(), recorder.variables(request.Env)}, refusing...),
+		DefaultScheme:     "env",
+	}
+}
+
+// panicked is a panic of a component. The command would die of it, so it is a verdict; its trace is for us alone.
+type panicked struct{ reason any }
+
+func (p panicked) Error() string { return fmt.Sprintf("the collector panicked: %v", p.reason) }
+
+func recovered(err *error) {
+	if reason := recover(); reason != nil {
+		fmt.Fprintf(os.Stderr, "panic: %v\n%s", reason, debug.Stack())
+		*err = panicked{reason}
+	}
+}
