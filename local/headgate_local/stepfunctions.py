@@ -4,9 +4,8 @@ moto interprets the state machine's file; what it cannot do is patched, each pat
 tests/contract/test_moto_stepfunctions.py:
 
 - `lambda:invoke` would start a container: the handler is called instead;
-- `ecs:runTask.sync` would only pretend to run: the stand-in for Fargate runs it, kills it when its state ends before it,
-  and another exit status than 0 is `States.TaskFailed`, as on AWS;
-- a task of a state is looked at twice a second: here twenty times.
+- `ecs:runTask.sync` would only pretend to run: the stand-in for Fargate runs it and kills it when its state ends before
+  it; another exit status than 0 is `States.TaskFailed`, as on AWS. It is looked at twenty times a second.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
-from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+from uuid import uuid4
 
 from moto.core.config import default_user_config
 from moto.stepfunctions.parser.api import HistoryEventType, TaskFailedEventDetails
@@ -38,14 +37,16 @@ from headgate import aws
 from headgate.runs import service as runs
 from headgate.settings import settings
 from headgate_local.fargate import Fargate, Task, task_definition_name
-from headgate_local.parts import Local
 from headgate_local.template import PATH, Node, Template
+
+if TYPE_CHECKING:
+    from headgate_local.parts import Local
 
 Handler = Callable[[Node, object], Node]
 """A Lambda function's: it takes an event and a context."""
 
 _LOOK_SECONDS: Final = 0.05
-_TASK_ARN: Final = "arn:aws:ecs:us-east-1:123456789012:task/local"
+_TASK_ARN: Final = "arn:aws:ecs:us-east-1:123456789012:task/local/"
 
 
 @contextmanager
@@ -85,10 +86,11 @@ def handlers(template: Template) -> dict[str, Handler]:
 @contextmanager
 def installed(functions: Mapping[str, Handler], fargate: Fargate) -> Iterator[None]:
     """moto's interpreter with tasks that are really done, until the end of the `with` block."""
+    tasks: dict[str, Task] = {}
     patches = {
         (StateTaskServiceLambda, "_eval_service_task"): _invoke(functions),
-        (StateTaskServiceEcs, "_eval_service_task"): _run_task(fargate),
-        (StateTaskServiceEcs, "_build_sync_resolver"): _until_it_ends,
+        (StateTaskServiceEcs, "_eval_service_task"): _run_task(fargate, tasks),
+        (StateTaskServiceEcs, "_build_sync_resolver"): _until_it_ends(tasks),
     }
     originals = {place: place[0].__dict__[place[1]] for place in patches}
     executes = default_user_config["stepfunctions"]["execute_state_machine"]
@@ -139,47 +141,43 @@ def _invoke(functions: Mapping[str, Handler]) -> Callable[..., None]:
     return eval_service_task
 
 
-def _run_task(fargate: Fargate) -> Callable[..., None]:
+def _run_task(fargate: Fargate, tasks: dict[str, Task]) -> Callable[..., None]:
     def eval_service_task(
         _service: StateTaskServiceEcs, env: Environment, normalised_parameters: dict[str, object], **_: object
     ) -> None:
         match normalised_parameters:
             case {"TaskDefinition": str(name), "Overrides": {"ContainerOverrides": list(overrides)}}:
-                task = fargate.run_task(name, overrides)
+                arn = _TASK_ARN + uuid4().hex
+                tasks[arn] = fargate.run_task(name, overrides)
             case _:
                 raise ValueError("runTask is given a TaskDefinition and ContainerOverrides")
-        env.stack.append({"Tasks": [_Running(task)], "Failures": []})
+        env.stack.append({"Tasks": [{"TaskArn": arn, "LastStatus": "RUNNING"}], "Failures": []})
 
     return eval_service_task
 
 
-class _Running(dict[str, object]):
-    """A task as ECS describes it, which knows its process until it is copied."""
+def _until_it_ends(tasks: dict[str, Task]) -> Callable[..., object]:
+    def build_sync_resolver(
+        service: StateTaskServiceEcs, env: Environment, **_: object
+    ) -> Callable[[], dict[str, object] | None]:
+        arn = env.stack.pop()["Tasks"][0]["TaskArn"]
+        task = tasks.pop(arn)
 
-    def __init__(self, task: Task) -> None:
-        super().__init__(TaskArn=_TASK_ARN, LastStatus="RUNNING")
-        self.task = task
+        def resolve() -> dict[str, object] | None:
+            while env.is_running():
+                code = task.exit_code()
+                if code is not None:
+                    words = task.last_words()
+                    if code != 0:
+                        raise FailureEventException(_failed(service, env, code, words))
+                    return {"TaskArn": arn, "LastStatus": "STOPPED", "Containers": [{"ExitCode": code}]}
+                time.sleep(_LOOK_SECONDS)
+            task.stop()
+            return None
 
+        return resolve
 
-def _until_it_ends(
-    service: StateTaskServiceEcs, env: Environment, **_: object
-) -> Callable[[], dict[str, object] | None]:
-    running = env.stack.pop()["Tasks"][0]
-    task: Task = running.task
-
-    def resolve() -> dict[str, object] | None:
-        while env.is_running():
-            code = task.exit_code()
-            if code is not None:
-                words = task.last_words()
-                if code != 0:
-                    raise FailureEventException(_failed(service, env, code, words))
-                return {"TaskArn": _TASK_ARN, "LastStatus": "STOPPED", "Containers": [{"ExitCode": code}]}
-            time.sleep(_LOOK_SECONDS)
-        task.stop()
-        return None
-
-    return resolve
+    return build_sync_resolver
 
 
 def _failed(service: StateTaskServiceEcs, env: Environment, code: int, words: str) -> FailureEvent:
