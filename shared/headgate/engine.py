@@ -1,12 +1,12 @@
 """Asking the collector's checker what concerns pipeline tests: `prepare`, `compile` and `evaluate`."""
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
-from pathlib import Path
 from typing import Literal, TypeVar
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
 from headgate import checker
 from headgate.errors import FieldError, Invalid, Unavailable
@@ -14,6 +14,7 @@ from headgate.rules.model import Rule, Signal
 
 _Answer = TypeVar("_Answer")
 _EVALUATION_SECONDS = 25.0
+_PART_CHARACTERS = 2_000_000
 
 
 class SandboxFailed(Unavailable):
@@ -93,6 +94,7 @@ class _Compilation(BaseModel):
 
 
 class _Evaluation(BaseModel):
+    tallies: list[dict[str, JsonValue]]
     verdicts: list[Verdict]
 
 
@@ -122,12 +124,31 @@ def require_compilable(signals: Sequence[Signal], rules: Sequence[Rule]) -> None
         raise Invalid(places[0].message, places)
 
 
-def evaluate(signals: Sequence[Signal], rules: Sequence[Rule], output: Path) -> list[Verdict]:
-    """Judge recorded output, in the order of the rules. Raises Unavailable when that came to no end in time."""
+def evaluate(signals: Sequence[Signal], rules: Sequence[Rule], output: str) -> list[Verdict]:
+    """Judge recorded output, in the order of the rules. Raises Unavailable when that came to no end in time.
+
+    A large output goes in parts, each going on from the tallies of the one before.
+    """
     if not rules:
         return []
-    request = {"signals": list(signals), "rules": _plain(rules), "output_path": str(output)}
-    return _ask("evaluate", request, _evaluations(), timeout=_EVALUATION_SECONDS).verdicts
+    deadline = time.monotonic() + _EVALUATION_SECONDS
+    tallies: list[dict[str, JsonValue]] | None = None
+    verdicts: list[Verdict] = []
+    for part in parts(output, _PART_CHARACTERS):
+        request = {"signals": list(signals), "rules": _plain(rules), "documents": part, "tallies": tallies}
+        answer = _ask("evaluate", request, _evaluations(), timeout=max(0.1, deadline - time.monotonic()))
+        tallies, verdicts = answer.tallies, answer.verdicts
+    return verdicts
+
+
+def parts(text: str, size: int) -> Iterator[str]:
+    """The text in parts of whole lines, of up to `size` characters or one line; at least one, if only an empty one."""
+    start = 0
+    while len(text) - start > size:
+        end = text.rfind("\n", start, start + size) + 1 or text.find("\n", start) + 1 or len(text)
+        yield text[start:end]
+        start = end
+    yield text[start:]
 
 
 def _prepare(yaml: str, pipeline: str, signal_type: Signal, sample: Sample | None) -> Prepared:

@@ -4,8 +4,6 @@ Between prepare and evaluate the test runner fetches `collector.yaml` and `input
 `stderr` and, last, `outcome.json`.
 """
 
-import tempfile
-from pathlib import Path
 from typing import Final, Literal
 
 from pydantic import BaseModel
@@ -78,10 +76,8 @@ def evaluate(run_id: str) -> list[Verdict]:
     run = _unfinished(run_id)
     if not run.rules or not _outcome(run_id).ran:
         return []
-    with tempfile.TemporaryDirectory(prefix="headgate-output-") as folder:
-        recorded = Path(folder, "output")
-        recorded.write_bytes(store.file_bytes(run_id, "output") or b"")
-        return engine.evaluate(run.signals, [one.rule for one in run.rules], recorded)
+    output = store.file(run_id, "output") or ""
+    return engine.evaluate(run.signals, [one.rule for one in run.rules], output)
 
 
 def record(run_id: str, verdicts: list[Verdict]) -> None:

@@ -16,9 +16,9 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 )
 
-// maxRequest bounds a request: 1 MB of text, the API's limit, doubles at worst when JSON escapes it, give or take its
-// other fields. A longer line is read away and answered with an error.
-const maxRequest = 8 << 20
+// maxRequest bounds a request. A text of 1 MB, the API's limit, makes a few; the largest hold a test run's output of up
+// to 32 MB, which doubles at worst when JSON escapes it. A longer line is read away and answered with an error.
+const maxRequest = 72 << 20
 
 type ready struct {
 	Ready       bool   `json:"ready"`

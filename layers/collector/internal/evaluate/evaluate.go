@@ -9,7 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"strings"
 
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/rules"
@@ -18,22 +18,21 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
-// Tallies evaluates every condition on everything in the recorded output, and returns what each of them counted.
-func Tallies(ctx context.Context, output io.Reader, conditions []rules.Condition) ([]rules.Tally, error) {
-	tallies := make([]rules.Tally, len(conditions))
+// Count evaluates every condition on everything in the recorded output, and adds what each of them finds to its tally.
+func Count(ctx context.Context, output io.Reader, conditions []rules.Condition, tallies []rules.Tally) error {
 	lines := bufio.NewReaderSize(output, 1<<20)
 	for number := 1; ; number++ {
 		line, err := lines.ReadBytes('\n')
 		if document := bytes.TrimSpace(line); len(document) > 0 {
 			if err := judge(ctx, document, conditions, tallies); err != nil {
-				return nil, fmt.Errorf("line %d of the output: %w", number, err)
+				return fmt.Errorf("line %d of the output: %w", number, err)
 			}
 		}
 		if errors.Is(err, io.EOF) {
-			return tallies, nil
+			return nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("reading the output: %w", err)
+			return fmt.Errorf("reading the output: %w", err)
 		}
 	}
 }
@@ -80,17 +79,20 @@ func judge(ctx context.Context, document []byte, conditions []rules.Condition, t
 }
 
 type request struct {
-	Signals    []string     `json:"signals"`
-	Rules      []rules.Rule `json:"rules"`
-	OutputPath string       `json:"output_path"`
+	Signals   []string      `json:"signals"`
+	Rules     []rules.Rule  `json:"rules"`
+	Documents string        `json:"documents"`
+	Tallies   []rules.Tally `json:"tallies"`
 }
 
 type result struct {
-	Verdicts []Verdict `json:"verdicts"`
+	Tallies  []rules.Tally `json:"tallies"`
+	Verdicts []Verdict     `json:"verdicts"`
 }
 
-// Handle answers `evaluate {signals, rules, output_path}` with `{verdicts: [{matched, total, passed, message}]}`, in the
-// order of the rules.
+// Handle answers `evaluate {signals, rules, documents, tallies}` with `{tallies, verdicts: [{matched, total, passed,
+// message}]}`, both in the order of the rules. A large output comes in parts: each goes on from the tallies of the one
+// before, and the verdicts of the last one hold.
 func Handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	var asked request
 	if err := json.Unmarshal(raw, &asked); err != nil {
@@ -104,18 +106,19 @@ func Handle(ctx context.Context, raw json.RawMessage) (any, error) {
 		refusal := refusals[0]
 		return nil, fmt.Errorf("rule %q: %s: %s", asked.Rules[refusal.Index].Name, refusal.Field, refusal.Message)
 	}
-	output, err := os.Open(asked.OutputPath)
-	if err != nil {
-		return nil, errors.New("the output cannot be opened")
+	tallies := asked.Tallies
+	if tallies == nil {
+		tallies = make([]rules.Tally, len(conditions))
 	}
-	defer output.Close()
-	tallies, err := Tallies(ctx, output, conditions)
-	if err != nil {
+	if len(tallies) != len(conditions) {
+		return nil, operation.BadRequest("there are %d tallies for %d rules", len(tallies), len(conditions))
+	}
+	if err := Count(ctx, strings.NewReader(asked.Documents), conditions, tallies); err != nil {
 		return nil, err
 	}
 	verdicts := make([]Verdict, len(tallies))
 	for i, tally := range tallies {
 		verdicts[i] = Judge(asked.Rules[i], tally)
 	}
-	return result{verdicts}, nil
+	return result{tallies, verdicts}, nil
 }

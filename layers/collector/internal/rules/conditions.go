@@ -26,12 +26,12 @@ type Condition interface {
 
 // Tally counts what a condition was evaluated on.
 type Tally struct {
-	Matched int
-	Total   int
+	Matched int `json:"matched"`
+	Total   int `json:"total"`
 	// Failed counts the things on which the condition could not be evaluated; they did not match.
-	Failed int
+	Failed int `json:"failed"`
 	// FirstFailure is what the engine said of the first of them.
-	FirstFailure string
+	FirstFailure string `json:"first_failure"`
 }
 
 // evaluate judges one thing.

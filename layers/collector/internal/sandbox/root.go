@@ -64,6 +64,10 @@ func (r *root) furnish(run Run) error {
 			return err
 		}
 	}
+	// A component looks for the path of its own binary.
+	if err := os.Symlink("/otelcol-contrib", filepath.Join(r.path, "proc/self/exe")); err != nil {
+		return err
+	}
 	libraries, err := sharedLibraries(run.Collector)
 	if err != nil {
 		return err
