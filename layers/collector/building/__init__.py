@@ -1,0 +1,1 @@
+"""Builds the collector of this folder, and installs official releases beside it. Needs nothing but Python."""

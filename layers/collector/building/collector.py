@@ -1,0 +1,114 @@
+"""Builds the collector of this module, once for every state of its sources."""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from building import progress, toolchain
+from building.cache import Cache, point
+from building.errors import BuildError
+from building.target import Target
+
+MODULE = Path(__file__).resolve().parent.parent
+BINARY = "otelcol-contrib"
+# As the official releases are built; without cgo, so that the binary needs no library of the machine it runs on.
+FLAGS = ("-trimpath", "-buildvcs=false", "-tags", "grpcnotrace", "-ldflags", "-s -w")
+_KEPT_BUILDS = 3
+
+
+def build(cache: Cache, target: Target) -> Path:
+    """The path of the collector built from the module as it is, for that target. Raises BuildError."""
+    folder = cache.folder / "collector" / digest(target)
+    with cache.locked("collector"):
+        if not (folder / BINARY).is_file():
+            with cache.new_folder(folder) as part:
+                _compile(cache, target, part / BINARY)
+        os.utime(folder)
+        _forget_old_builds(folder)
+        if target.is_this_machine:
+            point(cache.collectors / version(), folder)
+    return folder / BINARY
+
+
+def version() -> str:
+    """The collector's version, as the manifest has it."""
+    match = re.search(r"^  version: (\S+)$", (MODULE / "manifest.yaml").read_text(), re.MULTILINE)
+    if match is None:
+        raise BuildError("manifest.yaml does not say which version of the collector it describes")
+    return match[1]
+
+
+def digest(target: Target) -> str:
+    """A hash of all that the binary is made from: sources but tests, hashes of the modules, target and flags."""
+    total = hashlib.sha256(repr((target.os, target.architecture, FLAGS)).encode())
+    sources = [path for path in MODULE.rglob("*.go") if not path.name.endswith("_test.go")]
+    for path in sorted([*sources, MODULE / "go.mod", MODULE / "go.sum"]):
+        name, content = str(path.relative_to(MODULE)).encode(), path.read_bytes()
+        total.update(b"%d %s %d " % (len(name), name, len(content)) + content)
+    return total.hexdigest()
+
+
+def environment(target: Target) -> dict[str, str]:
+    """That of this process with Go's defaults where a setting could weaken or change what is built."""
+    ours = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in {"GOFLAGS", "GONOSUMDB", "GONOSUMCHECK", "GONOPROXY", "GOINSECURE", "GOPRIVATE", "GOEXPERIMENT"}
+    }
+    return ours | {
+        "CGO_ENABLED": "0",
+        "GOOS": target.os,
+        "GOARCH": target.architecture,
+        "GOFLAGS": "",
+        "GOTOOLCHAIN": "local",
+        "GOWORK": "off",
+    }
+
+
+def _compile(cache: Cache, target: Target, binary: Path) -> None:
+    go = toolchain.go(cache, MODULE)
+    env = environment(target)
+    print_title = (
+        f"Building the collector {version()} for {target.os}/{target.architecture}: about 15 minutes the first time"
+    )
+    with progress.Progress(print_title) as shown:
+        listed = _run(
+            [str(go), "list", "-x", "-deps", *FLAGS[:4], "-f", "{{.ImportPath}}", "."],
+            env,
+            shown.downloaded,
+        )
+        shown.packages = len(listed.split())
+        _run([str(go), "build", "-v", *FLAGS, "-o", str(binary), "."], env, shown.compiled)
+
+
+def _run(command: list[str], env: dict[str, str], each_line: progress.Listener) -> str:
+    """Run a Go command, giving its standard error to the listener. Raises BuildError with its last words."""
+    with subprocess.Popen(
+        command,
+        cwd=MODULE,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        output = progress.Collected(process.stdout)
+        last_words: list[str] = []
+        for line in process.stderr or ():
+            if not each_line(line):
+                last_words = [*last_words[-20:], line.rstrip()]
+        text = output.text()
+    if process.returncode != 0:
+        reason = "\n".join(last_words) or f"exit status {process.returncode}"
+        raise BuildError(f"The collector could not be built; Go says:\n{reason}")
+    return text
+
+
+def _forget_old_builds(newest: Path) -> None:
+    builds = [path for path in newest.parent.iterdir() if path.is_dir() and re.fullmatch("[0-9a-f]{64}", path.name)]
+    builds.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    for path in builds[_KEPT_BUILDS:]:
+        shutil.rmtree(path, ignore_errors=True)

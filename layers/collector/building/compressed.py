@@ -1,0 +1,45 @@
+"""Compresses the collector for a Lambda layer, which may hold 250 MB where the binary has 359."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from building import collector
+from building.cache import Cache
+from building.errors import BuildError
+from building.target import Target
+
+_LEVEL = 19  # 66 MB in about 4 minutes, once for every build
+
+
+def put(cache: Cache, target: Target, folder: Path) -> Path:
+    """Put `collectors/<version>/otelcol-contrib.zst` in the folder and return its path. Raises BuildError."""
+    binary = collector.build(cache, target)
+    name = binary.name + ".zst"
+    with cache.locked("compressed"):
+        packed = binary.with_name(name)
+        if not packed.is_file():
+            print(f"Compressing the collector ({binary.stat().st_size >> 20} MB): some minutes", file=sys.stderr)
+            part = packed.with_suffix(".part")
+            _compress(binary, part)
+            part.rename(packed)
+    placed = folder / "collectors" / collector.version() / name
+    placed.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(packed, placed)
+    return placed
+
+
+def _compress(binary: Path, packed: Path) -> None:
+    program = shutil.which("zstd")
+    if program:
+        command = [program, f"-{_LEVEL}", "--threads=0", "--quiet", "--force", str(binary), "-o", str(packed)]
+        if subprocess.run(command, check=False).returncode != 0:
+            raise BuildError("zstd could not compress the collector")
+        return
+    try:
+        import zstandard
+    except ImportError as error:
+        raise BuildError("To compress the collector, install the program zstd or Python's zstandard") from error
+    with binary.open("rb") as source, packed.open("wb") as target:
+        zstandard.ZstdCompressor(level=_LEVEL, threads=-1).copy_stream(source, target)

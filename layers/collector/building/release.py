@@ -1,0 +1,101 @@
+"""Installs an official release of otelcol-contrib, after checking it against the checksums published with it."""
+
+import hashlib
+import os
+import re
+import shutil
+import tarfile
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import IO, cast
+
+from building import collector
+from building.cache import Cache
+from building.errors import BuildError
+from building.target import Target
+
+# Where the official releases are; another place with the same files will do.
+RELEASES = "https://github.com/open-telemetry/opentelemetry-collector-releases/releases/download"
+CHECKSUMS = "opentelemetry-collector-releases_otelcol-contrib_checksums.txt"
+_VERSION = re.compile(r"(0|[1-9]\d{0,5})(\.(0|[1-9]\d{0,5})){2}", re.ASCII)
+_SECONDS = 60
+
+
+def install(cache: Cache, target: Target, version: str) -> Path:
+    """The path of that release's collector, downloaded and verified if it is not there yet. Raises BuildError."""
+    if not _VERSION.fullmatch(version):
+        raise BuildError(f"{version!r} is not a version: it is written X.Y.Z")
+    if version == collector.version():
+        return collector.build(cache, target)
+    folder = cache.collectors / version
+    with cache.locked("release"):
+        if not (folder / collector.BINARY).is_file():
+            with cache.new_folder(folder) as part:
+                _download(target, version, part)
+    return folder / collector.BINARY
+
+
+def _download(target: Target, version: str, folder: Path) -> None:
+    base = os.environ.get("HEADGATE_RELEASES_URL") or RELEASES
+    archive = f"otelcol-contrib_{version}_{target.os}_{target.architecture}.tar.gz"
+    with _open(f"{base}/v{version}/{CHECKSUMS}", f"release {version}") as response:
+        expected = _checksum(response.read(1 << 20).decode(errors="replace"), archive)
+    if expected is None:
+        # True of releases 0.123 to 0.129 for Linux: open-telemetry/opentelemetry-collector-releases#1002.
+        raise BuildError(
+            f"The checksums published with release {version} do not cover {archive}; nothing was installed"
+        )
+    packed = folder / archive
+    with _open(f"{base}/v{version}/{archive}", archive) as response, packed.open("wb") as file:
+        seen = _copy(response, file, archive)
+    if seen != expected:
+        raise BuildError(
+            f"{archive} does not match its published checksum: {seen}, not {expected}; nothing was installed"
+        )
+    _unpack(packed, folder / collector.BINARY)
+    packed.unlink()
+
+
+def _checksum(text: str, archive: str) -> str | None:
+    for line in text.splitlines():
+        match line.split():
+            case [checksum, name] if name.removeprefix("*") == archive and re.fullmatch("[0-9a-f]{64}", checksum):
+                return checksum
+    return None
+
+
+def _open(url: str, what: str) -> IO[bytes]:
+    try:
+        return cast("IO[bytes]", urllib.request.urlopen(url, timeout=_SECONDS))  # noqa: S310 -- of a fixed base
+    except urllib.error.HTTPError as error:
+        if error.code == 404:
+            raise BuildError(f"There is no {what} of otelcol-contrib at {url}") from error
+        raise BuildError(f"{url} answered {error.code} {error.reason}; nothing was installed") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "reason", error)
+        raise BuildError(f"The official releases cannot be reached ({url}: {reason}); nothing was installed") from error
+
+
+def _copy(response: IO[bytes], file: IO[bytes], archive: str) -> str:
+    total = hashlib.sha256()
+    try:
+        while chunk := response.read(1 << 20):
+            total.update(chunk)
+            file.write(chunk)
+    except OSError as error:
+        raise BuildError(f"{archive} could not be downloaded whole: {error}; nothing was installed") from error
+    return total.hexdigest()
+
+
+def _unpack(packed: Path, binary: Path) -> None:
+    try:
+        with tarfile.open(packed) as archive:
+            member = archive.extractfile(collector.BINARY)
+            if member is None:
+                raise KeyError(collector.BINARY)
+            with member, binary.open("wb") as file:
+                shutil.copyfileobj(member, file, 1 << 20)
+    except (tarfile.TarError, KeyError, EOFError, OSError) as error:
+        raise BuildError(f"{packed.name} holds no {collector.BINARY}: {error}; nothing was installed") from error
+    binary.chmod(0o755)
