@@ -6,6 +6,7 @@ import (
 
 	"github.com/headgate/headgate/layers/collector/internal/components"
 	"github.com/headgate/headgate/layers/collector/internal/evaluate"
+	"github.com/headgate/headgate/layers/collector/internal/lint"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/prepare"
 	"github.com/headgate/headgate/layers/collector/internal/rules"
@@ -16,6 +17,7 @@ import (
 var Handlers = map[string]operation.Handler{
 	"components": components.Handle,
 	"validate":   validate.Handle,
+	"lint":       lint.Handle,
 	"prepare":    prepare.Handle,
 	"compile":    withoutCollector(rules.Handle),
 	"evaluate":   withoutCollector(evaluate.Handle),

@@ -27,10 +27,6 @@ type Text struct {
 // NewText looks up scalars of the nodes that were parsed from text.
 func NewText(text string) *Text { return &Text{newLines(text)} }
 
-// NewScalar reads back the scalar that node is, in the text that node was parsed from. For several scalars of one text,
-// make a Text first.
-func NewScalar(text string, node *yaml.Node) *Scalar { return NewText(text).Scalar(node) }
-
 // Scalar reads back the scalar that node is.
 func (t *Text) Scalar(node *yaml.Node) *Scalar {
 	text := t.lines.text

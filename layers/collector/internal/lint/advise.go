@@ -1,0 +1,217 @@
+package lint
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/filterprocessor"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/transformprocessor"
+)
+
+// maxSuggestions is how many names are tried in the place of a wrong one, and maxTried how many in one request.
+const (
+	maxSuggestions = 3
+	maxTried       = 60
+)
+
+// operators are what people write for those of OTTL, out of habit.
+var operators = map[string]string{
+	"=": "==", "&": "and", "|": "or", "!": "not", "'": `"`, "AND": "and", "OR": "or", "NOT": "not", "null": "nil",
+	"True": "true", "False": "false", "TRUE": "true", "FALSE": "false", "===": "==", "<>": "!=",
+}
+
+// advise adds to a broken expression what its author may have meant. A name is suggested only when the component accepts
+// it there, or gets past it at least.
+func (j *judge) advise(s speaker, e *expression) {
+	offset := e.offending()
+	if offset >= len(e.resolved) || j.tried > maxTried {
+		j.adviseOnCase(s, e)
+		return
+	}
+	if instead, known := operators[firstWord(e.resolved[offset:])]; known {
+		e.note = append(e.note, fmt.Sprintf("did you mean `%s`?", instead))
+		return
+	}
+	var wrong named
+	for _, name := range names(tokenize(e.resolved)) {
+		if name.start == offset {
+			wrong = name
+		}
+	}
+	if wrong.text == "" {
+		j.adviseOnCase(s, e)
+		return
+	}
+	for _, candidate := range nearest(wrong.text, vocabulary(wrong.called), maxSuggestions) {
+		if err := j.instead(s, e, wrong, candidate); err == nil || offendingIn(e, wrong, candidate, err) > wrong.end {
+			e.note = append(e.note, fmt.Sprintf("did you mean `%s`?", candidate))
+			return
+		}
+	}
+}
+
+// adviseOnCase looks for a function in the wrong case. The grammar tells editors from converters and both from paths by
+// the case, so the parser is misled and complains of something else, further on.
+func (j *judge) adviseOnCase(s speaker, e *expression) {
+	for _, name := range names(tokenize(e.resolved)) {
+		if !name.called {
+			continue
+		}
+		for _, function := range vocabulary(true) {
+			if function != name.text && strings.EqualFold(function, name.text) && j.instead(s, e, name, function) == nil {
+				e.note = append(e.note, fmt.Sprintf("did you mean `%s`?", function))
+				return
+			}
+		}
+	}
+}
+
+var errTried = errors.New("enough has been tried")
+
+// instead is what comes of the expression with another name in the place of a wrong one.
+func (j *judge) instead(s speaker, e *expression, wrong named, name string) error {
+	if j.tried++; j.tried > maxTried {
+		return errTried
+	}
+	attempt := *e
+	attempt.resolved = e.resolved[:wrong.start] + name + e.resolved[wrong.end:]
+	return j.probe(s, []*expression{&attempt})
+}
+
+// offendingIn is the place of the error in such an expression, in terms of the expression with the wrong name.
+func offendingIn(e *expression, wrong named, name string, err error) int {
+	if errors.Is(err, errTried) {
+		return 0
+	}
+	attempt := *e
+	attempt.resolved = e.resolved[:wrong.start] + name + e.resolved[wrong.end:]
+	attempt.err = err
+	return attempt.offending() - len(name) + len(wrong.text)
+}
+
+// firstWord is the name or the operator that a text begins with.
+func firstWord(text string) string {
+	if width := span(text, isWord); width > 0 {
+		return text[:width]
+	}
+	width := span(text, func(c byte) bool { return strings.IndexByte("=<>", c) >= 0 })
+	return text[:max(width, 1)]
+}
+
+// paths are the names that the contexts of pkg/ottl document for the segments of paths. A test reads the documentation.
+var paths = []string{
+	"aggregation_temporality", "attribute_indices", "attributes", "body", "bucket_counts", "cache", "comment_strindices",
+	"count", "data_points", "datapoint", "default_sample_type", "default_sample_type_strindex",
+	"deprecated_string", "description", "dropped_attributes_count", "dropped_events_count", "dropped_links_count",
+	"duration", "duration_unix_nano", "end_time", "end_time_unix_nano", "event_index", "event_name", "events", "exemplars",
+	"explicit_bounds", "flags", "instrumentation_scope", "is_monotonic", "kind", "link_index", "links", "locations_length",
+	"locations_start_index", "log", "message", "metadata", "metric", "name", "negative", "observed_time",
+	"observed_time_unix_nano", "offset", "original_payload", "original_payload_format", "parent_span_id", "period",
+	"period_type", "positive", "profile", "profile_id", "profilesample", "quantile_values", "resource", "sample",
+	"sample_type", "scale", "schema_url", "scope", "severity_number", "severity_text", "span", "span_id", "spanevent",
+	"start_time", "start_time_unix_nano", "stack_index", "status", "code", "string", "sum", "time", "time_unix_nano",
+	"timestamps_unix_nano", "trace_id", "trace_state", "type", "unit", "value", "value_double", "value_int", "values",
+	"version", "zero_count",
+}
+
+// vocabulary is what a wrong name may have been meant for: a function if it is called, else a path or an enum.
+func vocabulary(called bool) []string {
+	if !called {
+		return append(slices.Clip(paths), enums()...)
+	}
+	known := map[string]bool{"route": true}
+	for _, f := range transformprocessor.DefaultMetricFunctions() {
+		known[f.Name()] = true
+	}
+	for _, f := range transformprocessor.DefaultSpanFunctions() {
+		known[f.Name()] = true
+	}
+	for _, f := range transformprocessor.DefaultLogFunctions() {
+		known[f.Name()] = true
+	}
+	for _, f := range transformprocessor.DefaultDataPointFunctions() {
+		known[f.Name()] = true
+	}
+	for _, f := range filterprocessor.DefaultMetricFunctions() {
+		known[f.Name()] = true
+	}
+	functions := make([]string, 0, len(known))
+	for function := range known {
+		functions = append(functions, function)
+	}
+	return functions
+}
+
+func enums() []string {
+	names := []string{
+		"STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR",
+		"SPAN_KIND_UNSPECIFIED", "SPAN_KIND_INTERNAL", "SPAN_KIND_SERVER", "SPAN_KIND_CLIENT", "SPAN_KIND_PRODUCER",
+		"SPAN_KIND_CONSUMER",
+		"AGGREGATION_TEMPORALITY_UNSPECIFIED", "AGGREGATION_TEMPORALITY_DELTA", "AGGREGATION_TEMPORALITY_CUMULATIVE",
+		"METRIC_DATA_TYPE_NONE", "METRIC_DATA_TYPE_GAUGE", "METRIC_DATA_TYPE_SUM", "METRIC_DATA_TYPE_HISTOGRAM",
+		"METRIC_DATA_TYPE_EXPONENTIAL_HISTOGRAM", "METRIC_DATA_TYPE_SUMMARY",
+		"FLAG_NONE", "FLAG_NO_RECORDED_VALUE", "SEVERITY_NUMBER_UNSPECIFIED",
+	}
+	for _, level := range []string{"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"} {
+		for _, step := range []string{"", "2", "3", "4"} {
+			names = append(names, "SEVERITY_NUMBER_"+level+step)
+		}
+	}
+	return names
+}
+
+// nearest are the words most like a wrong one, the likest first: those that differ in case alone, then by the number of
+// letters to change, which may be a third of them.
+func nearest(wrong string, words []string, most int) []string {
+	type near struct {
+		word     string
+		distance int
+	}
+	var found []near
+	for _, word := range words {
+		if word == wrong {
+			continue
+		}
+		distance := edits(strings.ToLower(wrong), strings.ToLower(word))
+		if distance <= max(1, len(wrong)/3) {
+			found = append(found, near{word, distance})
+		}
+	}
+	slices.SortFunc(found, func(a, b near) int {
+		if a.distance != b.distance {
+			return a.distance - b.distance
+		}
+		return strings.Compare(a.word, b.word)
+	})
+	var nearest []string
+	for _, n := range found[:min(most, len(found))] {
+		nearest = append(nearest, n.word)
+	}
+	return nearest
+}
+
+// edits is the number of letters to insert, drop, replace or swap with the next to make one word of the other.
+func edits(a, b string) int {
+	before, last := []int(nil), make([]int, len(b)+1)
+	for i := range last {
+		last[i] = i
+	}
+	for i := 1; i <= len(a); i++ {
+		row := make([]int, len(b)+1)
+		row[0] = i
+		for k := 1; k <= len(b); k++ {
+			cost := 1
+			if a[i-1] == b[k-1] {
+				cost = 0
+			}
+			row[k] = min(last[k]+1, row[k-1]+1, last[k-1]+cost)
+			if i > 1 && k > 1 && a[i-1] == b[k-2] && a[i-2] == b[k-1] {
+				row[k] = min(row[k], before[k-2]+1)
+			}
+		}
+		before, last = last, row
+	}
+	return last[len(b)]
+}

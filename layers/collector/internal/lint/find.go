@@ -1,0 +1,306 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/headgate/headgate/layers/collector/internal/operation"
+	"github.com/headgate/headgate/layers/collector/internal/source"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/otelcol"
+	"go.yaml.in/yaml/v3"
+)
+
+// maxVisits bounds what is looked at, for aliases can make much of a little text.
+const maxVisits = 500_000
+
+// spoken is what one component says.
+type spoken struct {
+	speaker     speaker
+	expressions []*expression
+}
+
+// finder collects the expressions of a configuration.
+type finder struct {
+	text      *source.Text
+	factories otelcol.Factories
+	build     component.BuildInfo
+
+	components []*spoken
+	skipped    []Skipped
+	seen       map[string]bool
+	count      int
+	visits     int
+	err        error
+}
+
+var sections = []string{"receivers", "processors", "exporters", "connectors", "extensions"}
+
+// find collects what the components of a configuration say, and what of it cannot be judged.
+func find(text string, factories otelcol.Factories, build component.BuildInfo) (*finder, error) {
+	root, err := rootOf(text)
+	if err != nil {
+		return nil, err
+	}
+	f := &finder{text: source.NewText(text), factories: factories, build: build, seen: map[string]bool{}}
+	for section, body := range pairs(root) {
+		if !slices.Contains(sections, section) {
+			continue
+		}
+		for id, body := range pairs(body) {
+			f.component(section, id, body)
+		}
+	}
+	return f, f.err
+}
+
+// rootOf is the root of the first document, a mapping.
+func rootOf(text string) (*yaml.Node, error) {
+	// Decoding finds what parsing into nodes does not: keys that repeat, aliases that blow up.
+	var decoded map[string]any
+	if err := yaml.Unmarshal([]byte(text), &decoded); err != nil {
+		return nil, notYAML(err.Error())
+	}
+	var document yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &document); err != nil {
+		return nil, notYAML(err.Error())
+	}
+	if len(document.Content) == 0 {
+		return &yaml.Node{Kind: yaml.MappingNode}, nil
+	}
+	return document.Content[0], nil
+}
+
+func notYAML(message string) error {
+	return &operation.Error{Code: "yaml_syntax", Message: message}
+}
+
+func (f *finder) component(section, id string, body *yaml.Node) {
+	kind, _, _ := strings.Cut(id, "/")
+	s := speaker{section: section, kind: strings.TrimSpace(kind)}
+	path := section + "::" + id
+	if factoryOf(f.factories, s) == nil {
+		f.unknown(fmt.Sprintf("%s %q is not in this build of %s %s",
+			strings.TrimSuffix(section, "s"), s.kind, f.build.Command, f.build.Version), path, body, 0)
+		return
+	}
+	index := slices.IndexFunc(speakers, func(known speaker) bool { return known.id() == s.id() })
+	if index < 0 {
+		return
+	}
+	found := &spoken{speaker: speakers[index]}
+	for _, field := range found.speaker.fields {
+		f.match(found, walk{field: field, node: body, path: path})
+	}
+	f.components = append(f.components, found)
+}
+
+// walk is a way from a component's body along a field's pattern.
+type walk struct {
+	field field
+	// depth is how much of the pattern lies behind.
+	depth int
+	node  *yaml.Node
+	steps []step
+	path  string
+	// holder is the mapping that the last key was looked up in, and heldAt the number of steps to it.
+	holder *yaml.Node
+	heldAt int
+}
+
+func (w walk) to(next step, node *yaml.Node) walk {
+	w.steps = append(slices.Clip(w.steps), next)
+	if next.key != "" || w.field.pattern[w.depth] != "[]" {
+		w.holder, w.heldAt = resolve(w.node), len(w.steps)-1
+		w.path += "::" + next.key
+	} else {
+		w.path += fmt.Sprintf("[%d]", next.index)
+	}
+	w.depth++
+	w.node = node
+	return w
+}
+
+func (f *finder) match(found *spoken, w walk) {
+	if f.visits++; f.visits > maxVisits && f.err == nil {
+		f.err = notYAML("yaml: document contains excessive aliasing")
+	}
+	if f.err != nil {
+		return
+	}
+	node := resolve(w.node)
+	if w.depth == len(w.field.pattern) {
+		f.leaf(found, w, node)
+		return
+	}
+	part := w.field.pattern[w.depth]
+	switch {
+	case node.Kind == yaml.ScalarNode:
+		f.scalarInstead(w, node, part)
+	case part == "[]" && node.Kind == yaml.SequenceNode:
+		for i, entry := range node.Content {
+			f.match(found, w.to(step{index: i}, entry))
+		}
+	case part != "[]" && node.Kind == yaml.MappingNode:
+		for key, value := range pairs(node) {
+			if part == "*" || key == part {
+				f.match(found, w.to(step{key: key}, value))
+			}
+		}
+	}
+}
+
+// scalarInstead skips a scalar where the pattern goes on, if it could stand for expressions.
+func (f *finder) scalarInstead(w walk, node *yaml.Node, part string) {
+	reason := unknowable(node.Value)
+	if reason == "" {
+		if part != "[]" || w.depth != len(w.field.pattern)-1 || node.Tag == "!!null" {
+			return
+		}
+		reason = "a list of strings is expected here"
+	}
+	f.skip(w.path, node, reason)
+}
+
+// leaf takes what stands where an expression belongs.
+func (f *finder) leaf(found *spoken, w walk, node *yaml.Node) {
+	listed := w.field.pattern[len(w.field.pattern)-1] == "[]"
+	switch {
+	case node.Kind != yaml.ScalarNode:
+		if len(w.field.pattern) > 2 || !found.speaker.together {
+			f.skip(w.path, node, "a string is expected here, not a "+kindName(node))
+		}
+		return // in a transform processor's list a mapping is a group of statements
+	case !listed && (node.Tag == "!!null" || node.Value == ""):
+		return // as good as absent
+	case node.Tag != "!!str":
+		if reason := unknowable(node.Value); reason == "" {
+			f.skip(w.path, node, "a string is expected here, not a "+kindName(node))
+			return
+		}
+	}
+	e := &expression{
+		field: w.field, steps: w.steps, written: node.Value, resolved: unescaped(node.Value), path: w.path,
+		context: w.field.context,
+	}
+	if reason := f.surroundings(e, w, node); reason != "" {
+		f.skip(w.path, node, reason)
+		return
+	}
+	f.counted()
+	e.position = f.text.Scalar(node).Position
+	found.expressions = append(found.expressions, e)
+}
+
+// surroundings reads what the expression is read by. It gives the reason when the expression cannot be judged.
+func (f *finder) surroundings(e *expression, w walk, node *yaml.Node) string {
+	if reason := unknowable(node.Value); reason != "" {
+		return reason
+	}
+	if w.field.contextKey == "" {
+		return ""
+	}
+	e.context = w.field.otherwise
+	for key, value := range pairs(w.holder) {
+		value = resolve(value)
+		if key != w.field.contextKey || value.Tag == "!!null" || value.Kind == yaml.ScalarNode && value.Value == "" {
+			continue
+		}
+		if value.Kind == yaml.ScalarNode && unknowable(value.Value) != "" {
+			return "its context is not known here: " + unknowable(value.Value)
+		}
+		var decoded any
+		if err := value.Decode(&decoded); err != nil {
+			return "its context cannot be read: " + err.Error()
+		}
+		e.context = strings.ToLower(value.Value)
+		e.beside = []setting{{append(slices.Clip(w.steps[:w.heldAt]), step{key: key}), decoded}}
+	}
+	return ""
+}
+
+// unknown skips what looks like expressions in a component that this build does not hold.
+func (f *finder) unknown(reason, path string, node *yaml.Node, depth int) {
+	if f.visits++; f.visits > maxVisits && f.err == nil {
+		f.err = notYAML("yaml: document contains excessive aliasing")
+	}
+	if f.err != nil || depth > 100 {
+		return
+	}
+	node = resolve(node)
+	if node.Kind == yaml.SequenceNode {
+		for i, entry := range node.Content {
+			f.unknown(reason, fmt.Sprintf("%s[%d]", path, i), entry, depth+1)
+		}
+	}
+	for key, value := range pairs(node) {
+		within := path + "::" + key
+		value = resolve(value)
+		switch {
+		case !soundsLikeOTTL(key):
+		case value.Kind == yaml.ScalarNode && value.Tag == "!!str":
+			f.skip(within, value, reason)
+			continue
+		case value.Kind == yaml.SequenceNode:
+			for i, entry := range value.Content {
+				if entry = resolve(entry); entry.Kind == yaml.ScalarNode && entry.Tag == "!!str" {
+					f.skip(fmt.Sprintf("%s[%d]", within, i), entry, reason)
+				}
+			}
+		}
+		f.unknown(reason, within, value, depth+1)
+	}
+}
+
+func soundsLikeOTTL(key string) bool {
+	for _, word := range []string{"condition", "conditions", "statement", "statements"} {
+		if key == word || strings.HasSuffix(key, "_"+word) {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *finder) skip(path string, node *yaml.Node, reason string) {
+	if f.seen[path] {
+		return
+	}
+	f.seen[path] = true
+	f.counted()
+	line, column := node.Line, node.Column
+	if node.Kind == yaml.ScalarNode {
+		line, column = f.text.Scalar(node).Position(0)
+	}
+	f.skipped = append(f.skipped, Skipped{
+		Location: Location{Path: path, Line: line, Column: column}, Expression: node.Value, Reason: reason,
+	})
+}
+
+func (f *finder) counted() {
+	if f.count++; f.count > maxExpressions && f.err == nil {
+		f.err = tooMany()
+	}
+}
+
+func kindName(node *yaml.Node) string {
+	names := map[string]string{
+		"!!int": "number", "!!float": "number", "!!bool": "boolean", "!!timestamp": "date", "!!binary": "binary value",
+		"!!null": "null", "!!map": "mapping", "!!seq": "list",
+	}
+	if name, known := names[node.ShortTag()]; known {
+		return name
+	}
+	return node.ShortTag()
+}
+
+// resolve is what an alias stands for.
+func resolve(node *yaml.Node) *yaml.Node {
+	for node != nil && node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	if node == nil {
+		return &yaml.Node{}
+	}
+	return node
+}

@@ -1,0 +1,64 @@
+package lint
+
+// The grammar of OTTL as pkg/ottl has it in grammar.go, alternatives in the same order, for pricing alone. A test
+// compares its prices with the time that the real parser takes.
+
+var (
+	upper = ofKind(upperToken)
+	lower = ofKind(lowerToken)
+
+	editorName    = inTurn(lower, repeated(firstOf(upper, lower)))
+	converterName = inTurn(upper, repeated(firstOf(upper, lower)))
+	operatorAhead = firstOf(ofKind(addSubToken), ofKind(multDivToken))
+)
+
+var (
+	statementRule rule
+	conditionRule rule
+	valueRule     rule
+)
+
+func init() {
+	// Rules that hold each other are tied together through these.
+	condition := remembered("condition", func() rule { return conditionRule })
+	value := remembered("value", func() rule { return valueRule })
+	var mathRule, keyRule rule
+	math := remembered("math", func() rule { return mathRule })
+	key := remembered("key", func() rule { return keyRule })
+
+	argument := inTurn(optional(inTurn(editorName, text("="))), firstOf(value, converterName))
+	arguments := optional(inTurn(argument, repeated(inTurn(text(","), argument))))
+	editorRule := inTurn(editorName, text("("), arguments, text(")"), repeated(key))
+	editor := remembered("editor", func() rule { return editorRule })
+	converterRule := inTurn(converterName, text("("), arguments, text(")"), repeated(key))
+	converter := remembered("converter", func() rule { return converterRule })
+
+	field := inTurn(lower, repeated(key))
+	pathRule := inTurn(optional(inTurn(lower, text("."))), field, repeated(inTurn(text("."), field)))
+	path := remembered("path", func() rule { return pathRule })
+
+	literalRule := firstOf(editor, converter, ofKind(floatToken), ofKind(intToken), path)
+	literal := remembered("literal", func() rule { return literalRule })
+	keyRule = inTurn(text("["), firstOf(ofKind(stringToken), ofKind(intToken), math, literal), text("]"))
+
+	operand := firstOf(literal, inTurn(text("("), math, text(")")))
+	product := inTurn(operand, repeated(inTurn(ofKind(multDivToken), operand)))
+	mathRule = inTurn(product, repeated(inTurn(ofKind(addSubToken), product)))
+
+	pairs := inTurn(text("{"), repeated(inTurn(ofKind(stringToken), text(":"), value, optional(text(",")))), text("}"))
+	list := inTurn(text("["), repeated(value), repeated(inTurn(text(","), value)), text("]"))
+	valueRule = firstOf(
+		text("nil"), inTurn(literal, notBefore(operatorAhead)), math, ofKind(bytesToken), ofKind(stringToken),
+		ofKind(booleanToken), inTurn(upper, notBefore(lower)), pairs, list,
+	)
+
+	comparison := inTurn(value, ofKind(comparisonToken), value)
+	constant := firstOf(ofKind(booleanToken), converter)
+	boolean := inTurn(
+		optional(ofKind(notToken)), firstOf(comparison, constant, inTurn(text("("), condition, text(")"))),
+	)
+	factor := remembered("factor", func() rule { return boolean })
+	term := inTurn(factor, repeated(inTurn(ofKind(andToken), factor)))
+	conditionRule = inTurn(term, repeated(inTurn(ofKind(orToken), term)))
+	statementRule = inTurn(firstOf(editor, converter), optional(inTurn(text("where"), condition)))
+}

@@ -1,0 +1,147 @@
+// Package lint judges the OTTL of a configuration, expression by expression.
+//
+// The verdict on an expression is the verdict of the component that it belongs to: a configuration that holds little
+// more than the expression goes through the component's own factory, which brings its own functions, contexts and way to
+// infer them. What is added here is where the expression stands, what of it the parser stumbled over, and advice.
+package lint
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/headgate/headgate/layers/collector/internal/operation"
+)
+
+// maxExpressions is how many expressions one request may hold, those that are skipped included.
+const maxExpressions = 200
+
+// Kind is what an expression is for.
+type Kind string
+
+// The kinds of expression, by what the parser is asked for.
+const (
+	Condition       Kind = "condition"
+	Statement       Kind = "statement"
+	ValueExpression Kind = "value_expression"
+)
+
+// Request is either a configuration or expressions of one kind with their context.
+type Request struct {
+	YAML             *string  `json:"yaml"`
+	Context          *string  `json:"context"`
+	Conditions       []string `json:"conditions"`
+	Statements       []string `json:"statements"`
+	ValueExpressions []string `json:"value_expressions"`
+}
+
+// Location is where something stands, line and column from 1.
+type Location struct {
+	Path   string `json:"path"`
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+}
+
+// Item is the verdict on one expression: none if there is no error.
+type Item struct {
+	Location   Location `json:"location"`
+	Context    *string  `json:"context"`
+	Kind       Kind     `json:"kind"`
+	Expression string   `json:"expression"`
+	Error      *string  `json:"error"`
+	Note       *string  `json:"note"`
+}
+
+// Skipped is an expression that cannot be judged.
+type Skipped struct {
+	Location   Location `json:"location"`
+	Expression string   `json:"expression"`
+	Reason     string   `json:"reason"`
+}
+
+// Result is the answer to a Request.
+type Result struct {
+	Valid       bool      `json:"valid"`
+	OTTLVersion string    `json:"ottl_version"`
+	Checked     int       `json:"checked"`
+	Items       []Item    `json:"items"`
+	Skipped     []Skipped `json:"skipped"`
+}
+
+// Handle answers `lint`. Its errors are bad_request, unknown_context, yaml_syntax and too_many_expressions.
+func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage) (any, error) {
+	var request Request
+	if err := json.Unmarshal(raw, &request); err != nil {
+		return nil, operation.BadRequest("reading the request: %v", err)
+	}
+	factories, err := env.Factories()
+	if err != nil {
+		return nil, fmt.Errorf("making the factories: %w", err)
+	}
+	judge := &judge{ctx: ctx, factories: factories, build: env.BuildInfo}
+	inContext := request.Context != nil || request.Conditions != nil || request.Statements != nil ||
+		request.ValueExpressions != nil
+	switch {
+	case request.YAML != nil && inContext:
+		return nil, operation.BadRequest("a request holds either yaml or a context with expressions, not both")
+	case request.YAML != nil:
+		return judge.configuration(*request.YAML)
+	case inContext:
+		return judge.inContext(request)
+	}
+	return nil, operation.BadRequest("a request holds either yaml or a context with expressions")
+}
+
+// expression is one expression on its way to a verdict.
+type expression struct {
+	field field
+	// steps lead to it from the component's body: keys and indices.
+	steps []step
+	// written is what stands in the text, resolved what the component gets of it.
+	written, resolved string
+	// beside are the values next to it that the component reads it by, by their steps.
+	beside  []setting
+	context string
+	path    string
+	// position gives the line and column of the byte at an offset of written.
+	position func(offset int) (line, column int)
+
+	err  error
+	note []string
+}
+
+// step is a key, or an index where key is empty.
+type step struct {
+	key   string
+	index int
+}
+
+type setting struct {
+	steps []step
+	value any
+}
+
+// kind is that of the expression.
+func (e *expression) kind() Kind { return e.field.kind }
+
+// group is the same for the expressions that the component reads together.
+func (e *expression) group() string {
+	steps := e.steps[:1] // a statement in the list itself belongs to all of them
+	if len(e.steps) > 2 {
+		steps = e.steps[:2]
+	}
+	return fmt.Sprint(steps)
+}
+
+// infers tells that the component works out the context by itself.
+func (e *expression) infers() bool {
+	return e.field.context == "" && e.field.otherwise == "" && len(e.beside) == 0
+}
+
+// tooMany is the error of a request over the limit.
+func tooMany() error {
+	return &operation.Error{
+		Code:    "too_many_expressions",
+		Message: fmt.Sprintf("at most %d expressions are linted per request", maxExpressions),
+	}
+}

@@ -1,0 +1,200 @@
+package lint
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/headgate/headgate/layers/collector/internal/operation"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/connector/countconnector"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/connector/routingconnector"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/connector/signaltometricsconnector"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/connector/sumconnector"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/exporter/honeycombmarkerexporter"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/attributesprocessor"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/filterprocessor"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/logdedupprocessor"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/spanprocessor"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/tailsamplingprocessor"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/transformprocessor"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/connector"
+	"go.opentelemetry.io/collector/exporter"
+	"go.opentelemetry.io/collector/otelcol"
+	"go.opentelemetry.io/collector/processor"
+)
+
+// collector is one that holds the components that speak OTTL, and no others.
+func collector() *operation.Environment {
+	return &operation.Environment{
+		BuildInfo: component.BuildInfo{Command: "otelcol-contrib", Version: "0.139.0"},
+		Factories: func() (otelcol.Factories, error) {
+			factories := otelcol.Factories{
+				Processors: map[component.Type]processor.Factory{},
+				Connectors: map[component.Type]connector.Factory{},
+				Exporters:  map[component.Type]exporter.Factory{},
+			}
+			for _, factory := range []processor.Factory{
+				attributesprocessor.NewFactory(), filterprocessor.NewFactory(), logdedupprocessor.NewFactory(),
+				spanprocessor.NewFactory(), tailsamplingprocessor.NewFactory(), transformprocessor.NewFactory(),
+			} {
+				factories.Processors[factory.Type()] = factory
+			}
+			for _, factory := range []connector.Factory{
+				countconnector.NewFactory(), routingconnector.NewFactory(), signaltometricsconnector.NewFactory(),
+				sumconnector.NewFactory(),
+			} {
+				factories.Connectors[factory.Type()] = factory
+			}
+			factory := honeycombmarkerexporter.NewFactory()
+			factories.Exporters[factory.Type()] = factory
+			return factories, nil
+		},
+	}
+}
+
+func ask(t testing.TB, request Request) *Result {
+	t.Helper()
+	raw, err := json.Marshal(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := Handle(context.Background(), collector(), raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.(*Result)
+}
+
+func lintYAML(t testing.TB, text string) *Result {
+	t.Helper()
+	return ask(t, Request{YAML: &text})
+}
+
+func refusal(t *testing.T, request string) *operation.Error {
+	t.Helper()
+	_, err := Handle(context.Background(), collector(), json.RawMessage(request))
+	var refused *operation.Error
+	if !errors.As(err, &refused) {
+		t.Fatalf("not refused but %v", err)
+	}
+	return refused
+}
+
+func TestSmoke(t *testing.T) {
+	text := `
+processors:
+  transform/x:
+    log_statements:
+      - context: log
+        conditions: ['IsMatch(body, "(")', 'severity_number > 3']
+        statements:
+          - set(attributes["a"], 1) where true
+          - sett(attributes["a"], 1)
+          - set(attribute["a"], 1)
+          - set(attributes["a" 1)
+          - set(attributes["a"], Concatt(["a", body.foo], ","))
+    trace_statements:
+      - set(span.name, "x")
+      - set(resource.attributes["a"], "$$1 ${env:FOO}")
+      - set(spam.name, "x")
+    metric_statements:
+      - statements: [convert_sum_to_gauge(), 'set(metric.name, "a")', 42]
+  filter:
+    traces:
+      resource: ['attributes["a"] == Foo("x")', 'attributes["a"] = 1']
+      span: &a
+        - 'name == "x"'
+        - |
+          name ==
+             "x" or
+             nameX == 1
+      spanevent: *a
+    logs:
+      log_record: ['isMatch(body, "x")']
+  tail_sampling:
+    policies:
+      - name: a
+        type: ottl_condition
+        ottl_condition: {error_mode: ignore, span: ['attributes["a"] == 1', 'foo == 1'], spanevent: ['name == "a"']}
+      - name: b
+        type: and
+        and: {and_sub_policy: [{name: c, type: ottl_condition, ottl_condition: {span: ['attributes["a"] == 1', 'foo == 1']}}]}
+  logdedup:
+    conditions: ['body == "x"', "${env:A}", $orgvar:X == 1, nobody == 1]
+  nosuch:
+    conditions: [a == 1]
+connectors:
+  routing:
+    table:
+      - condition: attributes["a"] == 1
+        pipelines: [logs/x]
+      - condition: attributes["a"] === 1
+        context: log
+        pipelines: [logs/x]
+      - statement: route() where Foo()
+      - context: request
+        condition: request["a"] == "b"
+      - context: request
+        condition: request["a"]
+  count: {spans: {a: {conditions: ['name == "x"', 'nam == "x"']}}}
+  sum: {spans: {a: {source_attribute: x, conditions: ['name == "x"', 'nam == "x"']}}}
+  signaltometrics:
+    spans:
+      - name: a
+        conditions: ['name == "x" && foo']
+        histogram: {value: Microseconds(end_time - start_time), count: AdjustedCount()}
+      - name: b
+        sum: {value: Foo()}
+exporters:
+  honeycombmarker:
+    markers: [{type: x, rules: {log_conditions: ['body == "x"', 'bodi == "x"']}}]
+`
+	result := lintYAML(t, text)
+	for _, i := range result.Items {
+		deref := func(s *string) string {
+			if s == nil {
+				return "-"
+			}
+			return *s
+		}
+		t.Logf("%d:%d %s %s %s %q\n    E %s\n    N %s", i.Location.Line, i.Location.Column, i.Location.Path, deref(i.Context), i.Kind, i.Expression, deref(i.Error), deref(i.Note))
+	}
+	for _, i := range result.Skipped {
+		t.Log(i)
+	}
+}
+
+func BenchmarkLintOf200Expressions(b *testing.B) {
+	var text strings.Builder
+	text.WriteString("processors:\n")
+	for i := range 10 {
+		fmt.Fprintf(&text, "  transform/%d:\n    log_statements:\n      - context: log\n        statements:\n", i)
+		for k := range 10 {
+			fmt.Fprintf(&text, "          - 'set(attributes[\"a%d\"], Concat([body, \"x\"], \",\")) where IsMatch(body, \"^a.*%d$\") and severity_number > 9'\n", k, k)
+		}
+		fmt.Fprintf(&text, "  filter/%d:\n    traces:\n      span:\n", i)
+		for k := range 10 {
+			fmt.Fprintf(&text, "          - 'attributes[\"http.route\"] == \"/health%d\" and end_time_unix_nano < 5'\n", k)
+		}
+	}
+	b.Run("good", func(b *testing.B) {
+		for b.Loop() {
+			if result := lintYAML(b, text.String()); !result.Valid || result.Checked != 200 {
+				b.Fatal("not as written")
+			}
+		}
+	})
+	broken := strings.ReplaceAll(text.String(), "body", "bodi")
+	broken = strings.ReplaceAll(broken, "end_time_unix_nano <", "end_time_unix_nano =")
+	b.Run("all broken", func(b *testing.B) {
+		for b.Loop() {
+			if result := lintYAML(b, broken); result.Valid || result.Checked != 200 {
+				b.Fatal("not as written")
+			}
+		}
+	})
+}

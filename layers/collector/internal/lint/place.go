@@ -1,0 +1,252 @@
+package lint
+
+import (
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// offending is the offset, in what the component gets, of the token that the error is about.
+//
+// An error of syntax knows it. Others say it in words: which argument of which call, which function, path or segment of
+// a path. Those words are followed as far as they lead, and the name that they end with is looked up there.
+func (e *expression) offending() int {
+	var syntax syntaxError
+	if errors.As(e.err, &syntax) {
+		return min(max(syntax.Position().Offset-len(e.field.prefix), 0), len(e.resolved))
+	}
+	tokens := tokenize(e.resolved)
+	if len(tokens) == 0 {
+		return 0
+	}
+	s := &search{tokens: tokens, to: len(tokens)}
+	message := parserError(e.err).Error()
+	message = s.follow(message)
+	if start, found := s.named(message); found {
+		return start
+	}
+	return s.tokens[s.from].start
+}
+
+// search is narrowed from all tokens to those that an error speaks of.
+type search struct {
+	tokens   []token
+	from, to int
+	// call is the call whose arguments the message goes on about.
+	call *named
+}
+
+var (
+	inCall     = regexp.MustCompile(`^error while parsing arguments for call to "(\w+)": `)
+	inArgument = regexp.MustCompile(`^invalid argument at position (\d+): `)
+	inList     = regexp.MustCompile(`^error while parsing list argument at index (\d+): `)
+)
+
+// follow narrows the search to the part that a message leads to, and gives the rest of the message.
+func (s *search) follow(message string) string {
+	for {
+		if match := inCall.FindStringSubmatch(message); match != nil {
+			if !s.enter(match[1]) {
+				return message
+			}
+			message = message[len(match[0]):]
+		} else if match := inArgument.FindStringSubmatch(message); match != nil && s.call != nil {
+			index, err := strconv.Atoi(match[1])
+			if err != nil || !s.part(s.call.after, index) {
+				return message
+			}
+			s.call = nil
+			message = message[len(match[0]):]
+		} else if match := inList.FindStringSubmatch(message); match != nil {
+			index, err := strconv.Atoi(match[1])
+			if err != nil || !s.part(s.from, index) {
+				return message
+			}
+			message = message[len(match[0]):]
+		} else {
+			return message
+		}
+	}
+}
+
+// enter goes to the first call of a function in the part.
+func (s *search) enter(function string) bool {
+	for _, name := range names(s.tokens) {
+		if name.first >= s.from && name.after <= s.to && name.called && name.text == function {
+			s.call = &name
+			s.from = name.first
+			s.to = min(closing(s.tokens, name.after)+1, len(s.tokens))
+			return true
+		}
+	}
+	return false
+}
+
+// part goes to one of the parts, separated by commas, between the bracket at open and the one that closes it.
+func (s *search) part(open, index int) bool {
+	end := closing(s.tokens, open)
+	from, depth := open+1, 0
+	for i := open + 1; i <= end && i < len(s.tokens); i++ {
+		if i == end || depth == 0 && s.tokens[i].text == "," && s.tokens[i].kind == punctuationToken {
+			if index == 0 {
+				s.from, s.to = from, i
+				return from < i
+			}
+			index--
+			from = i + 1
+		}
+		depth += nesting(s.tokens[i])
+	}
+	return false
+}
+
+var (
+	undefinedFunction = regexp.MustCompile(`undefined function "?(\w+)"?`)
+	functionNamed     = regexp.MustCompile(`(?:function|names must start with an? \w+ letter but got) ["'](\w+)["']`)
+	editorIndexed     = regexp.MustCompile(`may be indexed, not editors, but got (\w+)`)
+	enumSymbol        = regexp.MustCompile(`enum symbol,? "?(\w+)"?`)
+	parameter         = regexp.MustCompile(`no such parameter: (\w+)`)
+	badSegment        = regexp.MustCompile(`segment "([^"]*)" from path "(.*?)" is not a valid path`)
+	pathNamed         = regexp.MustCompile(`(?:from|for) path "(.*?)"(?: is|,)`)
+	unusedSection     = regexp.MustCompile(`the (?:path section|keys indexing) "(\w+)"`)
+	cachePath         = regexp.MustCompile(`path "(.*?)" `)
+	notACandidate     = regexp.MustCompile(`context "(\w+)"`)
+	quoted            = regexp.MustCompile("[\"'`]([^\"'`]+)[\"'`]")
+)
+
+// named looks up what a message names in the part.
+func (s *search) named(message string) (int, bool) {
+	for _, pattern := range []*regexp.Regexp{undefinedFunction, functionNamed, editorIndexed} {
+		if match := pattern.FindStringSubmatch(message); match != nil {
+			if start, found := s.name(match[1], func(n named) bool { return n.called }); found {
+				return start, true
+			}
+			if start, found := s.name(match[1], anyName); found {
+				return start, true
+			}
+		}
+	}
+	if match := badSegment.FindStringSubmatch(message); match != nil {
+		return s.segment(match[1], match[2])
+	}
+	if match := pathNamed.FindStringSubmatch(message); match != nil {
+		return s.segment("", match[1])
+	}
+	for _, pattern := range []*regexp.Regexp{enumSymbol, parameter, unusedSection} {
+		if match := pattern.FindStringSubmatch(message); match != nil {
+			if start, found := s.name(match[1], anyName); found {
+				return start, true
+			}
+		}
+	}
+	if match := cachePath.FindStringSubmatch(message); match != nil {
+		if start, found := s.segment("", match[1]); found {
+			return start, true
+		}
+	}
+	if match := notACandidate.FindStringSubmatch(message); match != nil {
+		if start, found := s.name(match[1], func(n named) bool { return !n.called && !n.segment }); found {
+			return start, true
+		}
+	}
+	return s.literal(message)
+}
+
+func anyName(named) bool { return true }
+
+// name is where the first name of this text stands for which holds.
+func (s *search) name(text string, holds func(named) bool) (int, bool) {
+	for _, name := range names(s.tokens) {
+		if name.first >= s.from && name.after <= s.to && name.text == text && holds(name) {
+			return name.start, true
+		}
+	}
+	return 0, false
+}
+
+// segment is where a segment of a path stands, or the path, when no segment is given. The parser writes a path without
+// the quotes of its keys, and with the context before it that a component has put there.
+func (s *search) segment(segment, path string) (int, bool) {
+	first, rest, _ := strings.Cut(path, ".")
+	for _, wanted := range []string{path, rest} {
+		if wanted == "" {
+			continue
+		}
+		for _, name := range names(s.tokens) {
+			if name.first < s.from || name.after > s.to || name.called || name.segment {
+				continue
+			}
+			end := pathEnd(s.tokens, name.first)
+			if plainPath(s.tokens[name.first:end]) != wanted {
+				continue
+			}
+			if segment == "" || segment == first && wanted == rest {
+				return name.start, true
+			}
+			for _, part := range names(s.tokens[:end]) {
+				if part.first >= name.first && part.text == segment {
+					return part.start, true
+				}
+			}
+			return name.start, true
+		}
+	}
+	return s.name(segment, anyName)
+}
+
+// pathEnd is the index behind a path: names joined by dots, each with keys in brackets.
+func pathEnd(tokens []token, at int) int {
+	for at < len(tokens) {
+		for at < len(tokens) && isName(tokens[at]) {
+			at++
+		}
+		for at < len(tokens) && tokens[at].text == "[" {
+			at = min(closing(tokens, at)+1, len(tokens))
+		}
+		if at >= len(tokens) || tokens[at].text != "." {
+			break
+		}
+		at++
+	}
+	return at
+}
+
+// plainPath is a path as the parser writes it in an error.
+func plainPath(tokens []token) string {
+	var plain strings.Builder
+	for _, t := range tokens {
+		if t.kind == stringToken {
+			if text, err := strconv.Unquote(t.text); err == nil {
+				plain.WriteString(text)
+				continue
+			}
+		}
+		plain.WriteString(t.text)
+	}
+	return plain.String()
+}
+
+// literal is where a string or name stands that the message quotes: a pattern that does not compile, a wrong format.
+func (s *search) literal(message string) (int, bool) {
+	tokens := s.tokens[s.from:s.to]
+	for _, t := range tokens {
+		if t.kind == stringToken && len(t.text) > 2 {
+			text, err := strconv.Unquote(t.text)
+			if err == nil && (strings.Contains(message, text) || strings.Contains(message, strconv.Quote(text))) {
+				return t.start, true
+			}
+		}
+	}
+	for _, match := range quoted.FindAllStringSubmatch(message, -1) {
+		for _, t := range tokens {
+			if t.kind == stringToken && strings.Contains(t.text, match[1]) {
+				return t.start, true
+			}
+		}
+		if start, found := s.name(match[1], anyName); found {
+			return start, true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,260 @@
+package lint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/confmap"
+	"go.opentelemetry.io/collector/confmap/xconfmap"
+	"go.opentelemetry.io/collector/connector"
+	"go.opentelemetry.io/collector/consumer"
+	"go.opentelemetry.io/collector/consumer/xconsumer"
+	"go.opentelemetry.io/collector/otelcol"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/collector/pipeline"
+	"go.opentelemetry.io/collector/pipeline/xpipeline"
+	"go.opentelemetry.io/collector/processor"
+	"go.opentelemetry.io/collector/processor/xprocessor"
+	metricnoop "go.opentelemetry.io/otel/metric/noop"
+	tracenoop "go.opentelemetry.io/otel/trace/noop"
+	"go.uber.org/zap"
+)
+
+// probe asks a component whether it accepts these expressions: it decodes and validates a configuration that holds
+// nothing else but what the component cannot do without, and is created, or started, as far as the speaker says.
+func (j *judge) probe(s speaker, expressions []*expression) error {
+	if s.parse != nil {
+		for _, e := range expressions {
+			if err := s.parse(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	factory := factoryOf(j.factories, s)
+	if factory == nil {
+		return fmt.Errorf("%s is not in this build", s.id())
+	}
+	config, err := decode(factory, configuration(s, expressions))
+	if err != nil {
+		return err
+	}
+	if err := xconfmap.Validate(config); err != nil {
+		return err
+	}
+	for _, signal := range creations(expressions) {
+		created, err := create(j.ctx, factory, config, signal, zap.NewNop())
+		if err != nil {
+			return err
+		}
+		if !s.start {
+			continue
+		}
+		err = created.Start(j.ctx, noExtensions{})
+		if err = errors.Join(err, created.Shutdown(j.ctx)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// creations are the signals for which the component has to be created to read the expressions.
+func creations(expressions []*expression) []pipeline.Signal {
+	var signals []pipeline.Signal
+	for _, e := range expressions {
+		if e.field.create != (pipeline.Signal{}) && !slices.Contains(signals, e.field.create) {
+			signals = append(signals, e.field.create)
+		}
+	}
+	return signals
+}
+
+func decode(factory component.Factory, plain map[string]any) (component.Config, error) {
+	config := factory.CreateDefaultConfig()
+	if err := confmap.NewFromStringMap(plain).Unmarshal(&config); err != nil {
+		return nil, err
+	}
+	return config, nil
+}
+
+// factoryOf is the component's factory, nil if this build does not hold it.
+func factoryOf(factories otelcol.Factories, s speaker) component.Factory {
+	kind, err := component.NewType(s.kind)
+	if err != nil {
+		return nil
+	}
+	var factory component.Factory
+	var known bool
+	switch s.section {
+	case "receivers":
+		factory, known = factories.Receivers[kind]
+	case "processors":
+		factory, known = factories.Processors[kind]
+	case "exporters":
+		factory, known = factories.Exporters[kind]
+	case "connectors":
+		factory, known = factories.Connectors[kind]
+	case "extensions":
+		factory, known = factories.Extensions[kind]
+	}
+	if !known {
+		return nil
+	}
+	return factory
+}
+
+// configuration is that of a component holding these expressions.
+func configuration(s speaker, expressions []*expression) map[string]any {
+	root := &branch{}
+	for _, e := range expressions {
+		root.put(e, e.steps, e.resolved)
+		for _, setting := range e.beside {
+			root.put(e, setting.steps, setting.value)
+		}
+	}
+	config, _ := root.plain().(map[string]any)
+	if config == nil {
+		config = map[string]any{}
+	}
+	if s.complete != nil {
+		s.complete(config)
+	}
+	return config
+}
+
+// branch is a node of a configuration that grows from paths.
+type branch struct {
+	keys    map[string]*branch
+	entries map[int]*branch
+	value   any
+}
+
+func (b *branch) put(e *expression, steps []step, value any) {
+	for i, next := range steps {
+		var child *branch
+		if next.key == "" && e.field.pattern[i] == "[]" {
+			if b.entries == nil {
+				b.entries = map[int]*branch{}
+			}
+			child = b.entries[next.index]
+			if child == nil {
+				child = &branch{}
+				b.entries[next.index] = child
+			}
+		} else {
+			key := next.key
+			if i < len(e.field.pattern) && e.field.pattern[i] == "*" {
+				key = fmt.Sprintf("key %x", key) // no name that somebody chose shall make a difference
+			}
+			if b.keys == nil {
+				b.keys = map[string]*branch{}
+			}
+			child = b.keys[key]
+			if child == nil {
+				child = &branch{}
+				b.keys[key] = child
+			}
+		}
+		b = child
+	}
+	b.value = value
+}
+
+// plain is the branch as maps and lists; what was left out of a list leaves no gap.
+func (b *branch) plain() any {
+	switch {
+	case b.keys != nil:
+		plain := map[string]any{}
+		for key, child := range b.keys {
+			plain[key] = child.plain()
+		}
+		return plain
+	case b.entries != nil:
+		plain := []any{}
+		for _, index := range slices.Sorted(maps.Keys(b.entries)) {
+			plain = append(plain, b.entries[index].plain())
+		}
+		return plain
+	}
+	return b.value
+}
+
+// create makes a processor or connector for one signal. Nothing flows through it; a connector leads to the sink.
+func create(
+	ctx context.Context, factory component.Factory, config component.Config, signal pipeline.Signal, logger *zap.Logger,
+) (component.Component, error) {
+	id := component.NewID(factory.Type())
+	telemetry := component.TelemetrySettings{
+		Logger:         logger,
+		TracerProvider: tracenoop.NewTracerProvider(),
+		MeterProvider:  metricnoop.NewMeterProvider(),
+		Resource:       pcommon.NewResource(),
+	}
+	switch factory := factory.(type) {
+	case processor.Factory:
+		return createProcessor(ctx, factory, processor.Settings{ID: id, TelemetrySettings: telemetry}, config, signal)
+	case connector.Factory:
+		router := connector.NewLogsRouter(map[pipeline.ID]consumer.Logs{
+			sink: noLogs{}, pipeline.NewIDWithName(pipeline.SignalLogs, "other"): noLogs{},
+		})
+		return factory.CreateLogsToLogs(ctx, connector.Settings{ID: id, TelemetrySettings: telemetry}, config, router)
+	}
+	return nil, fmt.Errorf("no way to create %s", factory.Type())
+}
+
+func createProcessor(
+	ctx context.Context, factory processor.Factory, settings processor.Settings, config component.Config,
+	signal pipeline.Signal,
+) (component.Component, error) {
+	switch signal {
+	case pipeline.SignalTraces:
+		return factory.CreateTraces(ctx, settings, config, noTraces{})
+	case pipeline.SignalMetrics:
+		return factory.CreateMetrics(ctx, settings, config, noMetrics{})
+	case pipeline.SignalLogs:
+		return factory.CreateLogs(ctx, settings, config, noLogs{})
+	case xpipeline.SignalProfiles:
+		if profiling, able := factory.(xprocessor.Factory); able {
+			return profiling.CreateProfiles(ctx, settings, config, noProfiles{})
+		}
+	}
+	return nil, pipeline.ErrSignalNotSupported
+}
+
+// noExtensions is a host without any.
+type noExtensions struct{}
+
+func (noExtensions) GetExtensions() map[component.ID]component.Component { return nil }
+
+type unchanging struct{}
+
+func (unchanging) Capabilities() consumer.Capabilities { return consumer.Capabilities{} }
+
+// noTraces and the like consume nothing, for nothing is ever sent.
+type (
+	noTraces   struct{ unchanging }
+	noMetrics  struct{ unchanging }
+	noLogs     struct{ unchanging }
+	noProfiles struct{ unchanging }
+)
+
+func (noTraces) ConsumeTraces(context.Context, ptrace.Traces) error         { return nil }
+func (noMetrics) ConsumeMetrics(context.Context, pmetric.Metrics) error     { return nil }
+func (noLogs) ConsumeLogs(context.Context, plog.Logs) error                 { return nil }
+func (noProfiles) ConsumeProfiles(context.Context, pprofile.Profiles) error { return nil }
+
+var (
+	_ consumer.Traces    = noTraces{}
+	_ consumer.Metrics   = noMetrics{}
+	_ consumer.Logs      = noLogs{}
+	_ xconsumer.Profiles = noProfiles{}
+	_ component.Host     = noExtensions{}
+)

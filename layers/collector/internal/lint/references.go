@@ -1,0 +1,52 @@
+package lint
+
+import (
+	"fmt"
+	"strings"
+)
+
+// reference is the first `${...}` that the collector replaces in a text, "" if there is none: then the text is what the
+// component gets, but for `$$`, which stands for `$`. It follows confmap's resolver, with `env` as the default scheme.
+func reference(text string) string {
+	closing := strings.IndexByte(text, '}')
+	if closing < 0 {
+		return ""
+	}
+	opening := strings.LastIndex(text[:closing], "${")
+	if opening < 0 {
+		return reference(text[closing+1:])
+	}
+	dollars := len(text[:opening]) - len(strings.TrimRight(text[:opening], "$"))
+	if dollars%2 == 1 {
+		return "" // escaped; the resolver looks no further
+	}
+	return text[opening : closing+1]
+}
+
+// unknowable says what of a text is known only where the collector runs, "" if nothing is.
+func unknowable(text string) string {
+	if found := reference(text); found != "" {
+		return fmt.Sprintf("it holds %s, whose value is not known here", found)
+	}
+	if at := strings.Index(text, "$orgvar:"); at >= 0 {
+		end := at + len("$orgvar:")
+		end += span(text[end:], isWord)
+		return fmt.Sprintf("it holds %s, whose value is not known here", text[at:end])
+	}
+	return ""
+}
+
+// unescaped is what the component gets of a text without references.
+func unescaped(text string) string { return strings.ReplaceAll(text, "$$", "$") }
+
+// writtenOffset is the offset in a text of what is at an offset of the unescaped text.
+func writtenOffset(text string, offset int) int {
+	at := 0
+	for range offset {
+		if strings.HasPrefix(text[at:], "$$") {
+			at++
+		}
+		at++
+	}
+	return min(at, len(text))
+}
