@@ -1,0 +1,161 @@
+"""Every flow of the gallery, proven on the running service: a new folder is a new test, which fails until it is proven.
+
+Runs last as long as they were asked to, so those of all selected flows go on at once.
+"""
+
+import re
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import yaml
+
+from headgate.flows import source
+from tests.end_to_end.local_service import LocalService
+
+pytestmark = pytest.mark.end_to_end
+
+FLOWS = Path(__file__).parents[2] / "flows"
+SLUGS = sorted(folder.name for folder in FLOWS.iterdir() if folder.is_dir())
+RUNS_AT_ONCE = 6
+FINAL = ("Success", "Fail", "Error")
+INFERRED = re.compile(r'context "\w+" is inferred from the paths')
+# A receiver that gives way to the sample as any other does, and does nothing to raw lines.
+PLAIN_RECEIVER = {"otlp/plain": {"protocols": {"grpc": {}}}}
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What the service says of a flow."""
+
+    validation: Json
+    lint: Json
+    run: Json
+    run_without_main_component: Json
+
+
+@pytest.fixture(scope="session")
+def proofs(service: LocalService, request: pytest.FixtureRequest) -> Iterator[dict[str, Future[Proof]]]:
+    """The proofs of the selected flows, under way."""
+    callspecs = [item.callspec for item in request.session.items if hasattr(item, "callspec")]
+    selected = sorted({spec.params["slug"] for spec in callspecs if spec.params.get("slug") in SLUGS})
+    with service.client() as client, ThreadPoolExecutor(RUNS_AT_ONCE) as pool:
+        yield {slug: pool.submit(prove, client, slug) for slug in selected}
+        pool.shutdown(cancel_futures=True)
+
+
+def prove(client: httpx.Client, slug: str) -> Proof:
+    flow = source.read(FLOWS / slug)
+    trial = flow.file.test
+    return Proof(
+        validation=answer(client.post("/validate", json={"yaml": flow.yaml})),
+        lint=answer(client.post("/ottl/lint", json={"yaml": flow.yaml})),
+        run=run(client, flow, flow.yaml),
+        run_without_main_component=run(client, flow, without(flow.yaml, trial.main_component)),
+    )
+
+
+def answer(response: httpx.Response) -> Json:
+    assert response.is_success, response.text
+    content: Json = response.json()
+    return content
+
+
+def run(client: httpx.Client, flow: source.Source, text: str) -> Json:
+    """A finished run of the flow's sample through `text`."""
+    trial = flow.file.test
+    request = {
+        "yaml": text,
+        "sample": flow.sample,
+        "signal_type": trial.signal_type,
+        "target_pipeline": trial.target_pipeline,
+        "duration_seconds": trial.duration_seconds,
+        "rules": [rule.model_dump(exclude_none=True) for rule in flow.rules],
+    }
+    response = client.post("/testing/runs", json=request)
+    if refused := refused_rules(response):
+        return {"status": "Refused", "stderr": "", "validation_results": refused}
+    started = answer(response)
+    while (found := answer(client.get(f"/testing/runs/{started['id']}")))["status"] not in FINAL:
+        time.sleep(0.5)
+    return found
+
+
+def remark(item: Json) -> str | None:
+    """What the linter says against an expression. That a context was inferred is no fault."""
+    note = item["note"] or ""
+    return item["error"] or ("" if INFERRED.fullmatch(note) else note)
+
+
+def refused_rules(response: httpx.Response) -> list[Json]:
+    """The rules that cannot even be judged, since no signal of theirs is left; as results that did not pass."""
+    problems = response.json().get("errors") or [] if response.status_code == 422 else []
+    return [{"passed": False, **problem} for problem in problems if problem["loc"][:2] == ["body", "rules"]]
+
+
+def without(text: str, component: str) -> str:
+    """The configuration with no pipeline using the component."""
+    document = yaml.safe_load(text)
+    is_connector = component in (document.get("connectors") or {})
+    for pipeline in document["service"]["pipelines"].values():
+        for section in ("receivers", "processors", "exporters"):
+            used = pipeline.get(section) or []
+            pipeline[section] = [name for name in used if name != component]
+        # What loses all its receivers or exporters still has to be a pipeline.
+        pipeline["receivers"] = pipeline["receivers"] or list(PLAIN_RECEIVER)
+        pipeline["exporters"] = pipeline["exporters"] or ["debug/plain"]
+    document["receivers"] |= PLAIN_RECEIVER
+    document["exporters"] |= {"debug/plain": {}}
+    if is_connector:
+        del document["connectors"][component]
+    changed: str = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
+    return changed
+
+
+def test_the_gallery_is_whole() -> None:
+    assert sorted(flow.slug for flow in source.load(FLOWS)) == SLUGS
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_a_flow_validates_on_the_real_collector_with_an_empty_environment(
+    slug: str, proofs: dict[str, Future[Proof]]
+) -> None:
+    validation = proofs[slug].result().validation
+
+    assert (validation["valid"], validation["errors"]) == (True, [])
+    assert {warning["code"] for warning in validation["warnings"]} <= {"unset_variable"}
+    assert {variable["name"] for variable in validation["environment"]} == set(source.read(FLOWS / slug).file.settings)
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_a_flow_lints_clean_with_no_expression_left_unjudged(slug: str, proofs: dict[str, Future[Proof]]) -> None:
+    lint = proofs[slug].result().lint
+
+    assert [item for item in lint["items"] if remark(item)] == []
+    assert (lint["valid"], lint["skipped"]) == (True, [])
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_the_sample_of_a_flow_passes_its_rules_in_a_real_pipeline_test(
+    slug: str, proofs: dict[str, Future[Proof]]
+) -> None:
+    run = proofs[slug].result().run
+
+    assert [result for result in run["validation_results"] if not result["passed"]] == [], run["stderr"]
+    assert (run["status"], run["success"]) == ("Success", True), run["stderr"]
+    assert len(run["validation_results"]) >= source.FEWEST_RULES
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_without_its_main_component_a_flow_fails_a_rule(slug: str, proofs: dict[str, Future[Proof]]) -> None:
+    run = proofs[slug].result().run_without_main_component
+
+    assert run["status"] in ("Fail", "Refused"), run["stderr"]
+    assert not all(result["passed"] for result in run["validation_results"])
