@@ -102,7 +102,7 @@ func firstWord(text string) string {
 
 // paths are the names that the contexts of pkg/ottl document for the segments of paths. A test reads the documentation.
 var paths = []string{
-	"aggregation_temporality", "attribute_indices", "attributes", "body", "bucket_counts", "cache", "comment_strindices",
+	"aggregation_temporality", "attribute_indices", "attributes", "body", "bucket_counts", "cache", "comment_strindices", "comment_string_indices",
 	"count", "data_points", "datapoint", "default_sample_type", "default_sample_type_strindex",
 	"deprecated_string", "description", "dropped_attributes_count", "dropped_events_count", "dropped_links_count",
 	"duration", "duration_unix_nano", "end_time", "end_time_unix_nano", "event_index", "event_name", "events", "exemplars",
@@ -112,7 +112,7 @@ var paths = []string{
 	"period_type", "positive", "profile", "profile_id", "profilesample", "quantile_values", "resource", "sample",
 	"sample_type", "scale", "schema_url", "scope", "severity_number", "severity_text", "span", "span_id", "spanevent",
 	"start_time", "start_time_unix_nano", "stack_index", "status", "code", "string", "sum", "time", "time_unix_nano",
-	"timestamps_unix_nano", "trace_id", "trace_state", "type", "unit", "value", "value_double", "value_int", "values",
+	"timestamps", "timestamps_unix_nano", "trace_id", "trace_state", "type", "unit", "value", "value_double", "value_int", "values",
 	"version", "zero_count",
 }
 

@@ -1,0 +1,254 @@
+package lint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	goparser "go/parser"
+	gotoken "go/token"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"go.opentelemetry.io/collector/pipeline"
+	"go.opentelemetry.io/collector/pipeline/xpipeline"
+)
+
+// importsOf are the packages that a Go file imports.
+func importsOf(t *testing.T, file string) []string {
+	t.Helper()
+	parsed, err := goparser.ParseFile(gotoken.NewFileSet(), file, nil, goparser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for _, spec := range parsed.Imports {
+		path, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	return paths
+}
+
+var componentType = regexp.MustCompile(`component\.MustNewType\("(\w+)"\)`)
+
+// componentsWithOTTL are the components of the distribution whose package depends on pkg/ottl, as the Go tool says.
+func componentsWithOTTL(t *testing.T) []string {
+	t.Helper()
+	arguments := []string{"list", "-tags", "grpcnotrace", "-f", "{{.ImportPath}}\t{{.Dir}}\t{{join .Deps \" \"}}"}
+	for _, path := range importsOf(t, "../distribution/components.go") {
+		for _, section := range sections {
+			if strings.Contains(path, "/"+strings.TrimSuffix(section, "s")+"/") {
+				arguments = append(arguments, path)
+			}
+		}
+	}
+	listed, err := exec.Command("go", arguments...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, line := range strings.Split(strings.TrimSpace(string(listed)), "\n") {
+		parts := strings.Split(line, "\t")
+		if !slices.Contains(strings.Fields(parts[2]), ottlModule) {
+			continue
+		}
+		status, err := os.ReadFile(filepath.Join(parts[1], "internal/metadata/generated_status.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		section := regexp.MustCompile(`/(\w+)/\w+$`).FindStringSubmatch(parts[0])[1] + "s"
+		found = append(found, section+"::"+componentType.FindStringSubmatch(string(status))[1])
+	}
+	return found
+}
+
+func TestEveryLinkedComponentThatDependsOnOTTLIsKnown(t *testing.T) {
+	var known []string
+	for _, s := range speakers {
+		known = append(known, s.id())
+	}
+	linked := componentsWithOTTL(t)
+	slices.Sort(known)
+	slices.Sort(linked)
+
+	if !slices.Equal(known, linked) {
+		t.Errorf("the table has %q, the linked components that depend on pkg/ottl are %q", known, linked)
+	}
+}
+
+// reaches tells whether what stands in a field comes to the OTTL parser.
+func reaches(t *testing.T, s speaker, pattern []string) bool {
+	t.Helper()
+	factories, err := collector().Factories()
+	if err != nil {
+		t.Fatal(err)
+	}
+	judge := &judge{ctx: context.Background(), factories: factories}
+	for _, signal := range []pipeline.Signal{
+		{}, pipeline.SignalTraces, pipeline.SignalMetrics, pipeline.SignalLogs, xpipeline.SignalProfiles,
+	} {
+		_, connecting := factories.Connectors[factoryOf(factories, s).Type()]
+		if connecting && signal != (pipeline.Signal{}) && signal != pipeline.SignalLogs {
+			continue
+		}
+		e := &expression{field: field{pattern: pattern, create: signal}, resolved: "$$ no OTTL $$"}
+		for _, part := range pattern {
+			switch part {
+			case "[]":
+				e.steps = append(e.steps, step{})
+			default:
+				e.steps = append(e.steps, step{key: part})
+			}
+		}
+		var syntax syntaxError
+		if errors.As(judge.probe(s, []*expression{e}), &syntax) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestEveryFieldOfTheTableReachesTheParser(t *testing.T) {
+	for _, s := range speakers {
+		for _, field := range s.fields {
+			if !reaches(t, s, field.pattern) {
+				t.Errorf("%s: %s does not", s.id(), strings.Join(field.pattern, "."))
+			}
+		}
+	}
+}
+
+func TestEveryTextOfAConfigurationThatReachesTheParserIsInTheTable(t *testing.T) {
+	factories, err := collector().Factories()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried := 0
+	for _, s := range speakers {
+		known := map[string]bool{}
+		for _, field := range s.fields {
+			known[strings.Join(field.pattern, ".")] = true
+		}
+		config := factoryOf(factories, s).CreateDefaultConfig()
+		patterns := map[string]bool{}
+		texts(reflect.TypeOf(config), nil, patterns, 0)
+		for pattern := range known {
+			// A statement in a list by itself is made a group before it is decoded.
+			if !patterns[pattern] && !strings.HasSuffix(pattern, "_statements.[]") {
+				t.Errorf("%s: %s is no field of %T", s.id(), pattern, config)
+			}
+		}
+		for _, pattern := range slices.Sorted(maps.Keys(patterns)) {
+			tried++
+			if !known[pattern] && reaches(t, s, strings.Split(pattern, ".")) {
+				t.Errorf("%s: %s does and is not", s.id(), pattern)
+			}
+		}
+	}
+	t.Logf("%d fields that hold text were tried", tried)
+}
+
+// texts are the patterns of the fields of a configuration that hold text, by the type it is decoded into.
+func texts(of reflect.Type, pattern []string, found map[string]bool, depth int) {
+	if depth > 12 {
+		return
+	}
+	if get, optional := reflect.PointerTo(of).MethodByName("Get"); optional && strings.HasPrefix(of.Name(), "Optional[") {
+		of = get.Type.Out(0)
+	}
+	switch of.Kind() {
+	case reflect.Pointer:
+		texts(of.Elem(), pattern, found, depth)
+	case reflect.String:
+		if len(pattern) > 0 {
+			found[strings.Join(pattern, ".")] = true
+		}
+	case reflect.Slice:
+		texts(of.Elem(), append(slices.Clip(pattern), "[]"), found, depth+1)
+	case reflect.Map:
+		texts(of.Elem(), append(slices.Clip(pattern), "*"), found, depth+1)
+	case reflect.Struct:
+		for i := range of.NumField() {
+			field := of.Field(i)
+			name, options, _ := strings.Cut(field.Tag.Get("mapstructure"), ",")
+			switch {
+			case strings.Contains(options, "squash"):
+				texts(field.Type, pattern, found, depth+1)
+			case name != "" && name != "-":
+				texts(field.Type, append(slices.Clip(pattern), name), found, depth+1)
+			}
+		}
+	}
+}
+
+func TestAComponentWithoutFieldsSaysWhy(t *testing.T) {
+	for _, s := range speakers {
+		if (s.silence == "") != (len(s.fields) > 0) {
+			t.Errorf("%s has %d fields and says %q", s.id(), len(s.fields), s.silence)
+		}
+	}
+}
+
+// moduleFolder is where the sources of a linked module are.
+func moduleFolder(t *testing.T, module string) string {
+	t.Helper()
+	folder, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(folder))
+}
+
+func TestDeprecatedFunctionsAreThoseOfTheDocumentation(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join(moduleFolder(t, ottlModule), "ottlfuncs/README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := map[string]bool{}
+	for _, match := range regexp.MustCompile(`(?m)^### (\w+) \(Deprecated\)`).FindAllStringSubmatch(string(readme), -1) {
+		documented[match[1]] = true
+	}
+	for function := range documented {
+		if deprecatedFunctions[function] == "" {
+			t.Errorf("%s is deprecated", function)
+		}
+	}
+	if len(documented) != len(deprecatedFunctions) {
+		t.Errorf("the documentation has %v, the table %v", documented, deprecatedFunctions)
+	}
+}
+
+func TestSuggestedPathsAndEnumsAreThoseOfTheDocumentation(t *testing.T) {
+	readmes, err := filepath.Glob(filepath.Join(moduleFolder(t, ottlModule), "contexts/*/README.md"))
+	if err != nil || len(readmes) < 8 {
+		t.Fatal(readmes, err)
+	}
+	row := regexp.MustCompile(`(?m)^\|\s*([a-z_.\\\[\]"]+|[A-Z][A-Z0-9_]+[A-Z0-9])\s*\|`)
+	missing := map[string]bool{}
+	for _, file := range readmes {
+		readme, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range row.FindAllStringSubmatch(string(readme), -1) {
+			for _, segment := range regexp.MustCompile(`[A-Za-z0-9_]+`).FindAllString(match[1], -1) {
+				if !slices.Contains(vocabulary(false), segment) && segment != "path" {
+					missing[segment] = true
+				}
+			}
+		}
+	}
+	if len(missing) > 0 {
+		t.Error(fmt.Sprint("not suggested: ", slices.Sorted(maps.Keys(missing))))
+	}
+}
