@@ -167,7 +167,7 @@ func (d *diagnosis) validateErrors(path []string, err error) {
 		}
 	}
 	code := InvalidValue
-	if slices.Equal(path, []string{"service", "pipelines"}) {
+	if len(path) > 1 && path[0] == "service" && path[1] == "pipelines" {
 		code = PipelineGraph
 	}
 	d.error(code, atValue, path, err.Error())

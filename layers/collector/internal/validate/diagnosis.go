@@ -3,7 +3,9 @@ package validate
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"go.opentelemetry.io/collector/component"
@@ -22,6 +24,8 @@ type diagnosis struct {
 	refused map[string]bool
 	// broken are the components on which something was found.
 	broken map[string]bool
+	// kindsOf are the sections in which there is a component of a type.
+	kindsOf map[component.Type][]string
 }
 
 // configs are the components' configurations, as far as they could be decoded.
@@ -39,6 +43,7 @@ func (d *diagnosis) run(ctx context.Context, conf *confmap.Conf) error {
 		factories.Telemetry = otelconftelemetry.NewFactory()
 	}
 	d.broken = make(map[string]bool)
+	d.kindsOf = kindsOf(factories)
 	top := conf.ToStringMap()
 	d.sections(top)
 	parts := &parts{
@@ -70,7 +75,7 @@ func (d *diagnosis) sections(top map[string]any) {
 			d.error(UnknownSection, atKey, []string{name}, message)
 			continue
 		}
-		if _, isMapping := content.(map[string]any); !isMapping && content != nil {
+		if !isMapping(content) && content != nil {
 			d.error(WrongType, atKey, []string{name}, fmt.Sprintf("'%s' expected a map or struct, got %q", name, kindOf(content)))
 		}
 	}
@@ -85,7 +90,8 @@ func decodeSection[F component.Factory](
 	if err != nil {
 		return decoded // said by sections
 	}
-	for _, name := range d.names(section, sub) {
+	content := sub.ToStringMap()
+	for _, name := range slices.Sorted(maps.Keys(content)) {
 		path := []string{section, name}
 		var id component.ID
 		if err := id.UnmarshalText([]byte(name)); err != nil {
@@ -102,7 +108,12 @@ func decodeSection[F component.Factory](
 			d.componentError(UnknownComponent, atKey, path, d.unknownType(section, id, typeNames(factories)))
 			continue
 		}
-		if d.refused[componentOf(path)] || d.refused[""] {
+		if content := content[name]; !isMapping(content) && content != nil {
+			d.componentError(WrongType, atValue, path, fmt.Sprintf(
+				"'[%s]' expected type 'map[string]interface {}', got unconvertible type '%T'", name, content))
+			continue
+		}
+		if d.incomplete(path) {
 			d.broken[componentOf(path)] = true
 			continue
 		}
@@ -114,6 +125,11 @@ func decodeSection[F component.Factory](
 		}
 	}
 	return decoded
+}
+
+// incomplete tells whether a refused provider left something out of a component.
+func (d *diagnosis) incomplete(path []string) bool {
+	return d.refused[""] || d.refused[path[0]] || d.refused[componentOf(path)]
 }
 
 func decode(section *confmap.Conf, id component.ID, factory component.Factory) (config component.Config, err error) {
@@ -131,24 +147,38 @@ func validateConfig(config any) (err error) {
 	return xconfmap.Validate(config)
 }
 
-// names are those of a section in the order of the text.
-func (d *diagnosis) names(section string, sub *confmap.Conf) []string {
-	content := sub.ToStringMap()
-	names := make([]string, 0, len(content))
-	for name := range content {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
 // unknownType says so, and what may have been meant: another type, or this one in another section.
 func (d *diagnosis) unknownType(section string, id component.ID, types []string) string {
 	if section == "exporters" && id.Type().String() == "logging" {
 		return "the logging exporter has been deprecated, use the debug exporter instead"
 	}
 	message := fmt.Sprintf("unknown type: %q for id: %q", id.Type(), id)
+	if others := d.kindsOf[id.Type()]; len(others) > 0 {
+		return message + fmt.Sprintf("; there is one among the %s", strings.Join(others, " and the "))
+	}
 	return message + didYouMean(id.Type().String(), types)
+}
+
+// kindsOf are the sections in which there is a component of a type.
+func kindsOf(factories otelcol.Factories) map[component.Type][]string {
+	kinds := make(map[component.Type][]string)
+	addKind(kinds, "receivers", factories.Receivers)
+	addKind(kinds, "processors", factories.Processors)
+	addKind(kinds, "exporters", factories.Exporters)
+	addKind(kinds, "connectors", factories.Connectors)
+	addKind(kinds, "extensions", factories.Extensions)
+	return kinds
+}
+
+func addKind[F any](kinds map[component.Type][]string, section string, factories map[component.Type]F) {
+	for kind := range factories {
+		kinds[kind] = append(kinds[kind], section)
+	}
+}
+
+func isMapping(content any) bool {
+	_, is := content.(map[string]any)
+	return is
 }
 
 func (d *diagnosis) componentError(code Code, where place, path []string, message string) {
@@ -189,6 +219,9 @@ func decodeService(sub *confmap.Conf, into *service.Config) (err error) {
 // whole finds what is wrong between components that may each be right: the checks of the collector's own Config, of
 // which that reports the first.
 func (d *diagnosis) whole(p *parts) {
+	if slices.ContainsFunc(append(sections, ""), func(name string) bool { return d.refused[name] }) {
+		return // a whole section, or nobody knows what, has not been read
+	}
 	switch {
 	case len(p.receivers)+len(p.processors)+len(p.exporters)+len(p.connectors)+len(p.extensions) == 0:
 		d.error(InvalidValue, atKey, []string{"service"}, "empty configuration file")

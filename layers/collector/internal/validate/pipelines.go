@@ -44,10 +44,9 @@ func (d *diagnosis) pipelines(ctx context.Context, p *parts) {
 			return
 		}
 		section, id, found := graph.blame(err.Error())
-		code := PipelineGraph
-		if found && strings.HasPrefix(err.Error(), "failed to build pipelines: failed to create") &&
-			!strings.Contains(err.Error(), "not supported") {
-			code = InvalidValue
+		code := InvalidValue
+		if !found || aboutTheGraph.MatchString(err.Error()) {
+			code = PipelineGraph
 		}
 		path := []string{"service", "pipelines"}
 		if found {
@@ -150,6 +149,9 @@ func (g *graph) build(ctx context.Context) (err error) {
 }
 
 var (
+	// aboutTheGraph are the errors on how components are put together; others are on what one of them is told.
+	aboutTheGraph = regexp.MustCompile(`not supported|pipeline but not used in|cannot connect from|cycle detected`)
+
 	namedFirst = regexp.MustCompile(`(?:failed to create|error creating) "([^"]+)" (receiver|processor|exporter)`)
 	namedLast  = regexp.MustCompile(`(?:error creating )?(receiver|processor|exporter|connector) "([^"]+)"`)
 )

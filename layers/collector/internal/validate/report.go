@@ -66,15 +66,20 @@ func (r *report) addAt(list *[]Finding, at source.Position, code Code, path []st
 
 var lineInMessage = regexp.MustCompile(`line (\d+)`)
 
-// notYAML adds the parser's error.
+// notYAML adds the parser's error, which names the line unless it is the first.
 func (r *report) notYAML(err error) {
+	message := err.Error()
+	if _, words, found := strings.Cut(message, "not valid YAML: "); found {
+		message = words
+	}
+	message = strings.TrimPrefix(message, "yaml: ")
 	position := source.Position{Line: 1, Column: 1}
-	if match := lineInMessage.FindStringSubmatch(err.Error()); match != nil {
+	if match := lineInMessage.FindStringSubmatch(message); match != nil {
 		if line, convErr := strconv.Atoi(match[1]); convErr == nil {
 			position.Line = max(line, 1)
 		}
 	}
-	r.addAt(&r.result.Errors, position, YAMLSyntax, nil, strings.TrimPrefix(err.Error(), "yaml: "))
+	r.addAt(&r.result.Errors, position, YAMLSyntax, nil, message)
 }
 
 // unresolvable adds what keeps a text that is YAML from becoming a configuration.

@@ -13,7 +13,7 @@ func didYouMean(word string, candidates []string) string {
 	if len(word) > longest {
 		return ""
 	}
-	best, distance := "", len(word)/3+2
+	best, distance := "", len(word)/4+2
 	for _, candidate := range candidates {
 		if candidate == word {
 			continue
@@ -28,25 +28,27 @@ func didYouMean(word string, candidates []string) string {
 	return fmt.Sprintf("; did you mean %q?", best)
 }
 
-// editDistance is the number of insertions, deletions and replacements between two words.
+// editDistance is the number of insertions, deletions, replacements and swaps of neighbours between two words.
 func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
 		row[0] = i + 1
 		for j := range len(b) {
-			cost := diagonal
+			replaced := last[j]
 			if a[i] != b[j] {
-				cost++
+				replaced++
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+			row[j+1] = min(replaced, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
 		}
+		before, last, row = last, row, before
 	}
-	return row[len(b)]
+	return last[len(b)]
 }
 
 // fieldNames are the keys that a structure takes at a path that begins with a component's section and name. It is
