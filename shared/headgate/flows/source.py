@@ -129,9 +129,10 @@ def load(folder: Path) -> list[Source]:
     order = _gallery_order(folder)
     problems = [f"{GALLERY_FILE}: {slug} is named twice" for slug in sorted({s for s in order if order.count(s) > 1})]
     folders = {entry.name for entry in folder.iterdir() if entry.is_dir()}
-    problems += [f"{slug}: {GALLERY_FILE} does not name it" for slug in sorted(folders - set(order))]
+    unnamed = sorted(folders - set(order))
+    problems += [f"{slug}: {GALLERY_FILE} does not name it" for slug in unnamed]
     sources = []
-    for slug in dict.fromkeys(order):
+    for slug in dict.fromkeys([*order, *unnamed]):
         try:
             sources.append(read(folder / slug))
         except BrokenFlow as error:
