@@ -64,7 +64,10 @@ func (r *root) furnish(run Run) error {
 			return err
 		}
 	}
-	// A component looks for the path of its own binary.
+	// A component looks for the path of its own binary, and that there is something.
+	if err := r.write("otelcol-contrib", nil); err != nil {
+		return err
+	}
 	if err := os.Symlink("/otelcol-contrib", filepath.Join(r.path, "proc/self/exe")); err != nil {
 		return err
 	}
