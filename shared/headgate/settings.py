@@ -22,6 +22,8 @@ class Settings:
     fleet_limit: int
     fleet_endpoint: str
     public_url: str
+    user_pool_id: str
+    user_pool_client_id: str
 
 
 @cache
@@ -42,6 +44,8 @@ def settings() -> Settings:
         fleet_limit=_whole_number("HEADGATE_FLEET_LIMIT", default=25, least=0),
         fleet_endpoint=env("HEADGATE_FLEET_ENDPOINT", ""),
         public_url=env("HEADGATE_PUBLIC_URL", ""),
+        user_pool_id=env("HEADGATE_USER_POOL", ""),
+        user_pool_client_id=env("HEADGATE_USER_POOL_CLIENT", ""),
     )
 
 

@@ -7,28 +7,67 @@ from fastapi.security import HTTPBearer
 
 from headgate import clock
 from headgate.identity import service as identity
-from headgate.identity.model import Caller, NotAuthenticated, RateLimited, WriteAccessRequired
+from headgate.identity import sessions
+from headgate.identity.model import (
+    Caller,
+    NotAuthenticated,
+    RateLimited,
+    Session,
+    SessionRequired,
+    WriteAccessRequired,
+)
 
 # Only for the OpenAPI document; `authenticate` reads the header itself, before the body is looked at.
 _scheme: Final = HTTPBearer(auto_error=False, description="An API token (`sv_…`) or a session (`ss_…`)")
 
 
-def authenticate(request: Request, *, to_write: bool) -> Caller:
-    """Find the caller and take from the credential's rate limit; one write.
+ORGANIZATION_HEADER: Final = "X-Service-Org"
 
-    Raises NotAuthenticated, RateLimited, or WriteAccessRequired for a read-only token when `to_write`.
+
+def authenticate(request: Request, *, to_write: bool) -> Caller:
+    """Find the caller and take from the credential's rate limit; one write, and one read for a session.
+
+    Raises NotAuthenticated, RateLimited, WriteAccessRequired for a read-only token when `to_write`, and for a session
+    OrganizationHeaderRequired or NotAnActiveMember.
     """
-    scheme, _, credential = request.headers.get("authorization", "").partition(" ")
-    if scheme.lower() != "bearer":
-        raise NotAuthenticated
-    caller, window = identity.authenticate(credential.strip(), clock.now())
-    request.state.rate_window = window
-    request.state.credential_id = caller.credential_id
-    if window.used > window.limit:
-        raise RateLimited(window)
+    found = _presented(request)
+    caller = sessions.caller(found, request.headers.get(ORGANIZATION_HEADER)) if isinstance(found, Session) else found
     if to_write and not caller.can_write:
         raise WriteAccessRequired
     return caller
+
+
+def authenticate_session(request: Request) -> Session:
+    """Find the person. Raises as `authenticate` does, and SessionRequired for a token."""
+    found = _presented(request)
+    if not isinstance(found, Session):
+        raise SessionRequired
+    return found
+
+
+def authenticate_member(request: Request, *, as_admin: bool) -> Caller:
+    """Find the person in the organization. Raises as `authenticate_session` does, and AdminRequired."""
+    caller = sessions.caller(authenticate_session(request), request.headers.get(ORGANIZATION_HEADER))
+    if as_admin:
+        caller.require_admin()
+    return caller
+
+
+def _presented(request: Request) -> Caller | Session:
+    scheme, _, credential = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer":
+        raise NotAuthenticated
+    return admit(request, credential.strip())
+
+
+def admit(request: Request, credential: str) -> Caller | Session:
+    """Whom the value of a credential belongs to, counted against its limit. Raises NotAuthenticated, RateLimited."""
+    found, window = identity.authenticate(credential, clock.now())
+    request.state.rate_window = window
+    request.state.credential_id = found.id if isinstance(found, Session) else found.credential_id
+    if window.used > window.limit:
+        raise RateLimited(window)
+    return found
 
 
 def reader(request: Request, _: Annotated[object, Depends(_scheme)]) -> Caller:
@@ -37,6 +76,20 @@ def reader(request: Request, _: Annotated[object, Depends(_scheme)]) -> Caller:
 
 def writer(request: Request, _: Annotated[object, Depends(_scheme)]) -> Caller:
     return _caller(request)
+
+
+def member(request: Request, _: Annotated[object, Depends(_scheme)]) -> Caller:
+    return _caller(request)
+
+
+def admin(request: Request, _: Annotated[object, Depends(_scheme)]) -> Caller:
+    return _caller(request)
+
+
+def signed_in(request: Request, _: Annotated[object, Depends(_scheme)]) -> Session:
+    session = request.state.session
+    assert isinstance(session, Session)
+    return session
 
 
 def _caller(request: Request) -> Caller:
@@ -49,3 +102,9 @@ Reader = Annotated[Caller, Depends(reader)]
 """Any credential."""
 Writer = Annotated[Caller, Depends(writer)]
 """A credential with write access: a read-only token gets 403 before the body is read."""
+SessionMember = Annotated[Caller, Depends(member)]
+"""A session in one of its person's organizations: tokens get 403."""
+SessionAdmin = Annotated[Caller, Depends(admin)]
+"""A session of an Admin: Contributors get 403 as well."""
+SignedIn = Annotated[Session, Depends(signed_in)]
+"""A session, whichever organization it names."""

@@ -1,6 +1,7 @@
 """How every route is entered: credential, rate limit and access before anything of the body is looked at."""
 
 from collections.abc import Callable, Coroutine, Iterator
+from typing import Final
 
 from fastapi import APIRouter, Request, Response
 from fastapi.dependencies.models import Dependant
@@ -11,6 +12,39 @@ from headgate import clock, errors
 from headgate.http import credentials, idempotency, problems
 from headgate.http.log import logger
 
+_PUBLIC: Final = "/api/v1/public"
+_APPLICATION: Final = "/api/v1/app"
+
+
+def _as_writer(request: Request) -> None:
+    request.state.caller = credentials.authenticate(request, to_write=True)
+
+
+def _as_reader(request: Request) -> None:
+    request.state.caller = credentials.authenticate(request, to_write=False)
+
+
+def _as_admin(request: Request) -> None:
+    request.state.caller = credentials.authenticate_member(request, as_admin=True)
+
+
+def _as_member(request: Request) -> None:
+    request.state.caller = credentials.authenticate_member(request, as_admin=False)
+
+
+def _as_person(request: Request) -> None:
+    request.state.session = credentials.authenticate_session(request)
+
+
+# The strictest first: a page of a list asks for a reader too.
+_WAYS_IN: Final[tuple[tuple[object, Callable[[Request], None]], ...]] = (
+    (credentials.admin, _as_admin),
+    (credentials.member, _as_member),
+    (credentials.signed_in, _as_person),
+    (credentials.writer, _as_writer),
+    (credentials.reader, _as_reader),
+)
+
 
 class Route(APIRoute):
     """A route whose caller is known before its body is parsed, and whose creates honour `Idempotency-Key`."""
@@ -18,16 +52,16 @@ class Route(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[None, None, Response]]:
         handle = super().get_route_handler()
         dependencies = {dependant.call for dependant in _all(self.dependant)}
-        to_write = credentials.writer in dependencies
-        known_caller = to_write or credentials.reader in dependencies
+        enter_as = next((way for marker, way in _WAYS_IN if marker in dependencies), None)
         query_names = {field.alias for dependant in _all(self.dependant) for field in dependant.query_params}
-        creates = self.methods == {"POST"} and self.status_code in (201, 202)
+        # Only the public API: an answer of the application may hold a token's value, which no table may.
+        creates = self.methods == {"POST"} and self.status_code in (201, 202) and self.path.startswith(_PUBLIC)
 
         async def enter(request: Request) -> Response:
-            if known_caller:
-                request.state.caller = await run_in_threadpool(credentials.authenticate, request, to_write=to_write)
+            if enter_as is not None:
+                await run_in_threadpool(enter_as, request)
             _refuse_unknown_query(request, query_names)
-            if creates and known_caller and "idempotency-key" in request.headers:
+            if creates and enter_as is not None and "idempotency-key" in request.headers:
                 return await _once(request, handle)
             return await handle(request)
 
@@ -37,10 +71,20 @@ class Route(APIRoute):
 def router(prefix: str, tag: str) -> APIRouter:
     """A group's router; `prefix` is relative to the public API."""
     return APIRouter(
-        prefix=f"/api/v1/public{prefix}",
+        prefix=f"{_PUBLIC}{prefix}",
         tags=[tag],
         route_class=Route,
-        responses=problems.documented(401, 403, 404, 413, 422, 429, 503),
+        responses=problems.documented(400, 401, 403, 404, 413, 422, 429, 503),
+    )
+
+
+def application_router() -> APIRouter:
+    """The router of the application's own API, which takes sessions only."""
+    return APIRouter(
+        prefix=_APPLICATION,
+        tags=["Application"],
+        route_class=Route,
+        responses=problems.documented(400, 401, 403, 404, 413, 422, 429, 503),
     )
 
 

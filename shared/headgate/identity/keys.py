@@ -26,6 +26,60 @@ def token(value_hash: str) -> Key:
     return {"pk": f"token#{value_hash}", "sk": "token"}
 
 
+def token_listings(service_account_id: str) -> str:
+    """The beginning of the sort keys of a service account's tokens, in the organization's partition."""
+    return f"token#{service_account_id}#"
+
+
+def user(user_id: str) -> Key:
+    return {"pk": f"user#{user_id}", "sk": "user"}
+
+
+def email(address: str) -> Key:
+    """Names the user who has the address, which is in lower case."""
+    return {"pk": f"email#{address}", "sk": "email"}
+
+
+def membership(user_id: str, organization_id: str) -> Key:
+    """Names an organization of a person; the member's own item in that organization says what they may do there."""
+    return {"pk": f"user#{user_id}", "sk": f"member#{organization_id}"}
+
+
+def session(value_hash: str) -> Key:
+    return {"pk": f"session#{value_hash}", "sk": "session"}
+
+
+def session_listing(user_id: str, session_id: str) -> Key:
+    return {"pk": f"user#{user_id}", "sk": f"session#{session_id}"}
+
+
+def login(secret_hash: str) -> Key:
+    """A login of the command line under way, by the hash of the device code or of the code to paste."""
+    return {"pk": f"login#{secret_hash}", "sk": "login"}
+
+
+def user_code(code_hash: str) -> Key:
+    """Names a login by the short code that the person compares."""
+    return {"pk": f"user_code#{code_hash}", "sk": "user_code"}
+
+
+def attempts(of: str) -> Key:
+    return {"pk": f"attempts#{of}", "sk": "attempts"}
+
+
+def first_organization() -> Key:
+    """Says that a deployment has its first organization."""
+    return {"pk": "first_organization", "sk": "first_organization"}
+
+
+def audit_partition(organization_id: str) -> str:
+    return f"audit#{organization_id}"
+
+
+def audit(organization_id: str, at: str, audit_id: str) -> Key:
+    return {"pk": audit_partition(organization_id), "sk": f"{at}#{audit_id}"}
+
+
 def idempotency(credential_id: str, key_hash: str) -> Key:
     return {"pk": f"idempotency#{credential_id}#{key_hash}", "sk": "idempotency"}
 

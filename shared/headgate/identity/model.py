@@ -9,6 +9,8 @@ from headgate import errors
 Access = Literal["read", "read_write"]
 Role = Literal["contributor", "admin"]
 PrincipalKind = Literal["service_account", "user"]
+MemberStatus = Literal["invited", "active"]
+SessionKind = Literal["browser", "cli"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,11 @@ class Caller:
     @property
     def can_write(self) -> bool:
         return self.access == "read_write"
+
+    def require_admin(self) -> None:
+        """Raises AdminRequired."""
+        if not self.is_admin:
+            raise AdminRequired
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +92,47 @@ class Token:
     expires_at: datetime | None
 
 
+@dataclass(frozen=True, slots=True)
+class User:
+    """A person. Their password is kept by Cognito alone."""
+
+    id: str
+    email: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """Somebody of an organization. A user is `invited` until the first sign-in."""
+
+    organization_id: str
+    principal: Principal
+    role: Role
+    status: MemberStatus
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """An organization of a person."""
+
+    organization_id: str
+    organization_name: str
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A person signed in. `id` names it in logs and records; its value is not kept."""
+
+    id: str
+    user: User
+    kind: SessionKind
+    created_at: datetime
+    expires_at: datetime
+    value_hash: str
+
+
 class NotAuthenticated(errors.Unauthenticated):
     """No usable credential. One wording for every cause, so that it tells nothing of the tokens that exist."""
 
@@ -101,6 +149,42 @@ class WriteAccessRequired(errors.Forbidden):
         super().__init__("This endpoint requires the 'write' claim")
 
 
+class AdminRequired(errors.Forbidden):
+    """A Contributor at what only Admins do."""
+
+    code = "admin_required"
+
+    def __init__(self) -> None:
+        super().__init__("This needs the Admin role")
+
+
+class SessionRequired(errors.Forbidden):
+    """A token at an endpoint of the application, which people use."""
+
+    code = "session_required"
+
+    def __init__(self) -> None:
+        super().__init__("This endpoint requires a session")
+
+
+class OrganizationHeaderRequired(errors.BadRequest):
+    """A session's request that names no organization, or not by its id."""
+
+    code = "organization_header"
+
+    def __init__(self) -> None:
+        super().__init__("A session names its organization by id in the header X-Service-Org")
+
+
+class NotAnActiveMember(errors.Forbidden):
+    """A session that names an organization of others; one that does not exist is answered the same."""
+
+    code = "not_an_active_member"
+
+    def __init__(self) -> None:
+        super().__init__("You are not an active member of this organization")
+
+
 class RateLimited(errors.TooManyRequests):
     """The credential has used up its calendar minute."""
 
@@ -113,3 +197,42 @@ class ServiceAccountNotFound(errors.NotFound):
 
     def __init__(self) -> None:
         super().__init__("No such service account")
+
+
+class TokenNotFound(errors.NotFound):
+    code = "token_not_found"
+
+    def __init__(self) -> None:
+        super().__init__("No such token")
+
+
+class MemberNotFound(errors.NotFound):
+    code = "member_not_found"
+
+    def __init__(self) -> None:
+        super().__init__("No such member")
+
+
+class LastAdmin(errors.Conflict):
+    """Without an Admin nobody could manage the organization any more."""
+
+    code = "last_admin"
+
+    def __init__(self) -> None:
+        super().__init__("The last Admin of an organization can neither be removed nor become a Contributor")
+
+
+class AlreadyMember(errors.Conflict):
+    code = "already_member"
+
+    def __init__(self) -> None:
+        super().__init__("This is a member of the organization already")
+
+
+class TooManyTokens(errors.Conflict):
+    """All tokens of a service account are deleted with it in one transaction, which has a limit."""
+
+    code = "too_many_tokens"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"A service account has at most {limit} tokens; delete one first")

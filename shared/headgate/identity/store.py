@@ -1,21 +1,34 @@
-"""The identity table. One method, one access pattern."""
+"""Credentials, service accounts and their tokens in the identity table. One method, one access pattern."""
+
+from __future__ import annotations
 
 import contextlib
 import hashlib
 import secrets
-from datetime import datetime
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
 from headgate import aws, clock, dynamo
 from headgate.dynamo import Item
-from headgate.identity import keys
-from headgate.identity.model import Organization, ServiceAccount, ServiceAccountNotFound, Token
+from headgate.identity import keys, table
+from headgate.identity.model import (
+    ServiceAccount,
+    ServiceAccountNotFound,
+    Token,
+    TokenNotFound,
+    TooManyTokens,
+)
+from headgate.identity.table import delete, must_exist, put_new, transact, update
+from headgate.paging import Slice
 from headgate.settings import settings
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
+
+# A service account and two items for each of its tokens have to fit into one transaction of 100.
+TOKENS_OF_ONE_ACCOUNT: Final = 40
 
 
 def hash_of(value: str) -> str:
@@ -58,61 +71,64 @@ def take(key: keys.Key, minute: int) -> tuple[Item, int] | None:
     raise RuntimeError("the rate window changed ten times within one request")
 
 
-def put_organization(organization: Organization) -> None:
-    """Keep a new organization; one put."""
-    aws.dynamodb().put_item(
-        TableName=settings().identity_table,
-        Item=dynamo.marshal(
-            keys.organization(organization.id)
-            | {
-                "organization_id": organization.id,
-                "name": organization.name,
-                "created_at": clock.rfc3339(organization.created_at),
-            }
-        ),
-        ConditionExpression="attribute_not_exists(pk)",
-    )
-
-
-def organization_name(organization_id: str) -> str | None:
-    """The organization's name; one read. None if there is no such organization."""
-    item = _get(keys.organization(organization_id))
-    return dynamo.text(item, "name") if item else None
-
-
-def put_service_account(account: ServiceAccount) -> None:
+def put_service_account(account: ServiceAccount, *more: TransactWriteItemTypeDef) -> None:
     """Keep a new service account and make it a member, a Contributor; one transaction."""
     created_at = clock.rfc3339(account.created_at)
-    _transact(
-        _put_new(
+    transact(
+        put_new(
             keys.service_account(account.organization_id, account.id)
-            | {"service_account_id": account.id, "name": account.name, "created_at": created_at}
+            | {"service_account_id": account.id, "name": account.name, "created_at": created_at, "revision": 0}
         ),
-        _put_new(
+        put_new(
             keys.member(account.organization_id, account.id)
-            | {"kind": "service_account", "name": account.name, "role": "contributor", "created_at": created_at}
+            | {
+                "principal_id": account.id,
+                "kind": "service_account",
+                "name": account.name,
+                "role": "contributor",
+                "status": "active",
+                "created_at": created_at,
+            }
         ),
+        *more,
     )
 
 
-def service_account(organization_id: str, service_account_id: str) -> ServiceAccount:
-    """One read. Raises ServiceAccountNotFound."""
-    item = _get(keys.service_account(organization_id, service_account_id))
+def service_account(organization_id: str, service_account_id: str) -> tuple[ServiceAccount, int]:
+    """The account and the revision of its tokens; one read. Raises ServiceAccountNotFound."""
+    item = table.get(keys.service_account(organization_id, service_account_id))
     if item is None:
         raise ServiceAccountNotFound
-    return ServiceAccount(
-        id=service_account_id,
-        organization_id=organization_id,
-        name=dynamo.text(item, "name"),
-        created_at=clock.parse(dynamo.text(item, "created_at")),
-    )
+    return _service_account(organization_id, item), dynamo.optional_number(item, "revision") or 0
 
 
-def put_token(token: Token, value_hash: str, organization_name: str, service_account_name: str) -> None:
-    """Keep a new token by its hash and list it under its account, while account and membership exist; one transaction.
+def service_accounts(organization_id: str, limit: int, after: str | None) -> Slice[ServiceAccount]:
+    """In the order of their making; one query."""
+    partition = dynamo.text(keys.organization(organization_id), "pk")
+    part = table.query(partition, "service_account#", limit, after)
+    return Slice([_service_account(organization_id, item) for item in part.entries], part.position)
 
-    Raises ServiceAccountNotFound when either is gone.
+
+def tokens(organization_id: str, service_account_id: str) -> list[Token]:
+    """All tokens of an account in the order of their making; one query."""
+    return [_token(item) for item in _listings(organization_id, service_account_id)]
+
+
+def put_token(
+    token: Token,
+    value_hash: str,
+    organization_name: str,
+    service_account_name: str,
+    revision: int,
+    *more: TransactWriteItemTypeDef,
+) -> bool:
+    """Keep a new token by its hash and list it under its account, while account and membership exist.
+
+    One query and one transaction. False if the account's tokens changed since `revision` was read. Raises
+    ServiceAccountNotFound when account or membership is gone, TooManyTokens.
     """
+    if len(_listings(token.organization_id, token.service_account_id)) >= TOKENS_OF_ONE_ACCOUNT:
+        raise TooManyTokens(TOKENS_OF_ONE_ACCOUNT)
     shown: Item = {
         "token_id": token.id,
         "organization_id": token.organization_id,
@@ -120,27 +136,121 @@ def put_token(token: Token, value_hash: str, organization_name: str, service_acc
         "name": token.name,
         "access": token.access,
         "created_at": clock.rfc3339(token.created_at),
-        "expires_at": clock.rfc3339(token.expires_at) if token.expires_at else None,
-        "expires": int(token.expires_at.timestamp()) if token.expires_at else None,
+        **(table.expiry(token.expires_at) if token.expires_at else {}),
     }
     names: Item = {"organization_name": organization_name, "service_account_name": service_account_name}
     listing = keys.token_listing(token.organization_id, token.service_account_id, token.id)
     try:
-        _transact(
-            _must_exist(keys.service_account(token.organization_id, token.service_account_id)),
-            _must_exist(keys.member(token.organization_id, token.service_account_id)),
-            _put_new(keys.token(value_hash) | shown | names),
-            _put_new(listing | shown | {"value_hash": value_hash}),
+        transact(
+            _next_revision(token.organization_id, token.service_account_id, revision),
+            must_exist(keys.member(token.organization_id, token.service_account_id)),
+            put_new(keys.token(value_hash) | shown | names),
+            put_new(listing | shown | {"value_hash": value_hash}),
+            *more,
         )
     except ClientError as error:
-        if "ConditionalCheckFailed" in dynamo.cancellation_codes(error)[:2]:
+        if dynamo.cancellation_codes(error)[1:2] == ["ConditionalCheckFailed"]:
             raise ServiceAccountNotFound from error
+        if dynamo.lost_a_race(error):
+            return False
         raise
+    return True
+
+
+def delete_token(organization_id: str, service_account_id: str, token_id: str, *more: TransactWriteItemTypeDef) -> None:
+    """Delete a token with its listing; one read and one transaction. Raises TokenNotFound."""
+    listing = keys.token_listing(organization_id, service_account_id, token_id)
+    item = table.get(listing)
+    if item is None:
+        raise TokenNotFound
+    try:
+        transact(delete(listing, "attribute_exists(pk)"), delete(keys.token(dynamo.text(item, "value_hash"))), *more)
+    except ClientError as error:
+        if dynamo.cancellation_codes(error)[:1] == ["ConditionalCheckFailed"]:
+            raise TokenNotFound from error
+        raise
+
+
+def delete_service_account(account: ServiceAccount, revision: int, *more: TransactWriteItemTypeDef) -> bool:
+    """Delete the account, its membership and its tokens; one query and one transaction, so all stop at one moment.
+
+    False if the account's tokens changed since `revision` was read.
+    """
+    changed = delete(
+        keys.service_account(account.organization_id, account.id),
+        "attribute_exists(pk) AND (attribute_not_exists(revision) OR revision = :seen)",
+        {":seen": revision},
+    )
+    return _with_all_tokens(account, changed, delete(keys.member(account.organization_id, account.id)), *more)
+
+
+def end_membership(account: ServiceAccount, revision: int, *more: TransactWriteItemTypeDef) -> bool:
+    """Take the account out of the organization and delete its tokens; one query and one transaction.
+
+    False if the account's tokens changed since `revision` was read.
+    """
+    changed = _next_revision(account.organization_id, account.id, revision)
+    member = delete(keys.member(account.organization_id, account.id), "attribute_exists(pk)")
+    return _with_all_tokens(account, changed, member, *more)
+
+
+def _with_all_tokens(account: ServiceAccount, *writes: TransactWriteItemTypeDef) -> bool:
+    deletes = [
+        delete(key)
+        for item in _listings(account.organization_id, account.id)
+        for key in (
+            keys.token(dynamo.text(item, "value_hash")),
+            keys.token_listing(account.organization_id, account.id, dynamo.text(item, "token_id")),
+        )
+    ]
+    try:
+        transact(*writes, *deletes)
+    except ClientError as error:
+        if dynamo.lost_a_race(error):
+            return False
+        raise
+    return True
+
+
+def _next_revision(organization_id: str, service_account_id: str, revision: int) -> TransactWriteItemTypeDef:
+    return update(
+        keys.service_account(organization_id, service_account_id),
+        "SET revision = :next",
+        "attribute_exists(pk) AND (attribute_not_exists(revision) OR revision = :seen)",
+        {":next": revision + 1, ":seen": revision},
+    )
+
+
+def _listings(organization_id: str, service_account_id: str) -> Sequence[Item]:
+    partition = dynamo.text(keys.organization(organization_id), "pk")
+    return table.query(partition, keys.token_listings(service_account_id), TOKENS_OF_ONE_ACCOUNT + 1).entries
+
+
+def _service_account(organization_id: str, item: Item) -> ServiceAccount:
+    return ServiceAccount(
+        id=dynamo.text(item, "service_account_id"),
+        organization_id=organization_id,
+        name=dynamo.text(item, "name"),
+        created_at=clock.parse(dynamo.text(item, "created_at")),
+    )
+
+
+def _token(item: Item) -> Token:
+    expires_at = dynamo.optional_text(item, "expires_at")
+    return Token(
+        id=dynamo.text(item, "token_id"),
+        organization_id=dynamo.text(item, "organization_id"),
+        service_account_id=dynamo.text(item, "service_account_id"),
+        name=dynamo.text(item, "name"),
+        access="read_write" if dynamo.text(item, "access") == "read_write" else "read",
+        created_at=clock.parse(dynamo.text(item, "created_at")),
+        expires_at=clock.parse(expires_at) if expires_at else None,
+    )
 
 
 def signing_key() -> bytes:
     """The deployment's own 256-bit secret, made by whoever needs it first; one read, and one write once ever."""
-    item = _get(keys.signing_key())
+    item = table.get(keys.signing_key())
     if item is None:
         with contextlib.suppress(aws.dynamodb().exceptions.ConditionalCheckFailedException):
             aws.dynamodb().put_item(
@@ -148,43 +258,20 @@ def signing_key() -> bytes:
                 Item=dynamo.marshal(keys.signing_key() | {"secret": secrets.token_bytes(32)}),
                 ConditionExpression="attribute_not_exists(pk)",
             )
-        item = _get(keys.signing_key()) or {}
+        item = table.get(keys.signing_key()) or {}
     secret = item.get("secret")
     if not isinstance(secret, bytes):
         raise TypeError("the signing key in the identity table is not binary")
     return secret
 
 
-def expired(item: Item, at: datetime) -> bool:
-    """Whether the item's own time is over; DynamoDB removes it only some days later."""
-    expires_at = dynamo.optional_text(item, "expires_at")
-    return expires_at is not None and clock.parse(expires_at) <= at
-
-
-def _get(key: keys.Key) -> Item | None:
-    answer = aws.dynamodb().get_item(TableName=settings().identity_table, Key=dynamo.marshal(key), ConsistentRead=True)
-    return dynamo.unmarshal(answer["Item"]) if "Item" in answer else None
-
-
-def _transact(*writes: "TransactWriteItemTypeDef") -> None:
-    aws.dynamodb().transact_write_items(TransactItems=writes)
-
-
-def _put_new(item: Item) -> "TransactWriteItemTypeDef":
-    return {
-        "Put": {
-            "TableName": settings().identity_table,
-            "Item": dynamo.marshal(item),
-            "ConditionExpression": "attribute_not_exists(pk)",
-        }
-    }
-
-
-def _must_exist(key: keys.Key) -> "TransactWriteItemTypeDef":
-    return {
-        "ConditionCheck": {
-            "TableName": settings().identity_table,
-            "Key": dynamo.marshal(key),
-            "ConditionExpression": "attribute_exists(pk)",
-        }
-    }
+def rename_in_token(value_hash: str, organization_name: str) -> None:
+    """Set the name that a token answers with, unless the token is gone; one update."""
+    with contextlib.suppress(aws.dynamodb().exceptions.ConditionalCheckFailedException):
+        aws.dynamodb().update_item(
+            TableName=settings().identity_table,
+            Key=dynamo.marshal(keys.token(value_hash)),
+            UpdateExpression="SET organization_name = :name",
+            ConditionExpression="attribute_exists(pk)",
+            ExpressionAttributeValues=dynamo.marshal({":name": organization_name}),
+        )

@@ -1,0 +1,25 @@
+"""A record of one change."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from headgate.identity.model import Principal
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRecord:
+    """One change: `action` is a stable word (`member.removed`), `target` the id of what was changed.
+
+    `details` say what a reader needs to understand it; never a credential, a configuration or a sample.
+    """
+
+    id: str
+    organization_id: str
+    at: datetime
+    actor: Principal
+    credential_id: str
+    credential_name: str
+    action: str
+    target: str
+    details: Mapping[str, str]

@@ -1,0 +1,46 @@
+"""Writing and reading the record of changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headgate import clock
+from headgate.audit import store
+from headgate.audit.model import AuditRecord
+from headgate.identity.model import Caller
+from headgate.ids import new_id
+from headgate.paging import Slice
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
+
+
+def entry(caller: Caller, action: str, target: str, **details: str) -> TransactWriteItemTypeDef:
+    """The record of a change by `caller`, to stand in the change's own transaction: both are kept, or neither."""
+    return store.put(_record(caller, action, target, details))
+
+
+def append(caller: Caller, action: str, target: str, **details: str) -> None:
+    """Keep the record of a change that was made by itself; one put."""
+    store.append(_record(caller, action, target, details))
+
+
+def records(caller: Caller, limit: int, after: str | None) -> Slice[AuditRecord]:
+    """The organization's records, newest first; one query. Raises AdminRequired."""
+    caller.require_admin()
+    return store.records(caller.organization_id, limit, after)
+
+
+def _record(caller: Caller, action: str, target: str, details: dict[str, str]) -> AuditRecord:
+    at = clock.now()
+    return AuditRecord(
+        id=new_id("aud", at),
+        organization_id=caller.organization_id,
+        at=at,
+        actor=caller.principal,
+        credential_id=caller.credential_id,
+        credential_name=caller.name,
+        action=action,
+        target=target,
+        details=details,
+    )

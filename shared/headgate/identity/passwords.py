@@ -1,0 +1,179 @@
+"""The user pool, which alone knows passwords. What it says is turned into few answers here, none of which tells
+whether an address has an account.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from typing import Final
+
+from botocore.exceptions import ClientError
+
+from headgate import aws, errors
+from headgate.settings import settings
+
+# What a wrong password, an unknown address, a disabled account and an expired temporary password have in common.
+_REFUSED: Final = (
+    "NotAuthorizedException",
+    "UserNotFoundException",
+    "UserNotConfirmedException",
+    "PasswordResetRequiredException",
+    "ResourceNotFoundException",
+    "InvalidParameterException",
+)
+_BAD_CODE: Final = (*_REFUSED, "CodeMismatchException", "ExpiredCodeException")
+_BUSY: Final = ("TooManyRequestsException", "LimitExceededException", "TooManyFailedAttemptsException")
+
+
+class WrongPassword(errors.Forbidden):
+    """One wording for every cause."""
+
+    code = "wrong_password"
+
+    def __init__(self) -> None:
+        super().__init__("This email address and password do not belong together")
+
+
+class WrongCode(errors.Invalid):
+    """One wording for every cause."""
+
+    code = "wrong_code"
+
+    def __init__(self) -> None:
+        super().__init__("This code is not valid for this address, or has expired; ask for a new one")
+
+
+class WeakPassword(errors.Invalid):
+    code = "weak_password"
+
+    def __init__(self) -> None:
+        super().__init__("A password needs at least 12 characters")
+
+
+class Busy(errors.TooManyRequests):
+    """The user pool's own limits."""
+
+    def __init__(self) -> None:
+        super().__init__("Too many attempts; wait a while and try again", retry_after=60)
+
+
+def check(email: str, password: str) -> str | None:
+    """None if the password is right; for a temporary one, the challenge that `replace_temporary` answers.
+
+    Raises WrongPassword, Busy.
+    """
+    try:
+        answer = aws.cognito().admin_initiate_auth(
+            UserPoolId=settings().user_pool_id,
+            ClientId=settings().user_pool_client_id,
+            AuthFlow="ADMIN_USER_PASSWORD_AUTH",
+            AuthParameters={"USERNAME": email, "PASSWORD": password},
+        )
+    except ClientError as error:
+        raise _refusal(error, _REFUSED, WrongPassword()) from error
+    return answer["Session"] if answer.get("ChallengeName") == "NEW_PASSWORD_REQUIRED" else None
+
+
+def replace_temporary(email: str, challenge: str, password: str) -> None:
+    """Raises WeakPassword, WrongPassword when the challenge is no longer open, Busy."""
+    try:
+        aws.cognito().admin_respond_to_auth_challenge(
+            UserPoolId=settings().user_pool_id,
+            ClientId=settings().user_pool_client_id,
+            ChallengeName="NEW_PASSWORD_REQUIRED",
+            ChallengeResponses={"USERNAME": email, "NEW_PASSWORD": password},
+            Session=challenge,
+        )
+    except ClientError as error:
+        raise _refusal(error, (*_REFUSED, "CodeMismatchException"), WrongPassword()) from error
+
+
+def send_code(email: str, url: str) -> None:
+    """Mail a code for a new password, if the address has an account; nothing tells whether. Raises Busy."""
+    try:
+        aws.cognito().forgot_password(
+            ClientId=settings().user_pool_client_id, Username=email, ClientMetadata={"url": url}
+        )
+    except ClientError as error:
+        if error.response["Error"]["Code"] not in _REFUSED:
+            raise _refusal(error, (), WrongPassword()) from error
+
+
+def reset(email: str, code: str, password: str) -> None:
+    """Raises WrongCode, WeakPassword, Busy."""
+    try:
+        aws.cognito().confirm_forgot_password(
+            ClientId=settings().user_pool_client_id, Username=email, ConfirmationCode=code, Password=password
+        )
+    except ClientError as error:
+        raise _refusal(error, _BAD_CODE, WrongCode()) from error
+
+
+def create(email: str, url: str) -> bool:
+    """Make an account, and mail a temporary password with `url` to sign in at. False if there was one."""
+    try:
+        aws.cognito().admin_create_user(
+            UserPoolId=settings().user_pool_id,
+            Username=email,
+            UserAttributes=[{"Name": "email", "Value": email}, {"Name": "email_verified", "Value": "true"}],
+            DesiredDeliveryMediums=["EMAIL"],
+            ClientMetadata={"url": url},
+        )
+    except ClientError as error:
+        if error.response["Error"]["Code"] == "UsernameExistsException":
+            return False
+        raise
+    return True
+
+
+def send_temporary_again(email: str, url: str) -> None:
+    """Mail another temporary password."""
+    aws.cognito().admin_create_user(
+        UserPoolId=settings().user_pool_id,
+        Username=email,
+        MessageAction="RESEND",
+        DesiredDeliveryMediums=["EMAIL"],
+        ClientMetadata={"url": url},
+    )
+
+
+def is_temporary(email: str) -> bool:
+    """Whether the account still has its first, mailed password."""
+    answer = aws.cognito().admin_get_user(UserPoolId=settings().user_pool_id, Username=email)
+    return answer["UserStatus"] == "FORCE_CHANGE_PASSWORD"
+
+
+def pack(email: str, challenge: str) -> bytes:
+    return json.dumps([email, challenge]).encode()
+
+
+def unpack(content: bytes) -> tuple[str, str]:
+    """Raises ValueError for what `pack` did not make."""
+    email, challenge = json.loads(content)
+    if not isinstance(email, str) or not isinstance(challenge, str):
+        raise ValueError("not a packed challenge")
+    return email, challenge
+
+
+def encode(content: bytes) -> str:
+    return base64.urlsafe_b64encode(content).decode()
+
+
+def decode(text: str) -> bytes:
+    """Raises ValueError."""
+    try:
+        return base64.b64decode(text, altchars=b"-_", validate=True)
+    except binascii.Error as error:
+        raise ValueError("not base64") from error
+
+
+def _refusal(error: ClientError, expected: tuple[str, ...], answer: errors.HeadgateError) -> Exception:
+    """What to raise for an error of the user pool: `answer` if it is an expected one."""
+    code = error.response["Error"]["Code"]
+    if code == "InvalidPasswordException":
+        return WeakPassword()
+    if code in _BUSY:
+        return Busy()
+    return answer if code in expected else error

@@ -1,0 +1,134 @@
+"""People: how they sign in, get and change their password, and become known."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Final
+
+from headgate import clock, errors
+from headgate.identity import attempts, member_store, passwords, service, sessions
+from headgate.identity.model import Caller, NotAuthenticated, Organization, Session, User
+from headgate.ids import new_id
+
+_ADDRESS: Final = re.compile(r"[^@\s<>\"']{1,64}@[^@\s<>\"']+\.[^@\s<>\"'.]+")
+_LONGEST_ADDRESS: Final = 254
+_CHALLENGE: Final = "new-password"
+
+
+class NewPasswordNeeded(errors.Forbidden):
+    """The password is right, and temporary. `challenge` goes back with the new one."""
+
+    code = "new_password_needed"
+
+    def __init__(self, challenge: str) -> None:
+        super().__init__("Choose a password of your own")
+        self.challenge = challenge
+
+
+def address(text: str) -> str:
+    """The address in the form that it is kept in. Raises Invalid for what is none."""
+    found = text.strip().lower()
+    if len(found) > _LONGEST_ADDRESS or not _ADDRESS.fullmatch(found):
+        message = "This is no email address"
+        raise errors.Invalid(message, [errors.FieldError(("body", "email"), message)])
+    return found
+
+
+def sign_in(email: str, password: str, client: str, at: datetime) -> tuple[Session, str]:
+    """A session for a browser, with its value. `client` is the network address of who asks.
+
+    The steps are the same whether the address has an account or not. Raises TooManyAttempts, WrongPassword,
+    NewPasswordNeeded, Busy.
+    """
+    known = email.strip().lower()[:_LONGEST_ADDRESS]
+    pair = f"{known} {client}"
+    attempts.take(attempts.SIGN_IN_OF_ADDRESS_AND_ACCOUNT, pair, at)
+    attempts.take(attempts.SIGN_IN_FROM_ADDRESS, client, at)
+    challenge = passwords.check(known, password)
+    attempts.forget(attempts.SIGN_IN_OF_ADDRESS_AND_ACCOUNT, pair)
+    attempts.give_back(attempts.SIGN_IN_FROM_ADDRESS, client)
+    if challenge is not None:
+        packed = passwords.pack(known, challenge)
+        raise NewPasswordNeeded(passwords.encode(service.sign(_CHALLENGE, packed) + packed))
+    return _begin(known, at)
+
+
+def replace_temporary(challenge: str, password: str, at: datetime) -> tuple[Session, str]:
+    """Set the first password of one's own, and sign in. The challenge is good for the address it was made for only.
+
+    Raises WrongPassword when it is no longer open, WeakPassword, Busy.
+    """
+    try:
+        content = passwords.decode(challenge)
+        signature, packed = content[:16], content[16:]
+        if not service.signed(_CHALLENGE, packed, signature):
+            raise passwords.WrongPassword
+        email, of_pool = passwords.unpack(packed)
+    except ValueError as error:
+        raise passwords.WrongPassword from error
+    passwords.replace_temporary(email, of_pool, password)
+    return _begin(email, at)
+
+
+def forgot_password(email: str, client: str, url: str, at: datetime) -> None:
+    """Mail a code if the address has an account; the answer is the same if not. Raises TooManyAttempts, Busy."""
+    known = email.strip().lower()[:_LONGEST_ADDRESS]
+    attempts.take(attempts.RESET_OF_ACCOUNT, known, at)
+    attempts.take(attempts.LOGIN_FROM_ADDRESS, client, at)
+    passwords.send_code(known, url)
+
+
+def reset_password(email: str, code: str, password: str, at: datetime) -> None:
+    """Set a new password with a mailed code. Every session of the person ends. Raises WrongCode, WeakPassword, Busy."""
+    known = email.strip().lower()[:_LONGEST_ADDRESS]
+    attempts.take(attempts.CODE_OF_ACCOUNT, known, at)
+    passwords.reset(known, code.strip(), password)
+    user = member_store.user_by_email(known)
+    if user is not None:
+        sessions.end_all(user)
+
+
+def find_or_create(email: str, url: str) -> tuple[User, bool]:
+    """The person with that address, and whether they have chosen a password. Who is new gets a mail with `url`."""
+    created = passwords.create(email, url)
+    while True:
+        user = member_store.user_by_email(email)
+        if user is not None:
+            return user, not created and not passwords.is_temporary(email)
+        user = User(new_id("usr"), email, clock.now())
+        if member_store.put_user(user):
+            return user, not created and not passwords.is_temporary(email)
+
+
+def send_invitation_again(user: User, url: str) -> None:
+    passwords.send_temporary_again(user.email, url)
+
+
+def user_of(caller: Caller) -> User:
+    """Raises NotAuthenticated when the caller is no person."""
+    user = member_store.user_by_email(caller.name) if caller.principal.kind == "user" else None
+    if user is None:
+        raise NotAuthenticated
+    return user
+
+
+def begin_deployment(organization_name: str, email: str, url: str) -> Organization | None:
+    """Make the first organization of a deployment, and invite its Admin by mail; None if there is one already."""
+    if member_store.has_first_organization():
+        return None
+    user, _ = find_or_create(address(email), url)
+    organization = Organization(new_id("org"), organization_name, clock.now())
+    member_store.put_organization(organization, user, "invited", member_store.first_organization_made(organization.id))
+    return organization
+
+
+def _begin(email: str, at: datetime) -> tuple[Session, str]:
+    user = member_store.user_by_email(email)
+    if user is None:
+        # Known to the pool and not to us: an invitation that was cut off half way.
+        raise passwords.WrongPassword
+    session, value = sessions.begin(user, "browser", at)
+    for membership in member_store.memberships(user.id):
+        member_store.activate(membership.organization_id, user.id)
+    return session, value
