@@ -6,7 +6,6 @@ machine is the task's own, and that the network has no way out.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import subprocess
 import tempfile
@@ -19,6 +18,7 @@ from headgate_local.template import Node, Template, TemplateError
 
 _BINARY: Final = "otelcol-contrib"
 _LONGEST_CAUSE: Final = 2_000
+_SECONDS_TO_STOP: Final = 5
 # A task on AWS has the credentials of its role and knows its region; here both come from this process.
 _AWS: Final = ("AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION", "AWS_DEFAULT_REGION")
 
@@ -45,21 +45,26 @@ class Task:
 
     def last_words(self) -> str:
         """The end of its standard error. For once, when it has ended."""
-        with self._stderr:
-            self._stderr.seek(0)
-            return self._stderr.read()[-_LONGEST_CAUSE:].decode(errors="replace").strip()
+        self._stderr.seek(0)
+        words = self._stderr.read()[-_LONGEST_CAUSE:].decode(errors="replace").strip()
+        self._close()
+        return words
 
     def stop(self) -> None:
         """As ECS stops a task: it is asked to, and killed when it does not."""
         self._process.terminate()
         try:
-            self._process.wait(timeout=5)
+            self._process.wait(timeout=_SECONDS_TO_STOP)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        with contextlib.suppress(BrokenPipeError):
-            if self._process.stdin is not None:
-                self._process.stdin.close()
+        self._close()
+
+    def _close(self) -> None:
+        self._stderr.close()
+        if self._process.stdin is not None:
+            # Nothing was ever written to it, so there is nothing that could fail to be flushed.
+            self._process.stdin.close()
 
 
 class Fargate:

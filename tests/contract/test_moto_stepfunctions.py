@@ -1,0 +1,195 @@
+"""Every patch that the local service makes to moto's Step Functions, by what it is for; an upgrade that moves what they
+take hold of fails here."""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+import yaml
+from moto import mock_aws
+
+from headgate_local import stepfunctions, template
+from headgate_local.fargate import Fargate, task_definition_name
+
+pytestmark = pytest.mark.contract
+
+FUNCTION = "arn:aws:lambda:us-east-1:123456789012:function:step"
+DEFINITION = """
+Resources:
+  Runner:
+    Type: AWS::ECS::TaskDefinition
+    Properties:
+      ContainerDefinitions:
+        - Name: runner
+          EntryPoint: [%s]
+          Command: ["-c", "import os; %s"]
+          Environment: [{Name: FIXED, Value: fixed}]
+"""
+Json = dict[str, Any]
+
+
+@pytest.fixture(autouse=True)
+def _aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "x")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    with mock_aws():
+        yield
+
+
+def fargate(tmp_path: Path, program: str) -> Fargate:
+    """A stand-in whose one container executes a line of Python."""
+    path = tmp_path / "template.yaml"
+    path.write_text(DEFINITION % (sys.executable, program))
+    return Fargate(template.read(path), tmp_path, "0.0.0")
+
+
+def task(resource: str, parameters: Json, **more: Any) -> Json:
+    return {"Type": "Task", "Resource": f"arn:aws:states:::{resource}", "Parameters": parameters, "End": True, **more}
+
+
+def invoke(**more: Any) -> Json:
+    return task("lambda:invoke", {"FunctionName": FUNCTION, "Payload": {"n.$": "$.n"}}, **more)
+
+
+def run_task(**more: Any) -> Json:
+    parameters = {
+        "LaunchType": "FARGATE",
+        "Cluster": "local",
+        "TaskDefinition": task_definition_name("Runner"),
+        "NetworkConfiguration": {"AwsvpcConfiguration": {"Subnets": ["local"], "AssignPublicIp": "DISABLED"}},
+        "Overrides": {
+            "ContainerOverrides": [{"Name": "runner", "Environment": [{"Name": "GIVEN", "Value.$": "$.given"}]}]
+        },
+    }
+    return task("ecs:runTask.sync", parameters, **more)
+
+
+def execute(state: Json, given: Json, others: Json | None = None) -> Json:
+    """The execution, when it has ended; its output as a value."""
+    client = boto3.client("stepfunctions")
+    definition = {"StartAt": "Only", "States": {"Only": state, **(others or {})}}
+    machine = client.create_state_machine(
+        name="machine", definition=json.dumps(definition), roleArn="arn:aws:iam::123456789012:role/local"
+    )
+    arn = client.start_execution(stateMachineArn=machine["stateMachineArn"], name="run", input=json.dumps(given))
+    deadline = time.monotonic() + 30
+    while (found := client.describe_execution(executionArn=arn["executionArn"]))["status"] == "RUNNING":
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return {**found, "output": json.loads(found.get("output") or "null")}
+
+
+def installed(tmp_path: Path, handler: Callable[..., Any] = lambda *_: None, program: str = "pass") -> Any:
+    return stepfunctions.installed({FUNCTION: handler}, fargate(tmp_path, program))
+
+
+def test_a_lambda_task_calls_the_handler_with_its_payload(tmp_path: Path) -> None:
+    with installed(tmp_path, lambda event, _context: {"doubled": 2 * event["n"]}):
+        ended = execute(invoke(), {"n": 21})
+
+    assert (ended["status"], ended["output"]["Payload"]) == ("SUCCEEDED", {"doubled": 42})
+
+
+def test_an_exception_of_a_handler_is_caught_by_its_name_with_its_words(tmp_path: Path) -> None:
+    def fails(_event: Json, _context: object) -> None:
+        raise LookupError("nothing there")
+
+    caught = {"Catch": [{"ErrorEquals": ["LookupError"], "ResultPath": "$.error", "Next": "Caught"}]}
+    with installed(tmp_path, fails):
+        ended = execute(invoke(**caught), {"n": 1}, {"Caught": {"Type": "Pass", "End": True}})
+
+    assert ended["output"]["error"]["Error"] == "LookupError"
+    assert json.loads(ended["output"]["error"]["Cause"])["errorMessage"] == "nothing there"
+
+
+def test_a_passing_fault_of_a_handler_is_tried_again(tmp_path: Path) -> None:
+    calls: list[int] = []
+
+    def fails_once(event: Json, _context: object) -> int:
+        calls.append(event["n"])
+        if len(calls) == 1:
+            raise TimeoutError
+        return len(calls)
+
+    retried = {"Retry": [{"ErrorEquals": ["TimeoutError"], "IntervalSeconds": 1, "MaxAttempts": 2}]}
+    with installed(tmp_path, fails_once):
+        ended = execute(invoke(**retried), {"n": 1})
+
+    assert (ended["output"]["Payload"], calls) == (2, [1, 1])
+
+
+def test_a_fargate_task_is_a_process_with_the_overrides_environment(tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    program = f"open('{seen}', 'w').write(os.environ['GIVEN'] + os.environ['FIXED'] + str('HOME' in os.environ))"
+    with installed(tmp_path, program=program):
+        ended = execute(run_task(ResultPath=None), {"given": "value"})
+
+    assert (ended["status"], ended["output"]) == ("SUCCEEDED", {"given": "value"})
+    assert seen.read_text() == "valuefixedFalse"
+
+
+def test_another_exit_status_than_0_is_a_failed_task(tmp_path: Path) -> None:
+    caught = {"Catch": [{"ErrorEquals": ["States.TaskFailed"], "ResultPath": "$.error", "Next": "Caught"}]}
+    with installed(tmp_path, program="os.write(2, b'no room'); os._exit(3)"):
+        ended = execute(run_task(**caught), {"given": "x"}, {"Caught": {"Type": "Pass", "End": True}})
+
+    assert ended["output"]["error"]["Error"] == "States.TaskFailed"
+    assert ended["output"]["error"]["Cause"] == "the container ended with status 3: no room"
+
+
+def test_a_task_whose_state_times_out_is_killed(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    program = f"open('{pid}', 'w').write(str(os.getpid())); import time; time.sleep(60)"
+    caught = {"Catch": [{"ErrorEquals": ["States.Timeout"], "ResultPath": "$.error", "Next": "Caught"}]}
+    with installed(tmp_path, program=program):
+        ended = execute(run_task(TimeoutSeconds=1, **caught), {"given": "x"}, {"Caught": {"Type": "Pass", "End": True}})
+        deadline = time.monotonic() + 10
+        while Path(f"/proc/{pid.read_text()}/cmdline").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+
+    assert ended["output"]["error"]["Error"] == "States.Timeout"
+    assert not Path(f"/proc/{pid.read_text()}").exists()
+
+
+def test_moto_is_as_it_was_afterwards(tmp_path: Path) -> None:
+    places = [
+        (stepfunctions.StateTaskServiceLambda, "_eval_service_task"),
+        (stepfunctions.StateTaskServiceEcs, "_eval_service_task"),
+        (stepfunctions.StateTaskServiceEcs, "_build_sync_resolver"),
+    ]
+    before = [owner.__dict__[name] for owner, name in places]
+    with installed(tmp_path):
+        assert all(owner.__dict__[name] is not old for (owner, name), old in zip(places, before, strict=True))
+
+    assert [owner.__dict__[name] for owner, name in places] == before
+
+
+def test_the_state_machine_of_the_template_is_accepted_with_nothing_left_to_substitute() -> None:
+    described = template.read()
+    ((_, properties),) = described.of_type("AWS::Serverless::StateMachine")
+    definition = stepfunctions.definition(described, properties)
+
+    assert "${" not in definition
+    assert json.loads(definition)["States"]["Collect"]["Parameters"]["TaskDefinition"] == task_definition_name(
+        "RunnerTaskDefinition"
+    )
+    boto3.client("stepfunctions").create_state_machine(
+        name="machine", definition=definition, roleArn="arn:aws:iam::123456789012:role/local"
+    )
+
+
+def test_every_state_that_can_fail_leads_to_an_error_being_recorded() -> None:
+    text = (template.PATH.parent / "statemachines" / "test_run.asl.yaml").read_text()
+    states: Json = yaml.safe_load(text)["States"]
+    for name in ("Prepare", "Collect", "Evaluate", "Record"):
+        (catch,) = states[name]["Catch"]
+        assert catch["ErrorEquals"] == ["States.ALL"]
+        assert states[catch["Next"]]["Parameters"]["Payload"]["step"] == "fail"
+        assert states[catch["Next"]]["Parameters"]["Payload"]["stage"] == name.lower()
+        assert states[name]["TimeoutSeconds"] < 420
