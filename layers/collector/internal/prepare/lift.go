@@ -84,9 +84,16 @@ func (s *source) keep(id string, connectors []string) keptPipeline {
 		}
 	}
 	if kept.recorded {
-		kept.exporters = append(kept.exporters, RecorderID)
+		kept.exporters = append(kept.exporters, RecorderID(signalOf(id)))
 	}
 	return kept
+}
+
+// records tells whether a pipeline of that signal is recorded.
+func (l *lifted) records(signal string) bool {
+	return slices.ContainsFunc(l.pipelines, func(kept keptPipeline) bool {
+		return kept.recorded && signalOf(kept.id) == signal
+	})
 }
 
 // signals are the target's own and those of the recorded pipelines.

@@ -20,8 +20,18 @@ const (
 	OutputFile = "output"
 )
 
-// RecorderID is the exporter that writes OutputFile. All recorded pipelines share it, so documents stand in one order.
-const RecorderID = "file/headgate_recorder"
+// RecorderID is the exporter that records a signal. All pipelines of that signal share it, so that their documents stand
+// in the order of recording. Signals must not share one: the file exporter closes with the first of its signals, while
+// what a connector feeds may still have to be flushed.
+func RecorderID(signal string) string { return "file/headgate_" + signal }
+
+// recorderFile is where the signal at that place of Prepared.Signals is recorded: `output`, `output.1`, …
+func recorderFile(place int) string {
+	if place == 0 {
+		return OutputFile
+	}
+	return fmt.Sprintf("%s.%d", OutputFile, place)
+}
 
 // Problem is something wrong with what was asked, in the field that is at fault.
 type Problem struct {
@@ -129,7 +139,13 @@ func (s *source) write(lifted *lifted, receiver sampleReceiver, prepared *Prepar
 		put(root, "extensions", mappingOf(extensions))
 	}
 	// The default flush interval of a second would lose that much of what a collector recorded before it was killed.
-	put(root, "exporters", pair(RecorderID, texts("path", OutputFile, "flush_interval", "200ms")))
+	recorders := mapping()
+	for place, signal := range prepared.Signals {
+		if lifted.records(signal) {
+			put(recorders, RecorderID(signal), texts("path", recorderFile(place), "flush_interval", "200ms"))
+		}
+	}
+	put(root, "exporters", recorders)
 
 	service := mapping()
 	put(service, "telemetry", s.telemetry())
