@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 )
 
@@ -147,7 +148,7 @@ func (r *root) giveAway(user int) error {
 
 // overLimit says what of the folder has grown too large, or nothing.
 func (r *root) overLimit(limits Limits) string {
-	var all int64
+	var all, recorded int64
 	err := filepath.WalkDir(r.folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return nil //nolint:nilerr // a file that has just gone takes no room
@@ -155,7 +156,10 @@ func (r *root) overLimit(limits Limits) string {
 		info, err := entry.Info()
 		if err == nil && entry.Type().IsRegular() {
 			all += info.Size()
-			if path == filepath.Join(r.folder, OutputFile) && info.Size() > limits.Output {
+			if filepath.Dir(path) == r.folder && slices.Contains(outputFiles, entry.Name()) {
+				recorded += info.Size()
+			}
+			if recorded > limits.Output {
 				return errOutput
 			}
 		}
@@ -170,11 +174,27 @@ func (r *root) overLimit(limits Limits) string {
 	return ""
 }
 
+// outputFiles are those of the target's signal and of three more: there are four.
+var outputFiles = []string{OutputFile, OutputFile + ".1", OutputFile + ".2", OutputFile + ".3"}
+
 var errOutput = errors.New("the output is over its limit")
 
-// output reads what was recorded, up to the limit and without following a link.
+// output reads what was recorded of every signal, one after the other, up to the limit in all.
 func (r *root) output(limit int64) ([]byte, error) {
-	file, err := os.OpenFile(filepath.Join(r.folder, OutputFile), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	var all []byte
+	for _, name := range outputFiles {
+		content, err := r.recorded(name, limit-int64(len(all)))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, content...)
+	}
+	return all, nil
+}
+
+// recorded reads a file up to the limit and without following a link. One that is not there holds nothing.
+func (r *root) recorded(name string, limit int64) ([]byte, error) {
+	file, err := os.OpenFile(filepath.Join(r.folder, name), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) {
 		return nil, nil
 	}

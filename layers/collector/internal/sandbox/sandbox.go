@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// Files in the collector's folder.
+// Files in the collector's folder. What is recorded of further signals stands in `output.1`, `output.2` and so on.
 const (
 	ConfigFile = "collector.yaml"
 	InputFile  = "sample"
