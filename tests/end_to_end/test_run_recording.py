@@ -9,7 +9,7 @@ from tests.end_to_end.run_support import output, run
 COUNTED = """
 receivers: {otlp: {protocols: {grpc: }}}
 processors: {batch: {timeout: 20s}}
-connectors: {count: }
+connectors: {count: {spans: {span.count: {description: Spans}}}}
 exporters: {debug: }
 service:
   pipelines:
