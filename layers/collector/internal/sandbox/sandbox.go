@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -149,7 +150,8 @@ func (c *collector) live(ctx context.Context, run Run, root *root) string {
 			if reason := root.overLimit(run.Limits); reason != "" {
 				return reason
 			}
-			return fmt.Sprintf("the collector %s after %.1f s", c.howItEnded(), time.Since(born).Seconds())
+			return fmt.Sprintf("the collector %s after %.1f s%s",
+				c.howItEnded(), time.Since(born).Seconds(), c.forWantOfMemory(run.Limits))
 		case <-ready:
 			ready = nil
 			deadline.Reset(run.Duration)
@@ -194,6 +196,19 @@ func (c *collector) howItEnded() string {
 		return "was killed by " + status.Signal().String()
 	}
 	return fmt.Sprintf("exited with status %d", exit.ExitCode())
+}
+
+// shortOfMemory are the words in which a Go program, or its C library, says that it was given no more memory.
+var shortOfMemory = []string{"out of memory", "cannot allocate memory", "pthread_create failed"}
+
+func (c *collector) forWantOfMemory(limits Limits) string {
+	text := string(c.stderr.bytes())
+	for _, words := range shortOfMemory {
+		if strings.Contains(text, words) {
+			return fmt.Sprintf(", out of its %d MB of memory", limits.Data>>20)
+		}
+	}
+	return ""
 }
 
 // collectorPath is where a version is installed.

@@ -201,7 +201,7 @@ func TestRootIsAnotherUserInside(t *testing.T) {
 
 func TestMemoryIsBounded(t *testing.T) {
 	inEveryTier(t, "memory", testLimits(), func(t *testing.T, _ tier, outcome *Outcome) {
-		if outcome.Ran || !strings.Contains(string(outcome.Stderr), "out of memory") {
+		if outcome.Ran || !strings.HasSuffix(outcome.Reason, ", out of its 1024 MB of memory") {
 			t.Errorf("ran %v, reason %q, stderr %.300s", outcome.Ran, outcome.Reason, outcome.Stderr)
 		}
 	})
