@@ -185,8 +185,11 @@ func cutKey(key string, path []string) ([]string, bool) {
 	if key == path[0] {
 		return path[1:], true
 	}
+	if !strings.Contains(key, "::") {
+		return nil, false
+	}
 	names := strings.Split(key, "::")
-	if len(names) < 2 || len(names) > len(path) {
+	if len(names) > len(path) {
 		return nil, false
 	}
 	for i, name := range names {

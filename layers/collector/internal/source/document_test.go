@@ -161,3 +161,28 @@ func TestDuplicateKeysAreReportedWithTheirMapping(t *testing.T) {
 		}
 	})
 }
+
+func TestTheSizeOfADocumentIsBounded(t *testing.T) {
+	for name, row := range map[string]struct {
+		text         string
+		nodes, depth int
+		exceeds      bool
+	}{
+		"empty":               {"", 0, 0, false},
+		"as many nodes":       {"a: [1, 2]\n", 5, 9, false},
+		"one node too many":   {"a: [1, 2]\n", 4, 9, true},
+		"as deep":             {"a: {b: {c: 1}}\n", 99, 3, false},
+		"one level too deep":  {"a: {b: {c: 1}}\n", 99, 2, true},
+		"an alias is no copy": {"a: &a [1, 2, 3]\nb: [*a, *a, *a]\n", 12, 9, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			document, err := Parse(row.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := document.Exceeds(row.nodes, row.depth); got != row.exceeds {
+				t.Errorf("%v, not %v", got, row.exceeds)
+			}
+		})
+	}
+}

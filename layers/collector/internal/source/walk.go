@@ -35,6 +35,24 @@ func walk(node *yaml.Node, path []string, visit func([]string, *yaml.Node) bool)
 	return true
 }
 
+// Exceeds tells whether the document has more nodes, or deeper ones, than that. Aliases count as one node.
+func (d *Document) Exceeds(nodes, depth int) bool {
+	return d.root != nil && exceeds(d.root, &nodes, depth)
+}
+
+func exceeds(node *yaml.Node, left *int, depth int) bool {
+	*left--
+	if *left < 0 || depth < 0 {
+		return true
+	}
+	for _, child := range node.Content {
+		if exceeds(child, left, depth-1) {
+			return true
+		}
+	}
+	return false
+}
+
 // DuplicateKeys calls report for every key that its mapping already has, with the path of the mapping.
 func (d *Document) DuplicateKeys(report func(mapping []string, key, first *yaml.Node)) {
 	if d.root != nil {

@@ -3,6 +3,7 @@ package validate
 import (
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -172,7 +173,7 @@ func (r *report) unused(conf *confmap.Conf) {
 		if err != nil {
 			continue
 		}
-		for name := range sub.ToStringMap() {
+		for _, name := range slices.Sorted(maps.Keys(sub.ToStringMap())) {
 			if used[section][strings.TrimSpace(name)] {
 				continue
 			}

@@ -40,6 +40,9 @@ func (r *report) warning(code Code, where place, path []string, message string) 
 }
 
 func (r *report) add(list *[]Finding, code Code, where place, path []string, message string) {
+	if len(*list) >= maxFindings {
+		return
+	}
 	node, key := r.document.Nearest(path...)
 	position := key
 	if where == atValue && node != nil && node.Kind == yaml.ScalarNode && node.ShortTag() != "!!null" {
@@ -51,10 +54,13 @@ func (r *report) add(list *[]Finding, code Code, where place, path []string, mes
 }
 
 func (r *report) addAt(list *[]Finding, at source.Position, code Code, path []string, message string) {
+	if len(message) > maxMessage {
+		message = strings.ToValidUTF8(message[:maxMessage], "") + "..."
+	}
 	finding := Finding{
 		Message: message, ComponentPath: strings.Join(path, separator), Code: code, Line: at.Line, Column: at.Column,
 	}
-	if r.said[finding] {
+	if r.said[finding] || len(*list) >= maxFindings {
 		return
 	}
 	if r.said == nil {
@@ -120,9 +126,6 @@ func (r *report) finish(verdict error) *Result {
 		slices.SortStableFunc(*list, func(a, b Finding) int {
 			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Message, b.Message))
 		})
-		if len(*list) > maxFindings {
-			*list = (*list)[:maxFindings]
-		}
 		if *list == nil {
 			*list = []Finding{}
 		}

@@ -62,8 +62,15 @@ const (
 	Other              Code = "other"
 )
 
-// maxFindings bounds an answer: a text of 1 MB can be wrong in a hundred thousand places.
-const maxFindings = 500
+// What bounds the work on a refused configuration and the answer about it. Beyond these sizes, which no configuration
+// that people write comes near, taking it apart would take many times as long as the verdict; the collector's own words
+// have to do.
+const (
+	maxFindings = 500
+	maxMessage  = 4000
+	maxNodes    = 50_000
+	maxDepth    = 100
+)
 
 // Handle answers `validate {yaml, env}` with a Result.
 func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage) (any, error) {
@@ -84,6 +91,9 @@ func Validate(ctx context.Context, env *operation.Environment, request Request) 
 		return report.finish(verdict), nil
 	}
 	report.document = document
+	if document.Exceeds(maxNodes, maxDepth) {
+		return report.finish(verdict), nil
+	}
 	resolved, err := resolve(ctx, document, request)
 	report.variables(request, resolved)
 	report.otherDocuments(request.YAML)
