@@ -20,6 +20,10 @@ ABUSE = {
     "a deep map": '{"a":' * 5_000 + "1" + "}" * 5_000 + " == 1",
     "a pattern of 100 KB": 'IsMatch(body, "' + "(a|b)*c" * 15_000 + '")',
     "a pattern that repeats": 'IsMatch(body, "' + "(x{1000}){1000}" * 10 + '")',
+    "patterns that multiply": 'IsMatch(ExtractGrokPatterns(body, "%{A}", true, ["A=%{B}%{B}%{B}%{B}%{B}", '
+    '"B=%{C}%{C}%{C}%{C}%{C}", "C=%{D}%{D}%{D}%{D}%{D}", "D=%{E}%{E}%{E}%{E}%{E}", "E=%{F}%{F}%{F}%{F}%{F}", '
+    '"F=%{G}%{G}%{G}%{G}%{G}", "G=%{DATA}%{DATA}"])["a"], "a")',
+    "a pattern of itself": 'IsMatch(ExtractGrokPatterns(body, "%{A}", true, ["A=%{A}"])["a"], "a")',
     "thousands of terms": "body == 1 or " * 10_000 + "true",
     "thousands of sums": "1 + " * 10_000 + "1 == 1",
     "thousands of negations": "not " * 10_000 + "true",

@@ -1,6 +1,9 @@
 package lint
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // The OTTL parser descends into every bracket and tries one alternative of the grammar after the other. Where an
 // alternative fails late it reads the same text again, so that the work can double with each bracket: 25 nested calls
@@ -17,7 +20,7 @@ const (
 	// freeEffort is what no request is refused for: expressions as people write them take some hundreds.
 	freeEffort = 5_000
 	// requestEffort bounds what the costlier expressions of one request may take together.
-	requestEffort = 2_000_000
+	requestEffort = 4_000_000
 )
 
 // tooMuch says why an expression is not given to the parser, nil if it may be; and what parsing it takes.
@@ -34,10 +37,14 @@ func tooMuch(expression string, kind Kind) (effort float64, reason error) {
 	if deepest > maxNesting {
 		return 0, fmt.Errorf("the expression nests %d brackets, at most %d are judged", deepest, maxNesting)
 	}
-	if deepest < 4 && len(tokens) < 500 {
-		return 0, nil
+	effort = compiling(tokens)
+	if effort > maxEffort {
+		return effort, errors.New("the patterns of the expression come to more than is compiled here")
 	}
-	effort = parsing(tokens, kind)
+	if deepest < 4 && len(tokens) < 500 {
+		return effort, nil
+	}
+	effort += parsing(tokens, kind)
 	if effort > maxEffort {
 		return effort, fmt.Errorf(
 			"the expression is nested so that the parser would have to try %.2g alternatives, at most %d are allowed",

@@ -9,7 +9,7 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-var errRequestEffort = errors.New("the expressions of this request nest so much that the time for it has run out")
+var errRequestEffort = errors.New("the expressions of this request are so costly that the time for it has run out")
 
 const ottlModule = "github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl"
 
