@@ -13,8 +13,10 @@ from headgate.errors import FieldError, Invalid, Unavailable
 from headgate.rules.model import Rule, Signal
 
 _Answer = TypeVar("_Answer")
+# In all; each part has 8 s by the checker's own clock, and 10 s until it is killed.
 _EVALUATION_SECONDS = 25.0
 _PART_CHARACTERS = 2_000_000
+_PART_SECONDS = 10.0
 
 
 class SandboxFailed(Unavailable):
@@ -136,7 +138,9 @@ def evaluate(signals: Sequence[Signal], rules: Sequence[Rule], output: str) -> l
     verdicts: list[Verdict] = []
     for part in parts(output, _PART_CHARACTERS):
         request = {"signals": list(signals), "rules": _plain(rules), "documents": part, "tallies": tallies}
-        answer = _ask("evaluate", request, _evaluations(), timeout=max(0.1, deadline - time.monotonic()))
+        answer = _ask(
+            "evaluate", request, _evaluations(), timeout=min(_PART_SECONDS, max(0.1, deadline - time.monotonic()))
+        )
         tallies, verdicts = answer.tallies, answer.verdicts
     return verdicts
 

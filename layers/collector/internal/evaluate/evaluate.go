@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/rules"
@@ -78,6 +79,9 @@ func judge(ctx context.Context, document []byte, conditions []rules.Condition, t
 	return nil
 }
 
+// evaluationTime bounds one request, below the time after which the checker is killed for it.
+const evaluationTime = 8 * time.Second
+
 type request struct {
 	Signals   []string      `json:"signals"`
 	Rules     []rules.Rule  `json:"rules"`
@@ -113,7 +117,12 @@ func Handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	if len(tallies) != len(conditions) {
 		return nil, operation.BadRequest("there are %d tallies for %d rules", len(tallies), len(conditions))
 	}
+	ctx, cancel := context.WithTimeout(ctx, evaluationTime)
+	defer cancel()
 	if err := Count(ctx, strings.NewReader(asked.Documents), conditions, tallies); err != nil {
+		if errors.Is(err, context.DeadlineExceeded) {
+			return nil, fmt.Errorf("the rules took longer than %.0f s", evaluationTime.Seconds())
+		}
 		return nil, err
 	}
 	verdicts := make([]Verdict, len(tallies))
