@@ -1,6 +1,7 @@
 """Test runs as a client meets them: refusals, saved rules, abuse, many at once, and a service that is killed."""
 
 import json
+import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -9,9 +10,12 @@ from typing import Any
 import httpx
 import pytest
 
+from headgate.settings import settings
+from headgate_local.options import read_options
 from tests.end_to_end import run_support
 from tests.end_to_end.local_service import LocalService
 from tests.end_to_end.run_support import Json
+from tests.service import running_service
 
 pytestmark = pytest.mark.end_to_end
 
@@ -378,6 +382,29 @@ def test_after_a_kill_every_run_has_a_final_status_and_no_collector_is_left(own_
         assert client.get(f"/testing/runs/{done['id']}").json() == done
     assert running
     assert not [process for process in running if is_there_within(process, seconds=10)]
+
+
+def test_a_run_takes_the_collector_version_that_was_asked_for(tmp_path: Path) -> None:
+    """An official release beside ours would be one more download; what counts is which of two is taken."""
+    ours = read_options(os.environ).collectors
+    collectors = tmp_path / "collectors"
+    for version in (settings().collector_version, "0.138.0"):
+        (collectors / version).mkdir(parents=True)
+        (collectors / version / "otelcol-contrib").symlink_to(ours / settings().collector_version / "otelcol-contrib")
+    with (
+        running_service(tmp_path / "data", HEADGATE_COLLECTORS_DIR=str(collectors)) as service,
+        service.client() as client,
+    ):
+        asked = run_support.run(client, request(collector_version="0.138.0"))
+        configuration_id = stored(client, configuration())
+        client.patch(f"/configurations/{configuration_id}/versions/1", json={"collector_version": "0.138.0"})
+        stored_version = request(yaml=None, configuration_id=configuration_id, version_number=1)
+        inherited = run_support.run(client, stored_version)
+        (collectors / "0.138.0" / "otelcol-contrib").unlink()
+        gone = run_support.run(client, stored_version)
+
+    assert [run["status"] for run in (asked, inherited, gone)] == ["Success", "Success", "Error"]
+    assert [run["collector_version"] for run in (asked, inherited, gone)] == ["0.138.0"] * 3
 
 
 def collectors_of(pid: int) -> list[int]:

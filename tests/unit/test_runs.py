@@ -15,6 +15,7 @@ from headgate.ids import new_id
 from headgate.rules.model import Rule
 from headgate.runs import service, steps, store
 from headgate.runs.model import LONGEST, Run, RunRule
+from headgate.settings import settings
 from run_steps.app import PassingFault, handler
 from testing.app import router
 from tests.conftest import API, JoinWith, Member
@@ -326,6 +327,29 @@ def test_a_fault_of_aws_is_one_that_is_tried_again(ann: Member, monkeypatch: pyt
 
     with pytest.raises(PassingFault):
         handler({"step": "evaluate", "run_id": new_id("run")}, None)
+
+
+def test_a_run_of_the_longest_rules_is_kept_whole(ann: Member) -> None:
+    conditions = ["".join(chr(0x1F300 + (7 * n + m * m) % 700) for m in range(4_096)) for n in range(20)]
+    rules = tuple(RunRule(replace(RULE, name=str(n), condition=text), True) for n, text in enumerate(conditions))
+    run = queued(ann, rules=rules)
+
+    assert store.run(run.id) == replace(run, created_at=clock.parse(clock.rfc3339(run.created_at)))
+
+
+def test_when_the_checker_cannot_be_asked_no_run_is_made(ann: Member) -> None:
+    """No collector is installed in these tests."""
+    response = ann.http.post(f"{API}/testing/runs", json=VALID)
+
+    assert response.status_code == 503, response.text
+    assert (
+        aws.dynamodb().scan(
+            TableName=settings().runs_table,
+            FilterExpression="organization_id = :mine",
+            ExpressionAttributeValues={":mine": {"S": ann.organization_id}},
+        )["Count"]
+        == 0
+    )
 
 
 def test_when_no_execution_can_be_started_no_run_is_left(ann: Member, monkeypatch: pytest.MonkeyPatch) -> None:
