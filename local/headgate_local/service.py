@@ -16,10 +16,11 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from headgate import checker
-from headgate_local import aws_server, parts, store
+from headgate_local import aws_server, parts, store, user_pool
 from headgate_local.dispatch import Dispatcher, application_of
 from headgate_local.options import HOST, Options, listen, locked, read_options, require_collector
 from headgate_local.seed import Seed, seed
+from headgate_local.sign_in import SignIn, first_person
 from headgate_local.template import Template, read
 
 _API: Final = "/api/v1/public"
@@ -45,13 +46,15 @@ def run() -> None:
         aws_url = stack.enter_context(aws_server.running())
         found = stack.enter_context(store.restored(options.data, template))
         local = parts.Local(template, aws_url, _base_url(options), options.data, options.collectors)
+        stack.enter_context(user_pool.running(template, options.data))
         tokens = seed(options.data / "tokens.json", fresh=found.fresh)
+        sign_in = first_person(options.data / "sign-in.json", tokens.organization_id)
         for part in parts.PARTS:
             stack.enter_context(part(local))
         application = functions(template)
         gc.freeze()
         gc.enable()
-        _serve(application, listener, lambda: _announce(options, tokens, found.notices))
+        _serve(application, listener, lambda: _announce(options, tokens, sign_in, found.notices))
     print("Stopped.", flush=True)
 
 
@@ -113,12 +116,13 @@ def _base_url(options: Options) -> str:
     return f"http://{HOST}:{options.port}{_API}"
 
 
-def _announce(options: Options, tokens: Seed, notices: tuple[str, ...]) -> None:
+def _announce(options: Options, tokens: Seed, sign_in: SignIn, notices: tuple[str, ...]) -> None:
     for notice in notices:
         print(notice)
     print(
         f"Headgate is ready. Its data are in {options.data}; Ctrl-C stops it.\n\n"
         f"  base URL          {_base_url(options)}\n"
+        f"  sign in at        http://{HOST}:{options.port}/ as {sign_in.email}, password {sign_in.password}\n"
         f"  read-write token  {tokens.read_write_token}\n"
         f"  read-only token   {tokens.read_only_token}\n\n"
         f"  curl -H 'Authorization: Bearer {tokens.read_write_token}' {_base_url(options)}/identity\n\n"

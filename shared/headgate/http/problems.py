@@ -109,11 +109,16 @@ def problem(
     )
 
 
+def status_of(error: errors.HeadgateError) -> HTTPStatus:
+    """The status that the error is answered with."""
+    return next(status for kind, status in _STATUSES if isinstance(error, kind))
+
+
 def install(app: FastAPI) -> None:
     """Make `app` answer every error with a problem."""
     app.add_exception_handler(errors.HeadgateError, _domain_error)
     app.add_exception_handler(RequestValidationError, _request_invalid)
-    app.add_exception_handler(HTTPException, _framework_error)
+    app.add_exception_handler(HTTPException, framework_error)
     app.add_exception_handler(BotoCoreError, _aws_fault)
     app.add_exception_handler(ClientError, _aws_fault)
     app.add_exception_handler(ResponseValidationError, _defect)
@@ -122,7 +127,7 @@ def install(app: FastAPI) -> None:
 
 def _domain_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, errors.HeadgateError)
-    status = next(status for kind, status in _STATUSES if isinstance(error, kind))
+    status = status_of(error)
     headers: dict[str, str] = {}
     if isinstance(error, errors.Unauthenticated):
         headers["WWW-Authenticate"] = "Bearer"
@@ -169,7 +174,7 @@ def _field_error(entry: Mapping[str, object]) -> errors.FieldError:
     return errors.FieldError(loc, message)
 
 
-def _framework_error(request: Request, error: Exception) -> JSONResponse:
+def framework_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     match error.status_code:
         case 400:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from headgate import clock, errors
 from headgate.audit import service as audit
 from headgate.identity import member_store, people, store, table
@@ -145,6 +147,14 @@ def add_service_account(caller: Caller, service_account_id: str) -> Member:
     except member_store.LostRace as error:
         raise errors.Contention("Another change came first; nothing was saved, try again shortly") from error
     return member
+
+
+def add_first_admin(organization_id: str, email: str) -> None:
+    """For whoever starts a service on their own machine and has to begin somewhere."""
+    user, _ = people.find_or_create(people.address(email), "")
+    principal = Principal("user", user.id, user.email)
+    with contextlib.suppress(AlreadyMember):
+        member_store.add_user(Member(organization_id, principal, "admin", "active", clock.now()))
 
 
 def is_member(caller: Caller, principal_id: str) -> bool:

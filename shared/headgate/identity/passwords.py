@@ -24,6 +24,9 @@ _REFUSED: Final = (
     "InvalidParameterException",
 )
 _BAD_CODE: Final = (*_REFUSED, "CodeMismatchException", "ExpiredCodeException")
+# The shortest is the user pool's in template.yaml too; the longest is Cognito's own.
+SHORTEST: Final = 12
+LONGEST: Final = 256
 _BUSY: Final = ("TooManyRequestsException", "LimitExceededException", "TooManyFailedAttemptsException")
 
 
@@ -49,7 +52,7 @@ class WeakPassword(errors.Invalid):
     code = "weak_password"
 
     def __init__(self) -> None:
-        super().__init__("A password needs at least 12 characters")
+        super().__init__(f"A password needs at least {SHORTEST} characters, and at most {LONGEST}")
 
 
 class Busy(errors.TooManyRequests):
@@ -78,6 +81,7 @@ def check(email: str, password: str) -> str | None:
 
 def replace_temporary(email: str, challenge: str, password: str) -> None:
     """Raises WeakPassword, WrongPassword when the challenge is no longer open, Busy."""
+    _require_good(password)
     try:
         aws.cognito().admin_respond_to_auth_challenge(
             UserPoolId=settings().user_pool_id,
@@ -103,6 +107,7 @@ def send_code(email: str, url: str) -> None:
 
 def reset(email: str, code: str, password: str) -> None:
     """Raises WrongCode, WeakPassword, Busy."""
+    _require_good(password)
     try:
         aws.cognito().confirm_forgot_password(
             ClientId=settings().user_pool_client_id, Username=email, ConfirmationCode=code, Password=password
@@ -167,6 +172,11 @@ def decode(text: str) -> bytes:
         return base64.b64decode(text, altchars=b"-_", validate=True)
     except binascii.Error as error:
         raise ValueError("not base64") from error
+
+
+def _require_good(password: str) -> None:
+    if not SHORTEST <= len(password) <= LONGEST:
+        raise WeakPassword
 
 
 def _refusal(error: ClientError, expected: tuple[str, ...], answer: errors.HeadgateError) -> Exception:

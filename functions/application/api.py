@@ -1,0 +1,159 @@
+"""`/api/v1/app`: what people manage in the application. It takes sessions, never tokens."""
+
+from fastapi import Request, Response
+
+from application.site import public_url
+from application.wire import (
+    AddMember,
+    Change,
+    CreateOrganization,
+    CreateServiceAccount,
+    CreateToken,
+    MemberShown,
+    OrganizationShown,
+    PatchMember,
+    PatchOrganization,
+    Person,
+    ServiceAccountShown,
+    TokenCreated,
+    Tokens,
+    TokenShown,
+    expiry,
+)
+from headgate.audit import service as audit
+from headgate.http.credentials import SessionAdmin, SessionMember, SignedIn
+from headgate.http.pagination import Page, Paging
+from headgate.http.parameters import MemberId, ServiceAccountId, TokenId
+from headgate.http.problems import documented
+from headgate.http.routing import application_router
+from headgate.identity import members, sessions
+from headgate.identity import service as identity
+
+router = application_router()
+_PREFIX = "/api/v1/app"
+
+
+@router.get("/session")
+def get_session(session: SignedIn) -> Person:
+    """Who is signed in, and their organizations."""
+    return Person.of(session, sessions.organizations(session))
+
+
+@router.delete("/session", status_code=204)
+def end_session(session: SignedIn) -> None:
+    """Sign out: the session stops at once."""
+    sessions.end(session)
+
+
+@router.post("/organizations", status_code=201)
+def create_organization(body: CreateOrganization, caller: SessionAdmin, response: Response) -> OrganizationShown:
+    """Create a further organization, whose first Admin the caller is."""
+    response.headers["Location"] = f"{_PREFIX}/organization"
+    return OrganizationShown.of(members.create_organization(caller, body.name))
+
+
+@router.get("/organization")
+def get_organization(caller: SessionMember) -> OrganizationShown:
+    """The organization that the request names."""
+    return OrganizationShown(id=caller.organization_id, name=caller.organization_name, role=caller.role)
+
+
+@router.patch("/organization")
+def patch_organization(body: PatchOrganization, caller: SessionAdmin) -> OrganizationShown:
+    """Rename the organization."""
+    return OrganizationShown.of(members.rename_organization(caller, body.name))
+
+
+@router.get("/members")
+def list_members(caller: SessionMember, paging: Paging) -> Page[MemberShown]:
+    """The organization's service accounts and people."""
+    return paging.page(members.members(caller, paging.limit, paging.after), MemberShown.of)
+
+
+@router.post("/members", status_code=201, responses=documented(409))
+def add_member(body: AddMember, caller: SessionAdmin, request: Request, response: Response) -> MemberShown:
+    """Invite a person by mail, or make a removed service account a member again.
+
+    Inviting somebody who has not come yet sends the mail again.
+    """
+    if body.service_account_id is not None:
+        added = members.add_service_account(caller, body.service_account_id)
+    else:
+        assert body.email is not None
+        assert body.role is not None
+        added = members.invite(caller, body.email, body.role, public_url(request))
+    response.headers["Location"] = f"{_PREFIX}/members/{added.principal.id}"
+    return MemberShown.of(added)
+
+
+@router.patch("/members/{member_id}", responses=documented(409))
+def patch_member(member_id: MemberId, body: PatchMember, caller: SessionAdmin) -> MemberShown:
+    """Change a person's role."""
+    return MemberShown.of(members.change_role(caller, member_id, body.role))
+
+
+@router.delete("/members/{member_id}", status_code=204, responses=documented(409))
+def remove_member(member_id: MemberId, caller: SessionAdmin) -> None:
+    """Remove a member. The sessions and tokens of the member stop here at once."""
+    members.remove(caller, member_id)
+
+
+@router.get("/service-accounts")
+def list_service_accounts(caller: SessionAdmin, paging: Paging) -> Page[ServiceAccountShown]:
+    """The organization's service accounts."""
+    return paging.page(identity.service_accounts(caller, paging.limit, paging.after), ServiceAccountShown.of)
+
+
+@router.post("/service-accounts", status_code=201)
+def create_service_account(body: CreateServiceAccount, caller: SessionAdmin, response: Response) -> ServiceAccountShown:
+    """Create a service account, a Contributor."""
+    account = identity.create_service_account(caller.organization_id, body.name, by=caller)
+    response.headers["Location"] = f"{_PREFIX}/service-accounts/{account.id}"
+    return ServiceAccountShown.of(account)
+
+
+@router.get("/service-accounts/{service_account_id}")
+def get_service_account(service_account_id: ServiceAccountId, caller: SessionAdmin) -> ServiceAccountShown:
+    """One service account."""
+    return ServiceAccountShown.of(identity.service_account(caller, service_account_id))
+
+
+@router.delete("/service-accounts/{service_account_id}", status_code=204)
+def delete_service_account(service_account_id: ServiceAccountId, caller: SessionAdmin) -> None:
+    """Delete a service account with its tokens, which stop at once."""
+    identity.delete_service_account(caller, service_account_id)
+
+
+@router.get("/service-accounts/{service_account_id}/tokens")
+def list_tokens(service_account_id: ServiceAccountId, caller: SessionAdmin) -> Tokens:
+    """The account's tokens, without their values."""
+    return Tokens(items=[TokenShown.of(token) for token in identity.tokens(caller, service_account_id)])
+
+
+@router.post("/service-accounts/{service_account_id}/tokens", status_code=201, responses=documented(409))
+def create_token(
+    service_account_id: ServiceAccountId, body: CreateToken, caller: SessionAdmin, response: Response
+) -> TokenCreated:
+    """Create a token. Its value is in this answer and cannot be had again."""
+    token, value = identity.create_token(
+        caller.organization_id,
+        service_account_id,
+        name=body.name,
+        access=body.access,
+        expires_at=expiry(body),
+        by=caller,
+    )
+    response.headers["Location"] = f"{_PREFIX}/service-accounts/{service_account_id}/tokens/{token.id}"
+    return TokenCreated.with_value(token, value)
+
+
+@router.delete("/service-accounts/{service_account_id}/tokens/{token_id}", status_code=204)
+def delete_token(service_account_id: ServiceAccountId, token_id: TokenId, caller: SessionAdmin) -> None:
+    """Delete a token. It stops at once."""
+    identity.delete_token(caller, service_account_id, token_id)
+
+
+@router.get("/changes")
+def list_changes(caller: SessionAdmin, paging: Paging) -> Page[Change]:
+    """The record of changes, newest first."""
+    return paging.page(audit.records(caller, paging.limit, paging.after), Change.of)

@@ -1,0 +1,45 @@
+"""The first organization of a stack and its Admin, made by CloudFormation when the stack is (a custom resource)."""
+
+import json
+import urllib.request
+from collections.abc import Mapping
+from typing import Final
+
+from headgate.errors import HeadgateError
+from headgate.http.log import logger
+from headgate.identity import people
+
+_SECONDS: Final = 20
+
+
+def handler(event: Mapping[str, object], _context: object) -> None:
+    """Make them on the stack's creation, and tell CloudFormation. On an update or a deletion nothing changes."""
+    properties = event["ResourceProperties"]
+    assert isinstance(properties, Mapping)
+    reason = ""
+    if event["RequestType"] == "Create":
+        try:
+            people.begin_deployment(
+                str(properties["Organization"]), str(properties["AdminEmail"]), str(properties["Url"])
+            )
+        except HeadgateError as error:
+            reason = error.detail
+        except Exception as error:  # noqa: BLE001  CloudFormation waits an hour for an answer that never comes
+            logger.error("first_organization_failed", kind=type(error).__name__)
+            reason = f"{type(error).__name__}; the function's log has more"
+    answer = {
+        "Status": "FAILED" if reason else "SUCCESS",
+        "Reason": reason or "Done",
+        "PhysicalResourceId": event.get("PhysicalResourceId") or "first-organization",
+        "StackId": event["StackId"],
+        "RequestId": event["RequestId"],
+        "LogicalResourceId": event["LogicalResourceId"],
+    }
+    _put(str(event["ResponseURL"]), json.dumps(answer).encode())
+
+
+def _put(url: str, content: bytes) -> None:
+    # A signed URL of S3, which counts an unexpected content type as a wrong signature.
+    request = urllib.request.Request(url, content, {"Content-Type": ""}, method="PUT")  # noqa: S310  CloudFormation's
+    with urllib.request.urlopen(request, timeout=_SECONDS):  # noqa: S310
+        pass

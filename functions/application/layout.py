@@ -1,0 +1,133 @@
+"""What all pages have in common: head, bar, and the headers that keep a browser from being used against its person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from application.html import NOTHING, Html, html, joined
+from headgate.identity.model import Caller
+
+STYLE_PATH: Final = "/style.css"
+# No scripts and no inline styles at all; forms go nowhere else, and no other site frames a page.
+SECURITY_HEADERS: Final = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'",
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    # With `no-referrer`, a browser would send `Origin: null` with our own forms.
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Strict-Transport-Security": "max-age=31536000",
+}
+
+_PAGE: Final = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title} · Headgate</title>
+<link rel="stylesheet" href="/style.css">
+</head>
+<body>
+<a class="skip" href="#content">To the content</a>
+{bar}
+<main id="content"{narrow}>
+{notice}
+{content}
+</main>
+</body>
+</html>
+"""
+_BAR: Final = """\
+<header class="bar">
+<div><a class="brand" href="/">Headgate</a>{organization}<div class="who"><span>{email}</span>{sign_out}</div></div>
+{tabs}
+</header>
+"""
+_SIGN_OUT: Final = """\
+<form method="post" action="/sign-out"><input type="hidden" name="csrf" value="{csrf}">\
+<button class="link">Sign out</button></form>"""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a page shows around its content: who is signed in, and where. `csrf` goes into every form."""
+
+    csrf: str
+    email: str = ""
+    caller: Caller | None = None
+    tab: str = ""
+
+
+def page(
+    frame: Frame, title: str, content: Html, *, notice: str = "", problem: str = "", status: int = 200
+) -> HTMLResponse:
+    """A page; one without anybody signed in, or apart from the organization's pages, is narrow."""
+    notices = joined(
+        html('<div class="notice{bad}" role="{role}">{text}</div>', bad=bad, role=role, text=text)
+        for text, bad, role in ((problem, " bad", "alert"), (notice, "", "status"))
+        if text
+    )
+    body = html(
+        _PAGE,
+        title=title,
+        bar=_bar(frame),
+        narrow=NOTHING if frame.caller else Html(' class="narrow"'),
+        notice=notices,
+        content=content,
+    )
+    return HTMLResponse(body, status, headers=SECURITY_HEADERS)
+
+
+def redirect(path: str) -> RedirectResponse:
+    """Go to another page of ours with GET."""
+    return RedirectResponse(path, 303, headers=SECURITY_HEADERS)
+
+
+def csrf_field(frame: Frame) -> Html:
+    return html('<input type="hidden" name="csrf" value="{csrf}">', csrf=frame.csrf)
+
+
+def options(values: Sequence[tuple[str, str]], selected: str) -> Html:
+    return joined(
+        html(
+            '<option value="{value}"{selected}>{label}</option>',
+            value=value,
+            label=label,
+            selected=Html(" selected") if value == selected else NOTHING,
+        )
+        for value, label in values
+    )
+
+
+def _bar(frame: Frame) -> Html:
+    caller = frame.caller
+    return html(
+        _BAR,
+        organization=html('<span class="soft">{name}</span>', name=caller.organization_name) if caller else NOTHING,
+        email=frame.email,
+        sign_out=html(_SIGN_OUT, csrf=frame.csrf) if frame.email else NOTHING,
+        tabs=_tabs(frame, caller) if caller else NOTHING,
+    )
+
+
+def _tabs(frame: Frame, caller: Caller) -> Html:
+    tabs = [("", "Overview"), ("members", "Members")]
+    if caller.is_admin:
+        tabs += [("service-accounts", "Service accounts"), ("changes", "Changes")]
+    links = [
+        html(
+            '<a href="/organizations/{id}{path}"{current}>{label}</a>',
+            id=caller.organization_id,
+            path=f"/{path}" if path else "",
+            current=Html(' aria-current="page"') if path == frame.tab else NOTHING,
+            label=label,
+        )
+        for path, label in tabs
+    ]
+    return html('<nav class="tabs" aria-label="Organization">{links}</nav>', links=links)

@@ -1,0 +1,69 @@
+"""The endpoints by which a command line gets a session: RFC 8628's and RFC 6749's, with forms in and JSON out."""
+
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+from starlette.concurrency import run_in_threadpool
+
+from application.forms import read_form
+from application.site import client_address, public_url
+from headgate import clock, errors
+from headgate.identity import logins
+
+router = APIRouter(prefix="/api/v1/app", tags=["Login"])
+
+_DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
+
+
+@router.post("/device_authorization")
+async def begin(request: Request) -> JSONResponse:
+    """Begin a login that a browser approves (RFC 8628, 3.1)."""
+    begun = await run_in_threadpool(logins.begin_device, client_address(request), clock.now())
+    page = f"{public_url(request)}/device"
+    return JSONResponse(
+        {
+            "device_code": begun.device_code,
+            "user_code": begun.user_code,
+            "verification_uri": page,
+            "verification_uri_complete": f"{page}?{urlencode({'user_code': begun.user_code})}",
+            "expires_in": int(logins.LIFETIME.total_seconds()),
+            "interval": logins.POLL_SECONDS,
+        }
+    )
+
+
+@router.post("/token")
+async def redeem(request: Request) -> JSONResponse:
+    """Exchange an approved device code, or a pasted code with its verifier, for a session; each works once."""
+    form = await read_form(request)
+    try:
+        match form.get("grant_type"):
+            case "urn:ietf:params:oauth:grant-type:device_code":
+                granted = await run_in_threadpool(logins.redeem_device, form.get("device_code", ""), clock.now())
+            case "authorization_code":
+                granted = await run_in_threadpool(
+                    logins.redeem_code, form.get("code", ""), form.get("code_verifier", ""), clock.now()
+                )
+            case _:
+                return _refused("unsupported_grant_type", "Use authorization_code or " + _DEVICE_GRANT)
+    except (logins.Pending, logins.Denied, logins.Expired, logins.InvalidGrant) as error:
+        return _refused(error.code, error.detail)
+    except errors.Invalid as error:
+        return _refused("invalid_request", error.detail)
+    return JSONResponse(
+        {
+            "access_token": granted.value,
+            "token_type": "Bearer",
+            "expires_in": int((granted.session.expires_at - clock.now()).total_seconds()),
+            "expires_at": clock.rfc3339(granted.session.expires_at),
+            "email": granted.session.user.email,
+            "organization_id": granted.organization_id,
+            "organization_name": granted.organization_name,
+        }
+    )
+
+
+def _refused(error: str, description: str) -> JSONResponse:
+    """RFC 6749, 5.2."""
+    return JSONResponse({"error": error, "error_description": description}, 400)

@@ -1,0 +1,113 @@
+"""How every page is entered and left: the visitor known, forms checked, errors shown as pages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Final
+from urllib.parse import quote
+
+from botocore.exceptions import BotoCoreError, ClientError
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
+
+from application.html import html
+from application.layout import Frame, page, redirect
+from application.visitor import Visitor, posted, remember, visitor
+from headgate import errors
+from headgate.http.log import logger
+from headgate.http.problems import status_of
+from headgate.identity import sessions
+from headgate.identity.model import Caller, NotAnActiveMember, OrganizationHeaderRequired, Session
+
+_OURS: Final = re.compile(r"/(?![/\\])[A-Za-z0-9_/?=&%.~:-]*")
+
+
+class SignInNeeded(errors.Unauthenticated):
+    """A page for people who are signed in. `after` is where to go then."""
+
+    def __init__(self, after: str) -> None:
+        super().__init__("Sign in first")
+        self.after = after
+
+
+def ours(path: str) -> str:
+    """The path if it is one of this site, else the start: a link must not send anybody elsewhere after a sign-in."""
+    return path if _OURS.fullmatch(path) else "/"
+
+
+class PageRoute(APIRoute):
+    """A route whose errors are pages too."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[None, None, Response]]:
+        handle = super().get_route_handler()
+
+        async def enter(request: Request) -> Response:
+            who: Visitor | None = None
+            try:
+                who = await run_in_threadpool(visitor, request)
+                request.state.visitor = who
+                return remember(await handle(request), who)
+            except SignInNeeded as error:
+                return redirect(f"/sign-in?next={quote(error.after, safe='/')}")
+            except (NotAnActiveMember, OrganizationHeaderRequired, RequestValidationError):
+                # To a stranger, an organization of others and none at all look the same.
+                return _problem(who, 404, "There is nothing here, or nothing that is yours to see")
+            except errors.HeadgateError as error:
+                response = _problem(who, status_of(error), error.detail)
+                if isinstance(error, errors.TooManyRequests):
+                    response.headers["Retry-After"] = str(error.retry_after)
+                return response
+            except (BotoCoreError, ClientError) as error:
+                logger.error("aws_fault", kind=type(error).__name__)
+                return _problem(who, 503, "A part of the service did not answer; try again shortly")
+
+        return enter
+
+
+def page_router() -> APIRouter:
+    return APIRouter(route_class=PageRoute, include_in_schema=False)
+
+
+def _visitor(request: Request) -> Visitor:
+    who = request.state.visitor
+    assert isinstance(who, Visitor)
+    return who
+
+
+Visit = Annotated[Visitor, Depends(_visitor)]
+
+
+async def _form(request: Request, who: Visit) -> dict[str, str]:
+    return await posted(request, who)
+
+
+Form = Annotated[dict[str, str], Depends(_form)]
+
+
+def _person(request: Request, who: Visit) -> Session:
+    if who.session is None:
+        query = f"?{request.url.query}" if request.url.query else ""
+        raise SignInNeeded(ours(request.url.path + query) if request.method == "GET" else "/")
+    return who.session
+
+
+Person = Annotated[Session, Depends(_person)]
+
+
+def _member(organization_id: str, session: Person) -> Caller:
+    return sessions.caller(session, organization_id)
+
+
+Member = Annotated[Caller, Depends(_member)]
+
+
+def frame(who: Visitor, caller: Caller | None = None, tab: str = "") -> Frame:
+    return Frame(who.csrf, who.email, caller, tab)
+
+
+def _problem(who: Visitor | None, status: int, detail: str) -> Response:
+    content = html('<div class="card"><p><a href="/">To the start</a></p></div>')
+    return page(frame(who) if who else Frame(""), "Not possible", content, problem=detail, status=status)

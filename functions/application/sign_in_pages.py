@@ -1,0 +1,164 @@
+"""Signing in and out, and passwords."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import urlencode
+
+from fastapi import Request, Response
+
+from application import visitor
+from application.html import Html, html
+from application.layout import csrf_field, page, redirect
+from application.pages import Form, Visit, frame, ours, page_router
+from application.site import client_address, public_url
+from headgate import clock, errors
+from headgate.http.problems import status_of
+from headgate.identity import passwords, people, sessions
+
+router = page_router()
+
+_SIGN_IN: Final = """\
+<div class="card"><h1>Sign in</h1>
+<form method="post" action="/sign-in">{csrf}<input type="hidden" name="next" value="{next}">
+<label for="email">Email address</label>
+<input id="email" name="email" type="email" autocomplete="username" required maxlength="254" value="{email}">
+<label for="password">Password</label>
+<input id="password" name="password" type="password" autocomplete="current-password" required maxlength="256">
+<button>Sign in</button></form></div>
+<p class="small"><a href="/forgot-password">Forgot your password?</a></p>
+"""
+_CHOOSE: Final = """\
+<div class="card"><h1>Choose your password</h1>
+<p class="soft">Your temporary password was right. From now on you sign in with one that only you know.</p>
+<form method="post" action="/sign-in/new-password">{csrf}<input type="hidden" name="next" value="{next}">
+<input type="hidden" name="challenge" value="{challenge}">
+<label for="password">New password</label>
+<input id="password" name="password" type="password" autocomplete="new-password" required minlength="12" maxlength="256"
+ aria-describedby="rule">
+<p class="small soft" id="rule">At least 12 characters. A few words in a row are good.</p>
+<button>Set password and sign in</button></form></div>
+"""
+_FORGOT: Final = """\
+<div class="card"><h1>Forgot your password?</h1>
+<p class="soft">We send a code to your email address, with which you set a new one.</p>
+<form method="post" action="/forgot-password">{csrf}
+<label for="email">Email address</label>
+<input id="email" name="email" type="email" autocomplete="username" required maxlength="254">
+<button>Send the code</button></form></div>
+<p class="small"><a href="/sign-in">Back to the sign-in</a></p>
+"""
+_RESET: Final = """\
+<div class="card"><h1>Set a new password</h1>
+<form method="post" action="/reset-password">{csrf}
+<label for="email">Email address</label>
+<input id="email" name="email" type="email" autocomplete="username" required maxlength="254" value="{email}">
+<label for="code">Code from the mail</label>
+<input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" required maxlength="20">
+<label for="password">New password</label>
+<input id="password" name="password" type="password" autocomplete="new-password" required minlength="12" maxlength="256"
+ aria-describedby="rule">
+<p class="small soft" id="rule">At least 12 characters. You are signed out everywhere.</p>
+<button>Set password</button></form></div>
+<p class="small"><a href="/forgot-password">Send another code</a></p>
+"""
+
+
+@router.get("/sign-in")
+def sign_in_page(who: Visit, next: str = "/", notice: str = "") -> Response:
+    if who.session is not None:
+        return redirect(ours(next))
+    return page(frame(who), "Sign in", _sign_in(who, ours(next), ""), notice=_NOTICES.get(notice, ""))
+
+
+@router.post("/sign-in")
+def sign_in(request: Request, who: Visit, form: Form) -> Response:
+    after = ours(form.get("next", "/"))
+    email = form.get("email", "")
+    try:
+        _, value = people.sign_in(email, form.get("password", ""), client_address(request), clock.now())
+    except people.NewPasswordNeeded as needed:
+        return page(frame(who), "Choose your password", _new_password(who, after, needed.challenge))
+    except (passwords.WrongPassword, errors.TooManyRequests) as error:
+        response = page(
+            frame(who), "Sign in", _sign_in(who, after, email), problem=error.detail, status=status_of(error)
+        )
+        if isinstance(error, errors.TooManyRequests):
+            response.headers["Retry-After"] = str(error.retry_after)
+        return response
+    return _signed_in(who, value, after)
+
+
+@router.post("/sign-in/new-password")
+def new_password(who: Visit, form: Form) -> Response:
+    after = ours(form.get("next", "/"))
+    challenge = form.get("challenge", "")
+    try:
+        _, value = people.replace_temporary(challenge, form.get("password", ""), clock.now())
+    except passwords.WeakPassword as error:
+        content = _new_password(who, after, challenge)
+        return page(frame(who), "Choose your password", content, problem=error.detail, status=422)
+    except passwords.WrongPassword:
+        problem = "That took too long; sign in with the temporary password again"
+        return page(frame(who), "Sign in", _sign_in(who, after, ""), problem=problem, status=403)
+    return _signed_in(who, value, after)
+
+
+@router.post("/sign-out")
+def sign_out(who: Visit, form: Form) -> Response:  # noqa: ARG001  reading the form is what checks it
+    """The session ends at once, wherever its cookie may have been copied to."""
+    if who.session is not None:
+        sessions.end(who.session)
+    return visitor.sign_out(redirect("/sign-in?notice=signed-out"))
+
+
+@router.get("/forgot-password")
+def forgot_password_page(who: Visit) -> Response:
+    return page(frame(who), "Forgot your password?", html(_FORGOT, csrf=csrf_field(frame(who))))
+
+
+@router.post("/forgot-password")
+def forgot_password(request: Request, who: Visit, form: Form) -> Response:  # noqa: ARG001
+    email = form.get("email", "")
+    people.forgot_password(email, client_address(request), public_url(request), clock.now())
+    return redirect(f"/reset-password?{urlencode({'email': email[:254]})}")
+
+
+@router.get("/reset-password")
+def reset_password_page(who: Visit, email: str = "") -> Response:
+    notice = "If that address has an account, a code is on its way to it." if email else ""
+    return page(frame(who), "Set a new password", _reset(who, email), notice=notice)
+
+
+@router.post("/reset-password")
+def reset_password(who: Visit, form: Form) -> Response:
+    email = form.get("email", "")
+    try:
+        people.reset_password(email, form.get("code", ""), form.get("password", ""), clock.now())
+    except (passwords.WrongCode, passwords.WeakPassword) as error:
+        return page(frame(who), "Set a new password", _reset(who, email), problem=error.detail, status=422)
+    return redirect("/sign-in?notice=password-set")
+
+
+_NOTICES: Final = {
+    "signed-out": "You are signed out.",
+    "password-set": "Your password is set. Sign in with it.",
+}
+
+
+def _signed_in(who: visitor.Visitor, value: str, after: str) -> Response:
+    if who.session is not None:
+        sessions.end(who.session)
+    return visitor.sign_in(redirect(after), value)
+
+
+def _sign_in(who: visitor.Visitor, after: str, email: str) -> Html:
+    return html(_SIGN_IN, csrf=csrf_field(frame(who)), next=after, email=email)
+
+
+def _new_password(who: visitor.Visitor, after: str, challenge: str) -> Html:
+    return html(_CHOOSE, csrf=csrf_field(frame(who)), next=after, challenge=challenge)
+
+
+def _reset(who: visitor.Visitor, email: str) -> Html:
+    return html(_RESET, csrf=csrf_field(frame(who)), email=email)

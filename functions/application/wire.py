@@ -1,0 +1,196 @@
+"""The application's own API on the wire."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from headgate import clock
+from headgate.audit.model import AuditRecord
+from headgate.identity.model import Access, Member, Membership, Role, ServiceAccount, Session, Token
+from headgate.ids import id_pattern
+
+Name = Annotated[str, StringConstraints(strict=True, strip_whitespace=True, min_length=1, max_length=200)]
+Email = Annotated[str, StringConstraints(strict=True, min_length=3, max_length=254)]
+
+
+def _time(text: str) -> str:
+    try:
+        at = clock.parse(text)
+    except ValueError:
+        raise ValueError("This has to be a time as in 2026-11-20T19:32:02.123Z") from None
+    if at <= clock.now():
+        raise ValueError("This time has passed")
+    return text
+
+
+class Input(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class CreateOrganization(Input):
+    name: Name
+
+
+class PatchOrganization(Input):
+    name: Name
+
+
+class AddMember(Input):
+    """A person by email address, with a role; or a service account that was removed, by its id."""
+
+    email: Email | None = None
+    role: Role | None = None
+    service_account_id: Annotated[str, StringConstraints(strict=True, pattern=id_pattern("sva"))] | None = None
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> "AddMember":
+        person = self.email is not None and self.role is not None and self.service_account_id is None
+        account = self.service_account_id is not None and self.email is None and self.role is None
+        if not (person or account):
+            raise ValueError("Either `email` and `role`, or `service_account_id`")
+        return self
+
+
+class PatchMember(Input):
+    role: Role
+
+
+class CreateServiceAccount(Input):
+    name: Name
+
+
+class CreateToken(Input):
+    name: Name
+    write_access: Annotated[bool, Field(strict=True)] = False
+    expires_at: Annotated[str, AfterValidator(_time)] | None = None
+
+    @property
+    def access(self) -> Access:
+        return "read_write" if self.write_access else "read"
+
+
+class OrganizationShown(BaseModel):
+    id: str
+    name: str
+    role: Role
+
+    @classmethod
+    def of(cls, membership: Membership) -> "OrganizationShown":
+        return cls(id=membership.organization_id, name=membership.organization_name, role=membership.role)
+
+
+class Person(BaseModel):
+    """Who is signed in, and where they are a member."""
+
+    user_id: str
+    email: str
+    session_expires_at: str
+    organizations: list[OrganizationShown]
+
+    @classmethod
+    def of(cls, session: Session, memberships: list[Membership]) -> "Person":
+        return cls(
+            user_id=session.user.id,
+            email=session.user.email,
+            session_expires_at=clock.rfc3339(session.expires_at),
+            organizations=[OrganizationShown.of(one) for one in memberships],
+        )
+
+
+class MemberShown(BaseModel):
+    id: str
+    kind: Literal["service_account", "user"]
+    name: str
+    role: Role
+    status: Literal["invited", "active"]
+    created_at: str
+
+    @classmethod
+    def of(cls, member: Member) -> "MemberShown":
+        return cls(
+            id=member.principal.id,
+            kind=member.principal.kind,
+            name=member.principal.name,
+            role=member.role,
+            status=member.status,
+            created_at=clock.rfc3339(member.created_at),
+        )
+
+
+class ServiceAccountShown(BaseModel):
+    id: str
+    name: str
+    created_at: str
+
+    @classmethod
+    def of(cls, account: ServiceAccount) -> "ServiceAccountShown":
+        return cls(id=account.id, name=account.name, created_at=clock.rfc3339(account.created_at))
+
+
+class TokenShown(BaseModel):
+    id: str
+    name: str
+    access: Access
+    created_at: str
+    expires_at: str | None
+
+    @classmethod
+    def of(cls, token: Token) -> "TokenShown":
+        return cls(
+            id=token.id,
+            name=token.name,
+            access=token.access,
+            created_at=clock.rfc3339(token.created_at),
+            expires_at=clock.rfc3339(token.expires_at) if token.expires_at else None,
+        )
+
+
+class TokenCreated(TokenShown):
+    """A new token. `value` is shown here and never again."""
+
+    value: str
+
+    @classmethod
+    def with_value(cls, token: Token, value: str) -> "TokenCreated":
+        return cls(**TokenShown.of(token).model_dump(), value=value)
+
+
+class Tokens(BaseModel):
+    """All tokens of a service account; it has at most 40."""
+
+    items: list[TokenShown]
+
+
+class Change(BaseModel):
+    """Who changed what, when, and from which credential."""
+
+    id: str
+    at: str
+    actor_kind: Literal["service_account", "user"]
+    actor_id: str
+    actor_name: str
+    credential_id: str
+    credential_name: str
+    action: str
+    target: str
+    details: dict[str, str]
+
+    @classmethod
+    def of(cls, record: AuditRecord) -> "Change":
+        return cls(
+            id=record.id,
+            at=clock.rfc3339(record.at),
+            actor_kind=record.actor.kind,
+            actor_id=record.actor.id,
+            actor_name=record.actor.name,
+            credential_id=record.credential_id,
+            credential_name=record.credential_name,
+            action=record.action,
+            target=record.target,
+            details=dict(record.details),
+        )
+
+
+def expiry(body: CreateToken) -> datetime | None:
+    return clock.parse(body.expires_at) if body.expires_at else None
