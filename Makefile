@@ -13,7 +13,7 @@ PY := $(VENV)/bin/python
 export RUNTIME ?= python3.13
 export ARCHITECTURE ?= x86_64
 export SAM_CLI_TELEMETRY := 0
-export PYTHONPATH := $(CURDIR)/shared:$(CURDIR)/functions:$(CURDIR)/local:$(CURDIR)/cli
+export PYTHONPATH := $(CURDIR)/shared:$(CURDIR)/functions:$(CURDIR)/local
 export HEADGATE_CACHE ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache)/headgate
 export HEADGATE_COLLECTORS_DIR ?= $(HEADGATE_CACHE)/collectors
 
@@ -53,7 +53,7 @@ test: venv collector $(SAM_VENV)/.ready ## Set up and run every test
 lint: venv ## Check style, types, layers and the template
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
-	$(VENV)/bin/mypy shared/headgate cli/headgate_cli functions local/headgate_local
+	$(VENV)/bin/mypy shared/headgate functions local/headgate_local
 	$(VENV)/bin/lint-imports
 	@if [ -f template.yaml ]; then echo "cfn-lint template.yaml"; $(VENV)/bin/cfn-lint template.yaml; fi
 	$(MAKE) --no-print-directory -C layers/collector go-vet gofmt-check
@@ -65,7 +65,7 @@ openapi: venv ## Write the API's description from the routes
 	@$(PY) -m scripts.openapi
 
 lock: ## Renew requirements/*.txt from requirements/*.in (needs uv)
-	@for name in lambda local cli dev sam; do \
+	@for name in lambda local dev sam; do \
 		uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
 			--no-emit-find-links $$( [ $$name = lambda ] || [ $$name = sam ] || echo -c requirements/lambda.txt ) \
 			requirements/$$name.in -o requirements/$$name.txt; done
