@@ -16,7 +16,7 @@ from headgate.http.app import create_app
 from headgate.identity import service as identity
 from headgate.identity.model import Access
 from headgate.settings import settings
-from headgate_local import moto_patches, template
+from headgate_local import moto_patches, template, user_pool
 from headgate_local.moto_data import MotoData
 from headgate_local.objects import ObjectFiles
 
@@ -65,7 +65,8 @@ def _aws_here(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[templat
             aws.dynamodb().create_table(**table.definition)
         for bucket in described.buckets():
             aws.s3().create_bucket(Bucket=bucket.name)
-        yield described
+        with user_pool.running(described, folder):
+            yield described
     aws.forget_clients()
 
 

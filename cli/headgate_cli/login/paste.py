@@ -1,0 +1,48 @@
+"""The login without a browser on this machine: a URL to open anywhere, and a code to paste back (RFC 7636)."""
+
+import base64
+import hashlib
+import secrets
+from collections.abc import Callable
+from urllib.parse import urlencode
+
+from headgate_cli.login.errors import CodeMistyped, LoginFailed
+from headgate_cli.login.server import Refused, Server, Session
+
+_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_CODE_LENGTH = 26
+_CHECKSUM_LENGTH = 4
+# Crockford's base32: what looks alike is read alike.
+_READ_AS = str.maketrans({"I": "1", "L": "1", "O": "0"})
+
+
+def no_browser_login(base_url: str, *, say: Callable[[str], None], ask: Callable[[str], str]) -> Session:
+    """Print the URL, ask for the code, and exchange it.
+
+    Raises CodeMistyped when the code fails its check, before anything is sent; LoginFailed when the server refuses.
+    """
+    server = Server(base_url)
+    verifier = secrets.token_urlsafe(32)
+    challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode().rstrip("=")
+    query = urlencode({"code_challenge": challenge, "code_challenge_method": "S256"})
+    say(f"Open this address in any browser, and approve the login there: {server.base_url}/login?{query}")
+    code = checked(ask("Paste the code that the page shows"))
+    answer = server.redeem({"grant_type": "authorization_code", "code": code, "code_verifier": verifier})
+    if isinstance(answer, Refused):
+        raise LoginFailed(answer.description or answer.error)
+    return answer
+
+
+def checked(pasted: str) -> str:
+    """The code without its checksum. Raises CodeMistyped unless the two belong together."""
+    letters = "".join(pasted.split()).replace("-", "").upper().translate(_READ_AS)
+    code, given = letters[:_CODE_LENGTH], letters[_CODE_LENGTH:]
+    if len(letters) != _CODE_LENGTH + _CHECKSUM_LENGTH or given != checksum(code):
+        raise CodeMistyped("this is not the code that the page shows: a part of it is missing or mistyped")
+    return code
+
+
+def checksum(code: str) -> str:
+    """The first 20 bits of the code's SHA-256, as four letters."""
+    number = int.from_bytes(hashlib.sha256(code.encode()).digest()[:4], "big") >> 12
+    return "".join(_ALPHABET[number >> shift & 31] for shift in (15, 10, 5, 0))

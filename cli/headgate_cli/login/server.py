@@ -1,0 +1,102 @@
+"""The server's side of a login, over HTTP (RFC 8628 and RFC 6749)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import httpx
+
+from headgate_cli.login.errors import LoginFailed
+
+_SECONDS = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What a login gives: the bearer value, whose it is, and the organization it was approved for."""
+
+    access_token: str
+    expires_at: str
+    email: str
+    organization_id: str
+    organization_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why there is no session yet, or ever: OAuth's word for it, and a sentence."""
+
+    error: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    device_code: str
+    user_code: str
+    page: str
+    page_with_code: str
+    seconds: float
+    interval: float
+
+
+class Server:
+    """A Headgate server at `base_url`, such as `http://127.0.0.1:8300`."""
+
+    def __init__(self, base_url: str) -> None:
+        self.base_url = base_url.rstrip("/").removesuffix("/api/v1/public")
+        self._http = httpx.Client(base_url=f"{self.base_url}/api/v1/app", timeout=_SECONDS)
+
+    def begin(self) -> Device:
+        """Raises LoginFailed."""
+        status, answer = self._post("/device_authorization", {})
+        if status != 200:
+            raise LoginFailed(f"{self.base_url} refused to begin a login: {answer.get('detail') or status}")
+        return Device(
+            device_code=_text(answer, "device_code"),
+            user_code=_text(answer, "user_code"),
+            page=_text(answer, "verification_uri"),
+            page_with_code=_text(answer, "verification_uri_complete"),
+            seconds=_number(answer, "expires_in"),
+            interval=_number(answer, "interval"),
+        )
+
+    def redeem(self, grant: Mapping[str, str]) -> Session | Refused:
+        """Ask for the session. Raises LoginFailed when the server cannot be reached or does not answer as one."""
+        status, answer = self._post("/token", grant)
+        if status == 200:
+            return Session(
+                access_token=_text(answer, "access_token"),
+                expires_at=_text(answer, "expires_at"),
+                email=_text(answer, "email"),
+                organization_id=_text(answer, "organization_id"),
+                organization_name=_text(answer, "organization_name"),
+            )
+        if status == 400:
+            return Refused(_text(answer, "error"), str(answer.get("error_description", "")))
+        return Refused("server_error", f"the server answered with status {status}")
+
+    def _post(self, path: str, form: Mapping[str, str]) -> tuple[int, Mapping[str, object]]:
+        try:
+            response = self._http.post(path, data=dict(form))
+            answer = response.json()
+        except httpx.HTTPError as error:
+            raise LoginFailed(f"cannot reach {self.base_url}: {error}") from error
+        except ValueError as error:
+            raise LoginFailed(f"{self.base_url} does not answer as a Headgate server") from error
+        if not isinstance(answer, dict):
+            raise LoginFailed(f"{self.base_url} does not answer as a Headgate server")
+        return response.status_code, answer
+
+
+def _text(answer: Mapping[str, object], name: str) -> str:
+    value = answer.get(name)
+    if not isinstance(value, str):
+        raise LoginFailed(f"the server's answer has no {name}")
+    return value
+
+
+def _number(answer: Mapping[str, object], name: str) -> float:
+    value = answer.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise LoginFailed(f"the server's answer has no {name}")
+    return float(value)
