@@ -87,22 +87,22 @@ func value(t *testing.T, result *Prepared, path ...string) string {
 func TestAPipelineIsLiftedWithWhatItsConnectorsFeed(t *testing.T) {
 	result := prepared(t, logsOf(whole, "logs/app", "a line"))
 	for path, expected := range map[string]string{
-		"receivers":                              "{filelog/app: {include: [sample], start_at: beginning, max_log_size: 8MiB, multiline: {line_start_pattern: '^\\d'}, operators: [{type: json_parser}]}}",
-		"processors/batch":                       "{send_batch_size: 1000, timeout: 1s}",
-		"processors/attributes":                  `{actions: [{key: double, value: 1.0, action: insert}, {key: text, value: "1.0", action: insert}]}`,
-		"processors/unused":                      "nothing",
-		"connectors":                             "{count: {}, forward: {}}",
-		"extensions":                             "nothing",
-		"service/extensions":                     "nothing",
-		"service/telemetry":                      "{logs: {level: info, encoding: console}, metrics: {level: none}}",
-		"service/pipelines/logs~1app":            "{receivers: [filelog/app], processors: [attributes, batch], exporters: [count, forward, file/headgate_recorder]}",
-		"service/pipelines/logs~1b":              "{receivers: [forward], exporters: [file/headgate_recorder]}",
-		"service/pipelines/metrics":              "{receivers: [count], exporters: [file/headgate_recorder]}",
-		"service/pipelines/traces":               "nothing",
-		"service/pipelines/traces~1b":            "nothing",
-		"service/pipelines/logs~1up":             "nothing",
-		"exporters/otlphttp":                     "nothing",
-		"exporters/" + "file~1headgate_recorder": "{path: output, flush_interval: 200ms}",
+		"receivers":                   "{filelog/app: {include: [sample], start_at: beginning, max_log_size: 8MiB, multiline: {line_start_pattern: '^\\d'}, operators: [{type: json_parser}]}}",
+		"processors/batch":            "{send_batch_size: 1000, timeout: 1s}",
+		"processors/attributes":       `{actions: [{key: double, value: 1.0, action: insert}, {key: text, value: "1.0", action: insert}]}`,
+		"processors/unused":           "nothing",
+		"connectors":                  "{count: {}, forward: {}}",
+		"extensions":                  "nothing",
+		"service/extensions":          "nothing",
+		"service/telemetry":           "{logs: {level: info, encoding: console}, metrics: {level: none}}",
+		"service/pipelines/logs~1app": "{receivers: [filelog/app], processors: [attributes, batch], exporters: [count, forward, file/headgate_logs]}",
+		"service/pipelines/logs~1b":   "{receivers: [forward], exporters: [file/headgate_logs]}",
+		"service/pipelines/metrics":   "{receivers: [count], exporters: [file/headgate_metrics]}",
+		"service/pipelines/traces":    "nothing",
+		"service/pipelines/traces~1b": "nothing",
+		"service/pipelines/logs~1up":  "nothing",
+		"exporters/otlphttp":          "nothing",
+		"exporters":                   "{file/headgate_logs: {path: output, flush_interval: 200ms}, file/headgate_metrics: {path: output.1, flush_interval: 200ms}}",
 	} {
 		parts := strings.Split(path, "/")
 		for i := range parts {
