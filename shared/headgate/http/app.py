@@ -30,4 +30,5 @@ def create_app(title: str, routers: Sequence[APIRouter]) -> FastAPI:
 
 
 def lambda_handler(app: FastAPI) -> Mangum:
-    return Mangum(app, lifespan="off")
+    # What is text to Mangum goes out as it is; anything else as base64.
+    return Mangum(app, lifespan="off", text_mime_types=["text/", "application/json", "application/problem+json"])
