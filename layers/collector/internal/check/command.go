@@ -39,6 +39,12 @@ func run(ctx context.Context, settings otelcol.CollectorSettings, descriptor uin
 		return fmt.Errorf("file descriptor %d: %w", descriptor, err)
 	}
 	defer channel.Close()
+	// Some components ask the machine's cloud for credentials or a region while they are validated (sigv4auth, awsemf).
+	// What they would get is not the configuration's, and without a network they try for up to 20 s. Nothing else reads
+	// this environment: `${env:...}` has a provider of its own.
+	if err := os.Setenv("AWS_EC2_METADATA_DISABLED", "true"); err != nil {
+		return err
+	}
 	env := &operation.Environment{BuildInfo: settings.BuildInfo, Factories: settings.Factories}
 	if err := warmUp(ctx, env); err != nil {
 		return fmt.Errorf("warming up: %w", err)
