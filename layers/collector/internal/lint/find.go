@@ -19,6 +19,11 @@ const maxVisits = 500_000
 type spoken struct {
 	speaker     speaker
 	expressions []*expression
+	// judged are those that the parser is given, once they are priced.
+	judged []*expression
+	priced bool
+	// accepted tells that the component has accepted all of them together.
+	accepted bool
 }
 
 // finder collects the expressions of a configuration.

@@ -3,7 +3,9 @@ package lint
 import (
 	"cmp"
 	"context"
+	"runtime"
 	"slices"
+	"sync"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/otelcol"
@@ -28,6 +30,7 @@ func (j *judge) configuration(text string) (*Result, error) {
 	}
 	result := newResult(version(j.build.Version))
 	result.Skipped = append(result.Skipped, found.skipped...)
+	j.askAtOnce(found.components)
 	for _, component := range found.components {
 		if err := j.component(component); err != nil {
 			return nil, err
@@ -40,16 +43,30 @@ func (j *judge) configuration(text string) (*Result, error) {
 	return result, nil
 }
 
+// askAtOnce asks the components for all that they say, several at a time: for most that settles it.
+func (j *judge) askAtOnce(components []*spoken) {
+	var asked sync.WaitGroup
+	free := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for _, c := range components {
+		judged := j.affordable(c)
+		asked.Add(1)
+		go func() {
+			defer asked.Done()
+			free <- struct{}{}
+			defer func() { <-free }()
+			c.accepted = j.ctx.Err() == nil && j.probe(c.speaker, judged) == nil
+		}()
+	}
+	asked.Wait()
+}
+
 // component gives each expression of a component its verdict and its notes.
 func (j *judge) component(c *spoken) error {
-	var judged []*expression
-	for _, e := range c.expressions {
-		if j.affords(e) {
-			judged = append(judged, e)
+	judged := j.affordable(c)
+	if !c.accepted {
+		if err := j.settle(c.speaker, judged); err != nil {
+			return err
 		}
-	}
-	if err := j.settle(c.speaker, judged); err != nil {
-		return err
 	}
 	if c.speaker.together {
 		if err := j.inferContexts(c.speaker, judged); err != nil {
@@ -63,6 +80,19 @@ func (j *judge) component(c *spoken) error {
 		e.note = append(e.note, remarks(e)...)
 	}
 	return nil
+}
+
+// affordable are the expressions of a component that do not take too long.
+func (j *judge) affordable(c *spoken) []*expression {
+	if !c.priced {
+		c.priced = true
+		for _, e := range c.expressions {
+			if j.affords(e) {
+				c.judged = append(c.judged, e)
+			}
+		}
+	}
+	return c.judged
 }
 
 // affords refuses an expression that would take the parser too long.
