@@ -1,0 +1,452 @@
+"""What an attacker would try on the application, each tried."""
+
+import importlib
+import json
+import re
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import botocore.client
+import pytest
+from fastapi.testclient import TestClient
+from httpx2 import Response
+
+from application.app import app
+from application.pages import PageRoute
+from headgate import aws, clock
+from headgate.identity import logins, member_store, sessions
+from headgate.identity import service as identity
+from headgate.identity.model import Member, Principal, User
+from headgate.ids import new_id
+from headgate.settings import settings
+from headgate_local import user_pool
+from scripts.openapi import FUNCTIONS
+
+SITE = "https://testserver"
+PASSWORD = "four words in a row"
+SESSION, VISIT = "__Host-headgate-session", "__Host-headgate-visit"
+
+
+@dataclass(frozen=True)
+class Person:
+    user: User
+    organization_id: str
+
+
+@pytest.fixture
+def ada(organization_id: str) -> Person:
+    """An Admin with a password."""
+    user = User(new_id("usr"), f"ada-{new_id('usr')[-8:]}@example.com", clock.now())
+    assert member_store.put_user(user)
+    member_store.add_user(
+        Member(organization_id, Principal("user", user.id, user.email), "admin", "active", clock.now())
+    )
+    user_pool.add_account(user.email, PASSWORD)
+    return Person(user, organization_id)
+
+
+def browser(address: str = "") -> TestClient:
+    """A browser of its own, at a network address of its own, so that no test uses up another one's attempts."""
+    of = address or f"192.0.2.{new_id('usr')[-10:]}"
+    return TestClient(app, base_url=SITE, follow_redirects=False, raise_server_exceptions=False, client=(of, 1))
+
+
+def csrf(http: TestClient, path: str = "/sign-in") -> str:
+    found = re.search(r'name="csrf" value="([0-9a-f]{32})"', http.get(path).text)
+    assert found is not None
+    return found[1]
+
+
+def sign_in(http: TestClient, email: str, password: str = PASSWORD, **more: str) -> Response:
+    return http.post("/sign-in", data={"csrf": csrf(http), "email": email, "password": password, **more})
+
+
+@pytest.fixture
+def http(ada: Person) -> TestClient:
+    """Ada's browser, signed in."""
+    signed_in = browser()
+    assert sign_in(signed_in, ada.user.email).status_code == 303
+    return signed_in
+
+
+def page_paths(ada: Person, method: str) -> list[str]:
+    modules = [
+        importlib.import_module(f"application.{one.stem}") for one in (FUNCTIONS / "application").glob("*_pages.py")
+    ]
+    found = [
+        route.path.format(
+            organization_id=ada.organization_id,
+            member_id=new_id("usr"),
+            service_account_id=new_id("sva"),
+            token_id=new_id("tok"),
+        )
+        for module in modules
+        for route in module.router.routes
+        if isinstance(route, PageRoute) and method in (route.methods or ())
+    ]
+    assert len(found) >= 10
+    return found
+
+
+# Session fixation, cookies, sign-out.
+
+
+def test_the_session_cookie_is_out_of_reach_of_scripts_plain_http_and_other_sites(ada: Person) -> None:
+    cookies = sign_in(browser(), ada.user.email).headers.get_list("set-cookie")
+    session = next(cookie for cookie in cookies if cookie.startswith(SESSION))
+
+    assert re.fullmatch(
+        rf"{SESSION}=ss_[A-Za-z0-9_-]{{43}}; HttpOnly; Max-Age=43200; Path=/; SameSite=lax; Secure", session
+    )
+
+
+def test_a_session_that_somebody_planted_is_not_adopted(ada: Person) -> None:
+    http = browser()
+    planted = "ss_" + "a" * 43
+    http.cookies.set(SESSION, planted)
+    response = sign_in(http, ada.user.email)
+
+    assert planted not in response.headers["set-cookie"]
+    http.cookies.clear()
+    http.cookies.set(SESSION, planted)
+    assert http.get("/").headers["location"].startswith("/sign-in")
+
+
+def test_signing_in_again_makes_a_new_session_and_ends_the_one_before(http: TestClient, ada: Person) -> None:
+    before = http.cookies[SESSION]
+    form = csrf(http, f"/organizations/{ada.organization_id}")
+    http.post("/sign-in", data={"csrf": form, "email": ada.user.email, "password": PASSWORD})
+
+    assert http.cookies[SESSION] != before
+    old = browser()
+    old.cookies.set(SESSION, before)
+    assert old.get("/").headers["location"].startswith("/sign-in")
+
+
+def test_sign_out_ends_the_session_wherever_its_cookie_was_copied(http: TestClient, ada: Person) -> None:
+    copied = http.cookies[SESSION]
+    http.post("/sign-out", data={"csrf": csrf(http, f"/organizations/{ada.organization_id}")})
+
+    thief = browser()
+    thief.cookies.set(SESSION, copied)
+    assert thief.get("/").headers["location"].startswith("/sign-in")
+    assert thief.get("/api/v1/app/session", headers={"Authorization": f"Bearer {copied}"}).status_code == 401
+
+
+def test_the_command_lines_session_is_no_browsers(ada: Person) -> None:
+    _, value = sessions.begin(ada.user, "cli", clock.now())
+    http = browser()
+    http.cookies.set(SESSION, value)
+
+    assert http.get("/").headers["location"].startswith("/sign-in")
+
+
+# Cross-site request forgery.
+
+
+def test_every_form_refuses_what_was_not_sent_from_its_own_page(http: TestClient, ada: Person) -> None:
+    paths = page_paths(ada, "POST")
+    stranger = csrf(browser())
+
+    for path in paths:
+        answers = [
+            http.post(path, data={"name": "x"}),
+            http.post(path, data={"csrf": ""}),
+            http.post(path, data={"csrf": stranger}),
+            http.post(path, content=b"{}", headers={"Content-Type": "application/json"}),
+        ]
+        assert [answer.status_code for answer in answers] == [403, 403, 403, 422], path
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+)
+def test_every_form_refuses_another_site_even_with_the_right_value(
+    http: TestClient, ada: Person, headers: dict[str, str]
+) -> None:
+    form = csrf(http, f"/organizations/{ada.organization_id}")
+
+    for path in page_paths(ada, "POST"):
+        assert http.post(path, data={"csrf": form}, headers=headers).status_code == 403, path
+
+
+def test_a_form_of_another_session_is_refused(http: TestClient, ada: Person) -> None:
+    other = browser()
+    sign_in(other, ada.user.email)
+    path = f"/organizations/{ada.organization_id}"
+
+    assert http.post(f"{path}/rename", data={"csrf": csrf(other, path), "name": "Mine"}).status_code == 403
+    assert member_store.organization_name(ada.organization_id) == "Acme"
+
+
+# Open redirects and pages in frames.
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "https://evil.example",
+        "//evil.example",
+        "/\\evil.example",
+        "\\\\evil.example",
+        "javascript:alert(1)",
+        "/%0d%0aSet-Cookie:x=y\r\nX: y",
+        " /x",
+        "evil.example",
+        "",
+    ],
+)
+def test_a_sign_in_never_leads_to_another_site(ada: Person, after: str) -> None:
+    assert sign_in(browser(), ada.user.email, next=after).headers["location"] in ("/", "/%0d%0aSet-Cookie:x=y")
+
+
+def test_a_sign_in_leads_back_to_the_page_that_asked_for_it(ada: Person) -> None:
+    http = browser()
+    asked = http.get("/device?user_code=BCDF-GHJK").headers["location"]
+
+    assert asked == "/sign-in?next=/device%3Fuser_code%3DBCDF-GHJK"
+    assert sign_in(http, ada.user.email, next="/device?user_code=BCDF-GHJK").headers["location"] == (
+        "/device?user_code=BCDF-GHJK"
+    )
+
+
+def test_no_page_runs_scripts_is_framed_or_kept(http: TestClient, ada: Person) -> None:
+    for path in [*page_paths(ada, "GET"), "/nowhere"]:
+        response = http.get(path)
+        policy = response.headers["content-security-policy"]
+        assert "default-src 'none'" in policy, path
+        assert "unsafe" not in policy
+        assert "frame-ancestors 'none'" in policy
+        assert response.headers["x-frame-options"] == "DENY"
+        assert response.headers["x-content-type-options"] == "nosniff"
+        assert response.headers["cache-control"] == "no-store"
+        assert not re.search(r"<script|<style|\sstyle=|\son[a-z]+=", response.text), path
+
+
+def test_what_people_type_is_text_on_every_page(http: TestClient, ada: Person) -> None:
+    evil = "<script>alert(1)</script>\"'{csrf}"
+    home = f"/organizations/{ada.organization_id}"
+    form = csrf(http, home)
+    http.post(f"{home}/rename", data={"csrf": form, "name": evil})
+    account = http.post(f"{home}/service-accounts", data={"csrf": form, "name": evil}).headers["location"]
+    http.post(f"{account}/tokens", data={"csrf": form, "name": evil})
+
+    for path in (home, f"{home}/members", f"{home}/service-accounts", account, f"{home}/changes", "/"):
+        assert "<script" not in http.get(path).text, path
+    assert "&lt;script&gt;" in http.get(account).text
+    assert "<script" not in sign_in(browser(), evil).text
+
+
+def test_an_organization_of_others_looks_like_none_at_all(http: TestClient) -> None:
+    other = identity.create_organization("Other").id
+    answers = [http.get(f"/organizations/{one}/members") for one in (other, new_id("org"), "Acme")]
+
+    assert {answer.status_code for answer in answers} == {404}
+    assert len({re.sub(r'value="[0-9a-f]{32}"', "", answer.text) for answer in answers}) == 1
+
+
+# Who has an account, and guessing.
+
+
+@dataclass
+class Calls:
+    operations: list[str]
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> Calls:
+    """The calls to AWS that are made: where they are the same, so is the time."""
+    made = Calls([])
+    original = botocore.client.BaseClient._make_api_call
+
+    def recorded(client: object, operation: str, arguments: object) -> object:
+        made.operations.append(operation)
+        return original(client, operation, arguments)
+
+    monkeypatch.setattr(botocore.client.BaseClient, "_make_api_call", recorded)
+    return made
+
+
+def without_form_values(text: str) -> str:
+    return re.sub(r'value="[^"]*"', "", text)
+
+
+def test_a_wrong_password_and_an_unknown_address_are_answered_the_same_by_the_same_steps(
+    ada: Person, calls: Calls
+) -> None:
+    answers, steps = [], []
+    for email in (ada.user.email, f"nobody-{new_id('usr')[-8:]}@example.com"):
+        http = browser()
+        form = csrf(http)
+        calls.operations.clear()
+        answers.append(http.post("/sign-in", data={"csrf": form, "email": email, "password": "wrong password"}))
+        steps.append(list(calls.operations))
+
+    assert [answer.status_code for answer in answers] == [403, 403]
+    assert without_form_values(answers[0].text) == without_form_values(answers[1].text)
+    assert steps[0] == steps[1]
+    assert "AdminInitiateAuth" in steps[0]
+
+
+def test_asking_for_a_new_password_tells_nobody_who_has_an_account(ada: Person, calls: Calls) -> None:
+    answers, steps = [], []
+    for email in (ada.user.email, f"nobody-{new_id('usr')[-8:]}@example.com"):
+        http = browser()
+        form = csrf(http, "/forgot-password")
+        calls.operations.clear()
+        response = http.post("/forgot-password", data={"csrf": form, "email": email})
+        steps.append(list(calls.operations))
+        answers.append((response.status_code, without_form_values(http.get(response.headers["location"]).text)))
+
+    assert answers[0] == answers[1]
+    assert steps[0] == steps[1]
+
+
+def test_a_wrong_code_for_a_new_password_tells_nobody_who_has_an_account(ada: Person) -> None:
+    answers = []
+    for email in (ada.user.email, f"nobody-{new_id('usr')[-8:]}@example.com"):
+        http = browser()
+        form = {"csrf": csrf(http, "/reset-password"), "email": email, "code": "000000", "password": PASSWORD}
+        response = http.post("/reset-password", data=form)
+        answers.append((response.status_code, without_form_values(response.text)))
+
+    assert answers[0] == answers[1]
+    assert answers[0][0] == 422
+
+
+def test_guessing_a_password_is_slowed_even_for_the_right_one(ada: Person) -> None:
+    http = browser("192.0.2.77")
+    guesses = [sign_in(http, ada.user.email, f"guess number {n}").status_code for n in range(5)]
+    slowed = sign_in(http, ada.user.email)
+
+    assert guesses == [403] * 5
+    assert slowed.status_code == 429
+    assert 0 < int(slowed.headers["retry-after"]) <= 900
+    assert sign_in(browser("192.0.2.78"), ada.user.email).status_code == 303
+
+
+def test_guesses_at_once_are_slowed_as_well(ada: Person) -> None:
+    http = browser("192.0.2.79")
+    form = {"csrf": csrf(http), "email": ada.user.email, "password": "a wrong guess"}
+    with ThreadPoolExecutor(12) as pool:
+        answers = list(pool.map(lambda _: http.post("/sign-in", data=form).status_code, range(30)))
+
+    # The window may end in between, once.
+    assert answers.count(403) in range(5, 11)
+    assert set(answers) == {403, 429}
+
+
+def test_one_address_cannot_try_many_accounts(ada: Person) -> None:
+    http = browser("192.0.2.80")
+    form = csrf(http)
+    answers = [
+        http.post("/sign-in", data={"csrf": form, "email": f"n{n}@example.com", "password": "summer2026"}).status_code
+        for n in range(52)
+    ]
+
+    assert answers[:50].count(403) >= 49
+    assert 429 in answers or answers.count(403) == 52
+
+
+def test_a_terminals_code_cannot_be_guessed_from_a_session(http: TestClient) -> None:
+    answers = [http.get(f"/device?user_code=BCDFGHJ{letter}").status_code for letter in "BCDFGHJKLMNP"]
+
+    assert answers[:9] == [404] * 9
+    assert answers[-1] == 429
+
+
+def test_the_challenge_of_a_temporary_password_is_good_for_its_own_address_only(ada: Person) -> None:
+    http = browser()
+    form = {"csrf": csrf(http), "challenge": "bm9uc2Vuc2U=", "password": "another password"}
+    response = http.post("/sign-in/new-password", data=form)
+
+    assert response.status_code == 403
+    assert sign_in(browser(), ada.user.email).status_code == 303
+
+
+# Nothing in the clear.
+
+
+def test_passwords_codes_sessions_and_tokens_are_in_no_log_and_in_no_table(
+    http: TestClient, ada: Person, capfd: pytest.CaptureFixture[str]
+) -> None:
+    home = f"/organizations/{ada.organization_id}"
+    form = csrf(http, home)
+    account = http.post(f"{home}/service-accounts", data={"csrf": form, "name": "ci"}).headers["location"]
+    page = http.post(f"{account}/tokens", data={"csrf": form, "name": "t"}).text
+    token = re.search(r'id="token">(sv_[A-Za-z0-9_-]{43})<', page)
+    begun = http.post("/api/v1/app/device_authorization").json()
+    assert token is not None
+    sign_in(browser(), ada.user.email, "a wrong password")
+    http.post("/api/v1/app/token", data={"grant_type": "authorization_code", "code": "A" * 26, "code_verifier": "v"})
+
+    said = "".join(capfd.readouterr())
+    kept = json.dumps(aws.dynamodb().scan(TableName=settings().identity_table)["Items"], default=str)
+    secrets = [token[1], http.cookies[SESSION], begun["device_code"], begun["user_code"], PASSWORD, "a wrong password"]
+    for secret in secrets:
+        assert secret not in said
+        assert secret not in kept
+        assert secret.removeprefix("ss_").removeprefix("sv_") not in kept
+
+
+# Logins of the command line.
+
+
+def granted(http: TestClient, device_code: str) -> tuple[int, str]:
+    grant = {"grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": device_code}
+    response = http.post("/api/v1/app/token", data=grant)
+    return response.status_code, response.json().get("error", "")
+
+
+def test_an_approved_login_gives_one_session_however_many_ask_at_once(http: TestClient, ada: Person) -> None:
+    begun = http.post("/api/v1/app/device_authorization").json()
+    assert granted(http, begun["device_code"]) == (400, "authorization_pending")
+    form = csrf(http, f"/device?user_code={begun['user_code']}")
+    answer = {"csrf": form, "user_code": begun["user_code"], "answer": "approve"}
+    assert http.post("/device", data=answer | {"organization_id": ada.organization_id}).status_code == 200
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: granted(http, begun["device_code"]), range(8)))
+    assert sorted(answers) == [(200, ""), *[(400, "expired_token")] * 7]
+
+
+def test_a_login_cannot_be_approved_for_an_organization_of_others(http: TestClient) -> None:
+    begun = http.post("/api/v1/app/device_authorization").json()
+    form = csrf(http, f"/device?user_code={begun['user_code']}")
+    answer = {"csrf": form, "user_code": begun["user_code"], "answer": "approve", "organization_id": new_id("org")}
+
+    assert http.post("/device", data=answer).status_code == 404
+    assert granted(http, begun["device_code"]) == (400, "authorization_pending")
+
+
+def test_a_login_expires_after_five_minutes(http: TestClient, ada: Person) -> None:
+    at = clock.now()
+    begun = logins.begin_device("192.0.2.1", at)
+    with pytest.raises(logins.Expired):
+        logins.redeem_device(begun.device_code, at + logins.LIFETIME)
+
+
+def test_a_stolen_code_is_worth_nothing_without_its_verifier_and_is_used_up(ada: Person) -> None:
+    session, _ = sessions.begin(ada.user, "browser", clock.now())
+    caller = sessions.caller(session, ada.organization_id)
+    code = logins.begin_code(caller, logins.challenge_of("verifier"), clock.now()).replace("-", "")[:26]
+
+    for verifier in ("another", "verifier"):
+        with pytest.raises(logins.InvalidGrant):
+            logins.redeem_code(code, verifier, clock.now())
+
+
+def test_a_pasted_code_works_once(ada: Person) -> None:
+    session, _ = sessions.begin(ada.user, "browser", clock.now())
+    caller = sessions.caller(session, ada.organization_id)
+    code = logins.begin_code(caller, logins.challenge_of("verifier"), clock.now()).replace("-", "")[:26]
+
+    assert logins.redeem_code(code, "verifier", clock.now()).organization_id == ada.organization_id
+    with pytest.raises(logins.InvalidGrant):
+        logins.redeem_code(code, "verifier", clock.now())
