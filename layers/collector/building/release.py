@@ -90,7 +90,7 @@ def _copy(response: IO[bytes], file: IO[bytes], archive: str) -> str:
 
 def _unpack(packed: Path, binary: Path) -> None:
     try:
-        with tarfile.open(packed) as archive:
+        with tarfile.open(packed, "r:gz") as archive:
             member = archive.extractfile(collector.BINARY)
             if member is None:
                 raise KeyError(collector.BINARY)

@@ -91,6 +91,9 @@ func pathOfField(name string) []string {
 func kindOfDecodeError(err error) Code {
 	var unconvertible *mapstructure.UnconvertibleTypeError
 	var unparsable *mapstructure.ParseError
+	if errors.As(err, new(panicked)) {
+		return Other
+	}
 	message := err.Error()
 	switch {
 	case strings.Contains(message, "has invalid keys: "):
@@ -167,6 +170,9 @@ func (d *diagnosis) validateErrors(path []string, err error) {
 		}
 	}
 	code := InvalidValue
+	if errors.As(err, new(panicked)) {
+		code = Other
+	}
 	if len(path) > 1 && path[0] == "service" && path[1] == "pipelines" {
 		code = PipelineGraph
 	}

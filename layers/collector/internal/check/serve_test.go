@@ -1,0 +1,110 @@
+package check
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/headgate/headgate/layers/collector/internal/operation"
+	"go.opentelemetry.io/collector/component"
+)
+
+type channel struct {
+	io.Reader
+	io.Writer
+}
+
+// answers serves the requests with a few handlers and returns the lines that came back.
+func answers(t *testing.T, requests io.Reader) []map[string]any {
+	t.Helper()
+	handlers := map[string]operation.Handler{
+		"echo": func(_ context.Context, _ *operation.Environment, request json.RawMessage) (any, error) {
+			return request, nil
+		},
+		"refuse": func(context.Context, *operation.Environment, json.RawMessage) (any, error) {
+			return nil, operation.BadRequest("no")
+		},
+		"fail": func(context.Context, *operation.Environment, json.RawMessage) (any, error) {
+			return nil, errors.New("broken")
+		},
+		"panic": func(context.Context, *operation.Environment, json.RawMessage) (any, error) { panic("oh") },
+	}
+	env := &operation.Environment{BuildInfo: component.BuildInfo{Version: "1.2.3"}}
+	reader, writer := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Serve(context.Background(), channel{requests, writer}, env, handlers)
+		writer.Close()
+	}()
+	var lines []map[string]any
+	scanner := bufio.NewScanner(reader)
+	for scanner.Scan() {
+		var line map[string]any
+		if err := json.Unmarshal(scanner.Bytes(), &line); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, line)
+	}
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
+
+func TestItSaysThatItIsReadyAndEndsWithTheChannel(t *testing.T) {
+	lines := answers(t, strings.NewReader(""))
+
+	if len(lines) != 1 || lines[0]["ready"] != true || lines[0]["version"] != "1.2.3" {
+		t.Error(lines)
+	}
+}
+
+func TestAnswersAndErrors(t *testing.T) {
+	for name, row := range map[string]struct{ request, code string }{
+		"an answer":            {`{"id": 7, "op": "echo"}`, ""},
+		"an error with a code": {`{"id": 7, "op": "refuse"}`, "bad_request"},
+		"another error":        {`{"id": 7, "op": "fail"}`, "failed"},
+		"a panic":              {`{"id": 7, "op": "panic"}`, "panicked"},
+		"an unknown operation": {`{"id": 7, "op": "nothing"}`, "unknown_op"},
+		"no JSON":              {`hello`, "bad_request"},
+		"an empty line":        {``, "bad_request"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lines := answers(t, strings.NewReader(row.request+"\n"+`{"id": 8, "op": "echo"}`+"\n"))
+			if len(lines) != 3 {
+				t.Fatal(lines)
+			}
+			failure, _ := lines[1]["error"].(map[string]any)
+			if code, _ := failure["code"].(string); code != row.code {
+				t.Errorf("code %q, not %q", code, row.code)
+			}
+			if lines[2]["id"] != 8.0 || lines[2]["result"] == nil || lines[2]["calls"] != 2.0 || lines[2]["rss_bytes"] == 0.0 {
+				t.Errorf("then %v", lines[2])
+			}
+		})
+	}
+}
+
+func TestALineThatIsTooLongIsReadAway(t *testing.T) {
+	long := io.LimitReader(endless{}, maxRequest+1)
+
+	lines := answers(t, io.MultiReader(long, strings.NewReader("\n"+`{"id": 8, "op": "echo"}`+"\n")))
+
+	failure, _ := lines[1]["error"].(map[string]any)
+	if failure["code"] != "too_large" || lines[2]["id"] != 8.0 {
+		t.Error(lines)
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(into []byte) (int, error) {
+	for i := range into {
+		into[i] = 'x'
+	}
+	return len(into), nil
+}
