@@ -115,9 +115,9 @@ def _definitions(template: Template) -> list[tuple[str, Node]]:
 
 def _container(template: Template, node: Node) -> Container:
     match template.resolve(node):
-        case [{"Name": str(name), "EntryPoint": list(entry_point), "Command": list(command)} as described]:
+        case [{"Name": str(name), "EntryPoint": list(entry_point), "Command": list(command), **rest}]:
             parts = tuple(str(part) for part in (*entry_point, *command))
-            return Container(name, parts, _environment(described.get("Environment")))
+            return Container(name, parts, _environment(rest.get("Environment")))
     raise TemplateError("a task definition has one container, with a Name, an EntryPoint and a Command")
 
 

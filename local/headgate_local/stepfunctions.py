@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 from uuid import uuid4
 
 from moto.core.config import default_user_config
@@ -181,17 +181,16 @@ def _until_it_ends(tasks: dict[str, Task]) -> Callable[..., object]:
 
 
 def _failed(service: StateTaskServiceEcs, env: Environment, code: int, words: str) -> FailureEvent:
-    cause = f"the container ended with status {code}: {words}"
+    details = TaskFailedEventDetails(
+        error=StatesErrorNameType.StatesTaskFailed.to_name(),
+        cause=f"the container ended with status {code}: {words}",
+        resource=service._get_sfn_resource(),
+        resourceType=service._get_sfn_resource_type(),
+    )
     return FailureEvent(
         env=env,
         error_name=StatesErrorName(typ=StatesErrorNameType.StatesTaskFailed),
         event_type=HistoryEventType.TaskFailed,
-        event_details=EventDetails(
-            taskFailedEventDetails=TaskFailedEventDetails(
-                error=StatesErrorNameType.StatesTaskFailed.to_name(),
-                cause=cause,
-                resource=service._get_sfn_resource(),
-                resourceType=service._get_sfn_resource_type(),
-            )
-        ),
+        # An event has the details of its own type alone; moto's type asks for those of every type.
+        event_details=cast("EventDetails", {"taskFailedEventDetails": details}),
     )
