@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, cast
 
 from headgate_local.template import Node, Template, TemplateError
 
@@ -117,7 +117,7 @@ def _container(template: Template, node: Node) -> Container:
     match template.resolve(node):
         case [{"Name": str(name), "EntryPoint": list(entry_point), "Command": list(command), **rest}]:
             parts = tuple(str(part) for part in (*entry_point, *command))
-            return Container(name, parts, _environment(rest.get("Environment")))
+            return Container(name, parts, _environment(cast("Node", rest.get("Environment"))))
     raise TemplateError("a task definition has one container, with a Name, an EntryPoint and a Command")
 
 
