@@ -13,7 +13,7 @@ PY := $(VENV)/bin/python
 export RUNTIME ?= python3.13
 export ARCHITECTURE ?= x86_64
 export SAM_CLI_TELEMETRY := 0
-export PYTHONPATH := $(CURDIR)/shared:$(CURDIR)/functions:$(CURDIR)/local
+export PYTHONPATH := $(CURDIR)/shared:$(CURDIR)/functions:$(CURDIR)/local:$(CURDIR)/cli
 export HEADGATE_CACHE ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache)/headgate
 export HEADGATE_COLLECTORS_DIR ?= $(HEADGATE_CACHE)/collectors
 
@@ -48,12 +48,13 @@ test: venv collector $(SAM_VENV)/.ready ## Set up and run every test
 	@$(MAKE) --no-print-directory -C layers/collector go-test
 	@$(PY) -m pytest tests/unit
 	@$(PY) -m pytest tests/contract
+	@scripts/ensure_chromium $(PY)
 	@$(PY) -m pytest tests/end_to_end
 
 lint: venv ## Check style, types, layers and the template
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
-	$(VENV)/bin/mypy shared/headgate functions local/headgate_local
+	$(VENV)/bin/mypy shared/headgate cli/headgate_cli functions local/headgate_local
 	$(VENV)/bin/lint-imports
 	@if [ -f template.yaml ]; then echo "cfn-lint template.yaml"; $(VENV)/bin/cfn-lint template.yaml; fi
 	$(MAKE) --no-print-directory -C layers/collector go-vet gofmt-check

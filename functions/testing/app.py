@@ -4,10 +4,12 @@ from fastapi import Response
 from fastapi.responses import PlainTextResponse, RedirectResponse
 
 from headgate import checker
+from headgate.audit import service as audit
 from headgate.checker.limits import in_lambda
 from headgate.http.app import create_app, lambda_handler
-from headgate.http.credentials import Reader, Writer
+from headgate.http.credentials import Reader, SessionMember, Writer
 from headgate.http.parameters import ConfigurationId, RunId, VersionNumber
+from headgate.http.routing import application_router
 from headgate.http.routing import router as group
 from headgate.rules import service as rules
 from headgate.runs import service as runs
@@ -15,6 +17,8 @@ from testing.wire import RuleSetOut, RuleSets, RunOut, SaveRules, StartRun
 
 router = group("/testing", "Pipeline tests")
 rules_router = group("/configurations", "Validation rules")
+# The application's: here, where the collector is that judges a rule.
+by_hand = application_router()
 
 
 @router.post("/runs", status_code=202)
@@ -63,7 +67,19 @@ def put_validation_pipeline(
     )
 
 
-app = create_app("Headgate testing", [router, rules_router])
+@by_hand.put("/configurations/{configuration_id}/versions/{n}/validation-pipelines/{pipeline:path}")
+def put_rules_by_hand(
+    configuration_id: ConfigurationId, n: VersionNumber, pipeline: str, body: SaveRules, caller: SessionMember
+) -> RuleSetOut:
+    """Save a pipeline's rules by hand: those added by hand are replaced, those saved through the API are kept."""
+    saved = rules.save(
+        caller, configuration_id, n, pipeline, body.signal_type, body.as_rules(), body.name, api_owned=False
+    )
+    audit.append(caller, "put_rules_by_hand", f"configurations/{configuration_id}/versions/{n}", pipeline=pipeline)
+    return RuleSetOut.of(saved)
+
+
+app = create_app("Headgate testing", [router, rules_router, by_hand])
 handler = lambda_handler(app)
 
 if in_lambda():

@@ -9,6 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from application.app import app
+from configurations.app import app as configurations
 from headgate import aws, clock
 from headgate.http import credentials
 from headgate.identity import member_store, members, passwords, people, sessions
@@ -419,6 +420,24 @@ def test_every_change_is_recorded_with_who_what_when_and_the_credential(ada: Bro
     assert {change["credential_id"][:4] for change in changes} == {"ses_"}
     assert changes[3]["target"] == account.id
     assert account.token not in json.dumps(changes)
+
+
+def test_a_change_by_the_public_api_is_recorded_with_its_token(ada: Browser) -> None:
+    account = add_account(ada, write_access=True)
+    http = TestClient(configurations, headers={"Authorization": f"Bearer {account.token}", "Idempotency-Key": "k"})
+    for _ in range(2):
+        made = http.post("/api/v1/public/configurations", json={"name": "Edge", "yaml": "a: b\n"}).json()["id"]
+    http.get(f"/api/v1/public/configurations/{made}")
+    http.patch(f"/api/v1/public/configurations/{made}", json={"nme": "x"})
+
+    change, *_ = ada.app.get(f"{APP}/changes").json()["items"]
+    assert (change["action"], change["target"], change["credential_id"], change["actor_kind"]) == (
+        "create_configuration",
+        f"configurations/{made}",
+        account.token_id,
+        "service_account",
+    )
+    assert [one["action"] for one in ada.app.get(f"{APP}/changes").json()["items"]].count("create_configuration") == 1
 
 
 def test_a_refused_change_is_not_recorded(ada: Browser) -> None:

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Final
 
+from botocore.exceptions import BotoCoreError, ClientError
 from fastapi import APIRouter, Request, Response
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
 from headgate import clock, errors
+from headgate.audit import service as audit
 from headgate.http import credentials, idempotency, problems
 from headgate.http.log import logger
 
@@ -62,8 +64,12 @@ class Route(APIRoute):
                 await run_in_threadpool(enter_as, request)
             _refuse_unknown_query(request, query_names)
             if creates and enter_as is not None and "idempotency-key" in request.headers:
-                return await _once(request, handle)
-            return await handle(request)
+                response = await _once(request, handle)
+            else:
+                response = await handle(request)
+            if enter_as is _as_writer and response.status_code < 400:
+                await run_in_threadpool(_record, request, self.name, response)
+            return response
 
         return enter
 
@@ -96,6 +102,18 @@ def _refuse_unknown_query(request: Request, names: set[str]) -> None:
             f"query.{unknown[0]}: Unknown parameter",
             [errors.FieldError(("query", name), "Unknown parameter") for name in unknown],
         )
+
+
+def _record(request: Request, action: str, response: Response) -> None:
+    """Keep the record of a change that was made; one put. What identity changes is recorded with the change itself."""
+    if "idempotency-replayed" in response.headers:
+        return
+    target = response.headers.get("location", request.url.path).removeprefix(f"{_PUBLIC}/")
+    try:
+        audit.append(request.state.caller, action, target)
+    except (BotoCoreError, ClientError) as error:
+        # The change is made: a fault in recording it must not tell the caller otherwise.
+        logger.error("change_not_recorded", action=action, target=target, kind=type(error).__name__)
 
 
 async def _once(request: Request, handle: Callable[[Request], Coroutine[None, None, Response]]) -> Response:

@@ -1,0 +1,67 @@
+"""The stored credential: one file, for its owner only."""
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """A bearer value and where it is good. `organization_id` is named with a session, and empty for a token."""
+
+    url: str
+    value: str
+    organization_id: str = ""
+    expires_at: str = ""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        named = {"X-Service-Org": self.organization_id} if self.organization_id else {}
+        return {"Authorization": f"Bearer {self.value}", **named}
+
+
+def path() -> Path:
+    """`$XDG_CONFIG_HOME/headgate/credentials.json`."""
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "headgate" / "credentials.json"
+
+
+def keep(credential: Credential) -> Path:
+    """Replace what is stored, whole or not at all. Raises OSError."""
+    file = path()
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    unfinished = file.with_name(f"{file.name}.{os.getpid()}")
+    with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as opened:
+        json.dump(asdict(credential), opened)
+    unfinished.replace(file)
+    return file
+
+
+def stored() -> Credential | None:
+    """What `keep` stored; None for nothing, or for a file of another make."""
+    try:
+        content = json.loads(path().read_text(encoding="utf-8"))
+        return Credential(**content)
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def forget() -> bool:
+    """Delete the file. Returns whether there was one. Raises OSError."""
+    try:
+        path().unlink()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def presented(url: str, token: str) -> Credential | None:
+    """What to call the server with: the token option, else `SERVICE_API_TOKEN`, else what is stored for the server.
+
+    `url` is empty where nobody named a server.
+    """
+    given = token or os.environ.get("SERVICE_API_TOKEN", "")
+    found = stored()
+    if given:
+        return Credential(url or (found.url if found else ""), given)
+    return found if found and (not url or found.url == url) else None
