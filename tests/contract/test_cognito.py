@@ -1,0 +1,157 @@
+"""What we rely on of moto's user pool and of our patches to it, and what CloudFormation calls."""
+
+import json
+import os
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import ClassVar
+
+import boto3
+import pytest
+
+from application import first_organization, mail
+from headgate import aws, clock
+from headgate.dynamo import unmarshal
+from headgate.identity import passwords, people
+from headgate.ids import new_id
+from headgate.settings import settings
+from headgate_local import template, user_pool
+
+pytestmark = pytest.mark.contract
+
+PASSWORD = "four words in a row"
+
+
+@pytest.fixture
+def email(aws_here: template.Template) -> str:
+    """A person with a password."""
+    address = f"p-{new_id('usr')[-8:]}@example.com"
+    user_pool.add_account(address, PASSWORD)
+    return address
+
+
+def test_a_password_is_checked_by_its_hash(email: str) -> None:
+    assert passwords.check(email, PASSWORD) is None
+    with pytest.raises(passwords.WrongPassword):
+        passwords.check(email, PASSWORD + "x")
+
+
+def test_an_address_has_no_case(email: str) -> None:
+    assert passwords.check(email, PASSWORD) is None
+    assert not passwords.create(email, "")
+
+
+def test_only_the_mailed_code_sets_a_new_password(email: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    codes: list[str] = []
+    monkeypatch.setattr(user_pool._People, "mail", lambda _self, _kind, _to, code, _metadata: codes.append(code))
+    passwords.send_code(email, "https://x")
+
+    for wrong in ("000000x", "", "moto-confirmation-code:1"):
+        with pytest.raises(passwords.WrongCode):
+            passwords.reset(email, wrong or " ", "another password")
+    passwords.reset(email, codes[0], "another password")
+    assert passwords.check(email, "another password") is None
+
+
+def test_the_pool_is_the_templates(aws_here: template.Template) -> None:
+    described = boto3.client("cognito-idp").describe_user_pool(UserPoolId=os.environ["HEADGATE_USER_POOL"])["UserPool"]
+
+    assert described["UsernameAttributes"] == ["email"]
+    assert described["Policies"]["PasswordPolicy"]["MinimumLength"] == passwords.SHORTEST
+
+
+def test_the_file_of_people_holds_no_password(tmp_path: Path, email: str) -> None:
+    pool = user_pool.cognitoidp_backends[user_pool.ACCOUNT][user_pool.REGION].user_pools[settings().user_pool_id]
+    kept = user_pool._People(pool, tmp_path)
+    kept.keep()
+    content = (tmp_path / "people.json").read_text()
+
+    assert email in content
+    assert PASSWORD not in content
+    assert (tmp_path / "people.json").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("source", "subject", "holds"),
+    [
+        ("CustomMessage_AdminCreateUser", "Your invitation to Headgate", ["{username}", "{####}", "https://h/sign-in"]),
+        (
+            "CustomMessage_ForgotPassword",
+            "Your code for a new Headgate password",
+            ["{####}", "https://h/reset-password"],
+        ),
+    ],
+)
+def test_a_mail_has_cognitos_placeholders_and_our_address(source: str, subject: str, holds: list[str]) -> None:
+    event = mail.handler(
+        {
+            "triggerSource": source,
+            "request": {
+                "usernameParameter": "{username}",
+                "codeParameter": "{####}",
+                "clientMetadata": {"url": "https://h"},
+            },
+            "response": {},
+        },
+        None,
+    )
+
+    assert event["response"]["emailSubject"] == subject
+    assert [part for part in holds if part not in event["response"]["emailMessage"]] == []
+
+
+class Answers(BaseHTTPRequestHandler):
+    received: ClassVar[list[dict[str, str]]] = []
+
+    def do_PUT(self) -> None:
+        content = self.rfile.read(int(self.headers["Content-Length"]))
+        self.received.append(json.loads(content))
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def cloudformation() -> Iterator[str]:
+    """The URL that a custom resource answers to."""
+    Answers.received = []
+    with HTTPServer(("127.0.0.1", 0), Answers) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/answer"
+        server.shutdown()
+
+
+def event(url: str, kind: str, email: str) -> dict[str, object]:
+    return {
+        "RequestType": kind,
+        "ResponseURL": url,
+        "StackId": "s",
+        "RequestId": "r",
+        "LogicalResourceId": "FirstOrganizationAndAdmin",
+        "ResourceProperties": {"Organization": "First", "AdminEmail": email, "Url": "https://h"},
+    }
+
+
+def test_a_stack_begins_with_one_organization_and_an_invited_admin(
+    aws_here: template.Template, cloudformation: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mails: list[tuple[str, str, object]] = []
+    monkeypatch.setattr(user_pool._People, "mail", lambda _s, _k, to, code, data: mails.append((to, code, data)))
+    email = f"first-{new_id('usr')[-8:]}@example.com"
+    first_organization.handler(event(cloudformation, "Create", "no address"), None)
+    for kind in ("Create", "Create", "Update", "Delete"):
+        first_organization.handler(event(cloudformation, kind, email), None)
+
+    assert [answer["Status"] for answer in Answers.received] == ["FAILED", *["SUCCESS"] * 4]
+    assert Answers.received[0]["Reason"] == "This is no email address"
+    ((to, temporary, data),) = mails
+    assert (to, data) == (email, {"url": "https://h"})
+    with pytest.raises(people.NewPasswordNeeded) as needed:
+        people.sign_in(email, temporary, "192.0.2.1", clock.now())
+    people.replace_temporary(needed.value.challenge, PASSWORD, clock.now())
+    items = [unmarshal(item) for item in aws.dynamodb().scan(TableName=settings().identity_table)["Items"]]
+    assert [item["admins"] for item in items if item["sk"] == "organization" and item["name"] == "First"] == [1]

@@ -1,0 +1,157 @@
+"""The waiting of a login, by a clock of its own, against a server that says what the test wants."""
+
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from headgate.identity import logins
+from headgate_cli.login import CodeMistyped, LoginFailed, browser_login, no_browser_login
+from headgate_cli.login.paste import checked, checksum
+
+SESSION = {
+    "access_token": "ss_value",
+    "expires_at": "2026-11-21T00:00:00.000Z",
+    "email": "ada@example.com",
+    "organization_id": "org_1",
+    "organization_name": "Acme",
+}
+DEVICE = {
+    "device_code": "d",
+    "user_code": "BCDF-GHJK",
+    "verification_uri": "http://here/device",
+    "verification_uri_complete": "http://here/device?user_code=BCDF-GHJK",
+    "expires_in": 300,
+    "interval": 2,
+}
+
+
+@dataclass
+class Authority:
+    """A server: `answers` to the requests for a session in order, the last one again and again."""
+
+    url: str = ""
+    answers: list[tuple[int, object]] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+
+@pytest.fixture
+def authority() -> Iterator[Authority]:
+    described = Authority()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"] or 0))
+            described.asked.append(self.path)
+            status, answer = 200, DEVICE
+            if self.path.endswith("/token"):
+                place = min(described.asked.count(self.path), len(described.answers)) - 1
+                status, answer = described.answers[place]
+            content = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        described.url = f"http://127.0.0.1:{server.server_port}"
+        yield described
+        server.shutdown()
+
+
+class Clock:
+    """Time passes by sleeping alone."""
+
+    def __init__(self) -> None:
+        self.at = 0.0
+        self.slept: list[float] = []
+
+    def now(self) -> float:
+        return self.at
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.at += seconds
+
+
+def login(authority: Authority, clock: Clock, said: list[str] | None = None) -> object:
+    return browser_login(
+        authority.url,
+        say=(said if said is not None else []).append,
+        open_page=lambda _: True,
+        sleep=clock.sleep,
+        now=clock.now,
+    )
+
+
+def test_it_waits_five_minutes_and_no_longer(authority: Authority) -> None:
+    authority.answers = [(400, {"error": "authorization_pending"})]
+    clock = Clock()
+
+    with pytest.raises(LoginFailed, match="five minutes"):
+        login(authority, clock)
+    assert clock.at == 300
+
+
+def test_it_asks_more_slowly_when_told_to(authority: Authority) -> None:
+    authority.answers = [(400, {"error": "slow_down"}), (400, {"error": "authorization_pending"}), (200, SESSION)]
+    clock = Clock()
+    login(authority, clock)
+
+    assert clock.slept == [2, 7, 7]
+
+
+def test_a_server_that_fails_in_between_is_asked_again(authority: Authority) -> None:
+    authority.answers = [(503, {"detail": "down"}), (200, b"not JSON"), (200, SESSION)]
+    clock = Clock()
+    login(authority, clock)
+
+    assert clock.slept == [2, 2, 4]
+
+
+@pytest.mark.parametrize(("error", "said"), [("access_denied", "denied"), ("expired_token", "nobody approved")])
+def test_it_says_why_there_is_no_session(authority: Authority, error: str, said: str) -> None:
+    authority.answers = [(400, {"error": error, "error_description": "it was denied"})]
+
+    with pytest.raises(LoginFailed, match=said):
+        login(authority, Clock())
+
+
+def test_the_address_is_printed_whether_a_browser_opens_or_not(authority: Authority) -> None:
+    authority.answers = [(200, SESSION)]
+    said: list[str] = []
+    login(authority, Clock(), said)
+
+    assert DEVICE["verification_uri_complete"] in said[0]
+    assert DEVICE["user_code"] in said[1]
+
+
+def test_a_mistyped_code_is_sent_nowhere(authority: Authority) -> None:
+    with pytest.raises(CodeMistyped):
+        no_browser_login(authority.url, say=lambda _: None, ask=lambda _: "ABCDE")
+
+    assert authority.asked == []
+
+
+def test_the_checksum_is_the_servers() -> None:
+    code = "0123456789ABCDEFGHJKMNPQRS"
+
+    assert checksum(code) == logins.checksum(code)
+    assert checked(f"{code[:13].lower()}-{code[13:]} {checksum(code)}\n") == code
+    assert checked(("O" + code[1:] + checksum(code)).replace("1", "l")) == code
+
+
+def test_every_single_mistyped_letter_is_found() -> None:
+    code = "0123456789ABCDEFGHJKMNPQRS"
+    whole = code + checksum(code)
+    for place, letter in enumerate(whole):
+        other = "Z" if letter != "Z" else "Y"
+        with pytest.raises(CodeMistyped):
+            checked(whole[:place] + other + whole[place + 1 :])
