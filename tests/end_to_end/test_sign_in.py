@@ -1,0 +1,108 @@
+"""People on the running service: what a restart leaves of them, and what they do by session."""
+
+import json
+import re
+
+import httpx
+import pytest
+
+from tests.end_to_end.local_service import LocalService
+
+pytestmark = pytest.mark.end_to_end
+
+SESSION = "__Host-headgate-session"
+YAML = """\
+receivers:
+  filelog:
+    include: [/var/log/app.log]
+exporters:
+  debug: {}
+service:
+  pipelines:
+    logs:
+      receivers: [filelog]
+      exporters: [debug]
+"""
+
+
+class Browser:
+    """As much of one as signing in takes: it sends secure cookies to a loopback address, which httpx does not."""
+
+    def __init__(self, service: LocalService) -> None:
+        self._http = httpx.Client(base_url=service.base_url, timeout=30)
+        self._cookies: dict[str, str] = {}
+
+    def get(self, path: str) -> httpx.Response:
+        return self._sent(self._http.get(path, headers=self._headers()))
+
+    def post(self, path: str, **form: str) -> httpx.Response:
+        return self._sent(self._http.post(path, data=form, headers=self._headers()))
+
+    def csrf(self, path: str) -> str:
+        found = re.search(r'name="csrf" value="([0-9a-f]{32})"', self.get(path).text)
+        assert found is not None
+        return found[1]
+
+    def sign_in(self, email: str, password: str) -> int:
+        return self.post("/sign-in", csrf=self.csrf("/sign-in"), email=email, password=password).status_code
+
+    @property
+    def session(self) -> str:
+        return self._cookies[SESSION]
+
+    def _headers(self) -> dict[str, str]:
+        return {"Cookie": "; ".join(f"{name}={value}" for name, value in self._cookies.items())}
+
+    def _sent(self, response: httpx.Response) -> httpx.Response:
+        for cookie in response.headers.get_list("set-cookie"):
+            name, _, rest = cookie.partition("=")
+            self._cookies[name] = rest.partition(";")[0].strip('"')
+        return response
+
+
+def known(service: LocalService) -> tuple[str, str]:
+    content = json.loads((service.data / "sign-in.json").read_text())
+    return content["email"], content["password"]
+
+
+def test_the_printed_sign_in_works_and_is_for_its_owner_only(service: LocalService) -> None:
+    assert Browser(service).sign_in(*known(service)) == 303
+    assert (service.data / "sign-in.json").stat().st_mode & 0o777 == 0o600
+    assert (service.data / "people.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_people_passwords_and_sessions_survive_a_restart_and_a_kill(own_service: LocalService) -> None:
+    before = known(own_service)
+    browser = Browser(own_service)
+    browser.sign_in(*before)
+    own_service.kill9()
+    own_service.start()
+
+    assert known(own_service) == before
+    assert Browser(own_service).sign_in(*before) == 303
+    assert browser.get("/").headers["location"].startswith("/organizations/")
+
+
+def test_rules_by_hand_and_rules_by_the_api_leave_each_other_alone(service: LocalService) -> None:
+    browser = Browser(service)
+    browser.sign_in(*known(service))
+    with service.client() as api:
+        organization_id = api.get("/identity").json()["organization_id"]
+        made = api.post("/configurations", json={"name": "Edge", "yaml": YAML}).json()["id"]
+        path = f"/configurations/{made}/versions/1/validation-pipelines"
+        rule = {"name": "by the API", "condition": 'body != ""'}
+        saved = api.put(f"{path}/logs", json={"signal_type": "logs", "rules": [rule]})
+        assert saved.status_code == 200, saved.text
+        published = api.post(f"/configurations/{made}/versions/1/publish")
+        assert published.status_code == 200
+        headers = {"Authorization": f"Bearer {browser.session}", "X-Service-Org": organization_id}
+        by_hand = {"signal_type": "logs", "rules": [{"name": "by hand", "condition": 'body != "x"'}]}
+        hand = httpx.put(f"{service.base_url}/api/v1/app{path}/logs", json=by_hand, headers=headers, timeout=30)
+        assert hand.status_code == 200, hand.text
+        api.put(f"{path}/logs", json={"signal_type": "logs", "rules": [rule | {"name": "by the API again"}]})
+
+        ((stored),) = api.get(path).json()["items"]
+    assert {(one["name"], one["api_owned"]) for one in stored["rules"]} == {
+        ("by hand", False),
+        ("by the API again", True),
+    }
