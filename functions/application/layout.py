@@ -1,7 +1,5 @@
 """What all pages have in common: head, bar, and the headers that keep a browser from being used against its person."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final

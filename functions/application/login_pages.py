@@ -1,7 +1,5 @@
 """Approving the login of a command line."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """An organization: its members, service accounts, tokens and record of changes."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from typing import Final
 from urllib.parse import quote

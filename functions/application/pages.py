@@ -1,7 +1,5 @@
 """How every page is entered and left: the visitor known, forms checked, errors shown as pages."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Coroutine
 from typing import Annotated, Final

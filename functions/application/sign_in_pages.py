@@ -1,7 +1,5 @@
 """Signing in and out, and passwords."""
 
-from __future__ import annotations
-
 from typing import Final
 from urllib.parse import urlencode
 

@@ -1,7 +1,5 @@
 """Who sent a request for a page: the session of its cookie, and whether a form of ours sent it."""
 
-from __future__ import annotations
-
 import re
 import secrets
 from dataclasses import dataclass
