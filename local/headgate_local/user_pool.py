@@ -13,6 +13,7 @@ import json
 import os
 import re
 import secrets
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -107,6 +108,8 @@ class _People:
         self._pool = pool
         self._file = folder / "people.json"
         self._mails = folder / "mail"
+        # moto's server answers each request in a thread of its own.
+        self._lock = threading.RLock()
 
     def restore(self) -> None:
         if not self._file.exists():
@@ -117,8 +120,12 @@ class _People:
             self._pool.users[user.username] = user
 
     def keep(self) -> None:
+        with self._lock:
+            self._keep()
+
+    def _keep(self) -> None:
         entries = []
-        for user in self._pool.users.values():
+        for user in list(self._pool.users.values()):
             kept = user.password if isinstance(user.password, KeptPassword) else KeptPassword.of(user.password or "")
             user.password = kept
             entries.append(
@@ -151,10 +158,10 @@ class _People:
         told = handler(event, None)["response"]
         message = told["emailMessage"].replace("{username}", address).replace("{####}", code)
         text = html.unescape(re.sub(r"<[^>]+>", "", message.replace("<br>", "\n")))
-        self._mails.mkdir(mode=0o700, exist_ok=True)
-        number = len(list(self._mails.iterdir())) + 1
-        path = self._mails / f"{number:04d}.txt"
-        _write(path, f"To: {address}\nSubject: {told['emailSubject']}\n\n{text}")
+        with self._lock:
+            self._mails.mkdir(mode=0o700, exist_ok=True)
+            path = self._mails / f"{len(list(self._mails.iterdir())) + 1:04d}.txt"
+            _write(path, f"To: {address}\nSubject: {told['emailSubject']}\n\n{text}")
         print(f"A mail to {address}: {path}", flush=True)
 
 

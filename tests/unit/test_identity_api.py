@@ -146,6 +146,19 @@ def test_a_person_has_several_organizations_with_a_role_in_each(ada: Browser, co
     assert con.public.get(IDENTITY, headers=there).json()["role"] == "admin"
 
 
+def test_an_idempotency_key_is_good_in_one_organization(ada: Browser) -> None:
+    other = ada.app.post(f"{APP}/organizations", json={"name": "Beta"}).json()["id"]
+    http = TestClient(configurations, headers={**ada.app.headers, "Idempotency-Key": "k"})
+    body = {"name": "Edge", "yaml": "a: b\n"}
+    made = [
+        http.post("/api/v1/public/configurations", json=body, headers={"X-Service-Org": one}).json()["id"]
+        for one in (ada.organization_id, other)
+    ]
+
+    assert made[0] != made[1]
+    assert http.get(f"/api/v1/public/configurations/{made[1]}").status_code == 404
+
+
 # The four ways in which a token stops.
 
 

@@ -118,9 +118,11 @@ def _record(request: Request, action: str, response: Response) -> None:
 
 async def _once(request: Request, handle: Callable[[Request], Coroutine[None, None, Response]]) -> Response:
     body = await request.body()
+    caller = request.state.caller
     claimed = await run_in_threadpool(
         idempotency.claim,
-        request.state.caller.credential_id,
+        # A session acts in several organizations.
+        f"{caller.organization_id}#{caller.credential_id}",
         request.headers["idempotency-key"],
         idempotency.fingerprint(request.method, request.url.path, body),
         clock.now(),
