@@ -18,7 +18,7 @@ func main() {
 	}
 	settings := distribution.Settings()
 	command := otelcol.NewCommand(settings)
-	command.AddCommand(check.NewCommand(settings), sandbox.NewCommand())
+	command.AddCommand(check.NewCommand(settings, distribution.Factories), sandbox.NewCommand())
 	if err := command.Execute(); err != nil {
 		log.Fatalf("collector server run finished with error: %v", err)
 	}

@@ -12,14 +12,16 @@ import (
 )
 
 // NewCommand returns the command `check` of a collector with these settings.
-func NewCommand(settings otelcol.CollectorSettings) *cobra.Command {
+//
+// The factories are those of the settings, made with less.
+func NewCommand(settings otelcol.CollectorSettings, factories func() (otelcol.Factories, error)) *cobra.Command {
 	var descriptor uint
 	command := &cobra.Command{
 		Use:   "check",
 		Short: "Answers questions about configurations, a JSON line each, over a socket",
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			return run(command.Context(), settings, uintptr(descriptor))
+			return run(command.Context(), settings, factories, uintptr(descriptor))
 		},
 		SilenceUsage: true,
 	}
@@ -27,7 +29,9 @@ func NewCommand(settings otelcol.CollectorSettings) *cobra.Command {
 	return command
 }
 
-func run(ctx context.Context, settings otelcol.CollectorSettings, descriptor uintptr) error {
+func run(
+	ctx context.Context, settings otelcol.CollectorSettings, factories func() (otelcol.Factories, error), descriptor uintptr,
+) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
@@ -45,7 +49,7 @@ func run(ctx context.Context, settings otelcol.CollectorSettings, descriptor uin
 	if err := os.Setenv("AWS_EC2_METADATA_DISABLED", "true"); err != nil {
 		return err
 	}
-	env := &operation.Environment{BuildInfo: settings.BuildInfo, Factories: settings.Factories}
+	env := &operation.Environment{BuildInfo: settings.BuildInfo, Factories: factories}
 	if err := warmUp(ctx, env); err != nil {
 		return fmt.Errorf("warming up: %w", err)
 	}

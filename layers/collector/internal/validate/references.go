@@ -167,13 +167,11 @@ func (r *report) otherDocuments(text string) {
 
 // unused warns of components that are configured and in no pipeline.
 func (r *report) unused(conf *confmap.Conf) {
-	used := usage(conf)
+	top := conf.ToStringMap()
+	used := usage(top)
 	for _, section := range []string{"receivers", "processors", "exporters", "connectors", "extensions"} {
-		sub, err := conf.Sub(section)
-		if err != nil {
-			continue
-		}
-		for _, name := range slices.Sorted(maps.Keys(sub.ToStringMap())) {
+		components, _ := top[section].(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(components)) {
 			if used[section][strings.TrimSpace(name)] {
 				continue
 			}
@@ -188,7 +186,7 @@ func (r *report) unused(conf *confmap.Conf) {
 }
 
 // usage is what the service uses, by section. A connector is used as either of its sides.
-func usage(conf *confmap.Conf) map[string]map[string]bool {
+func usage(top map[string]any) map[string]map[string]bool {
 	used := make(map[string]map[string]bool)
 	use := func(section string, list any) {
 		names, _ := list.([]any)
@@ -201,8 +199,9 @@ func usage(conf *confmap.Conf) map[string]map[string]bool {
 			}
 		}
 	}
-	use("extensions", conf.Get("service::extensions"))
-	pipelines, _ := conf.Get("service::pipelines").(map[string]any)
+	service, _ := top["service"].(map[string]any)
+	use("extensions", service["extensions"])
+	pipelines, _ := service["pipelines"].(map[string]any)
 	for _, one := range pipelines {
 		if pipeline, isMapping := one.(map[string]any); isMapping {
 			use("receivers", pipeline["receivers"])

@@ -83,7 +83,7 @@ func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage
 
 // Validate judges a configuration. It fails only when the collector's factories cannot be made.
 func Validate(ctx context.Context, env *operation.Environment, request Request) (*Result, error) {
-	verdict := dryRun(ctx, env, request)
+	resolved, verdict := dryRun(ctx, env, request)
 	report := &report{result: Result{Valid: verdict == nil}}
 	document, err := source.Parse(request.YAML)
 	if err != nil {
@@ -94,7 +94,9 @@ func Validate(ctx context.Context, env *operation.Environment, request Request) 
 	if document.Exceeds(maxNodes, maxDepth) {
 		return report.finish(verdict), nil
 	}
-	resolved, err := resolve(ctx, document, request)
+	if resolved.conf == nil {
+		resolved, err = resolve(ctx, document, request)
+	}
 	report.variables(request, resolved)
 	report.otherDocuments(request.YAML)
 	switch {

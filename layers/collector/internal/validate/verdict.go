@@ -16,19 +16,31 @@ import (
 //
 // What it builds is never shut down, for the collector offers no way to: about half a megabyte stays for each call, and
 // some goroutines. The supervisor replaces the process before that matters.
-func dryRun(ctx context.Context, env *operation.Environment, request Request) (verdict error) {
+//
+// The configuration with everything in `${...}` replaced comes with the verdict, nil when it did not get that far.
+func dryRun(ctx context.Context, env *operation.Environment, request Request) (seen *resolved, verdict error) {
 	defer recovered(&verdict)
+	seen = &resolved{}
+	settings := resolverSettings(request, &seen.recorder, strict)
+	settings.ConverterFactories = []confmap.ConverterFactory{confmap.NewConverterFactory(
+		func(confmap.ConverterSettings) confmap.Converter { return onlooker{seen} })}
 	collector, err := otelcol.NewCollector(otelcol.CollectorSettings{
-		BuildInfo: env.BuildInfo,
-		Factories: env.Factories,
-		ConfigProviderSettings: otelcol.ConfigProviderSettings{
-			ResolverSettings: resolverSettings(request, &recorder{}, strict),
-		},
+		BuildInfo:              env.BuildInfo,
+		Factories:              env.Factories,
+		ConfigProviderSettings: otelcol.ConfigProviderSettings{ResolverSettings: settings},
 	})
 	if err != nil {
-		return err
+		return seen, err
 	}
-	return collector.DryRun(ctx)
+	return seen, collector.DryRun(ctx)
+}
+
+// onlooker takes note of the resolved configuration on its way through the collector, and changes nothing.
+type onlooker struct{ seen *resolved }
+
+func (o onlooker) Convert(_ context.Context, conf *confmap.Conf) error {
+	o.seen.conf = conf
+	return nil
 }
 
 // resolverSettings are those of the command `validate`, but for the providers.
