@@ -5,6 +5,7 @@ from typing import NoReturn
 
 import click
 import httpx
+
 from headgate_cli.login import credentials
 from headgate_cli.login.browser import browser_login
 from headgate_cli.login.credentials import Credential

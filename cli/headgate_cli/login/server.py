@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import httpx
+
 from headgate_cli.login.errors import LoginFailed
 
 _SECONDS = 15.0
