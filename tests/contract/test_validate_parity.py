@@ -195,7 +195,7 @@ def says(message: str, error: Mapping[str, str]) -> bool:
     words = re.sub(r"^'[^']*' ", "", words)
     words = re.sub(r'^duplicate name "[^"]*"', "", words)
     # Some of the collector's messages list things in an order that changes.
-    return bool(words) and set(words.split()) <= set(message.split())
+    return bool(words) and set(re.findall(r"\w+", words)) <= set(re.findall(r"\w+", message))
 
 
 def configurations_of_the_modules() -> Iterator[tuple[str, str]]:
