@@ -74,19 +74,25 @@ def starve(pid: int) -> None:
 @contextmanager
 def tormented(service: Service, harms: list[Callable[[int], None]], pause: float) -> Iterator[None]:
     """Do each harm to one of the service's check processes, one after the other, while the block runs."""
+    over = threading.Event()
 
     def torment() -> None:
         for harm in harms:
             time.sleep(pause)
+            # One that died is replaced at the next question, of which there are none once the block is over.
             while not (pids := check_processes(service.pid)):
-                time.sleep(0.01)
+                if over.wait(0.01):
+                    return
             with suppress(ProcessLookupError):
                 harm(pids[0])
 
     tormentor = threading.Thread(target=torment)
     tormentor.start()
-    yield
-    tormentor.join()
+    try:
+        yield
+    finally:
+        over.set()
+        tormentor.join()
 
 
 @pytest.mark.parametrize(
