@@ -77,6 +77,7 @@ def _set_environment(options: Options, template: Template) -> None:
             os.environ[name] = value
     os.environ["HEADGATE_COLLECTORS_DIR"] = str(options.collectors)
     os.environ.setdefault("HEADGATE_PUBLIC_URL", f"http://{HOST}:{options.port}")
+    os.environ["HEADGATE_FLEET_ENDPOINT"] = f"http://{HOST}:{options.port}"
     # A line for every request would bury what was printed at the start.
     os.environ["POWERTOOLS_LOG_LEVEL"] = os.environ.get("HEADGATE_LOG_LEVEL", "WARNING")
     os.environ["POWERTOOLS_SERVICE_NAME"] = "headgate"

@@ -1,0 +1,85 @@
+"""The fleets endpoints: fleets, their deployment groups, and the commands that install into them."""
+
+from fastapi import Response
+
+from fleets.wire import (
+    CreateDeployment,
+    CreateFleet,
+    DeploymentChanged,
+    DeploymentOut,
+    FleetOut,
+    InstallOut,
+    InstallRequest,
+    PatchDeployment,
+)
+from headgate.deployments import install as installs
+from headgate.deployments import service as deployments
+from headgate.fleets import service as fleets
+from headgate.http.app import create_app, lambda_handler
+from headgate.http.credentials import Reader, Writer
+from headgate.http.pagination import Page, Paging
+from headgate.http.parameters import DeploymentId, FleetId
+from headgate.http.problems import documented
+from headgate.http.routing import router as group
+
+router = group("/fleets", "Fleets")
+
+
+@router.get("")
+def list_fleets(caller: Reader, paging: Paging) -> Page[FleetOut]:
+    """The organization's fleets, newest first."""
+    return paging.page(fleets.fleets(caller, paging.limit, paging.after), FleetOut.of)
+
+
+@router.post("", status_code=201, responses=documented(409))
+def create_fleet(body: CreateFleet, caller: Writer, response: Response) -> FleetOut:
+    """Create a fleet and issue its token, which is not returned. A server fleet begins with a Default group."""
+    fleet = fleets.create(caller, body.label, body.type, body.expires_in)
+    response.headers["Location"] = f"/api/v1/public/fleets/{fleet.id}"
+    return FleetOut.of(fleet)
+
+
+@router.get("/{fleet_id}")
+def get_fleet(fleet_id: FleetId, caller: Reader) -> FleetOut:
+    """One fleet."""
+    return FleetOut.of(fleets.get(caller, fleet_id))
+
+
+@router.post("/{fleet_id}/install", responses=documented(409))
+def install(fleet_id: FleetId, body: InstallRequest, caller: Writer) -> InstallOut:
+    """Compose the command that brings a host or a cluster into a deployment group."""
+    return InstallOut.of(body.platform, installs.compose(caller, fleet_id, body.options()))
+
+
+@router.get("/{fleet_id}/deployments")
+def list_deployments(fleet_id: FleetId, caller: Reader, paging: Paging) -> Page[DeploymentOut]:
+    """The fleet's deployment groups by name."""
+    return paging.page(deployments.deployments(caller, fleet_id, paging.limit, paging.after), DeploymentOut.of)
+
+
+@router.post("/{fleet_id}/deployments", status_code=201, responses=documented(409))
+def create_deployment(
+    fleet_id: FleetId, body: CreateDeployment, caller: Writer, response: Response
+) -> DeploymentChanged:
+    """Create a deployment group that runs a published version."""
+    created, check = deployments.create(caller, fleet_id, **dict(body))
+    response.headers["Location"] = f"/api/v1/public/fleets/{fleet_id}/deployments/{created.id}"
+    return DeploymentChanged.with_check(created, check)
+
+
+@router.get("/{fleet_id}/deployments/{deployment_id}")
+def get_deployment(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader) -> DeploymentOut:
+    """One deployment group."""
+    return DeploymentOut.of(deployments.get(caller, fleet_id, deployment_id))
+
+
+@router.patch("/{fleet_id}/deployments/{deployment_id}", responses=documented(409))
+def patch_deployment(
+    fleet_id: FleetId, deployment_id: DeploymentId, body: PatchDeployment, caller: Writer
+) -> DeploymentChanged:
+    """Change a group. `configuration_id` alone assigns its newest published version, null clears the assignment."""
+    return DeploymentChanged.with_check(*deployments.change(caller, fleet_id, deployment_id, body.changes()))
+
+
+app = create_app("Headgate fleets", [router])
+handler = lambda_handler(app)

@@ -1,0 +1,285 @@
+"""What the fleets endpoints take and give, field by field."""
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from headgate.clock import rfc3339
+from headgate.deployments.install import Install, Options
+from headgate.deployments.model import Deployment, Role
+from headgate.deployments.service import Check
+from headgate.fleets.model import INSTANCE_STATES, ExpiresIn, Fleet, FleetType
+from headgate.identity.model import Principal
+from headgate.validation.model import Finding
+
+_ENV_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_OPTIONS: Final = {"server_name": "docker", "arch": "linux", "root_deploy_path": "linux", "systemd": "linux"}
+
+
+def _present(value: str | int | None) -> str | int:
+    """For a field that may be left out of a PATCH, and may not be null."""
+    if value is None:
+        raise ValueError("This cannot be null; leave it out to keep it")
+    return value
+
+
+def _plain(value: str) -> str:
+    """No word of a command can hold it."""
+    if "\0" in value:
+        raise ValueError("This cannot hold a NUL character")
+    return value
+
+
+def _path(value: str) -> str:
+    if not value.startswith("/") or ".." in value.split("/"):
+        raise ValueError("This has to be an absolute path without `..`")
+    return _plain(value)
+
+
+def _environment(value: dict[str, str]) -> dict[str, str]:
+    for name, text in value.items():
+        if not _ENV_NAME.fullmatch(name):
+            raise ValueError(f"{name[:100]!r} is not a variable's name; it has to match [A-Za-z_][A-Za-z0-9_]*")
+        _plain(text)
+    return value
+
+
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+Number = Annotated[int, Field(ge=1, le=99_999_999)]
+Replicas = Annotated[int, Field(ge=1, le=1_000)]
+Namespace = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\z", max_length=63)]
+ServerName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}\z")]
+RootPath = Annotated[str, StringConstraints(max_length=4_000), AfterValidator(_path)]
+Environment = Annotated[dict[str, str], AfterValidator(_environment)]
+
+
+class Input(BaseModel):
+    """Takes exactly its fields, of exactly their types."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class CreateFleet(Input):
+    label: Name
+    type: FleetType
+    expires_in: ExpiresIn = "never"
+
+
+class CreateDeployment(Input):
+    name: Name
+    configuration_id: str
+    version_number: Number
+    role: Role | None = None
+    replicas: Replicas | None = None
+    namespace: Namespace | None = None
+
+
+class PatchDeployment(Input):
+    """Changes the fields that are given, at least one; null clears where it may stand."""
+
+    name: Annotated[Name | None, AfterValidator(_present)] = Field(default=None)
+    configuration_id: str | None = None
+    version_number: Annotated[Number | None, AfterValidator(_present)] = Field(default=None)
+    replicas: Replicas | None = None
+    namespace: Namespace | None = None
+
+    @model_validator(mode="after")
+    def _some_field(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError(f"At least one of {', '.join(type(self).model_fields)} is needed")
+        return self
+
+    def changes(self) -> dict[str, str | int | None]:
+        return self.model_dump(exclude_unset=True)
+
+
+class InstallRequest(Input):
+    platform: Literal["docker", "linux", "kubernetes"]
+    deployment_id: str | None = None
+    server_name: ServerName | None = None
+    arch: Literal["amd64", "arm64"] = "amd64"
+    root_deploy_path: RootPath = "/opt/headgate"
+    systemd: bool = True
+    env: Environment = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _options_of_the_platform(self) -> Self:
+        for name, platform in _OPTIONS.items():
+            if name in self.model_fields_set and platform != self.platform:
+                raise ValueError(f"{name} is an option of the platform {platform}")
+        return self
+
+    def options(self) -> Options:
+        return Options(**dict(self))
+
+
+class PrincipalOut(BaseModel):
+    kind: Literal["service_account", "user"]
+    id: str
+    name: str
+
+    @classmethod
+    def of(cls, principal: Principal) -> Self:
+        return cls(kind=principal.kind, id=principal.id, name=principal.name)
+
+
+class InstancesOut(BaseModel):
+    """How many collectors the fleet has, and in which state."""
+
+    total: int
+    pending_pickup: int
+    applying: int
+    applied: int
+    apply_failed: int
+    stale: int
+    unknown: int
+
+    @classmethod
+    def of(cls, fleet: Fleet) -> Self:
+        counts = {state: fleet.instances.get(state, 0) for state in INSTANCE_STATES}
+        return cls(total=sum(counts.values()), **counts)
+
+
+class FleetOut(BaseModel):
+    id: str
+    label: str
+    type: FleetType
+    expires_in: ExpiresIn
+    token_expires_at: str | None
+    instances: InstancesOut
+    created_by: PrincipalOut
+    created_at: str
+
+    @classmethod
+    def of(cls, fleet: Fleet) -> "FleetOut":
+        return FleetOut(
+            id=fleet.id,
+            label=fleet.label,
+            type=fleet.type,
+            expires_in=fleet.expires_in,
+            token_expires_at=rfc3339(fleet.token_expires_at) if fleet.token_expires_at else None,
+            instances=InstancesOut.of(fleet),
+            created_by=PrincipalOut.of(fleet.created_by),
+            created_at=rfc3339(fleet.created_at),
+        )
+
+
+class VolumeMountOut(BaseModel):
+    host_path: str
+    mount_path: str
+
+
+class DeploymentOut(BaseModel):
+    id: str
+    fleet_id: str
+    name: str
+    is_default: bool
+    role: Role | None
+    replicas: int | None
+    namespace: str | None
+    configuration_id: str | None
+    version_number: int | None
+    volume_mounts: list[VolumeMountOut]
+    created_at: str
+    updated_at: str
+
+    @classmethod
+    def of(cls, group: Deployment) -> "DeploymentOut":
+        return DeploymentOut(
+            id=group.id,
+            fleet_id=group.fleet_id,
+            name=group.name,
+            is_default=group.is_default,
+            role=group.role,
+            replicas=group.replicas,
+            namespace=group.namespace,
+            configuration_id=group.assignment.configuration_id if group.assignment else None,
+            version_number=group.assignment.version_number if group.assignment else None,
+            volume_mounts=[
+                VolumeMountOut(host_path=one.host_path, mount_path=one.mount_path) for one in group.volume_mounts
+            ],
+            created_at=rfc3339(group.created_at),
+            updated_at=rfc3339(group.updated_at),
+        )
+
+
+class WarningOut(BaseModel):
+    """What the collector found in a version that was assigned just now; `not_checked` when it could not be asked."""
+
+    severity: Literal["error", "warning"]
+    message: str
+    component_path: str
+    code: str
+    line: int | None
+    column: int | None
+
+
+class DeploymentChanged(DeploymentOut):
+    """With what the collector says of the version, if one was assigned; it is assigned all the same."""
+
+    warnings: list[WarningOut]
+
+    @classmethod
+    def with_check(cls, group: Deployment, check: Check) -> Self:
+        warnings = [*_warnings("error", check.errors), *_warnings("warning", check.warnings)]
+        if check.not_checked is not None:
+            message = f"Not checked: {check.not_checked}"
+            warnings = _warnings("warning", [Finding(message, "", "other")])
+            warnings[0].code = "not_checked"
+        return cls(**DeploymentOut.of(group).model_dump(), warnings=warnings)
+
+
+def _warnings(severity: Literal["error", "warning"], findings: Sequence[Finding]) -> list[WarningOut]:
+    return [
+        WarningOut(
+            severity=severity,
+            message=finding.message,
+            component_path=finding.component_path,
+            code=finding.code,
+            line=finding.line,
+            column=finding.column,
+        )
+        for finding in findings
+    ]
+
+
+class ConnectionOut(BaseModel):
+    endpoint: str
+    fleet_id: str
+    deployment_id: str
+    token: str | None
+
+
+class InstallOut(BaseModel):
+    """`install_url` for docker and linux, `values_url` for kubernetes; each null for the others."""
+
+    command: str
+    platform: Literal["docker", "linux", "kubernetes"]
+    deployment_id: str
+    connection: ConnectionOut
+    install_url: str | None
+    values_url: str | None
+    expires_at: str
+    notes: list[str]
+
+    @classmethod
+    def of(cls, platform: Literal["docker", "linux", "kubernetes"], install: Install) -> Self:
+        on_kubernetes = platform == "kubernetes"
+        connection = install.connection
+        return cls(
+            command=install.command,
+            platform=platform,
+            deployment_id=connection.deployment_id,
+            connection=ConnectionOut(
+                endpoint=connection.endpoint,
+                fleet_id=connection.fleet_id,
+                deployment_id=connection.deployment_id,
+                token=connection.token,
+            ),
+            install_url=None if on_kubernetes else install.url,
+            values_url=install.url if on_kubernetes else None,
+            expires_at=rfc3339(install.expires_at),
+            notes=install.notes,
+        )

@@ -1,0 +1,116 @@
+"""Composing the command that brings a host or a cluster into a deployment group."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from headgate import clock, errors
+from headgate.deployments import install_commands, service, store
+from headgate.deployments.install_commands import Architecture, Connection
+from headgate.deployments.install_links import LIFETIME, Link, Platform
+from headgate.deployments.model import Deployment
+from headgate.fleets import service as fleets
+from headgate.fleets import tokens
+from headgate.fleets.model import Fleet, FleetTokenExpired
+from headgate.identity.model import Caller
+from headgate.settings import settings
+
+_OPAMP: Final = "/v1/opamp"
+
+
+class NotInstallable(errors.Invalid):
+    """The fleet and the request do not fit each other."""
+
+    code = "not_installable"
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(message, [errors.FieldError(("body", name), message)])
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the request says of the host."""
+
+    platform: Platform
+    deployment_id: str | None
+    server_name: str | None
+    arch: Architecture
+    root_deploy_path: str
+    systemd: bool
+    env: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Install:
+    command: str
+    connection: Connection
+    url: str
+    expires_at: datetime
+    notes: list[str]
+
+
+def compose(caller: Caller, fleet_id: str, options: Options) -> Install:
+    """The command for one group; reads only.
+
+    Raises FleetNotFound, FleetsNotConfigured, NotInstallable, DeploymentNotFound, FleetTokenExpired.
+    """
+    fleet = fleets.get(caller, fleet_id)
+    origin = fleets.endpoint()
+    if fleet.on_kubernetes != (options.platform == "kubernetes"):
+        raise NotInstallable("platform", f"A {fleet.type} fleet is not installed with the platform {options.platform}")
+    group = _group(fleet, options.deployment_id)
+    at = clock.now()
+    if fleet.token_expires_at is not None and fleet.token_expires_at <= at:
+        raise FleetTokenExpired
+    expires = int((at + LIFETIME).timestamp())
+    url = Link(options.platform, fleet.organization_id, fleet.id, group.id, expires).url(origin)
+    token = None if fleet.on_kubernetes else tokens.value_of(fleet.id, fleet.token_generation)
+    connection = Connection(origin + _OPAMP, fleet.id, group.id, token)
+    expires_at = datetime.fromtimestamp(expires, at.tzinfo)
+    return Install(_command(options, group, connection, url), connection, url, expires_at, _notes(options, group))
+
+
+def _group(fleet: Fleet, deployment_id: str | None) -> Deployment:
+    if deployment_id is None and fleet.default_deployment_id is not None:
+        deployment_id = fleet.default_deployment_id
+    if deployment_id is None:
+        of_fleet = store.ids(fleet.id, 2)
+        if not of_fleet:
+            raise NotInstallable("deployment_id", "This fleet has no deployment yet; create one first")
+        if len(of_fleet) > 1:
+            raise NotInstallable("deployment_id", "This fleet has more than one deployment; name the one to install")
+        deployment_id = of_fleet[0]
+    return service.of_fleet(fleet.id, deployment_id)
+
+
+def _command(options: Options, group: Deployment, connection: Connection, url: str) -> str:
+    match options.platform:
+        case "docker":
+            return install_commands.docker(
+                connection,
+                collector_version=settings().collector_version,
+                server_name=options.server_name,
+                mounts=group.volume_mounts,
+                env=options.env,
+            )
+        case "linux":
+            return install_commands.linux(
+                connection,
+                script_url=url,
+                arch=options.arch,
+                root_deploy_path=options.root_deploy_path,
+                systemd=options.systemd,
+                env=options.env,
+            )
+        case "kubernetes":
+            return install_commands.kubernetes(connection, values_url=url, namespace=group.namespace, env=options.env)
+
+
+def _notes(options: Options, group: Deployment) -> list[str]:
+    notes = []
+    if options.platform != "kubernetes":
+        notes.append("The command holds the fleet's token; treat it as a secret")
+    if group.assignment is None:
+        notes.append("Nothing is assigned to this deployment; collectors wait until something is")
+    return notes

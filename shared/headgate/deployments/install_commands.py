@@ -1,0 +1,88 @@
+"""Install commands as lines for a POSIX shell. Every word is quoted here, whatever it holds."""
+
+import json
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from headgate.deployments.model import VolumeMount
+
+Architecture = Literal["amd64", "arm64"]
+
+IMAGE: Final = "headgate-supervisor"
+CHART: Final = "charts/headgate-supervisor"
+_MOUNTABLE: Final = re.compile(r"/[A-Za-z0-9._/-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """What a supervisor needs to reach its group. `token` is None on Kubernetes, where a Secret brings it."""
+
+    endpoint: str
+    fleet_id: str
+    deployment_id: str
+    token: str | None
+
+
+def docker(
+    connection: Connection,
+    *,
+    collector_version: str,
+    server_name: str | None,
+    mounts: Sequence[VolumeMount],
+    env: Mapping[str, str],
+) -> str:
+    """One `docker run` with the group's mounts; those that are not safe are left out."""
+    name = server_name or f"headgate-{connection.deployment_id}"
+    words = ["docker", "run", "--detach", "--restart", "unless-stopped", "--name", name]
+    for mount in mounts:
+        if _mountable(mount.host_path) and _mountable(mount.mount_path):
+            words += ["--volume", f"{mount.host_path}:{mount.mount_path}"]
+    # Docker keeps the last of two values, so a variable of the caller's never replaces the connection.
+    variables = {
+        **env,
+        "HEADGATE_ENDPOINT": connection.endpoint,
+        "HEADGATE_DEPLOYMENT_ID": connection.deployment_id,
+        "HEADGATE_FLEET_TOKEN": connection.token or "",
+    }
+    for variable, value in variables.items():
+        words += ["--env", f"{variable}={value}"]
+    return shlex.join([*words, f"{IMAGE}:{collector_version}"])
+
+
+def linux(
+    connection: Connection,
+    *,
+    script_url: str,
+    arch: Architecture,
+    root_deploy_path: str,
+    systemd: bool,
+    env: Mapping[str, str],
+) -> str:
+    """One line that fetches the signed script and runs it; as root where it makes a systemd unit."""
+    words = ["sh", "-s", "--", "--endpoint", connection.endpoint, "--deployment-id", connection.deployment_id]
+    words += ["--token", connection.token or "", "--arch", arch, "--root", root_deploy_path]
+    words += ["--systemd" if systemd else "--no-systemd"]
+    for variable, value in env.items():
+        words += ["--env", f"{variable}={value}"]
+    if systemd:
+        words.insert(0, "sudo")
+    return f"{shlex.join(['curl', '-fsSL', script_url])} | {shlex.join(words)}"
+
+
+def kubernetes(connection: Connection, *, values_url: str, namespace: str | None, env: Mapping[str, str]) -> str:
+    """One `helm upgrade --install` whose values come from the signed link."""
+    # Release names are DNS labels, which have no `_`.
+    release = connection.deployment_id.replace("dep_", "headgate-")
+    words = ["helm", "upgrade", "--install", release, CHART, "--namespace", namespace or "headgate"]
+    words += ["--create-namespace", "--values", values_url]
+    if env:
+        # As JSON: in `--set` a comma or a backslash of a value would mean something to helm.
+        words += ["--set-json", f"env={json.dumps(dict(env), ensure_ascii=False)}"]
+    return shlex.join(words)
+
+
+def _mountable(path: str) -> bool:
+    return _MOUNTABLE.fullmatch(path) is not None and ".." not in path.split("/")

@@ -1,0 +1,50 @@
+"""Signed links to what an install fetches: an hour, one platform, one group; a link holds nothing secret."""
+
+import base64
+import binascii
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal
+from urllib.parse import urlencode
+
+from headgate.identity import service as identity
+
+LIFETIME: Final = timedelta(hours=1)
+
+Platform = Literal["docker", "linux", "kubernetes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What a link serves, and until when (seconds since 1970)."""
+
+    platform: str
+    organization_id: str
+    fleet_id: str
+    deployment_id: str
+    expires: int
+
+    def signature(self) -> str:
+        return base64.urlsafe_b64encode(identity.sign("install", self._message())).decode().rstrip("=")
+
+    def signed_by(self, signature: str, at: datetime) -> bool:
+        """Whether this deployment issued the link with that signature, and it has not expired."""
+        try:
+            given = base64.b64decode(signature + "=" * (-len(signature) % 4), altchars=b"-_", validate=True)
+        except (binascii.Error, ValueError):
+            return False
+        return identity.signed("install", self._message(), given) and at.timestamp() < self.expires
+
+    def url(self, origin: str) -> str:
+        query = {
+            "organization": self.organization_id,
+            "fleet": self.fleet_id,
+            "expires": str(self.expires),
+            "signature": self.signature(),
+        }
+        return f"{origin}/api/v1/fleet-install/{self.platform}/{self.deployment_id}?{urlencode(query)}"
+
+    def _message(self) -> bytes:
+        # None of the parts can hold a NUL: the link is good only for exactly these.
+        parts = (self.platform, self.organization_id, self.fleet_id, self.deployment_id, str(self.expires))
+        return "\0".join(parts).encode()

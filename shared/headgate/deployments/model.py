@@ -1,0 +1,82 @@
+"""Deployment groups, and the rules of what may be assigned to them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from headgate import errors
+from headgate.ids import new_id
+
+Role = Literal["node", "cluster", "gateway"]
+
+
+class DeploymentNotFound(errors.NotFound):
+    """There is none in this fleet."""
+
+    code = "deployment_not_found"
+
+    def __init__(self) -> None:
+        super().__init__("No such deployment")
+
+
+class NameTaken(errors.Conflict):
+    """Names are unique in a fleet."""
+
+    code = "deployment_name_taken"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"A deployment named '{name}' already exists in this fleet")
+
+
+class FieldRefused(errors.Invalid):
+    """A field that does not fit the fleet or the group."""
+
+    code = "deployment_invalid"
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(message, [errors.FieldError(("body", name), message)])
+
+
+class NotPublished(errors.Invalid):
+    """Only what everyone may see, and nobody can change any more, is rolled out."""
+
+    code = "version_not_published"
+
+    def __init__(self, message: str, name: str = "version_number") -> None:
+        super().__init__(message, [errors.FieldError(("body", name), message)])
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    configuration_id: str
+    version_number: int
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeMount:
+    host_path: str
+    mount_path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """A group of a fleet's collectors that run the same version. `revision` counts its changes."""
+
+    id: str
+    fleet_id: str
+    name: str
+    is_default: bool
+    role: Role | None
+    replicas: int | None
+    namespace: str | None
+    assignment: Assignment | None
+    created_at: datetime
+    updated_at: datetime
+    volume_mounts: Sequence[VolumeMount] = field(default=())
+    revision: int = 1
+
+    @classmethod
+    def default(cls, fleet_id: str, at: datetime) -> "Deployment":
+        """The group that a server fleet begins with."""
+        return cls(new_id("dep", at), fleet_id, "Default", True, None, None, None, None, at, at)

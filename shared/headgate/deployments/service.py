@@ -1,0 +1,192 @@
+"""What can be done with a fleet's deployment groups: any member sees them, any writer changes them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from headgate import clock
+from headgate.configurations import service as configurations
+from headgate.configurations.model import Version
+from headgate.deployments import store
+from headgate.deployments.model import (
+    Assignment,
+    Deployment,
+    DeploymentNotFound,
+    FieldRefused,
+    NotPublished,
+    Role,
+    VolumeMount,
+)
+from headgate.fleets import service as fleets
+from headgate.fleets import table
+from headgate.fleets.model import Fleet
+from headgate.identity.model import Caller
+from headgate.ids import is_id, new_id
+from headgate.paging import Slice
+from headgate.validation import service as validation
+from headgate.validation.model import Finding, NotChecked
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What the collector says of a version that was just assigned; `not_checked` when it could not be asked."""
+
+    errors: Sequence[Finding] = ()
+    warnings: Sequence[Finding] = ()
+    not_checked: str | None = None
+
+
+def deployments(caller: Caller, fleet_id: str, limit: int, after: str | None) -> Slice[Deployment]:
+    """By name; three reads. Raises FleetNotFound."""
+    fleets.get(caller, fleet_id)
+    found = store.deployments(fleet_id, limit + 1, after)
+    return Slice(found[:limit], found[limit - 1].name if len(found) > limit else None)
+
+
+def get(caller: Caller, fleet_id: str, deployment_id: str) -> Deployment:
+    """Two reads. Raises FleetNotFound, DeploymentNotFound."""
+    fleets.get(caller, fleet_id)
+    return of_fleet(fleet_id, deployment_id)
+
+
+def of_fleet(fleet_id: str, deployment_id: str) -> Deployment:
+    """One read, of a fleet that the caller is known to see. Raises DeploymentNotFound."""
+    found = store.deployment(fleet_id, deployment_id) if is_id("dep", deployment_id) else None
+    if found is None:
+        raise DeploymentNotFound
+    return found
+
+
+def create(
+    caller: Caller,
+    fleet_id: str,
+    *,
+    name: str,
+    configuration_id: str,
+    version_number: int,
+    role: Role | None,
+    replicas: int | None,
+    namespace: str | None,
+) -> tuple[Deployment, Check]:
+    """Make a group that runs a published version.
+
+    Raises FleetNotFound, FieldRefused, NotPublished, NameTaken, ConfigurationNotFound, VersionNotFound.
+    """
+    fleet = fleets.get(caller, fleet_id)
+    _require_fitting(fleet, {"role": role, "replicas": replicas, "namespace": namespace})
+    if fleet.on_kubernetes and role is None:
+        raise FieldRefused("role", "A group of a Kubernetes fleet needs a role")
+    version = _published(caller, configuration_id, version_number)
+    at = clock.now()
+    created = Deployment(
+        id=new_id("dep", at),
+        fleet_id=fleet_id,
+        name=name,
+        is_default=False,
+        role=role,
+        replicas=replicas,
+        namespace=namespace,
+        assignment=Assignment(configuration_id, version_number),
+        created_at=at,
+        updated_at=at,
+    )
+    table.settle(lambda: store.create(created))
+    return created, _check(version)
+
+
+def change(
+    caller: Caller, fleet_id: str, deployment_id: str, changes: Mapping[str, str | int | None]
+) -> tuple[Deployment, Check]:
+    """Change the given ones of `name`, `configuration_id`, `version_number`, `replicas` and `namespace`.
+
+    None clears `configuration_id` (with it the version), `replicas` and `namespace`. Raises FleetNotFound,
+    DeploymentNotFound, FieldRefused, NotPublished, NameTaken, ConfigurationNotFound, VersionNotFound.
+    """
+    fleet = fleets.get(caller, fleet_id)
+    _require_fitting(fleet, {name: changes.get(name) for name in ("replicas", "namespace")})
+
+    def once() -> tuple[Deployment, Version | None]:
+        before = of_fleet(fleet_id, deployment_id)
+        assignment, version = _assignment(caller, before, changes)
+        name, replicas, namespace = (
+            changes.get(field, getattr(before, field)) for field in ("name", "replicas", "namespace")
+        )
+        after = replace(
+            before,
+            name=str(name),
+            replicas=replicas if isinstance(replicas, int) else None,
+            namespace=namespace if isinstance(namespace, str) else None,
+            assignment=assignment,
+            updated_at=clock.now(),
+            revision=before.revision + 1,
+        )
+        store.replace(before, after)
+        return after, version
+
+    after, version = table.settle(once)
+    return after, _check(version)
+
+
+def mount(caller: Caller, fleet_id: str, deployment_id: str, mounts: Sequence[VolumeMount]) -> Deployment:
+    """Set a group's volume mounts, as they are; the install leaves out what is not safe in a command.
+
+    Raises FleetNotFound, DeploymentNotFound.
+    """
+    fleets.get(caller, fleet_id)
+
+    def once() -> Deployment:
+        before = of_fleet(fleet_id, deployment_id)
+        after = replace(before, volume_mounts=mounts, updated_at=clock.now(), revision=before.revision + 1)
+        store.replace(before, after)
+        return after
+
+    return table.settle(once)
+
+
+def _require_fitting(fleet: Fleet, given: Mapping[str, object]) -> None:
+    for name, value in given.items():
+        if value is not None and not fleet.on_kubernetes:
+            raise FieldRefused(name, f"A server fleet's groups have no {name}")
+
+
+def _assignment(
+    caller: Caller, before: Deployment, changes: Mapping[str, str | int | None]
+) -> tuple[Assignment | None, Version | None]:
+    """What a group is to run after the changes, with the version's text if it was named now."""
+    n = changes.get("version_number")
+    if "configuration_id" in changes:
+        configuration_id = changes["configuration_id"]
+        if configuration_id is None:
+            if n is not None:
+                raise FieldRefused("version_number", "There is no version without a configuration")
+            return None, None
+        configuration_id = str(configuration_id)
+        if n is None:
+            n = configurations.newest_published(caller, configuration_id)
+            if n is None:
+                raise NotPublished("This configuration has no published version", "configuration_id")
+    elif n is None:
+        return before.assignment, None
+    elif before.assignment is None:
+        raise FieldRefused("version_number", "No configuration is assigned that this could be a version of")
+    else:
+        configuration_id = before.assignment.configuration_id
+    version = _published(caller, configuration_id, int(n))
+    return Assignment(configuration_id, version.n), version
+
+
+def _published(caller: Caller, configuration_id: str, n: int) -> Version:
+    version = configurations.get_version(caller, configuration_id, n)
+    if version.status != "published":
+        raise NotPublished(f"Version {n} is not published; only published versions can be assigned")
+    return version
+
+
+def _check(version: Version | None) -> Check:
+    """Tell what is wrong with the version before a host does; it is assigned all the same."""
+    if version is None:
+        return Check()
+    try:
+        result = validation.validate(version.yaml or "", version.collector_version)
+    except NotChecked as error:
+        return Check(not_checked=error.detail)
+    return Check(result.errors, result.warnings)

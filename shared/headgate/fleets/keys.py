@@ -1,0 +1,50 @@
+"""Every key of the fleets table, built here and nowhere else.
+
+An organization's partition holds its fleets and what keeps their labels and number; a fleet's own partition holds its
+deployment groups, what keeps their names, and its instances.
+"""
+
+from typing import Final
+
+from headgate.dynamo import Value
+
+Key = dict[str, Value]
+
+FLEETS: Final = "fleet#"
+NAMES: Final = "name#"
+INSTANCES: Final = "instance#"
+
+
+def organization(organization_id: str) -> str:
+    return f"organization#{organization_id}"
+
+
+def fleet(organization_id: str, fleet_id: str) -> Key:
+    return {"pk": organization(organization_id), "sk": f"{FLEETS}{fleet_id}"}
+
+
+def label(organization_id: str, label: str) -> Key:
+    """Taken by the one fleet with this label."""
+    return {"pk": organization(organization_id), "sk": f"label#{label}"}
+
+
+def count(organization_id: str) -> Key:
+    """How many fleets there are, for the limit."""
+    return {"pk": organization(organization_id), "sk": "count"}
+
+
+def token(value_hash: str) -> Key:
+    return {"pk": f"token#{value_hash}", "sk": "token"}
+
+
+def of_fleet(fleet_id: str) -> str:
+    return f"fleet#{fleet_id}"
+
+
+def deployment(fleet_id: str, deployment_id: str) -> Key:
+    return {"pk": of_fleet(fleet_id), "sk": f"deployment#{deployment_id}"}
+
+
+def name(fleet_id: str, name: str) -> Key:
+    """Taken by the one group with this name; in the order of the names."""
+    return {"pk": of_fleet(fleet_id), "sk": f"{NAMES}{name}"}

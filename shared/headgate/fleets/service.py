@@ -1,0 +1,72 @@
+"""What can be done with fleets: any member sees them, any writer makes them."""
+
+from headgate import clock
+from headgate.deployments.model import Deployment
+from headgate.fleets import store, table, tokens
+from headgate.fleets.model import (
+    ExpiresIn,
+    Fleet,
+    FleetLimitReached,
+    FleetNotFound,
+    FleetsNotConfigured,
+    FleetType,
+    token_lifetime,
+)
+from headgate.identity.model import Caller
+from headgate.identity.store import hash_of
+from headgate.ids import new_id
+from headgate.paging import Slice
+from headgate.settings import settings
+
+
+def fleets(caller: Caller, limit: int, after: str | None) -> Slice[Fleet]:
+    """The organization's, newest first; one query."""
+    found = store.fleets(caller.organization_id, limit + 1, after)
+    return Slice(found[:limit], found[limit - 1].id if len(found) > limit else None)
+
+
+def get(caller: Caller, fleet_id: str) -> Fleet:
+    """One read. Raises FleetNotFound."""
+    found = store.fleet(caller.organization_id, fleet_id)
+    if found is None:
+        raise FleetNotFound
+    return found
+
+
+def endpoint() -> str:
+    """The origin that collectors report to. Raises FleetsNotConfigured."""
+    if not settings().fleet_endpoint:
+        raise FleetsNotConfigured
+    return settings().fleet_endpoint.rstrip("/")
+
+
+def create(caller: Caller, label: str, fleet_type: FleetType, expires_in: ExpiresIn) -> Fleet:
+    """Make a fleet with its token, a server fleet with its Default group; one transaction.
+
+    Raises FleetsNotConfigured, LabelTaken, FleetLimitReached.
+    """
+    endpoint()
+    if settings().fleet_limit == 0:
+        raise FleetLimitReached(0)
+    at = clock.now()
+    fleet_id = new_id("flt", at)
+    on_kubernetes = fleet_type == "kubernetes-supervisor"
+    # The token of a Kubernetes fleet does not expire, whatever was asked for.
+    kept_for = "never" if on_kubernetes else expires_in
+    lifetime = token_lifetime(kept_for)
+    default = None if on_kubernetes else Deployment.default(fleet_id, at)
+    fleet = Fleet(
+        id=fleet_id,
+        organization_id=caller.organization_id,
+        label=label,
+        type=fleet_type,
+        expires_in=kept_for,
+        token_expires_at=at + lifetime if lifetime else None,
+        token_generation=1,
+        default_deployment_id=default.id if default else None,
+        created_by=caller.principal,
+        created_at=at,
+    )
+    token_hash = hash_of(tokens.value_of(fleet.id, fleet.token_generation))
+    table.settle(lambda: store.create(fleet, token_hash, default, settings().fleet_limit))
+    return fleet

@@ -1,0 +1,110 @@
+"""Fleets in the fleets table. One function, one access pattern."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from headgate import clock, dynamo, errors
+from headgate.deployments import store as deployments
+from headgate.dynamo import Item, Value
+from headgate.fleets import keys, table
+from headgate.fleets.model import INSTANCE_STATES, ExpiresIn, Fleet, FleetLimitReached, FleetType, LabelTaken
+from headgate.identity.model import Principal, PrincipalKind
+from headgate.settings import settings
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
+
+    from headgate.deployments.model import Deployment
+
+
+def fleet(organization_id: str, fleet_id: str) -> Fleet | None:
+    """One read. None if there is none."""
+    item = table.get(keys.fleet(organization_id, fleet_id))
+    return None if item is None else _fleet(item)
+
+
+def fleets(organization_id: str, limit: int, after: str | None) -> list[Fleet]:
+    """Newest first, from behind the fleet with the id `after`; one query."""
+    items = table.query(keys.organization(organization_id), keys.FLEETS, limit, after, newest_first=True)
+    return [_fleet(item) for item in items]
+
+
+def create(created: Fleet, token_hash: str, default: Deployment | None, limit: int) -> None:
+    """Keep a new fleet with its token and Default group, and count it; one transaction.
+
+    Raises LabelTaken, FleetLimitReached, LostRace when another fleet of the organization is being made.
+    """
+    taken: Item = keys.label(created.organization_id, created.label) | {"fleet_id": created.id}
+    token: Item = keys.token(token_hash) | {
+        "fleet_id": created.id,
+        "organization_id": created.organization_id,
+        "expires_at": clock.rfc3339(created.token_expires_at) if created.token_expires_at else None,
+    }
+    writes = [
+        table.put_new(taken),
+        _counted(created.organization_id, limit),
+        table.put_new(_item(created)),
+        table.put_new(token),
+        *(deployments.writes_of_new(default) if default else []),
+    ]
+    refusals: dict[int, errors.HeadgateError] = {0: LabelTaken(created.label), 1: FleetLimitReached(limit)}
+    table.transact(writes, refusals)
+
+
+def _counted(organization_id: str, limit: int) -> TransactWriteItemTypeDef:
+    """The condition that holds the limit, however many fleets are made at once."""
+    return {
+        "Update": {
+            "TableName": settings().fleets_table,
+            "Key": dynamo.marshal(keys.count(organization_id)),
+            "UpdateExpression": "ADD fleets :one",
+            "ConditionExpression": "attribute_not_exists(fleets) OR fleets < :limit",
+            "ExpressionAttributeValues": dynamo.marshal({":one": 1, ":limit": limit}),
+        }
+    }
+
+
+def _item(fleet: Fleet) -> Item:
+    created_by: Value = {
+        "kind": fleet.created_by.kind,
+        "id": fleet.created_by.id,
+        "name": fleet.created_by.name,
+    }
+    return keys.fleet(fleet.organization_id, fleet.id) | {
+        "fleet_id": fleet.id,
+        "organization_id": fleet.organization_id,
+        "label": fleet.label,
+        "type": fleet.type,
+        "expires_in": fleet.expires_in,
+        "token_expires_at": clock.rfc3339(fleet.token_expires_at) if fleet.token_expires_at else None,
+        "token_generation": fleet.token_generation,
+        "default_deployment_id": fleet.default_deployment_id,
+        "created_by": created_by,
+        "created_at": clock.rfc3339(fleet.created_at),
+    }
+
+
+def _fleet(item: Item) -> Fleet:
+    expires_at = dynamo.optional_text(item, "token_expires_at")
+    return Fleet(
+        id=dynamo.text(item, "fleet_id"),
+        organization_id=dynamo.text(item, "organization_id"),
+        label=dynamo.text(item, "label"),
+        type=cast("FleetType", dynamo.text(item, "type")),
+        expires_in=cast("ExpiresIn", dynamo.text(item, "expires_in")),
+        token_expires_at=clock.parse(expires_at) if expires_at else None,
+        token_generation=dynamo.number(item, "token_generation"),
+        default_deployment_id=dynamo.optional_text(item, "default_deployment_id"),
+        created_by=_principal(item["created_by"]),
+        created_at=clock.parse(dynamo.text(item, "created_at")),
+        # Counted in the fleet's own item, so that a list costs no look at the instances.
+        instances={state: dynamo.optional_number(item, f"instances_{state}") or 0 for state in INSTANCE_STATES},
+    )
+
+
+def _principal(value: Value) -> Principal:
+    if not isinstance(value, dict):
+        raise TypeError("a principal is kept as a map")
+    kind: PrincipalKind = "user" if dynamo.text(value, "kind") == "user" else "service_account"
+    return Principal(kind, dynamo.text(value, "id"), dynamo.text(value, "name"))

@@ -1,0 +1,104 @@
+"""What the stores of fleets and of deployment groups ask of their table."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from botocore.exceptions import ClientError
+
+from headgate import aws, dynamo, errors
+from headgate.dynamo import Item, Value
+from headgate.fleets import keys
+from headgate.settings import settings
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
+
+_Result = TypeVar("_Result")
+# Well inside the 29 seconds that a function has.
+_RACE_SECONDS: Final = 15.0
+
+
+class LostRace(Exception):
+    """Something that the change was based on has changed meanwhile: read again, and decide again."""
+
+
+def get(key: keys.Key) -> Item | None:
+    answer = aws.dynamodb().get_item(TableName=settings().fleets_table, Key=dynamo.marshal(key), ConsistentRead=True)
+    return dynamo.unmarshal(answer["Item"]) if "Item" in answer else None
+
+
+def query(partition: str, prefix: str, limit: int, after: str | None, *, newest_first: bool = False) -> list[Item]:
+    """Up to `limit` items whose sort key begins with `prefix`, from behind the sort key `prefix` + `after`."""
+    # The highest code point ends every range that a prefix begins.
+    first, last = prefix, prefix + "\U0010ffff"
+    values: dict[str, Value] = {":pk": partition, ":first": first, ":last": last}
+    if after is None:
+        range_of_keys = "sk BETWEEN :first AND :last"
+    elif newest_first:
+        range_of_keys, values = "sk BETWEEN :first AND :after", {**values, ":after": prefix + after}
+    else:
+        range_of_keys, values = "sk BETWEEN :after AND :last", {**values, ":after": prefix + after}
+    # BETWEEN includes its ends, so the entry at `after` itself is read once more and dropped.
+    used = {name: value for name, value in values.items() if name in f"pk = :pk {range_of_keys}"}
+    answer = aws.dynamodb().query(
+        TableName=settings().fleets_table,
+        KeyConditionExpression=f"pk = :pk AND {range_of_keys}",
+        ExpressionAttributeValues=dynamo.marshal(used),
+        ScanIndexForward=not newest_first,
+        ConsistentRead=True,
+        Limit=limit + (after is not None),
+    )
+    found = [dynamo.unmarshal(item) for item in answer["Items"]]
+    return [item for item in found if after is None or item["sk"] != prefix + after][:limit]
+
+
+def put(item: Item, condition: str, values: Mapping[str, Value] | None = None) -> TransactWriteItemTypeDef:
+    write: TransactWriteItemTypeDef = {
+        "Put": {
+            "TableName": settings().fleets_table,
+            "Item": dynamo.marshal(item),
+            "ConditionExpression": condition,
+        }
+    }
+    if values:
+        write["Put"]["ExpressionAttributeValues"] = dynamo.marshal(values)
+    return write
+
+
+def put_new(item: Item) -> TransactWriteItemTypeDef:
+    return put(item, "attribute_not_exists(pk)")
+
+
+def delete(key: keys.Key) -> TransactWriteItemTypeDef:
+    return {"Delete": {"TableName": settings().fleets_table, "Key": dynamo.marshal(key)}}
+
+
+def transact(writes: list[TransactWriteItemTypeDef], refusals: Mapping[int, errors.HeadgateError]) -> None:
+    """Write all or nothing. Raises the refusal of the first write whose condition failed, else LostRace."""
+    try:
+        aws.dynamodb().transact_write_items(TransactItems=writes)
+    except ClientError as error:
+        for place, code in enumerate(dynamo.cancellation_codes(error)):
+            if code == "ConditionalCheckFailed" and place in refusals:
+                raise refusals[place] from error
+        if dynamo.lost_a_race(error):
+            raise LostRace from error
+        raise
+
+
+def settle(once: Callable[[], _Result]) -> _Result:
+    """Read, decide and write until no other change comes between. Raises Contention when that takes too long."""
+    deadline = time.monotonic() + _RACE_SECONDS
+    for attempt in range(1_000):
+        try:
+            return once()
+        except LostRace:
+            if time.monotonic() > deadline:
+                break
+            # Growing and random, so that many writers spread out.
+            time.sleep(random.uniform(0, min(0.4, 0.005 * 2 ** min(attempt, 10))))  # noqa: S311  no secret
+    raise errors.Contention("Too many changes at once; nothing was saved, try again shortly")

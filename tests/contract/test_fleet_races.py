@@ -1,0 +1,53 @@
+"""Many making fleets and groups at once."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from configurations.app import router as configurations_router
+from fleets.app import router
+from headgate.settings import settings
+from tests.conftest import API, JoinWith, Member
+from tests.unit import test_configurations as cfg
+from tests.unit.test_deployments import add, server
+from tests.unit.test_fleets import create
+
+
+@pytest.fixture
+def ann(join: JoinWith, monkeypatch: pytest.MonkeyPatch) -> Member:
+    monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", "https://fleet.example")
+    monkeypatch.setenv("HEADGATE_COLLECTORS_DIR", "/nonexistent")
+    monkeypatch.setenv("HEADGATE_FLEET_LIMIT", "5")
+    settings.cache_clear()
+    return join([router, configurations_router], "ann")
+
+
+def test_the_limit_holds_however_many_are_made_at_once(ann: Member) -> None:
+    with ThreadPoolExecutor(16) as pool:
+        answers = list(pool.map(lambda number: create(ann, f"fleet {number}").status_code, range(24)))
+
+    assert sorted(answers) == [201] * 5 + [403] * 19
+    assert len(ann.http.get(f"{API}/fleets").json()["items"]) == 5
+
+
+def test_one_of_many_gets_a_label(ann: Member) -> None:
+    with ThreadPoolExecutor(16) as pool:
+        answers = list(pool.map(lambda _: create(ann, "same").status_code, range(16)))
+
+    assert sorted(answers) == [201] + [409] * 15
+
+
+def test_one_of_many_gets_a_groups_name_by_creation_or_by_rename(ann: Member) -> None:
+    configuration_id = cfg.create(ann)
+    cfg.publish(ann, configuration_id)
+    at = server(ann)
+    groups = [add(ann, at, configuration_id, f"g{number}").json()["id"] for number in range(6)]
+    with ThreadPoolExecutor(12) as pool:
+        renames = [pool.submit(ann.http.patch, f"{at}/{one}", json={"name": "same"}) for one in groups]
+        creates = [pool.submit(add, ann, at, configuration_id, "same") for _ in range(6)]
+        answers = [future.result().status_code for future in (*renames, *creates)]
+
+    assert sorted(answers)[1:] == [409] * 11
+    names = [entry["name"] for entry in ann.http.get(at).json()["items"]]
+    assert names.count("same") == 1
+    assert len(names) == len(set(names))

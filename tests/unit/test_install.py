@@ -1,0 +1,193 @@
+"""Install commands: the rules of the specification, and what a real shell makes of them."""
+
+import subprocess
+from datetime import UTC, datetime
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from httpx2 import Response
+from hypothesis import given, settings as limits, strategies as st
+
+from configurations.app import router as configurations_router
+from fleets.app import router
+from headgate.deployments import install_commands, store
+from headgate.deployments.install_commands import Connection
+from headgate.deployments.install_links import Link
+from headgate.deployments.model import VolumeMount
+from headgate.fleets import tokens
+from headgate.settings import settings
+from tests.conftest import API, JoinWith, Member
+from tests.unit import test_configurations as cfg
+from tests.unit.test_deployments import add
+from tests.unit.test_fleets import create
+
+ORIGIN = "https://fleet.example"
+ANY = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=60)
+ENV = st.dictionaries(st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,8}", fullmatch=True), ANY, max_size=3)
+
+
+@pytest.fixture(autouse=True)
+def _endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", ORIGIN)
+    monkeypatch.setenv("HEADGATE_COLLECTORS_DIR", "/nonexistent")
+    settings.cache_clear()
+
+
+@pytest.fixture
+def ann(join: JoinWith) -> Member:
+    return join([router, configurations_router], "ann")
+
+
+def install(member: Member, fleet_id: str, platform: str, **fields: object) -> Response:
+    return member.http.post(f"{API}/fleets/{fleet_id}/install", json={"platform": platform, **fields})
+
+
+def words(command: str) -> list[str]:
+    """What a real shell makes of a command; each side of a pipe prints its words, `|` between them."""
+    show = 'show() { for word in "$@"; do printf \'%s\\0\' "$word"; done; cat; }\n'
+    piped = " | ".join(f"show {part}" for part in [command])
+    out = subprocess.run(["/bin/sh", "-c", show + piped], capture_output=True, check=True, stdin=subprocess.DEVNULL)
+    return out.stdout.decode().split("\0")[:-1]
+
+
+@pytest.mark.parametrize("platform", ["docker", "linux"])
+def test_a_server_fleet_installs_into_its_default_group_with_its_token(ann: Member, platform: str) -> None:
+    fleet_id = create(ann).json()["id"]
+    answer = install(ann, fleet_id, platform).json()
+    (default,) = ann.http.get(f"{API}/fleets/{fleet_id}/deployments").json()["items"]
+    token = tokens.value_of(fleet_id, 1)
+
+    assert answer["deployment_id"] == default["id"]
+    assert answer["connection"] == {
+        "endpoint": f"{ORIGIN}/v1/opamp",
+        "fleet_id": fleet_id,
+        "deployment_id": default["id"],
+        "token": token,
+    }
+    assert token in answer["command"]
+    assert token not in answer["install_url"]
+    assert answer["values_url"] is None
+
+
+def test_a_kubernetes_fleet_names_its_group_when_it_has_more_than_one(ann: Member) -> None:
+    fleet_id = create(ann, type="kubernetes-supervisor").json()["id"]
+    configuration_id = cfg.create(ann)
+    cfg.publish(ann, configuration_id)
+    at = f"{API}/fleets/{fleet_id}/deployments"
+
+    assert install(ann, fleet_id, "kubernetes").status_code == 422
+    first = add(ann, at, configuration_id, "a", role="node").json()["id"]
+    answer = install(ann, fleet_id, "kubernetes").json()
+    assert (answer["deployment_id"], answer["connection"]["token"]) == (first, None)
+    assert answer["values_url"] in words(answer["command"])
+    assert tokens.value_of(fleet_id, 1) not in str(answer)
+    add(ann, at, configuration_id, "b", role="cluster")
+    assert install(ann, fleet_id, "kubernetes").status_code == 422
+    assert install(ann, fleet_id, "kubernetes", deployment_id=first).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("platform", "fields"),
+    [
+        ("kubernetes", {}),
+        ("linux", {"server_name": "a"}),
+        ("docker", {"arch": "arm64"}),
+        ("docker", {"root_deploy_path": "/opt"}),
+        ("docker", {"systemd": False}),
+        ("docker", {"server_name": "-a"}),
+        ("docker", {"server_name": "a\n"}),
+        ("docker", {"env": {"1A": "x"}}),
+        ("docker", {"env": {"A\n": "x"}}),
+        ("docker", {"env": {"A": "\0"}}),
+        ("docker", {"env": {"A": 1}}),
+        ("linux", {"arch": "riscv"}),
+        ("linux", {"root_deploy_path": "opt"}),
+        ("linux", {"root_deploy_path": "/opt/../etc"}),
+        ("linux", {"systemd": "true"}),
+        ("windows", {}),
+    ],
+)
+def test_what_does_not_fit_the_platform_is_422(ann: Member, platform: str, fields: dict[str, object]) -> None:
+    assert install(ann, create(ann).json()["id"], platform, **fields).status_code == 422
+
+
+def test_a_group_of_another_fleet_is_404(ann: Member) -> None:
+    one, two = (create(ann, label).json()["id"] for label in "ab")
+    elsewhere = store.ids(two, 1)[0]
+
+    assert install(ann, one, "docker", deployment_id=elsewhere).status_code == 404
+    assert install(ann, one, "docker", deployment_id="x").status_code == 404
+
+
+def test_without_an_endpoint_there_is_no_command(ann: Member, monkeypatch: pytest.MonkeyPatch) -> None:
+    fleet_id = create(ann).json()["id"]
+    monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", "")
+    settings.cache_clear()
+
+    assert install(ann, fleet_id, "docker").status_code == 503
+
+
+@pytest.mark.parametrize(
+    ("path", "kept"),
+    [("/var/log", True), ("/a_b-c.d/..e", True), ("/", True), ("var", False), ("/a/../b", False), ("/..", False)]
+    + [("/a b", False), ("/a:ro", False), ("/é", False), ("/a\n", False), ("", False), ("/$(x)", False)],
+)
+def test_an_unsafe_mount_is_left_out_without_an_error(path: str, kept: bool) -> None:
+    connection = Connection("e", "f", "d", "t")
+    for mount in (VolumeMount(path, "/ok"), VolumeMount("/ok", path)):
+        command = install_commands.docker(
+            connection, collector_version="1", server_name=None, mounts=[mount, VolumeMount("/x", "/y")], env={}
+        )
+        mounted = [value for flag, value in zip(words(command), words(command)[1:], strict=False) if flag == "--volume"]
+        assert mounted == ([f"{mount.host_path}:{mount.mount_path}"] if kept else []) + ["/x:/y"]
+
+
+@limits(max_examples=60, deadline=None)
+@given(ANY, ANY, ANY, ENV)
+def test_a_shell_reads_every_docker_word_as_it_was_meant(
+    endpoint: str, token: str, name: str, env: dict[str, str]
+) -> None:
+    command = install_commands.docker(
+        Connection(endpoint, "f", "d", token), collector_version="1", server_name=name or "n", mounts=[], env=env
+    )
+    variables = {**env, "HEADGATE_ENDPOINT": endpoint, "HEADGATE_DEPLOYMENT_ID": "d", "HEADGATE_FLEET_TOKEN": token}
+    expected = ["docker", "run", "--detach", "--restart", "unless-stopped", "--name", name or "n"]
+    for variable, value in variables.items():
+        expected += ["--env", f"{variable}={value}"]
+
+    assert words(command) == [*expected, "headgate-supervisor:1"]
+
+
+@limits(max_examples=60, deadline=None)
+@given(ANY, ANY, ANY, ENV)
+def test_a_shell_reads_every_linux_word_as_it_was_meant(url: str, token: str, root: str, env: dict[str, str]) -> None:
+    command = install_commands.linux(
+        Connection("e", "f", "d", token), script_url=url, arch="amd64", root_deploy_path=root, systemd=False, env=env
+    )
+    script = 'curl() { for word in "$@"; do printf \'%s\\0\' "$word"; done; }\n'
+    script += 'sh() { cat; for word in "$@"; do printf \'%s\\0\' "$word"; done; }\n'
+    out = subprocess.run(["/bin/sh", "-c", script + command], capture_output=True, check=True)
+    expected = ["-fsSL", url, "-s", "--", "--endpoint", "e", "--deployment-id", "d", "--token", token]
+    expected += ["--arch", "amd64", "--root", root, "--no-systemd"]
+    for variable, value in env.items():
+        expected += ["--env", f"{variable}={value}"]
+
+    assert out.stdout.decode().split("\0")[:-1] == expected
+
+
+def test_a_link_serves_one_group_for_an_hour(ann: Member) -> None:
+    fleet_id = create(ann).json()["id"]
+    answer = install(ann, fleet_id, "linux").json()
+    parts = urlsplit(answer["install_url"])
+    query = {name: value for name, (value,) in parse_qs(parts.query).items()}
+    expires = int(query["expires"])
+    link = Link("linux", query["organization"], query["fleet"], parts.path.rpartition("/")[2], expires)
+    just_in_time = datetime.fromtimestamp(expires - 1, UTC)
+
+    assert link.signed_by(query["signature"], just_in_time)
+    assert not link.signed_by(query["signature"], datetime.fromtimestamp(expires, UTC))
+    for name, value in {"platform": "docker", "fleet_id": "x", "deployment_id": "x", "expires": expires + 1}.items():
+        changed = {field: getattr(link, field) for field in link.__slots__} | {name: value}
+        assert not Link(**changed).signed_by(query["signature"], just_in_time)
+    for signature in ("", "é", "x", query["signature"][:-2]):
+        assert not link.signed_by(signature, just_in_time)
