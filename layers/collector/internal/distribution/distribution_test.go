@@ -1,0 +1,44 @@
+package distribution
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"go.opentelemetry.io/collector/component"
+)
+
+func TestFactoriesAreThoseOfTheComponents(t *testing.T) {
+	few, err := Factories()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := Components()
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if few.Telemetry == nil {
+		t.Error("there is no telemetry factory")
+	}
+	sameTypes(t, "receivers", few.Receivers, all.Receivers)
+	sameTypes(t, "processors", few.Processors, all.Processors)
+	sameTypes(t, "exporters", few.Exporters, all.Exporters)
+	sameTypes(t, "connectors", few.Connectors, all.Connectors)
+	sameTypes(t, "extensions", few.Extensions, all.Extensions)
+}
+
+func sameTypes[F any](t *testing.T, kind string, few, all map[component.Type]F) {
+	t.Helper()
+	names := func(of map[component.Type]F) []string {
+		var types []string
+		for one := range maps.Keys(of) {
+			types = append(types, one.String())
+		}
+		slices.Sort(types)
+		return types
+	}
+	if len(all) == 0 || !slices.Equal(names(few), names(all)) {
+		t.Errorf("%s: %v, not %v", kind, names(few), names(all))
+	}
+}
