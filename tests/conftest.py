@@ -44,10 +44,11 @@ def _settings_of_one_test() -> Iterator[None]:
 def aws_here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[template.Template]:
     """Tables and bucket of the template, for all tests together: each makes organizations of its own."""
     with pytest.MonkeyPatch.context() as monkeypatch:
-        yield from _aws_here(monkeypatch, tmp_path_factory.mktemp("objects"))
+        yield from aws_for(monkeypatch, tmp_path_factory.mktemp("objects"))
 
 
-def _aws_here(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[template.Template]:
+def aws_for(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[template.Template]:
+    """moto with the template's tables, bucket and user pool, for the body of a fixture."""
     for name in [name for name in os.environ if name.startswith(("AWS_", "HEADGATE_"))]:
         monkeypatch.delenv(name)
     described = template.read()

@@ -18,10 +18,18 @@ from headgate.identity import passwords, people
 from headgate.ids import new_id
 from headgate.settings import settings
 from headgate_local import template, user_pool
+from tests.conftest import aws_for
 
 pytestmark = pytest.mark.contract
 
 PASSWORD = "four words in a row"
+
+
+@pytest.fixture(scope="module")
+def aws_here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[template.Template]:
+    """For this file alone: what takes moto apart comes after it."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        yield from aws_for(monkeypatch, tmp_path_factory.mktemp("objects"))
 
 
 @pytest.fixture

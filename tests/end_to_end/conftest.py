@@ -5,7 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from headgate_local import template
+from tests.conftest import aws_for
 from tests.end_to_end.local_service import LocalService
+
+
+@pytest.fixture(scope="module")
+def aws_here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[template.Template]:
+    """moto in this process, for one file alone: a service that another one starts must not inherit its environment."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        yield from aws_for(monkeypatch, tmp_path_factory.mktemp("objects"))
 
 
 @pytest.fixture(scope="session")
