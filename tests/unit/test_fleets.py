@@ -100,8 +100,15 @@ def test_without_an_endpoint_nothing_is_made(ann: Member, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize(
     "fields",
-    [{"type": "kubernetes-bridge"}, {"expires_in": "3y"}, {"expires_in": None}, {"label": " "}, {"label": "x" * 201}]
-    + [{"label": 5}, {"more": 1}],
+    [
+        {"type": "kubernetes-bridge"},
+        {"expires_in": "3y"},
+        {"expires_in": None},
+        {"label": " "},
+        {"label": "x" * 201},
+        {"label": 5},
+        {"more": 1},
+    ],
 )
 def test_what_does_not_fit_is_422(ann: Member, fields: dict[str, object]) -> None:
     body = {"label": "Edge", "type": "server-supervisor", **fields}
