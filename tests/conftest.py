@@ -40,9 +40,9 @@ def _settings_of_one_test() -> Iterator[None]:
     settings.cache_clear()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def aws_here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[template.Template]:
-    """Tables and bucket of the template, for all tests together: each makes organizations of its own."""
+    """Tables and bucket of the template, for all tests of a module: each makes organizations of its own."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         yield from aws_for(monkeypatch, tmp_path_factory.mktemp("objects"))
 
@@ -50,7 +50,8 @@ def aws_here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[template.Temp
 def aws_for(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[template.Template]:
     """moto with the template's tables, bucket and user pool, for the body of a fixture."""
     for name in [name for name in os.environ if name.startswith(("AWS_", "HEADGATE_"))]:
-        monkeypatch.delenv(name)
+        if name != "HEADGATE_COLLECTORS_DIR":
+            monkeypatch.delenv(name)
     described = template.read()
     for name, value in described.environment().items():
         monkeypatch.setenv(name, value)
