@@ -60,6 +60,9 @@ func (r *report) addAt(list *[]Finding, at source.Position, code Code, path []st
 	finding := Finding{
 		Message: message, ComponentPath: strings.Join(path, separator), Code: code, Line: at.Line, Column: at.Column,
 	}
+	if finding.ComponentPath == "" && len(path) > 0 {
+		finding.ComponentPath = `""` // a section without a name, for an empty path says that there is no YAML
+	}
 	if r.said[finding] || len(*list) >= maxFindings {
 		return
 	}
