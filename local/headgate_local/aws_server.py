@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
@@ -25,7 +25,8 @@ _HOST: Final = "127.0.0.1"
 
 @contextmanager
 def running() -> Iterator[str]:
-    """moto's server, on a free port; the URL of it. The environment points at it, with credentials that are none."""
+    """moto's server, on a free port; the URL of it. Until it ends, the environment points at it, with sham credentials."""
+    before = _of_aws(os.environ)
     application = _ours_only(DomainDispatcherApplication(create_backend_app))
     server = make_server(_HOST, 0, application, threaded=True, request_handler=_Quiet)
     url = f"http://{_HOST}:{server.port}"
@@ -38,11 +39,14 @@ def running() -> Iterator[str]:
         server.shutdown()
         server.server_close()
         thread.join()
+        for name in _of_aws(os.environ):
+            del os.environ[name]
+        os.environ.update(before)
 
 
 def point_at(url: str, port: int) -> None:
     """Make every AWS client of this process and of its children use moto, whatever the user's own settings are."""
-    for name in [name for name in os.environ if name.startswith(("AWS_", "BOTO_"))]:
+    for name in _of_aws(os.environ):
         del os.environ[name]
     os.environ.update(
         AWS_ENDPOINT_URL=url,
@@ -55,6 +59,11 @@ def point_at(url: str, port: int) -> None:
         AWS_EC2_METADATA_DISABLED="true",
         MOTO_PORT=str(port),
     )
+
+
+def _of_aws(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables that say where AWS is, and who asks."""
+    return {name: value for name, value in environment.items() if name.startswith(("AWS_", "BOTO_", "MOTO_PORT"))}
 
 
 class _Quiet(MotoRequestHandler):
