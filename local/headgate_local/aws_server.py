@@ -25,7 +25,7 @@ _HOST: Final = "127.0.0.1"
 
 @contextmanager
 def running() -> Iterator[str]:
-    """moto's server, on a free port; the URL of it. Until it ends, the environment points at it, with sham credentials."""
+    """moto's server on a free port; its URL. Until it ends, the environment points at it, with sham credentials."""
     before = _of_aws(os.environ)
     application = _ours_only(DomainDispatcherApplication(create_backend_app))
     server = make_server(_HOST, 0, application, threaded=True, request_handler=_Quiet)
