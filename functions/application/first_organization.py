@@ -40,6 +40,6 @@ def handler(event: Mapping[str, object], _context: object) -> None:
 
 def _put(url: str, content: bytes) -> None:
     # A signed URL of S3, which counts an unexpected content type as a wrong signature.
-    request = urllib.request.Request(url, content, {"Content-Type": ""}, method="PUT")  # noqa: S310  CloudFormation's
-    with urllib.request.urlopen(request, timeout=_SECONDS):  # noqa: S310
+    request = urllib.request.Request(url, content, {"Content-Type": ""}, method="PUT")  # noqa: S310  the URL is in CloudFormation's event
+    with urllib.request.urlopen(request, timeout=_SECONDS):  # noqa: S310  likewise
         pass

@@ -166,7 +166,7 @@ def change_role(caller: Member, member_id: str, form: Form) -> Response:
 
 
 @router.post("/organizations/{organization_id}/members/{member_id}/remove")
-def remove_member(caller: Member, member_id: str, form: Form) -> Response:  # noqa: ARG001  reading it checks it
+def remove_member(caller: Member, member_id: str, form: Form) -> Response:
     members.remove(caller, member_id)
     return redirect(f"{_home(caller)}/members")
 
@@ -202,13 +202,13 @@ def show_service_account(who: Visit, caller: Member, service_account_id: str) ->
 
 
 @router.post("/organizations/{organization_id}/service-accounts/{service_account_id}/delete")
-def delete_service_account(caller: Member, service_account_id: str, form: Form) -> Response:  # noqa: ARG001
+def delete_service_account(caller: Member, service_account_id: str, form: Form) -> Response:
     identity.delete_service_account(caller, service_account_id)
     return redirect(f"{_home(caller)}/service-accounts")
 
 
 @router.post("/organizations/{organization_id}/service-accounts/{service_account_id}/add")
-def add_service_account(caller: Member, service_account_id: str, form: Form) -> Response:  # noqa: ARG001
+def add_service_account(caller: Member, service_account_id: str, form: Form) -> Response:
     members.add_service_account(caller, service_account_id)
     return redirect(f"{_home(caller)}/service-accounts/{service_account_id}")
 
@@ -231,7 +231,7 @@ def create_token(who: Visit, caller: Member, service_account_id: str, form: Form
 
 
 @router.post("/organizations/{organization_id}/service-accounts/{service_account_id}/tokens/{token_id}/delete")
-def delete_token(caller: Member, service_account_id: str, token_id: str, form: Form) -> Response:  # noqa: ARG001
+def delete_token(caller: Member, service_account_id: str, token_id: str, form: Form) -> Response:
     identity.delete_token(caller, service_account_id, token_id)
     return redirect(f"{_home(caller)}/service-accounts/{service_account_id}")
 

@@ -103,7 +103,7 @@ def new_password(who: Visit, form: Form) -> Response:
 
 
 @router.post("/sign-out")
-def sign_out(who: Visit, form: Form) -> Response:  # noqa: ARG001  reading the form is what checks it
+def sign_out(who: Visit, form: Form) -> Response:
     """The session ends at once, wherever its cookie may have been copied to."""
     if who.session is not None:
         sessions.end(who.session)
@@ -116,7 +116,7 @@ def forgot_password_page(who: Visit) -> Response:
 
 
 @router.post("/forgot-password")
-def forgot_password(request: Request, who: Visit, form: Form) -> Response:  # noqa: ARG001
+def forgot_password(request: Request, who: Visit, form: Form) -> Response:
     email = form.get("email", "")
     people.forgot_password(email, client_address(request), public_url(request), clock.now())
     return redirect(f"/reset-password?{urlencode({'email': email[:254]})}")

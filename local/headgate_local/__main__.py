@@ -4,7 +4,7 @@ import sys
 
 # Older versions have to be able to read this file, to be told.
 if sys.version_info < (3, 11):  # noqa: UP036
-    sys.exit("headgate: Python 3.11 or newer is needed; this is Python %d.%d" % sys.version_info[:2])  # noqa: UP031
+    sys.exit("headgate: Python 3.11 or newer is needed; this is Python %d.%d" % sys.version_info[:2])  # noqa: UP031  likewise
 
 
 def main():  # type: () -> int
