@@ -2,7 +2,6 @@
 
 from fastapi import Request, Response
 
-from application.site import public_url
 from application.wire import (
     AddMember,
     Change,
@@ -28,6 +27,7 @@ from headgate.http.problems import documented
 from headgate.http.routing import application_router
 from headgate.identity import members, sessions
 from headgate.identity import service as identity
+from web.site import public_url
 
 router = application_router()
 _PREFIX = "/api/v1/app"

@@ -3,14 +3,12 @@
 from functools import cache
 from pathlib import Path
 
-from fastapi import APIRouter, Request, Response
-from starlette.exceptions import HTTPException
+from fastapi import APIRouter, Response
 
 from application import api, login_pages, oauth, organization_pages, sign_in_pages
-from application.html import html
-from application.layout import STYLE_PATH, Frame, page
-from headgate.http import problems
 from headgate.http.app import create_app, lambda_handler
+from web import pages
+from web.layout import STYLE_PATH
 
 static = APIRouter(include_in_schema=False)
 
@@ -42,14 +40,5 @@ app = create_app(
 )
 
 
-def _nowhere(request: Request, error: Exception) -> Response:
-    """A person gets a page, a program a problem."""
-    assert isinstance(error, HTTPException)
-    if error.status_code != 404 or request.url.path.startswith(("/api/", "/v1/")):
-        return problems.framework_error(request, error)
-    content = html('<div class="card"><p><a href="/">To the start</a></p></div>')
-    return page(Frame(""), "Not found", content, problem="There is nothing at this address", status=404)
-
-
-app.add_exception_handler(HTTPException, _nowhere)
+pages.install(app)
 handler = lambda_handler(app)

@@ -6,12 +6,12 @@ from typing import Final
 
 from fastapi import Response
 
-from application.html import Html, html
-from application.layout import csrf_field, options, page
-from application.pages import Form, Person, Visit, frame, page_router
 from headgate import clock, errors
 from headgate.identity import logins, sessions
 from headgate.identity.model import Membership
+from web.html import Html, html
+from web.layout import csrf_field, options, page
+from web.pages import Form, Person, Visit, frame, page_router
 
 router = page_router()
 

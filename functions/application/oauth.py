@@ -6,10 +6,10 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
-from application.forms import read_form
-from application.site import client_address, public_url
 from headgate import clock, errors
 from headgate.identity import logins
+from web.forms import read_form
+from web.site import client_address, public_url
 
 router = APIRouter(prefix="/api/v1/app", tags=["Login"])
 

@@ -6,11 +6,6 @@ from urllib.parse import quote
 
 from fastapi import Request, Response
 
-from application.html import NOTHING, Html, html
-from application.layout import csrf_field, options, page, redirect
-from application.pages import Form, Member, Person, Visit, frame, page_router
-from application.site import public_url
-from application.visitor import Visitor
 from headgate import clock, errors
 from headgate.audit import service as audit
 from headgate.audit.model import AuditRecord
@@ -18,6 +13,11 @@ from headgate.identity import members, sessions
 from headgate.identity import service as identity
 from headgate.identity.model import Caller, Role, ServiceAccount, Token
 from headgate.identity.model import Member as MemberRecord
+from web.html import NOTHING, Html, html
+from web.layout import csrf_field, options, page, redirect
+from web.pages import Form, Member, Person, Visit, frame, page_router
+from web.site import public_url
+from web.visitor import Visitor
 
 router = page_router()
 

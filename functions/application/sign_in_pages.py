@@ -5,14 +5,14 @@ from urllib.parse import urlencode
 
 from fastapi import Request, Response
 
-from application import visitor
-from application.html import Html, html
-from application.layout import csrf_field, page, redirect
-from application.pages import Form, Visit, frame, ours, page_router
-from application.site import client_address, public_url
 from headgate import clock, errors
 from headgate.http.problems import status_of
 from headgate.identity import passwords, people, sessions
+from web import visitor
+from web.html import Html, html
+from web.layout import csrf_field, page, redirect
+from web.pages import Form, Visit, frame, ours, page_router
+from web.site import client_address, public_url
 
 router = page_router()
 

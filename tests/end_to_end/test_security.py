@@ -12,7 +12,6 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from application.app import app
-from application.pages import PageRoute
 from headgate import aws, clock
 from headgate.identity import logins, member_store, sessions
 from headgate.identity import service as identity
@@ -21,6 +20,7 @@ from headgate.ids import new_id
 from headgate.settings import settings
 from headgate_local import user_pool
 from scripts.openapi import FUNCTIONS
+from web.pages import PageRoute
 
 SITE = "https://testserver"
 PASSWORD = "four words in a row"

@@ -6,19 +6,20 @@ from typing import Annotated, Final
 from urllib.parse import quote
 
 from botocore.exceptions import BotoCoreError, ClientError
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 
-from application.html import html
-from application.layout import Frame, page, redirect
-from application.visitor import Visitor, posted, remember, visitor
 from headgate import errors
+from headgate.http import problems
 from headgate.http.log import logger
-from headgate.http.problems import status_of
 from headgate.identity import sessions
 from headgate.identity.model import Caller, NotAnActiveMember, OrganizationHeaderRequired, Session
+from web.html import html
+from web.layout import Frame, page, redirect
+from web.visitor import Visitor, posted, remember, visitor
 
 _OURS: Final = re.compile(r"/(?![/\\])[A-Za-z0-9_/?=&%.~:-]*")
 
@@ -54,7 +55,7 @@ class PageRoute(APIRoute):
                 # To a stranger, an organization of others and none at all look the same.
                 return _problem(who, 404, "There is nothing here, or nothing that is yours to see")
             except errors.HeadgateError as error:
-                response = _problem(who, status_of(error), error.detail)
+                response = _problem(who, problems.status_of(error), error.detail)
                 if isinstance(error, errors.TooManyRequests):
                     response.headers["Retry-After"] = str(error.retry_after)
                 return response
@@ -100,6 +101,18 @@ def _member(organization_id: str, session: Person) -> Caller:
 
 
 Member = Annotated[Caller, Depends(_member)]
+
+
+def install(app: FastAPI) -> None:
+    """Make `app` answer a person with a page where there is nothing, and a program with a problem."""
+    app.add_exception_handler(HTTPException, _nowhere)
+
+
+def _nowhere(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    if error.status_code != 404 or request.url.path.startswith(("/api/", "/v1/")):
+        return problems.framework_error(request, error)
+    return _problem(None, 404, "There is nothing at this address")
 
 
 def frame(who: Visitor, caller: Caller | None = None, tab: str = "") -> Frame:

@@ -8,13 +8,13 @@ from typing import Final
 from fastapi import Request
 from starlette.responses import Response
 
-from application.forms import read_form
-from application.site import public_url
 from headgate import errors
 from headgate.http import credentials
 from headgate.identity import service as identity
 from headgate.identity import sessions
 from headgate.identity.model import NotAuthenticated, Session
+from web.forms import read_form
+from web.site import public_url
 
 # The prefix makes browsers refuse the cookie from other hosts of the domain, and over plain HTTP.
 SESSION_COOKIE: Final = "__Host-headgate-session"

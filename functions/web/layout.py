@@ -6,8 +6,8 @@ from typing import Final
 
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from application.html import NOTHING, Html, html, joined
 from headgate.identity.model import Caller
+from web.html import NOTHING, Html, html, joined
 
 STYLE_PATH: Final = "/style.css"
 # No scripts and no inline styles at all; forms go nowhere else, and no other site frames a page.
