@@ -150,6 +150,16 @@ def is_temporary(email: str) -> bool:
     return answer["UserStatus"] == "FORCE_CHANGE_PASSWORD"
 
 
+def has_account(email: str) -> bool:
+    try:
+        aws.cognito().admin_get_user(UserPoolId=settings().user_pool_id, Username=email)
+    except ClientError as error:
+        if error.response["Error"]["Code"] == "UserNotFoundException":
+            return False
+        raise
+    return True
+
+
 def pack(email: str, challenge: str) -> bytes:
     return json.dumps([email, challenge]).encode()
 

@@ -1,0 +1,188 @@
+"""Reads all that belongs to an organization, in the order in which an import puts it back.
+
+Left out: test runs (they end after 30 days anyway), sessions, logins under way, idempotency records, and the
+deployment's signing key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from headgate import aws, clock, dynamo, errors
+from headgate.backup.archive import BucketObject, Header, Record, TableItem, TableName
+from headgate.configurations import keys as configuration_keys
+from headgate.dynamo import Item
+from headgate.fleets import keys as fleet_keys
+from headgate.fleets import tokens as fleet_tokens
+from headgate.identity import keys
+from headgate.identity.store import hash_of
+from headgate.settings import settings
+
+# Of a configuration that is being written while it is read.
+_TRIES: Final = 20
+
+
+class OrganizationNotFound(errors.NotFound):
+    def __init__(self, organization_id: str) -> None:
+        super().__init__(f"There is no organization {organization_id} here")
+
+
+def header(organization_id: str) -> Header:
+    """Raises OrganizationNotFound."""
+    item = _get("identity", keys.organization(organization_id))
+    if item is None:
+        raise OrganizationNotFound(organization_id)
+    return Header(organization_id, dynamo.text(item, "name"), clock.rfc3339(clock.now()))
+
+
+def exists(organization_id: str) -> bool:
+    """One read."""
+    return _get("identity", keys.organization(organization_id)) is not None
+
+
+def people(organization_id: str) -> Iterator[Item]:
+    """The items of the persons who are members."""
+    for member in _query("identity", "pk", dynamo.text(keys.organization(organization_id), "pk")):
+        if dynamo.text(member, "sk").startswith("member#") and member["kind"] == "user":
+            person = _get("identity", keys.user(dynamo.text(member, "principal_id")))
+            if person is not None:
+                yield person
+
+
+def organizations() -> Iterator[tuple[str, str]]:
+    """The id and name of every organization; a scan of the identity table."""
+    for page in (
+        aws.dynamodb()
+        .get_paginator("scan")
+        .paginate(
+            TableName=settings().identity_table,
+            FilterExpression="sk = :organization",
+            ExpressionAttributeValues=dynamo.marshal({":organization": "organization"}),
+            ProjectionExpression="organization_id, #name",
+            ExpressionAttributeNames={"#name": "name"},
+        )
+    ):
+        for attributes in page["Items"]:
+            item = dynamo.unmarshal(attributes)
+            yield dynamo.text(item, "organization_id"), dynamo.text(item, "name")
+
+
+def records(organization_id: str) -> Iterator[Record]:
+    """Data first, then what gives access to them, the organization's own item last: it makes an import take effect."""
+    # The persons themselves, who may belong to other organizations too.
+    for person in people(organization_id):
+        yield TableItem("identity", person)
+    yield from _configurations(organization_id)
+    yield from _fleets(organization_id)
+    yield from _all("identity", "pk", keys.audit_partition(organization_id))
+    yield from _organization(organization_id)
+
+
+def _configurations(organization_id: str) -> Iterator[Record]:
+    for listed in _query("configurations", "organization_id", organization_id):
+        key = configuration_keys.configuration(organization_id, dynamo.text(listed, "configuration_id"))
+        yield from _configuration(key)
+
+
+def _configuration(key: configuration_keys.Key) -> Iterator[Record]:
+    """A configuration with its versions, texts and rules as of one moment: read again if it changed meanwhile."""
+    for _ in range(_TRIES):
+        before = _get("configurations", key)
+        if before is None:
+            return
+        beside = list(_query("versions", "configuration_id", dynamo.text(key, "configuration_id")))
+        after = _get("configurations", key)
+        if after == before:
+            for item in beside:
+                if "content_key" in item:
+                    yield _object(dynamo.text(item, "content_key"))
+                yield TableItem("versions", item)
+            yield TableItem("configurations", before)
+            return
+    raise errors.Contention(
+        f"{dynamo.text(key, 'configuration_id')} is being changed all the time; try again in a while"
+    )
+
+
+def _fleets(organization_id: str) -> Iterator[Record]:
+    count = 0
+    for item in _query("fleets", "pk", fleet_keys.organization(organization_id)):
+        if item["sk"] == "count":
+            continue
+        if str(item["sk"]).startswith(fleet_keys.FLEETS):
+            count += 1
+            fleet_id = dynamo.text(item, "fleet_id")
+            yield from _all("fleets", "pk", fleet_keys.of_fleet(fleet_id))
+            # The hash of what installed collectors present; of the value, nothing is kept anywhere.
+            value = fleet_tokens.value_of(fleet_id, dynamo.number(item, "token_generation"))
+            token = _get("fleets", fleet_keys.token(hash_of(value)))
+            if token is not None:
+                yield TableItem("fleets", token)
+        yield TableItem("fleets", item)
+    if count:
+        # Counted over the fleets that stand in the file.
+        yield TableItem("fleets", fleet_keys.count(organization_id) | {"fleets": count})
+
+
+def _organization(organization_id: str) -> Iterator[Record]:
+    own: Item | None = None
+    admins = 0
+    for item in _query("identity", "pk", dynamo.text(keys.organization(organization_id), "pk")):
+        sort_key = str(item["sk"])
+        if sort_key == "organization":
+            own = item
+            continue
+        if sort_key.startswith("token#"):
+            token = _get("identity", keys.token(dynamo.text(item, "value_hash")))
+            if token is not None:
+                yield TableItem("identity", token)
+        elif sort_key.startswith("member#") and item["kind"] == "user":
+            admins += item["role"] == "admin"
+            yield TableItem(
+                "identity",
+                keys.membership(dynamo.text(item, "principal_id"), organization_id)
+                | {"organization_id": organization_id},
+            )
+        yield TableItem("identity", item)
+    if own is None:
+        raise OrganizationNotFound(organization_id)
+    # Counted over the members that stand in the file.
+    yield TableItem("identity", own | {"admins": admins})
+
+
+def _object(key: str) -> BucketObject:
+    content = aws.s3().get_object(Bucket=settings().bucket, Key=key)["Body"].read()
+    return BucketObject(key, content)
+
+
+def _all(table: TableName, attribute: str, partition: str) -> Iterator[Record]:
+    return (TableItem(table, item) for item in _query(table, attribute, partition))
+
+
+def name_of(table: TableName) -> str:
+    """What the table is called in this deployment."""
+    return {
+        "configurations": settings().configurations_table,
+        "versions": settings().versions_table,
+        "fleets": settings().fleets_table,
+        "identity": settings().identity_table,
+    }[table]
+
+
+def _get(table: TableName, key: dict[str, dynamo.Value]) -> Item | None:
+    answer = aws.dynamodb().get_item(TableName=name_of(table), Key=dynamo.marshal(key), ConsistentRead=True)
+    return dynamo.unmarshal(answer["Item"]) if "Item" in answer else None
+
+
+def _query(table: TableName, attribute: str, partition: str) -> Iterator[Item]:
+    pages = aws.dynamodb().get_paginator("query")
+    for page in pages.paginate(
+        TableName=name_of(table),
+        ConsistentRead=True,
+        KeyConditionExpression="#partition = :partition",
+        ExpressionAttributeNames={"#partition": attribute},
+        ExpressionAttributeValues=dynamo.marshal({":partition": partition}),
+    ):
+        for item in page["Items"]:
+            yield dynamo.unmarshal(item)
