@@ -25,10 +25,14 @@ Errors are RFC 9457 problems with a stable `code`. Times are RFC 3339 in UTC wit
 """
 
 REQUEST_ID: Final[dict[str, Json]] = {
-    "X-Request-Id": {"description": "The request's id, also in the log", "schema": {"type": "string"}}
+    "X-Request-Id": {
+        "description": "The request's id, also in the log",
+        "required": True,
+        "schema": {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,128}$"},
+    }
 }
-RATE_LIMIT: Final[dict[str, Json]] = {
-    name: {"description": description, "schema": {"type": "integer"}}
+RATE_LIMIT: Final[dict[str, dict[str, Json]]] = {
+    name: {"description": description, "required": True, "schema": {"type": "integer", "minimum": 0}}
     for name, description in {
         "RateLimit-Limit": "Requests a minute",
         "RateLimit-Remaining": "Requests left in this minute",
@@ -85,12 +89,19 @@ def complete(method: str, operation: dict[str, Json]) -> None:
     for status, response in responses.items():
         headers = response.setdefault("headers", {})
         headers |= REQUEST_ID
-        if status != "401":
+        if status.startswith("5"):
+            # There is none when the fault came before the credential was known.
+            headers |= {name: {**header, "required": False} for name, header in RATE_LIMIT.items()}
+        elif status != "401":
             headers |= RATE_LIMIT
         if status in ("429", "503", "502"):
-            headers["Retry-After"] = {"description": "Seconds to wait", "schema": {"type": "integer"}}
-        if status == "201":
-            headers["Location"] = {"description": "Where it is now", "schema": {"type": "string"}}
+            headers["Retry-After"] = {
+                "description": "Seconds to wait",
+                "required": True,
+                "schema": {"type": "integer", "minimum": 1},
+            }
+        if status in ("201", "202"):
+            headers["Location"] = {"description": "Where it is now", "required": True, "schema": {"type": "string"}}
 
 
 def referred(node: Json, schemas: dict[str, Json]) -> Iterator[str]:

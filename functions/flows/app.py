@@ -5,6 +5,7 @@ from headgate.flows import service as flows
 from headgate.http.app import create_app, lambda_handler
 from headgate.http.credentials import Reader
 from headgate.http.pagination import Page, Paging
+from headgate.http.parameters import Slug
 from headgate.http.routing import router as group
 
 router = group("/flows", "Flows")
@@ -17,7 +18,7 @@ def list_flows(_: Reader, paging: Paging) -> Page[FlowSummary]:
 
 
 @router.get("/{slug}")
-def get_flow(slug: str, _: Reader) -> FlowDetail:
+def get_flow(slug: Slug, _: Reader) -> FlowDetail:
     """One flow, with its description and YAML."""
     return FlowDetail.of_full(flows.get(slug))
 
