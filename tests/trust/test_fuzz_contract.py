@@ -1,0 +1,194 @@
+"""The whole API against its own description: generated requests, right and wrong ones, with every kind of credential.
+
+Each answer has to have a documented status, content type, body and headers; nothing is a defect (500), and an outage
+(503) is only what the specification names: a text that the validator cannot judge. `HEADGATE_TRUST_REQUESTS` is how
+many requests are made, `HEADGATE_TRUST_SEED` makes them others.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, Final
+
+import pytest
+import schemathesis
+from fastapi.testclient import TestClient
+from hypothesis import HealthCheck, Phase, given, seed
+from hypothesis import settings as limits
+from hypothesis import strategies as st
+from schemathesis import Case, GenerationMode
+from schemathesis.config import SchemathesisConfig
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    negative_data_rejection,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from headgate.identity import service as identity
+from headgate_local import template
+from scripts.openapi import complete, document
+from tests.trust.world import APP, YAML, Headers, World, founded, joined, service, session_of
+
+REQUESTS: Final = int(os.environ.get("HEADGATE_TRUST_REQUESTS", "1500"))
+SEED: Final = int(os.environ.get("HEADGATE_TRUST_SEED", "20261121"))
+CHECKS: Final = [
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+    response_headers_conformance,
+    negative_data_rejection,
+]
+CREDENTIALS: Final[dict[str, Callable[[World], Headers]]] = {
+    "no credential": lambda world: {},
+    "read token": lambda world: world.token("read"),
+    "read-write token": lambda world: world.token("read_write"),
+    "contributor": lambda world: world.person("contributor"),
+    "admin": lambda world: world.person("admin"),
+    "admin of another organization": lambda world: session_of(
+        joined(other := identity.create_organization("Other").id, "admin"), other
+    ),
+}
+TEXTS: Final = [
+    YAML,
+    YAML.replace("1s", "one parsec"),
+    YAML.replace("[filter, batch]", "[filter, nothing]"),
+    YAML.replace('body == "x"', "body = 1"),
+    "receivers: ${file:/etc/passwd}",
+    "a: &a [*a]",
+    "? [x]\n: y\n---\nb",
+    "\ufeff",
+    "\0",
+]
+# What a fuzzer does not guess. A name that is not here keeps what was generated.
+GUESSED: Final[dict[str, list[object]]] = {
+    "yaml": TEXTS,
+    "sample": [
+        "a line",
+        {"resourceLogs": [{"scopeLogs": [{"logRecords": [{"body": {"stringValue": "x"}}]}]}]},
+        [],
+        "\0",
+    ],
+    "target_pipeline": ["logs", "traces/a", "logs/none"],
+    "pipeline": ["logs", "traces/a", "logs/none"],
+    "version_number": [1, 2, 3],
+    "n": [1, 2, 3],
+    "version": ["0.139.0", "0.1.0"],
+    "distribution": ["otelcol-contrib"],
+    "collector_distribution": ["otelcol-contrib"],
+    "conditions": [['body == "x"'], ["body = 1"], ["("]],
+    "context": ["log", "span"],
+    "slug": ["pii-redaction", "none"],
+}
+# Deleting the session that the other requests are made with is left to the test of credentials.
+LEFT_OUT: Final = {f"DELETE {APP}/session"}
+
+
+@pytest.fixture(scope="module")
+def http(aws_here: template.Template) -> Iterator[TestClient]:
+    with service(aws_here) as http:
+        yield http
+
+
+@pytest.fixture
+def world(http: TestClient) -> World:
+    return founded(http, "Acme")
+
+
+@cache
+def described() -> Any:
+    """The published document, and the application's routes described in the same way."""
+    published = document()
+    from application.app import app as application
+    from testing.app import app as testing
+
+    for app in (application, testing):
+        found = app.openapi()
+        for path, item in found["paths"].items():
+            # Its forms are those of OAuth 2.0 (RFC 8628), whose answers are not problems.
+            if path.startswith(APP) and path not in (f"{APP}/device_authorization", f"{APP}/token"):
+                for method, operation in item.items():
+                    complete(method, operation)
+                published["paths"][path] = item
+        for name, schema in found["components"]["schemas"].items():
+            published["components"]["schemas"].setdefault(name, schema)
+    return schemathesis.openapi.from_dict(
+        published,
+        config=SchemathesisConfig.from_dict({"generation": {"with-security-parameters": False, "allow-x00": True}}),
+    )
+
+
+def operations() -> list[str]:
+    """Those that delete come last, so that the others find something."""
+    labels = {one.ok().label for one in described().get_all_operations()} - LEFT_OUT
+    return sorted(labels, key=lambda label: (label.startswith("DELETE"), label))
+
+
+def operation(label: str) -> Any:
+    method, _, path = label.partition(" ")
+    return described()[path][method]
+
+
+def takes_input(label: str) -> bool:
+    found = operation(label)
+    return bool(found.body or found.path_parameters or found.query or found.headers)
+
+
+@st.composite
+def requests(draw: st.DrawFn, label: str, mode: GenerationMode, ids: dict[str, list[str]]) -> Case:
+    """A generated request, in which some of what cannot be guessed is replaced by what there is."""
+    case = draw(operation(label).as_strategy(generation_mode=mode))
+
+    def known(name: str, value: object) -> object:
+        choices = [*GUESSED.get(name, []), *ids.get(name, [])]
+        return draw(st.sampled_from(choices)) if choices and draw(st.integers(0, 7)) else value
+
+    if isinstance(case.path_parameters, dict):
+        case.path_parameters = {name: known(name, value) for name, value in case.path_parameters.items()}
+    if isinstance(case.body, dict):
+        case.body = {name: known(name, value) for name, value in case.body.items()}
+    return case
+
+
+def answer(world: World, case: Case, credential: Headers) -> Counter[str]:
+    """Make the request and judge the answer."""
+    headers = {**case.headers, **credential}
+    response = case.call(app=world.http.app, headers=headers)
+    case.validate_response(response, checks=CHECKS)
+    assert response.headers["x-request-id"]
+    problem = response.json() if response.headers.get("content-type") == ["application/problem+json"] else None
+    if problem is not None:
+        assert problem["status"] == response.status_code
+        assert problem["request_id"] == response.headers["x-request-id"][0]
+        assert problem["detail"]
+    assert response.status_code < 500 or (response.status_code == 503 and problem["code"] == "not_checked"), problem
+    return Counter({str(response.status_code): 1})
+
+
+@pytest.mark.parametrize("kind", CREDENTIALS)
+def test_every_answer_is_as_described(kind: str, world: World, subtests: pytest.Subtests) -> None:
+    credential = CREDENTIALS[kind](world)
+    ids = {name: [value] for name, value in world.ids.items()}
+    tried = [
+        (label, mode) for label in operations() for mode in GenerationMode if mode.is_positive or takes_input(label)
+    ]
+    statuses: Counter[str] = Counter()
+    for label, mode in tried:
+
+        @seed(SEED)
+        @limits(
+            max_examples=max(2, REQUESTS // (len(CREDENTIALS) * len(tried))),
+            database=None,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+            phases=[Phase.generate],
+        )
+        @given(case=requests(label, mode, ids))
+        def run(case: Case) -> None:
+            statuses.update(answer(world, case, credential))
+
+        with subtests.test(label, mode=mode.value):
+            run()
+    print(f"{kind}: {statuses.total()} requests, {dict(sorted(statuses.items()))}")
