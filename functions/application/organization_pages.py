@@ -1,8 +1,7 @@
 """An organization: its members, service accounts, tokens and record of changes."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
-from urllib.parse import quote
 
 from fastapi import Request, Response
 
@@ -16,12 +15,12 @@ from headgate.identity.model import Member as MemberRecord
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, options, page, redirect
 from web.pages import Form, Member, Person, Visit, frame, page_router
+from web.parts import ENTRIES, After, action, day, empty, home, more, tag
 from web.site import public_url
 from web.visitor import Visitor
 
 router = page_router()
 
-_ENTRIES: Final = 100
 _ROLES: Final = (("contributor", "Contributor"), ("admin", "Admin"))
 _LIFETIMES: Final = (("", "Never"), ("30", "In 30 days"), ("90", "In 90 days"), ("365", "In a year"))
 
@@ -59,8 +58,6 @@ _MEMBER: Final = '<tr><td>{name} {tag}</td><td>{role}</td><td>{again}</td><td cl
 _ROLE: Final = """\
 <form method="post" action="/organizations/{id}/members/{member}/role">{csrf}
 <select name="role" aria-label="Role of {name}">{roles}</select><button class="plain small">Set</button></form>"""
-_ACTION: Final = """\
-<form method="post" action="{action}">{csrf}{fields}<button class="{kind} small">{label}</button></form>"""
 _ACCOUNTS: Final = """\
 <h1>Service accounts</h1>
 <div class="card"><h2>Create a service account</h2>
@@ -131,7 +128,7 @@ def overview(request: Request, who: Visit, caller: Member) -> Response:
 @router.post("/organizations/{organization_id}/rename")
 def rename(caller: Member, form: Form) -> Response:
     members.rename_organization(caller, _name(form))
-    return redirect(_home(caller))
+    return redirect(home(caller))
 
 
 @router.post("/organizations/{organization_id}/create")
@@ -140,15 +137,15 @@ def create_organization(caller: Member, form: Form) -> Response:
 
 
 @router.get("/organizations/{organization_id}/members")
-def list_members(who: Visit, caller: Member, after: str | None = None) -> Response:
+def list_members(who: Visit, caller: Member, after: After = None) -> Response:
     shown = frame(who, caller, "members")
-    part = members.members(caller, _ENTRIES, after)
+    part = members.members(caller, ENTRIES, after)
     invite = html(_INVITE, id=caller.organization_id, csrf=csrf_field(shown), roles=options(_ROLES, "contributor"))
     content = html(
         _MEMBERS,
         invite=invite if caller.is_admin else NOTHING,
         rows=[_member_row(who, caller, one) for one in part.entries],
-        more=_more(f"{_home(caller)}/members", part.position),
+        more=more(f"{home(caller)}/members", part.position),
     )
     return page(shown, "Members", content)
 
@@ -156,36 +153,36 @@ def list_members(who: Visit, caller: Member, after: str | None = None) -> Respon
 @router.post("/organizations/{organization_id}/members")
 def invite(request: Request, caller: Member, form: Form) -> Response:
     members.invite(caller, form.get("email", ""), _role(form), public_url(request))
-    return redirect(f"{_home(caller)}/members")
+    return redirect(f"{home(caller)}/members")
 
 
 @router.post("/organizations/{organization_id}/members/{member_id}/role")
 def change_role(caller: Member, member_id: str, form: Form) -> Response:
     members.change_role(caller, member_id, _role(form))
-    return redirect(f"{_home(caller)}/members")
+    return redirect(f"{home(caller)}/members")
 
 
 @router.post("/organizations/{organization_id}/members/{member_id}/remove")
 def remove_member(caller: Member, member_id: str, form: Form) -> Response:
     members.remove(caller, member_id)
-    return redirect(f"{_home(caller)}/members")
+    return redirect(f"{home(caller)}/members")
 
 
 @router.get("/organizations/{organization_id}/service-accounts")
-def list_service_accounts(who: Visit, caller: Member, after: str | None = None) -> Response:
+def list_service_accounts(who: Visit, caller: Member, after: After = None) -> Response:
     shown = frame(who, caller, "service-accounts")
-    part = identity.service_accounts(caller, _ENTRIES, after)
+    part = identity.service_accounts(caller, ENTRIES, after)
     entries = [
-        html(_ACCOUNT, id=caller.organization_id, account=one.id, name=one.name, at=_day(one.created_at))
+        html(_ACCOUNT, id=caller.organization_id, account=one.id, name=one.name, at=day(one.created_at))
         for one in part.entries
     ]
-    listed = html('<ul class="plain">{entries}</ul>', entries=entries) if entries else _empty("No service account yet.")
+    listed = html('<ul class="plain">{entries}</ul>', entries=entries) if entries else empty("No service account yet.")
     content = html(
         _ACCOUNTS,
         id=caller.organization_id,
         csrf=csrf_field(shown),
         list=listed,
-        more=_more(f"{_home(caller)}/service-accounts", part.position),
+        more=more(f"{home(caller)}/service-accounts", part.position),
     )
     return page(shown, "Service accounts", content)
 
@@ -193,7 +190,7 @@ def list_service_accounts(who: Visit, caller: Member, after: str | None = None) 
 @router.post("/organizations/{organization_id}/service-accounts")
 def create_service_account(caller: Member, form: Form) -> Response:
     account = identity.create_service_account(caller.organization_id, _name(form), by=caller)
-    return redirect(f"{_home(caller)}/service-accounts/{account.id}")
+    return redirect(f"{home(caller)}/service-accounts/{account.id}")
 
 
 @router.get("/organizations/{organization_id}/service-accounts/{service_account_id}")
@@ -204,13 +201,13 @@ def show_service_account(who: Visit, caller: Member, service_account_id: str) ->
 @router.post("/organizations/{organization_id}/service-accounts/{service_account_id}/delete")
 def delete_service_account(caller: Member, service_account_id: str, form: Form) -> Response:
     identity.delete_service_account(caller, service_account_id)
-    return redirect(f"{_home(caller)}/service-accounts")
+    return redirect(f"{home(caller)}/service-accounts")
 
 
 @router.post("/organizations/{organization_id}/service-accounts/{service_account_id}/add")
 def add_service_account(caller: Member, service_account_id: str, form: Form) -> Response:
     members.add_service_account(caller, service_account_id)
-    return redirect(f"{_home(caller)}/service-accounts/{service_account_id}")
+    return redirect(f"{home(caller)}/service-accounts/{service_account_id}")
 
 
 @router.post("/organizations/{organization_id}/service-accounts/{service_account_id}/tokens")
@@ -233,26 +230,26 @@ def create_token(who: Visit, caller: Member, service_account_id: str, form: Form
 @router.post("/organizations/{organization_id}/service-accounts/{service_account_id}/tokens/{token_id}/delete")
 def delete_token(caller: Member, service_account_id: str, token_id: str, form: Form) -> Response:
     identity.delete_token(caller, service_account_id, token_id)
-    return redirect(f"{_home(caller)}/service-accounts/{service_account_id}")
+    return redirect(f"{home(caller)}/service-accounts/{service_account_id}")
 
 
 @router.get("/organizations/{organization_id}/changes")
-def list_changes(who: Visit, caller: Member, after: str | None = None) -> Response:
-    part = audit.records(caller, _ENTRIES, after)
+def list_changes(who: Visit, caller: Member, after: After = None) -> Response:
+    part = audit.records(caller, ENTRIES, after)
     rows = [_change_row(record) for record in part.entries]
     content = html(
         _CHANGES,
-        list=html(_CHANGE_TABLE, rows=rows) if rows else _empty("Nothing was changed yet."),
-        more=_more(f"{_home(caller)}/changes", part.position),
+        list=html(_CHANGE_TABLE, rows=rows) if rows else empty("Nothing was changed yet."),
+        more=more(f"{home(caller)}/changes", part.position),
     )
     return page(frame(who, caller, "changes"), "Changes", content)
 
 
 def _member_row(who: Visitor, caller: Caller, member: MemberRecord) -> Html:
     csrf = csrf_field(frame(who))
-    path = f"{_home(caller)}/members"
+    path = f"{home(caller)}/members"
     person = member.principal.kind == "user"
-    tag = "invited" if member.status == "invited" else "" if person else "service account"
+    mark = "invited" if member.status == "invited" else "" if person else "service account"
     role: Html | str = dict(_ROLES)[member.role]
     remove = again = NOTHING
     if caller.is_admin:
@@ -265,18 +262,18 @@ def _member_row(who: Visitor, caller: Caller, member: MemberRecord) -> Html:
                 name=member.principal.name,
                 roles=options(_ROLES, member.role),
             )
-        remove = _action(f"{path}/{member.principal.id}/remove", csrf, "Remove", "danger")
+        remove = action(f"{path}/{member.principal.id}/remove", csrf, "Remove", "danger")
         if member.status == "invited":
             fields = html(
                 '<input type="hidden" name="email" value="{email}"><input type="hidden" name="role" value="{role}">',
                 email=member.principal.name,
                 role=member.role,
             )
-            again = _action(path, csrf, "Send mail again", "plain", fields)
+            again = action(path, csrf, "Send mail again", "plain", fields)
     return html(
         _MEMBER,
         name=member.principal.name,
-        tag=html('<span class="tag">{tag}</span>', tag=tag) if tag else NOTHING,
+        tag=tag(mark) if mark else NOTHING,
         role=role,
         again=again,
         remove=remove,
@@ -286,9 +283,9 @@ def _member_row(who: Visitor, caller: Caller, member: MemberRecord) -> Html:
 def _account_page(who: Visitor, caller: Caller, account: ServiceAccount, value: Html) -> Response:
     shown = frame(who, caller, "service-accounts")
     csrf = csrf_field(shown)
-    path = f"{_home(caller)}/service-accounts/{account.id}"
+    path = f"{home(caller)}/service-accounts/{account.id}"
     rows = [_token_row(csrf, path, token) for token in identity.tokens(caller, account.id)]
-    removed = html(_REMOVED, again=_action(f"{path}/add", csrf, "Make it a member again", "plain"))
+    removed = html(_REMOVED, again=action(f"{path}/add", csrf, "Make it a member again", "plain"))
     content = html(
         _TOKENS,
         id=caller.organization_id,
@@ -298,8 +295,8 @@ def _account_page(who: Visitor, caller: Caller, account: ServiceAccount, value: 
         path=path,
         csrf=csrf,
         lifetimes=options(_LIFETIMES, ""),
-        tokens=html(_KEY_TABLE, rows=rows) if rows else _empty("No token yet."),
-        delete=_action(f"{path}/delete", csrf, "Delete service account", "danger"),
+        tokens=html(_KEY_TABLE, rows=rows) if rows else empty("No token yet."),
+        delete=action(f"{path}/delete", csrf, "Delete service account", "danger"),
     )
     return page(shown, account.name, content)
 
@@ -310,8 +307,8 @@ def _token_row(csrf: Html, path: str, token: Token) -> Html:
         _KEY_ROW,
         name=token.name,
         access="Read and write" if token.access == "read_write" else "Read",
-        expires="Expired" if expired else _day(token.expires_at) if token.expires_at else "Never",
-        delete=_action(f"{path}/tokens/{token.id}/delete", csrf, "Delete", "danger"),
+        expires="Expired" if expired else day(token.expires_at) if token.expires_at else "Never",
+        delete=action(f"{path}/tokens/{token.id}/delete", csrf, "Delete", "danger"),
     )
 
 
@@ -325,28 +322,6 @@ def _change_row(record: AuditRecord) -> Html:
         details=details,
         credential=record.credential_id,
     )
-
-
-def _action(action: str, csrf: Html, label: str, kind: str, fields: Html = NOTHING) -> Html:
-    return html(_ACTION, action=action, csrf=csrf, fields=fields, label=label, kind=kind)
-
-
-def _more(path: str, position: str | None) -> Html:
-    if position is None:
-        return NOTHING
-    return html('<p><a href="{path}?after={after}">More</a></p>', path=path, after=quote(position, safe=""))
-
-
-def _empty(text: str) -> Html:
-    return html('<p class="soft">{text}</p>', text=text)
-
-
-def _home(caller: Caller) -> str:
-    return f"/organizations/{caller.organization_id}"
-
-
-def _day(at: datetime) -> str:
-    return at.strftime("%Y-%m-%d")
 
 
 def _name(form: dict[str, str]) -> str:

@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import Header, Query, Response
 from pydantic import BeforeValidator
 
+from configurations import configuration_pages
 from configurations.wire import (
     AppendVersion,
     ConfigurationDetail,
@@ -22,6 +23,7 @@ from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import ConfigurationId, VersionNumber, entity_tags, true_or_false
 from headgate.http.problems import documented
 from headgate.http.routing import router as group
+from web import pages
 
 router = group("/configurations", "Configurations")
 
@@ -118,5 +120,6 @@ def publish_version(
     return VersionDetail.with_yaml(version)
 
 
-app = create_app("Headgate configurations", [router])
+app = create_app("Headgate configurations", [router, configuration_pages.router])
+pages.install(app)
 handler = lambda_handler(app)

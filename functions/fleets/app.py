@@ -2,6 +2,7 @@
 
 from fastapi import Response
 
+from fleets import fleet_pages
 from fleets.wire import (
     CreateDeployment,
     CreateFleet,
@@ -11,18 +12,23 @@ from fleets.wire import (
     InstallOut,
     InstallRequest,
     PatchDeployment,
+    PutVolumeMounts,
 )
 from headgate.deployments import install as installs
+from headgate.deployments import mounts
 from headgate.deployments import service as deployments
 from headgate.fleets import service as fleets
 from headgate.http.app import create_app, lambda_handler
-from headgate.http.credentials import Reader, Writer
+from headgate.http.credentials import Reader, SessionMember, Writer
 from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import DeploymentId, FleetId
 from headgate.http.problems import documented
+from headgate.http.routing import application_router
 from headgate.http.routing import router as group
+from web import pages
 
 router = group("/fleets", "Fleets")
+by_hand = application_router()
 
 
 @router.get("")
@@ -81,5 +87,14 @@ def patch_deployment(
     return DeploymentChanged.with_check(*deployments.change(caller, fleet_id, deployment_id, body.changes()))
 
 
-app = create_app("Headgate fleets", [router])
+@by_hand.put("/fleets/{fleet_id}/deployments/{deployment_id}/volume-mounts")
+def put_volume_mounts(
+    fleet_id: FleetId, deployment_id: DeploymentId, body: PutVolumeMounts, caller: SessionMember
+) -> DeploymentOut:
+    """Set a group's volume mounts. One that is not safe in a docker command is kept, and left out of the command."""
+    return DeploymentOut.of(mounts.replace_all(caller, fleet_id, deployment_id, body.mounts()))
+
+
+app = create_app("Headgate fleets", [router, by_hand, fleet_pages.router])
+pages.install(app)
 handler = lambda_handler(app)

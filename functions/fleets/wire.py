@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 
 from headgate.clock import rfc3339
 from headgate.deployments.install import Install, Options
-from headgate.deployments.model import Deployment, Role
+from headgate.deployments.model import Deployment, Role, VolumeMount
 from headgate.deployments.service import Check
 from headgate.fleets.model import INSTANCE_STATES, ExpiresIn, Fleet, FleetType
 from headgate.identity.model import Principal
@@ -113,6 +113,20 @@ class InstallRequest(Input):
 
     def options(self) -> Options:
         return Options(**dict(self))
+
+
+class VolumeMountIn(Input):
+    host_path: str
+    mount_path: str
+
+
+class PutVolumeMounts(Input):
+    """All mounts of a group, in the place of those before."""
+
+    volume_mounts: list[VolumeMountIn]
+
+    def mounts(self) -> list[VolumeMount]:
+        return [VolumeMount(one.host_path, one.mount_path) for one in self.volume_mounts]
 
 
 class PrincipalOut(BaseModel):

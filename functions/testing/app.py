@@ -4,7 +4,6 @@ from fastapi import Response
 from fastapi.responses import PlainTextResponse, RedirectResponse
 
 from headgate import checker
-from headgate.audit import service as audit
 from headgate.checker.limits import in_lambda
 from headgate.http.app import create_app, lambda_handler
 from headgate.http.credentials import Reader, SessionMember, Writer
@@ -13,7 +12,9 @@ from headgate.http.routing import application_router
 from headgate.http.routing import router as group
 from headgate.rules import service as rules
 from headgate.runs import service as runs
-from testing.wire import RuleSetOut, RuleSets, RunOut, SaveRules, StartRun
+from testing import rule_pages
+from testing.wire import RuleSetOut, RuleSets, RunOut, SaveRules, SaveRulesByHand, StartRun
+from web import pages
 
 router = group("/testing", "Pipeline tests")
 rules_router = group("/configurations", "Validation rules")
@@ -69,17 +70,16 @@ def put_validation_pipeline(
 
 @by_hand.put("/configurations/{configuration_id}/versions/{n}/validation-pipelines/{pipeline:path}")
 def put_rules_by_hand(
-    configuration_id: ConfigurationId, n: VersionNumber, pipeline: str, body: SaveRules, caller: SessionMember
+    configuration_id: ConfigurationId, n: VersionNumber, pipeline: str, body: SaveRulesByHand, caller: SessionMember
 ) -> RuleSetOut:
     """Save a pipeline's rules by hand: those added by hand are replaced, those saved through the API are kept."""
-    saved = rules.save(
-        caller, configuration_id, n, pipeline, body.signal_type, body.as_rules(), body.name, api_owned=False
+    return RuleSetOut.of(
+        rules.save(caller, configuration_id, n, pipeline, body.signal_type, body.as_rules(), body.name, api_owned=False)
     )
-    audit.append(caller, "put_rules_by_hand", f"configurations/{configuration_id}/versions/{n}", pipeline=pipeline)
-    return RuleSetOut.of(saved)
 
 
-app = create_app("Headgate testing", [router, rules_router, by_hand])
+app = create_app("Headgate testing", [router, rules_router, by_hand, rule_pages.router])
+pages.install(app)
 handler = lambda_handler(app)
 
 if in_lambda():

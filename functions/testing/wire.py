@@ -65,6 +65,12 @@ class SaveRules(Input):
         return [rule.rule(self.signal_type) for rule in self.rules]
 
 
+class SaveRulesByHand(SaveRules):
+    """None at all removes those that were added by hand."""
+
+    rules: Annotated[list[RuleIn], Field(max_length=MOST_RULES), AfterValidator(_distinct)]
+
+
 class StoredRuleOut(BaseModel):
     id: str
     api_owned: bool

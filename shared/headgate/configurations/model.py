@@ -108,11 +108,15 @@ class Configuration:
             raise ConfigurationNotFound
         return replace(self, latest_version=self.published_version)
 
+    def changeable_by(self, caller: Caller) -> bool:
+        """Whether the caller, who sees it, may change it."""
+        return self.owned_by(caller) or caller.is_admin
+
     def require_changeable_by(self, caller: Caller) -> None:
         """Raises ConfigurationNotFound when the caller may not see it, NotTheOwner when they may only look."""
         if not self.visible_to(caller):
             raise ConfigurationNotFound
-        if not self.owned_by(caller) and not caller.is_admin:
+        if not self.changeable_by(caller):
             raise NotTheOwner
 
 

@@ -52,9 +52,23 @@ def get(caller: Caller, configuration_id: str) -> tuple[Configuration, Version]:
     return configuration, version
 
 
+def summary(caller: Caller, configuration_id: str) -> Configuration:
+    """A configuration without a text, as the caller sees it; one read. Raises ConfigurationNotFound."""
+    return _visible(caller, configuration_id).as_seen_by(caller)
+
+
 def get_version(caller: Caller, configuration_id: str, n: int) -> Version:
     """One version with its text; one read. Raises ConfigurationNotFound, VersionNotFound."""
     return _version(caller, configuration_id, n)[1]
+
+
+def snapshot(caller: Caller, configuration_id: str, n: int) -> tuple[Configuration, Version]:
+    """A configuration with one of its versions and that one's text; one read.
+
+    Raises ConfigurationNotFound, VersionNotFound.
+    """
+    configuration, version = _version(caller, configuration_id, n)
+    return configuration.as_seen_by(caller), version
 
 
 def get_changeable_version(caller: Caller, configuration_id: str, n: int) -> Version:

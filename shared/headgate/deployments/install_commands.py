@@ -38,7 +38,7 @@ def docker(
     name = server_name or f"headgate-{connection.deployment_id}"
     words = ["docker", "run", "--detach", "--restart", "unless-stopped", "--name", name]
     for mount in mounts:
-        if _mountable(mount.host_path) and _mountable(mount.mount_path):
+        if mountable(mount):
             words += ["--volume", f"{mount.host_path}:{mount.mount_path}"]
     # Docker keeps the last of two values, so a variable of the caller's never replaces the connection.
     variables = {
@@ -82,6 +82,11 @@ def kubernetes(connection: Connection, *, values_url: str, namespace: str | None
         # As JSON: in `--set` a comma or a backslash of a value would mean something to helm.
         words += ["--set-json", f"env={json.dumps(dict(env), ensure_ascii=False)}"]
     return shlex.join(words)
+
+
+def mountable(mount: VolumeMount) -> bool:
+    """Whether a docker command includes the mount; one that is not safe in it is left out."""
+    return _mountable(mount.host_path) and _mountable(mount.mount_path)
 
 
 def _mountable(path: str) -> bool:

@@ -14,7 +14,6 @@ from headgate.deployments.model import (
     FieldRefused,
     NotPublished,
     Role,
-    VolumeMount,
 )
 from headgate.fleets import service as fleets
 from headgate.fleets import table
@@ -124,22 +123,6 @@ def change(
 
     after, version = table.settle(once)
     return after, _check(version)
-
-
-def mount(caller: Caller, fleet_id: str, deployment_id: str, mounts: Sequence[VolumeMount]) -> Deployment:
-    """Set a group's volume mounts, as they are; the install leaves out what is not safe in a command.
-
-    Raises FleetNotFound, DeploymentNotFound.
-    """
-    fleets.get(caller, fleet_id)
-
-    def once() -> Deployment:
-        before = of_fleet(fleet_id, deployment_id)
-        after = replace(before, volume_mounts=mounts, updated_at=clock.now(), revision=before.revision + 1)
-        store.replace(before, after)
-        return after
-
-    return table.settle(once)
 
 
 def _require_fitting(fleet: Fleet, given: Mapping[str, object]) -> None:

@@ -45,14 +45,18 @@ def create(created: Deployment) -> None:
     table.transact(writes_of_new(created), {0: NameTaken(created.name)})
 
 
-def replace(before: Deployment, after: Deployment) -> None:
-    """Change a group; one transaction. Raises NameTaken, and LostRace when it is no longer what `before` is."""
+def replace(before: Deployment, after: Deployment, *records: TransactWriteItemTypeDef) -> None:
+    """Change a group; one transaction, with `records` of it.
+
+    Raises NameTaken, and LostRace when it is no longer what `before` is.
+    """
     changed = table.put(_item(after), "revision = :revision", {":revision": before.revision})
     if before.name == after.name:
-        table.transact([changed], {})
+        table.transact([changed, *records], {})
         return
     refusals: dict[int, errors.HeadgateError] = {1: NameTaken(after.name)}
-    table.transact([changed, _take_name(after), table.delete(keys.name(before.fleet_id, before.name))], refusals)
+    renamed = [_take_name(after), table.delete(keys.name(before.fleet_id, before.name))]
+    table.transact([changed, *renamed, *records], refusals)
 
 
 def _take_name(group: Deployment) -> TransactWriteItemTypeDef:

@@ -1,14 +1,22 @@
 """What can be done with a version's rules, and by whom."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from headgate import engine, errors
+from headgate.audit import service as audit
 from headgate.configurations import service as configurations
+from headgate.configurations.model import Version
 from headgate.errors import FieldError, Invalid
 from headgate.identity.model import Caller
 from headgate.ids import new_id
 from headgate.rules import store
 from headgate.rules.model import Rule, RuleSet, Signal, StoredRule, default_name
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
 
 _RACES = 10
 
@@ -16,7 +24,12 @@ _RACES = 10
 def saved(caller: Caller, configuration_id: str, n: int) -> list[RuleSet]:
     """The version's sets by pipeline; two reads. Raises ConfigurationNotFound, VersionNotFound."""
     configurations.get_version(caller, configuration_id, n)
-    return store.rule_sets(configuration_id, n)
+    return saved_with(configuration_id, n)
+
+
+def saved_with(configuration_id: str, n: int) -> list[RuleSet]:
+    """The sets of a version that the caller is known to see, without those that lost their last rule; one read."""
+    return [one for one in store.rule_sets(configuration_id, n) if one.rules]
 
 
 def saved_for(configuration_id: str, n: int, pipeline: str) -> RuleSet | None:
@@ -37,11 +50,24 @@ def save(
 ) -> RuleSet:
     """Replace the rules of that ownership in a pipeline's set; rules of the other kind are kept.
 
-    A published version's rules may change too: they describe tests, not the collector. Raises ConfigurationNotFound,
-    VersionNotFound, NotTheOwner; Invalid for a pipeline that the version does not have and for a rule that the OTTL
-    parser refuses; Unavailable when it could not be asked; nothing is saved then.
+    A published version's rules may change too: they describe tests, not the collector. What is saved by hand is kept
+    with its record of the change. Raises ConfigurationNotFound, VersionNotFound, NotTheOwner; Invalid for a pipeline
+    that the version does not have and for a rule that the OTTL parser refuses; Unavailable when it could not be asked;
+    nothing is saved then.
     """
     version = configurations.get_changeable_version(caller, configuration_id, n)
+    require_judgeable(version, pipeline, signal_type, rules)
+    added = [StoredRule(new_id("rul"), api_owned, rule) for rule in rules]
+
+    def changed(before: RuleSet) -> RuleSet:
+        return before.replace(added, name or default_name(pipeline), api_owned=api_owned)
+
+    records = () if api_owned else (record_by_hand(caller, configuration_id, n, pipeline, "put_rules_by_hand"),)
+    return settle(configuration_id, n, RuleSet(pipeline, "", signal_type, (), 0), changed, *records)
+
+
+def require_judgeable(version: Version, pipeline: str, signal_type: Signal, rules: Sequence[Rule]) -> None:
+    """Raises Invalid unless the version has the pipeline and the OTTL parser takes the rules, Unavailable."""
     try:
         signals = engine.signals_of(version.yaml or "", pipeline, signal_type)
     except engine.RunRefused as refused:
@@ -50,13 +76,28 @@ def save(
         place = ("body", "signal_type") if problem.field == "signal_type" else ("path", "pipeline")
         raise Invalid(problem.message, [FieldError(place, problem.message)]) from problem
     engine.require_compilable(signals, rules)
-    added = [StoredRule(new_id("rul"), api_owned, rule) for rule in rules]
+
+
+def settle(
+    configuration_id: str,
+    n: int,
+    none: RuleSet,
+    changed: Callable[[RuleSet], RuleSet],
+    *records: TransactWriteItemTypeDef,
+) -> RuleSet:
+    """Keep what `changed` makes of a pipeline's set, `none` where there is none yet. Raises Contention."""
     for _ in range(_RACES):
-        before = store.rule_set(configuration_id, n, pipeline) or RuleSet(pipeline, "", signal_type, (), 0)
-        after = before.replace(added, name or default_name(pipeline), api_owned=api_owned)
+        after = changed(store.rule_set(configuration_id, n, none.pipeline) or none)
         try:
-            store.save(configuration_id, n, after)
+            store.save(configuration_id, n, after, *records)
         except store.LostRace:
             continue
         return after
     raise errors.Contention("Too many changes at once; nothing was saved, try again shortly")
+
+
+def record_by_hand(
+    caller: Caller, configuration_id: str, n: int, pipeline: str, action: str, **details: str
+) -> TransactWriteItemTypeDef:
+    """The record of a change that is made in the application."""
+    return audit.entry(caller, action, f"configurations/{configuration_id}/versions/{n}", pipeline=pipeline, **details)

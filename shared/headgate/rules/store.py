@@ -1,7 +1,9 @@
 """Rule sets, items of the versions table beside their version. One function, one access pattern."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from botocore.exceptions import ClientError
 
@@ -11,6 +13,9 @@ from headgate.dynamo import Item, Value
 from headgate.rules.items import rule_attributes, rule_of
 from headgate.rules.model import RuleSet, Signal, StoredRule
 from headgate.settings import settings
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
 
 
 class LostRace(Exception):
@@ -41,17 +46,20 @@ def rule_sets(configuration_id: str, n: int) -> list[RuleSet]:
     return [_rule_set(dynamo.unmarshal(item)) for item in answer["Items"]]
 
 
-def save(configuration_id: str, n: int, saved: RuleSet) -> None:
-    """One conditional write. Raises LostRace unless the set is still the one before `saved`."""
+def save(configuration_id: str, n: int, saved: RuleSet, *records: TransactWriteItemTypeDef) -> None:
+    """One transaction, with `records` of the change. Raises LostRace unless the set is still the one before `saved`."""
+    write: TransactWriteItemTypeDef = {
+        "Put": {
+            "TableName": settings().versions_table,
+            "Item": dynamo.marshal(keys.rules(configuration_id, n, saved.pipeline) | _item(saved)),
+            "ConditionExpression": "attribute_not_exists(configuration_id) OR revision = :before",
+            "ExpressionAttributeValues": dynamo.marshal({":before": saved.revision - 1}),
+        }
+    }
     try:
-        aws.dynamodb().put_item(
-            TableName=settings().versions_table,
-            Item=dynamo.marshal(keys.rules(configuration_id, n, saved.pipeline) | _item(saved)),
-            ConditionExpression="attribute_not_exists(configuration_id) OR revision = :before",
-            ExpressionAttributeValues=dynamo.marshal({":before": saved.revision - 1}),
-        )
+        aws.dynamodb().transact_write_items(TransactItems=[write, *records])
     except ClientError as error:
-        if dynamo.condition_failed(error):
+        if dynamo.lost_a_race(error):
             raise LostRace from error
         raise
 

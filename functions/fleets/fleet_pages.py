@@ -1,0 +1,251 @@
+"""The pages of fleets: what there is, what each group runs, and the volume mounts of a group."""
+
+from typing import Final
+
+from fastapi import Response
+
+from headgate import errors
+from headgate.configurations import service as configurations
+from headgate.configurations.model import ConfigurationNotFound
+from headgate.deployments import mounts
+from headgate.deployments import service as deployments
+from headgate.deployments.install_commands import mountable
+from headgate.deployments.model import Assignment, Deployment, VolumeMount
+from headgate.fleets import service as fleets
+from headgate.fleets.model import INSTANCE_STATES, Fleet
+from headgate.http.parameters import DeploymentId, FleetId
+from headgate.http.problems import status_of
+from headgate.identity.model import Caller
+from web.html import NOTHING, Html, html
+from web.layout import csrf_field, page, redirect
+from web.pages import Form, Member, Visit, frame, page_router
+from web.parts import ENTRIES, After, action, day, empty, hidden, home, more, tag, text
+from web.visitor import Visitor
+
+router = page_router()
+
+_KINDS: Final = {"server-supervisor": "Servers", "kubernetes-supervisor": "Kubernetes"}
+
+_FLEETS: Final = '<h1>Fleets</h1><div class="card">{list}</div>{more}'
+_FLEET_TABLE: Final = """\
+<table><thead><tr><th>Fleet</th><th>Kind</th><th>Collectors</th><th>Created</th></tr></thead><tbody>{rows}</tbody>
+</table>"""
+_FLEET_ROW: Final = """\
+<tr><td><a href="{path}"><strong>{label}</strong></a></td><td>{kind}</td><td>{instances}</td>
+<td class="soft small">{at}, {by}</td></tr>"""
+_FLEET: Final = """\
+<p class="small"><a href="{home}/fleets">Fleets</a></p>
+<h1>{label}</h1>
+<p class="soft">{kind} · <code>{id}</code> · {token}</p>
+<div class="card"><h2>Deployment groups</h2>{groups}</div>{more}
+<div class="card"><h2>Collectors</h2>{instances}</div>"""
+_GROUP_TABLE: Final = """\
+<table><thead><tr><th>Group</th><th>Runs</th><th>Volume mounts</th></tr></thead><tbody>{rows}</tbody></table>"""
+_GROUP_ROW: Final = """\
+<tr><td><a href="{path}"><strong>{name}</strong></a> {tags}</td><td>{runs}</td><td>{mounts}</td></tr>"""
+_ASSIGNED: Final = '<a href="{home}/configurations/{id}/versions/{n}">{name}</a> <span class="soft">version {n}</span>'
+_GROUP: Final = """\
+<p class="small"><a href="{home}/fleets">Fleets</a> / <a href="{home}/fleets/{fleet}">{label}</a></p>
+<h1>{name} {tags}</h1>
+<p class="soft"><code>{id}</code></p>
+<div class="card"><h2>Runs</h2><p class="last">{runs}</p></div>
+<div class="card" id="volume-mounts"><h2>Volume mounts</h2>
+<p class="soft">Folders of the host that the group's containers see. The Docker install command includes them;
+containers that run already keep those that they were started with.</p>{mounts}{add}</div>"""
+_MOUNT_TABLE: Final = """\
+<table><thead><tr><th>Path on the host</th><th>Path in the container</th><th></th></tr></thead><tbody>{rows}</tbody>
+</table>"""
+_MOUNT_ROW: Final = """\
+<tr><td><code>{host_path}</code> {left_out}</td><td><code>{mount_path}</code></td><td class="end">{remove}</td></tr>"""
+_LEFT_OUT: Final = """\
+<p class="hint">A mount marked <span class="tag bad">left out</span> is not in the command: both paths have to be
+absolute, without <code>..</code>, of letters, digits and <code>. _ - /</code>.</p>"""
+_ADD: Final = """\
+<form method="post" action="{path}" class="apart" aria-label="Add a volume mount">{csrf}
+<div class="two">{host_path}{mount_path}</div><button>Add mount</button></form>"""
+
+
+@router.get("/organizations/{organization_id}/fleets")
+def list_fleets(who: Visit, caller: Member, after: After = None) -> Response:
+    part = fleets.fleets(caller, ENTRIES, after)
+    rows = [
+        html(
+            _FLEET_ROW,
+            path=f"{home(caller)}/fleets/{fleet.id}",
+            label=fleet.label,
+            kind=_KINDS[fleet.type],
+            instances=_instances(fleet),
+            at=day(fleet.created_at),
+            by=fleet.created_by.name,
+        )
+        for fleet in part.entries
+    ]
+    nothing = empty("No fleet yet. The command line and the API make them.")
+    listed = html(_FLEET_TABLE, rows=rows) if rows else nothing
+    content = html(_FLEETS, list=listed, more=more(f"{home(caller)}/fleets", part.position))
+    return page(frame(who, caller, "fleets"), "Fleets", content)
+
+
+@router.get("/organizations/{organization_id}/fleets/{fleet_id}")
+def show_fleet(who: Visit, caller: Member, fleet_id: FleetId, after: After = None) -> Response:
+    fleet = fleets.get(caller, fleet_id)
+    part = deployments.deployments(caller, fleet_id, ENTRIES, after)
+    assigned = {group.assignment.configuration_id for group in part.entries if group.assignment}
+    names = {one: _name(caller, one) for one in assigned}
+    path = f"{home(caller)}/fleets/{fleet_id}"
+    rows = [
+        html(
+            _GROUP_ROW,
+            path=f"{path}/deployments/{group.id}",
+            name=group.name,
+            tags=_tags(group),
+            runs=_runs(caller, group.assignment, names),
+            mounts=len(group.volume_mounts) or html('<span class="soft">none</span>'),
+        )
+        for group in part.entries
+    ]
+    content = html(
+        _FLEET,
+        home=home(caller),
+        id=fleet.id,
+        label=fleet.label,
+        kind=_KINDS[fleet.type],
+        token=f"token until {day(fleet.token_expires_at)}" if fleet.token_expires_at else "token without an end",
+        groups=html(_GROUP_TABLE, rows=rows) if rows else empty("No deployment group yet."),
+        more=more(path, part.position),
+        instances=html('<p class="last">{counts}</p>', counts=_instances(fleet)),
+    )
+    return page(frame(who, caller, "fleets"), fleet.label, content)
+
+
+@router.get("/organizations/{organization_id}/fleets/{fleet_id}/deployments/{deployment_id}")
+def show_deployment(who: Visit, caller: Member, fleet_id: FleetId, deployment_id: DeploymentId) -> Response:
+    return _group_page(who, caller, fleet_id, deployment_id)
+
+
+@router.post("/organizations/{organization_id}/fleets/{fleet_id}/deployments/{deployment_id}/volume-mounts")
+def add_mount(who: Visit, caller: Member, fleet_id: FleetId, deployment_id: DeploymentId, form: Form) -> Response:
+    mount = _mount(form)
+    try:
+        mounts.add(caller, fleet_id, deployment_id, mount)
+    except errors.Invalid as error:
+        return _group_page(who, caller, fleet_id, deployment_id, mount, error)
+    return redirect(f"{home(caller)}/fleets/{fleet_id}/deployments/{deployment_id}")
+
+
+@router.post("/organizations/{organization_id}/fleets/{fleet_id}/deployments/{deployment_id}/volume-mounts/remove")
+def remove_mount(caller: Member, fleet_id: FleetId, deployment_id: DeploymentId, form: Form) -> Response:
+    mounts.remove(caller, fleet_id, deployment_id, VolumeMount(form.get("host_path", ""), form.get("mount_path", "")))
+    return redirect(f"{home(caller)}/fleets/{fleet_id}/deployments/{deployment_id}")
+
+
+def _group_page(
+    who: Visitor,
+    caller: Caller,
+    fleet_id: str,
+    deployment_id: str,
+    typed: VolumeMount | None = None,
+    error: errors.Invalid | None = None,
+) -> Response:
+    """The group; with an error, what was typed and what is wrong with it."""
+    fleet = fleets.get(caller, fleet_id)
+    group = deployments.of_fleet(fleet_id, deployment_id)
+    shown = frame(who, caller, "fleets")
+    path = f"{home(caller)}/fleets/{fleet_id}/deployments/{deployment_id}/volume-mounts"
+    problems = {str(one.loc[-1]): one.message for one in error.errors} if error else {}
+    typed = typed or VolumeMount("", "")
+    fields = {
+        "host_path": text(
+            "host_path", "Path on the host", typed.host_path, most=1_000, error=problems.pop("host_path", "")
+        ),
+        "mount_path": text(
+            "mount_path", "Path in the container", typed.mount_path, most=1_000, error=problems.pop("mount_path", "")
+        ),
+    }
+    of_group = group.assignment
+    names = {of_group.configuration_id: _name(caller, of_group.configuration_id)} if of_group else {}
+    content = html(
+        _GROUP,
+        home=home(caller),
+        fleet=fleet.id,
+        label=fleet.label,
+        id=group.id,
+        name=group.name,
+        tags=_tags(group),
+        runs=_runs(caller, of_group, names),
+        mounts=_mounts(path, csrf_field(shown), group),
+        add=empty("Groups of a Kubernetes fleet have none.")
+        if fleet.on_kubernetes
+        else html(_ADD, path=path, csrf=csrf_field(shown), **fields),
+    )
+    # What is wrong with a field stands beside it.
+    problem = next(iter(problems.values()), "The mount was not added") if error else ""
+    return page(shown, group.name, content, problem=problem, status=status_of(error) if error else 200)
+
+
+def _mounts(path: str, csrf: Html, group: Deployment) -> Html:
+    rows = [
+        html(
+            _MOUNT_ROW,
+            host_path=mount.host_path,
+            mount_path=mount.mount_path,
+            left_out=NOTHING if mountable(mount) else tag("left out", "bad"),
+            remove=action(
+                f"{path}/remove",
+                csrf,
+                "Remove",
+                "danger",
+                html(
+                    "{host}{mount}",
+                    host=hidden("host_path", mount.host_path),
+                    mount=hidden("mount_path", mount.mount_path),
+                ),
+                of=mount.mount_path,
+            ),
+        )
+        for mount in group.volume_mounts
+    ]
+    if not rows:
+        return NOTHING
+    some_left_out = not all(map(mountable, group.volume_mounts))
+    return html("{table}{why}", table=html(_MOUNT_TABLE, rows=rows), why=Html(_LEFT_OUT if some_left_out else ""))
+
+
+def _mount(form: dict[str, str]) -> VolumeMount:
+    return VolumeMount(form.get("host_path", "").strip(), form.get("mount_path", "").strip())
+
+
+def _instances(fleet: Fleet) -> Html:
+    total = sum(fleet.instances.values())
+    if not total:
+        return html('<span class="soft">none has reported</span>')
+    kinds = {"applied": "good", "apply_failed": "bad", "stale": "bad"}
+    counts = [
+        html("{tag} ", tag=tag(f"{fleet.instances[state]} {state.replace('_', ' ')}", kinds.get(state, "")))
+        for state in INSTANCE_STATES
+        if fleet.instances.get(state)
+    ]
+    return html("{total} {counts}", total=total, counts=counts)
+
+
+def _tags(group: Deployment) -> list[Html]:
+    words = ["default"] if group.is_default else []
+    words += [group.role] if group.role else []
+    words += [f"{group.replicas} replicas"] if group.replicas else []
+    words += [f"namespace {group.namespace}"] if group.namespace else []
+    return [html("{tag} ", tag=tag(word)) for word in words]
+
+
+def _runs(caller: Caller, assignment: Assignment | None, names: dict[str, str]) -> Html:
+    if assignment is None:
+        return html('<span class="soft">nothing is assigned</span>')
+    name = names[assignment.configuration_id]
+    return html(_ASSIGNED, home=home(caller), id=assignment.configuration_id, n=assignment.version_number, name=name)
+
+
+def _name(caller: Caller, configuration_id: str) -> str:
+    """What is assigned is published, so everyone sees its name."""
+    try:
+        return configurations.summary(caller, configuration_id).name
+    except ConfigurationNotFound:
+        return configuration_id

@@ -1,0 +1,215 @@
+"""The pages of a version: its pipelines and text, and the rules by which each pipeline is tested."""
+
+from typing import Final
+from urllib.parse import quote
+
+from fastapi import Response
+
+from headgate import errors
+from headgate.configurations import service as configurations
+from headgate.configurations.model import Configuration, Version
+from headgate.configurations.pipelines import pipelines
+from headgate.http.parameters import ConfigurationId, VersionNumber
+from headgate.http.problems import status_of
+from headgate.identity.model import Caller
+from headgate.rules import by_hand
+from headgate.rules import service as rules
+from headgate.rules.model import Rule, RuleSet, StoredRule
+from testing.rule_form import RuleForm
+from web.html import NOTHING, Html, html
+from web.layout import csrf_field, page, redirect
+from web.pages import Form, Member, Visit, frame, page_router
+from web.parts import action, day, empty, hidden, home, tag
+from web.visitor import Visitor
+
+router = page_router()
+
+_WHERE: Final = """\
+<p class="small"><a href="{home}/configurations">Configurations</a> / <a href="{path}">{name}</a>{more}</p>"""
+_VERSION: Final = """\
+{where}<h1>Version {n} {status}</h1>
+<p class="soft">Collector {collector} · by {by}, {at}</p>{description}
+<div class="card"><h2>Pipelines</h2>{pipelines}</div>
+<div class="card"><h2>Text</h2><pre tabindex="0" aria-label="YAML"><code>{yaml}</code></pre></div>"""
+_PIPELINE_TABLE: Final = """\
+<table><thead><tr><th>Pipeline</th><th>Validation rules</th></tr></thead><tbody>{rows}</tbody></table>"""
+_PIPELINE_ROW: Final = '<tr><td><a href="{path}"><strong>{pipeline}</strong></a></td><td>{count}</td></tr>'
+_RULES: Final = """\
+{where}<h1>Rules of {pipeline}</h1>
+<p class="soft">What a test run of this pipeline has to put out. Rules may change on a published version too: they
+describe tests, not the collector.</p>
+<div class="card"><h2>Rules</h2>{rules}</div>{form}"""
+_RULE: Final = """\
+<li class="rule"><div><strong>{name}</strong> {origin}<div><code>{condition}</code></div>
+<div class="soft small">{meaning}</div></div><div class="actions">{edit}{remove}</div></li>"""
+_EDIT: Final = '<a class="button small" href="{path}&amp;rule={id}#rule-form" aria-label="Edit {name}">Edit</a>'
+_FORM: Final = """\
+<div class="card" id="rule-form"><h2>{title}</h2>
+<form method="post" action="{path}">{csrf}{hidden}{fields}
+<div class="buttons"><button name="do" value="save">{save}</button>{cancel}</div></form></div>"""
+
+
+@router.get("/organizations/{organization_id}/configurations/{configuration_id}/versions/{n}")
+def show_version(who: Visit, caller: Member, configuration_id: ConfigurationId, n: VersionNumber) -> Response:
+    configuration, version = configurations.snapshot(caller, configuration_id, n)
+    sets = {one.pipeline: one for one in rules.saved_with(configuration_id, n)}
+    named = pipelines(version.yaml or "")
+    rows = [
+        html(
+            _PIPELINE_ROW,
+            path=_rules_path(caller, configuration_id, n, pipeline),
+            pipeline=pipeline,
+            count=_count(sets.get(pipeline)),
+        )
+        for pipeline in [*named, *(one for one in sets if one not in named)]
+    ]
+    content = html(
+        _VERSION,
+        where=_where(caller, configuration),
+        n=n,
+        status=tag("published", "good") if version.status == "published" else tag("draft"),
+        collector=version.collector_version,
+        by=version.created_by.name,
+        at=day(version.created_at),
+        description=html("<p>{text}</p>", text=version.description) if version.description else NOTHING,
+        pipelines=html(_PIPELINE_TABLE, rows=rows) if rows else empty("The text names no pipeline."),
+        yaml=version.yaml,
+    )
+    return page(frame(who, caller, "configurations"), f"{configuration.name}, version {n}", content)
+
+
+@router.get("/organizations/{organization_id}/configurations/{configuration_id}/versions/{n}/rules")
+def show_rules(
+    who: Visit, caller: Member, configuration_id: ConfigurationId, n: VersionNumber, pipeline: str, rule: str = ""
+) -> Response:
+    configuration, version = configurations.snapshot(caller, configuration_id, n)
+    saved = rules.saved_for(configuration_id, n, pipeline)
+    if saved is None and pipeline not in pipelines(version.yaml or ""):
+        raise errors.NotFound("This version has no such pipeline")
+    edited = next((one for one in _by_hand(saved) if one.id == rule), None)
+    form = RuleForm.of_rule(edited.rule) if edited else RuleForm()
+    return _rules_page(who, caller, configuration, version, pipeline, saved, form, edited.id if edited else "")
+
+
+@router.post("/organizations/{organization_id}/configurations/{configuration_id}/versions/{n}/rules")
+def change_rules(
+    who: Visit, caller: Member, configuration_id: ConfigurationId, n: VersionNumber, form: Form
+) -> Response:
+    """Add, edit or remove a rule. What was typed and could not be saved stays in the form, with the reason."""
+    pipeline, rule_id = form.get("pipeline", ""), form.get("rule", "")
+    back = redirect(_rules_path(caller, configuration_id, n, pipeline))
+    if form.get("do") == "remove":
+        by_hand.remove(caller, configuration_id, n, pipeline, rule_id)
+        return back
+    typed = RuleForm.of(form)
+    try:
+        rule = typed.rule(by_hand.signal_of(pipeline))
+        if rule_id:
+            by_hand.edit(caller, configuration_id, n, pipeline, rule_id, rule)
+        else:
+            by_hand.add(caller, configuration_id, n, pipeline, rule)
+    except (errors.Invalid, errors.Conflict, errors.Unavailable) as error:
+        configuration, version = configurations.snapshot(caller, configuration_id, n)
+        saved = rules.saved_for(configuration_id, n, pipeline)
+        return _rules_page(who, caller, configuration, version, pipeline, saved, typed, rule_id, error)
+    return back
+
+
+def _rules_page(
+    who: Visitor,
+    caller: Caller,
+    configuration: Configuration,
+    version: Version,
+    pipeline: str,
+    saved: RuleSet | None,
+    typed: RuleForm,
+    rule_id: str,
+    error: errors.HeadgateError | None = None,
+) -> Response:
+    """A pipeline's rules, and for who may change them the form with what is in it."""
+    shown = frame(who, caller, "configurations")
+    csrf = csrf_field(shown)
+    path = _rules_path(caller, configuration.id, version.n, pipeline)
+    may_change = configuration.changeable_by(caller)
+    entries = [_rule(path, pipeline, csrf, one, may_change) for one in (saved.rules if saved else ())]
+    fields, problem = typed.fields(by_hand.signal_of(pipeline), error)
+    content = html(
+        _RULES,
+        where=_where(caller, configuration, version.n),
+        pipeline=pipeline,
+        rules=html('<ul class="plain">{entries}</ul>', entries=entries) if entries else empty("No rule yet."),
+        form=html(
+            _FORM,
+            title="Edit the rule" if rule_id else "Add a rule",
+            path=path.partition("?")[0],
+            csrf=csrf,
+            hidden=_hidden(pipeline, rule_id),
+            fields=fields,
+            save="Save rule" if rule_id else "Add rule",
+            cancel=html('<a href="{path}">Cancel</a>', path=path) if rule_id else NOTHING,
+        )
+        if may_change
+        else empty("Only the owner of this configuration or an Admin changes its rules."),
+    )
+    return page(shown, f"Rules of {pipeline}", content, problem=problem, status=status_of(error) if error else 200)
+
+
+def _rule(path: str, pipeline: str, csrf: Html, stored: StoredRule, may_change: bool) -> Html:
+    changes = may_change and not stored.api_owned
+    fields = html("{hidden}{do}", hidden=_hidden(pipeline, stored.id), do=hidden("do", "remove"))
+    name = stored.rule.name
+    return html(
+        _RULE,
+        name=name,
+        origin=tag("by the API" if stored.api_owned else "by hand"),
+        condition=stored.rule.condition,
+        meaning=_meaning(stored.rule),
+        edit=html(_EDIT, path=path, id=stored.id, name=name) if changes else NOTHING,
+        remove=action(path.partition("?")[0], csrf, "Remove", "danger", fields, of=name) if changes else NOTHING,
+    )
+
+
+def _meaning(rule: Rule) -> str:
+    """What is expected, in words."""
+    match rule.expect:
+        case "any":
+            return f"At least one {rule.context} meets it"
+        case "all":
+            return f"Every {rule.context} meets it"
+        case "none":
+            return f"No {rule.context} meets it"
+        case "count" if rule.min is not None and rule.max is not None:
+            return f"Between {rule.min} and {rule.max} of {rule.context} meet it"
+        case "count" if rule.min is not None:
+            return f"At least {rule.min} of {rule.context} meet it"
+    return f"At most {rule.max} of {rule.context} meet it"
+
+
+def _by_hand(saved: RuleSet | None) -> list[StoredRule]:
+    return [one for one in (saved.rules if saved else ()) if not one.api_owned]
+
+
+def _hidden(pipeline: str, rule_id: str) -> Html:
+    return html("{pipeline}{rule}", pipeline=hidden("pipeline", pipeline), rule=hidden("rule", rule_id))
+
+
+def _count(saved: RuleSet | None) -> Html:
+    if saved is None:
+        return html('<span class="soft">none</span>')
+    of_api = sum(one.api_owned for one in saved.rules)
+    by_people = len(saved.rules) - of_api
+    words = [f"{of_api} by the API"] if of_api else []
+    words += [f"{by_people} by hand"] if by_people else []
+    return html("{words}", words=", ".join(words))
+
+
+def _where(caller: Caller, configuration: Configuration, n: int | None = None) -> Html:
+    path = f"{home(caller)}/configurations/{configuration.id}"
+    version = html(' / <a href="{path}/versions/{n}">Version {n}</a>', path=path, n=n) if n else NOTHING
+    return html(_WHERE, home=home(caller), path=path, name=configuration.name, more=version)
+
+
+def _rules_path(caller: Caller, configuration_id: str, n: int, pipeline: str) -> str:
+    """The pipeline stands in the query: its name may hold `/` and `..`, of which a path makes something else."""
+    path = f"{home(caller)}/configurations/{configuration_id}/versions/{n}/rules"
+    return f"{path}?pipeline={quote(pipeline, safe='')}"

@@ -1,0 +1,108 @@
+"""Parts that several pages have: fields with their problem beside them, buttons, links to the next page of a list."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, Final
+from urllib.parse import quote
+
+from fastapi import Query
+
+from headgate.identity.model import Caller
+from web.html import NOTHING, Html, html
+from web.layout import options
+
+# Entries of a list on one page.
+ENTRIES: Final = 100
+
+After = Annotated[str | None, Query(min_length=1, max_length=300)]
+"""Where the page of a list begins."""
+
+_FIELD: Final = '<div class="field"><label for="{name}">{label}</label>{control}{hint}{error}</div>'
+_TEXT: Final = '<input id="{name}" name="{name}" value="{value}" maxlength="{most}" spellcheck="false"{attributes}>'
+_AREA: Final = """\
+<textarea id="{name}" name="{name}" rows="{rows}" maxlength="{most}" spellcheck="false"{attributes}>
+{value}</textarea>"""
+_CHOICE: Final = '<select id="{name}" name="{name}"{attributes}>{options}</select>'
+_ACTION: Final = """\
+<form method="post" action="{action}">{csrf}{fields}<button class="{kind} small"{described}>{label}</button></form>"""
+
+
+def text(
+    name: str, label: str, value: str = "", *, most: int, required: bool = True, hint: str = "", error: str = ""
+) -> Html:
+    control = html(
+        _TEXT, name=name, value=value, most=most, attributes=_attributes(name, hint, error, required=required)
+    )
+    return _field(name, label, control, hint, error)
+
+
+def area(name: str, label: str, value: str = "", *, most: int, rows: int, hint: str = "", error: str = "") -> Html:
+    """Several lines of text; required."""
+    attributes = _attributes(name, hint, error, required=True)
+    return _field(
+        name, label, html(_AREA, name=name, value=value, most=most, rows=rows, attributes=attributes), hint, error
+    )
+
+
+def choice(
+    name: str, label: str, values: Sequence[tuple[str, str]], selected: str, *, hint: str = "", error: str = ""
+) -> Html:
+    attributes = _attributes(name, hint, error, required=False)
+    control = html(_CHOICE, name=name, options=options(values, selected), attributes=attributes)
+    return _field(name, label, control, hint, error)
+
+
+def hidden(name: str, value: str) -> Html:
+    return html('<input type="hidden" name="{name}" value="{value}">', name=name, value=value)
+
+
+def action(path: str, csrf: Html, label: str, kind: str, fields: Html = NOTHING, *, of: str = "") -> Html:
+    """A form that is one button. `of` says to what the button does it, for who does not see the row that it is in."""
+    described = html(' aria-label="{label} {of}"', label=label, of=of) if of else NOTHING
+    return html(_ACTION, action=path, csrf=csrf, fields=fields, label=label, kind=kind, described=described)
+
+
+def more(path: str, position: str | None) -> Html:
+    """A link to the next page of a list, if there is one."""
+    if position is None:
+        return NOTHING
+    return html('<p><a href="{path}?after={after}">More</a></p>', path=path, after=quote(position, safe=""))
+
+
+def empty(text: str) -> Html:
+    return html('<p class="soft">{text}</p>', text=text)
+
+
+def tag(text: str, kind: str = "") -> Html:
+    """A word on what something is; `kind` is empty, `good` or `bad`."""
+    return html('<span class="tag {kind}">{text}</span>', text=text, kind=kind)
+
+
+def home(caller: Caller) -> str:
+    """The path of the organization."""
+    return f"/organizations/{caller.organization_id}"
+
+
+def day(at: datetime) -> str:
+    return at.strftime("%Y-%m-%d")
+
+
+def _field(name: str, label: str, control: Html, hint: str, error: str) -> Html:
+    return html(
+        _FIELD,
+        name=name,
+        label=label,
+        control=control,
+        hint=html('<p class="hint" id="{name}-hint">{text}</p>', name=name, text=hint) if hint else NOTHING,
+        error=html('<p class="error" id="{name}-error">{text}</p>', name=name, text=error) if error else NOTHING,
+    )
+
+
+def _attributes(name: str, hint: str, error: str, *, required: bool) -> Html:
+    described = " ".join(f"{name}-{kind}" for kind, text in (("hint", hint), ("error", error)) if text)
+    return html(
+        "{required}{described}{invalid}",
+        required=Html(" required") if required else NOTHING,
+        described=html(' aria-describedby="{ids}"', ids=described) if described else NOTHING,
+        invalid=Html(' aria-invalid="true"') if error else NOTHING,
+    )

@@ -1,0 +1,85 @@
+"""Rules that people add, edit and remove one by one; those saved through the API are left alone."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import cast, get_args
+
+from headgate import errors
+from headgate.configurations import service as configurations
+from headgate.identity.model import Caller
+from headgate.ids import new_id
+from headgate.rules import service
+from headgate.rules.model import Rule, RuleSet, Signal, StoredRule, default_name
+
+
+class RuleNotFound(errors.NotFound):
+    """There is none in this pipeline that was added by hand."""
+
+    code = "rule_not_found"
+
+    def __init__(self) -> None:
+        super().__init__("No such rule among those that were added by hand")
+
+
+def signal_of(pipeline: str) -> Signal:
+    """The signal of a pipeline's id: `logs` of `logs/audit`. Raises Invalid for one that rules cannot judge."""
+    signal = pipeline.partition("/")[0]
+    if signal not in get_args(Signal):
+        message = f"Rules judge pipelines of {', '.join(get_args(Signal))}; this is none"
+        raise errors.Invalid(message, [errors.FieldError(("path", "pipeline"), message)])
+    return cast("Signal", signal)
+
+
+def add(caller: Caller, configuration_id: str, n: int, pipeline: str, rule: Rule) -> RuleSet:
+    """Add a rule to whatever others add meanwhile. Raises as `service.save` does."""
+    version = configurations.get_changeable_version(caller, configuration_id, n)
+    service.require_judgeable(version, pipeline, signal_of(pipeline), [rule])
+    added = StoredRule(new_id("rul"), False, rule)
+    return _change(
+        caller, configuration_id, n, pipeline, "rule_by_hand.added", rule.name, lambda rules: [*rules, added]
+    )
+
+
+def edit(caller: Caller, configuration_id: str, n: int, pipeline: str, rule_id: str, rule: Rule) -> RuleSet:
+    """Put `rule` in the place of that one, which keeps its id. Raises as `service.save` does, and RuleNotFound."""
+    version = configurations.get_changeable_version(caller, configuration_id, n)
+    service.require_judgeable(version, pipeline, signal_of(pipeline), [rule])
+
+    def edited(rules: Sequence[StoredRule]) -> list[StoredRule]:
+        _require(rules, rule_id)
+        return [replace(one, rule=rule) if one.id == rule_id else one for one in rules]
+
+    return _change(caller, configuration_id, n, pipeline, "rule_by_hand.edited", rule.name, edited)
+
+
+def remove(caller: Caller, configuration_id: str, n: int, pipeline: str, rule_id: str) -> RuleSet:
+    """Remove a rule. Raises ConfigurationNotFound, VersionNotFound, NotTheOwner, RuleNotFound."""
+    configurations.get_changeable_version(caller, configuration_id, n)
+
+    def without(rules: Sequence[StoredRule]) -> list[StoredRule]:
+        _require(rules, rule_id)
+        return [one for one in rules if one.id != rule_id]
+
+    return _change(caller, configuration_id, n, pipeline, "rule_by_hand.removed", rule_id, without)
+
+
+def _change(
+    caller: Caller,
+    configuration_id: str,
+    n: int,
+    pipeline: str,
+    action: str,
+    rule: str,
+    changed: Callable[[Sequence[StoredRule]], Sequence[StoredRule]],
+) -> RuleSet:
+    def of_set(before: RuleSet) -> RuleSet:
+        by_hand = changed([one for one in before.rules if not one.api_owned])
+        return before.replace(by_hand, before.name or default_name(pipeline), api_owned=False)
+
+    record = service.record_by_hand(caller, configuration_id, n, pipeline, action, rule=rule)
+    return service.settle(configuration_id, n, RuleSet(pipeline, "", signal_of(pipeline), (), 0), of_set, record)
+
+
+def _require(rules: Sequence[StoredRule], rule_id: str) -> None:
+    if not any(one.id == rule_id for one in rules):
+        raise RuleNotFound
