@@ -65,10 +65,13 @@ bench: venv collector ## Print the benchmarks, each against its baseline
 openapi: venv ## Write the API's description from the routes
 	@$(PY) -m scripts.openapi
 
+protobuf: venv ## Write the OpAMP message classes from their .proto files
+	@$(PY) -m scripts.protobuf
+
 lock: ## Renew requirements/*.txt from requirements/*.in (needs uv)
 	@for name in lambda local dev sam; do \
 		uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
 			--no-emit-find-links $$( [ $$name = lambda ] || [ $$name = sam ] || echo -c requirements/lambda.txt ) \
 			requirements/$$name.in -o requirements/$$name.txt; done
 
-.PHONY: help venv collector dev build test lint bench openapi lock
+.PHONY: help venv collector dev build test lint bench openapi protobuf lock

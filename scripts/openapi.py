@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from fastapi import FastAPI
+
 from headgate.http.problems import Problem
 
 FUNCTIONS: Final = Path(__file__).parents[1] / "functions"
@@ -55,10 +57,11 @@ def document() -> dict[str, Json]:
     for folder in sorted(FUNCTIONS.iterdir()):
         if not (folder / "app.py").exists():
             continue
-        module = importlib.import_module(f"{folder.name}.app")
-        if not hasattr(module, "app"):
+        application = getattr(importlib.import_module(f"{folder.name}.app"), "app", None)
+        # The fleet service speaks a protocol of its own, and the runs' steps none.
+        if not isinstance(application, FastAPI):
             continue
-        described = module.app.openapi()
+        described = application.openapi()
         public = {path: item for path, item in described["paths"].items() if path.startswith(PUBLIC)}
         for item in public.values():
             for method, operation in item.items():

@@ -11,6 +11,7 @@ from fleets.wire import (
     FleetOut,
     InstallOut,
     InstallRequest,
+    InstanceOut,
     PatchDeployment,
     PutVolumeMounts,
 )
@@ -25,6 +26,7 @@ from headgate.http.parameters import DeploymentId, FleetId
 from headgate.http.problems import documented
 from headgate.http.routing import application_router
 from headgate.http.routing import router as group
+from headgate.instances import service as instances
 from web import pages
 
 router = group("/fleets", "Fleets")
@@ -48,7 +50,13 @@ def create_fleet(body: CreateFleet, caller: Writer, response: Response) -> Fleet
 @router.get("/{fleet_id}")
 def get_fleet(fleet_id: FleetId, caller: Reader) -> FleetOut:
     """One fleet."""
-    return FleetOut.of(fleets.get(caller, fleet_id))
+    return FleetOut.of(fleets.counted(caller, fleet_id))
+
+
+@router.get("/{fleet_id}/instances")
+def list_instances(fleet_id: FleetId, caller: Reader, paging: Paging) -> Page[InstanceOut]:
+    """The fleet's collector instances, by the time they first started."""
+    return paging.page(instances.instances(caller, fleet_id, paging.limit, paging.after), InstanceOut.of)
 
 
 @router.post("/{fleet_id}/install", responses=documented(409))

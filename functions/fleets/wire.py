@@ -8,10 +8,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 
 from headgate.clock import rfc3339
 from headgate.deployments.install import Install, Options
-from headgate.deployments.model import Deployment, Role, VolumeMount
+from headgate.deployments.model import Assignment, Deployment, Role, VolumeMount
 from headgate.deployments.service import Check
-from headgate.fleets.model import INSTANCE_STATES, ExpiresIn, Fleet, FleetType
+from headgate.fleets.model import INSTANCE_STATES, ExpiresIn, Fleet, FleetType, InstanceState
 from headgate.identity.model import Principal
+from headgate.instances.service import Seen
 from headgate.validation.model import Finding
 
 _ENV_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -257,6 +258,54 @@ def _warnings(severity: Literal["error", "warning"], findings: Sequence[Finding]
         )
         for finding in findings
     ]
+
+
+class AssignmentOut(BaseModel):
+    """A published version; both null where there is none."""
+
+    configuration_id: str | None
+    version_number: int | None
+
+    @classmethod
+    def of(cls, assignment: Assignment | None) -> Self:
+        if assignment is None:
+            return cls(configuration_id=None, version_number=None)
+        return cls(configuration_id=assignment.configuration_id, version_number=assignment.version_number)
+
+
+class InstanceOut(BaseModel):
+    """A collector. `assigned` is what its group is to run, `running` what it applied last."""
+
+    id: str
+    deployment_id: str
+    host_name: str | None
+    os: str | None
+    arch: str | None
+    collector_version: str | None
+    state: InstanceState
+    state_message: str | None
+    assigned: AssignmentOut
+    running: AssignmentOut
+    last_seen_at: str
+    first_seen_at: str
+
+    @classmethod
+    def of(cls, seen: Seen) -> "InstanceOut":
+        one = seen.instance
+        return InstanceOut(
+            id=one.id,
+            deployment_id=one.deployment_id,
+            host_name=one.description.host_name,
+            os=one.description.os,
+            arch=one.description.arch,
+            collector_version=one.description.collector_version,
+            state=seen.state,
+            state_message=seen.state_message,
+            assigned=AssignmentOut.of(seen.assigned),
+            running=AssignmentOut.of(seen.running),
+            last_seen_at=rfc3339(one.last_seen_at),
+            first_seen_at=rfc3339(one.first_seen_at),
+        )
 
 
 class ConnectionOut(BaseModel):

@@ -16,7 +16,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from headgate import checker
-from headgate_local import aws_server, parts, store, user_pool
+from headgate_local import aws_server, calls, parts, store, user_pool
 from headgate_local.dispatch import Dispatcher, application_of
 from headgate_local.options import HOST, Options, listen, locked, read_options, require_collector
 from headgate_local.seed import Seed, seed
@@ -26,7 +26,12 @@ from headgate_local.template import Template, read
 _API: Final = "/api/v1/public"
 _SECONDS_TO_FINISH: Final = 10
 # What a person may set in the environment; all else that template.yaml sets is not theirs to choose.
-_CHOICES: Final = ("HEADGATE_RATE_LIMIT_PER_MINUTE", "HEADGATE_FLEET_LIMIT", "HEADGATE_COLLECTOR_VERSION")
+_CHOICES: Final = (
+    "HEADGATE_RATE_LIMIT_PER_MINUTE",
+    "HEADGATE_FLEET_LIMIT",
+    "HEADGATE_FLEET_HEARTBEAT_SECONDS",
+    "HEADGATE_COLLECTOR_VERSION",
+)
 
 
 def run() -> None:
@@ -44,6 +49,7 @@ def run() -> None:
         checker.warm()
         stack.callback(lambda: checker.of_this_process().close())
         aws_url = stack.enter_context(aws_server.running())
+        calls.record()
         found = stack.enter_context(store.restored(options.data, template))
         local = parts.Local(template, aws_url, _base_url(options), options.data, options.collectors)
         stack.enter_context(user_pool.running(template, options.data))
@@ -72,6 +78,8 @@ def functions(template: Template) -> ASGIApp:
 
 
 def _set_environment(options: Options, template: Template) -> None:
+    # A person watches here, and nothing is paid for by the message.
+    os.environ.setdefault("HEADGATE_FLEET_HEARTBEAT_SECONDS", "5")
     for name, value in template.environment().items():
         if name not in _CHOICES or not os.environ.get(name):
             os.environ[name] = value

@@ -17,8 +17,17 @@ _LENGTH: Final = 26
 
 def new_id(prefix: Prefix, at: datetime | None = None) -> str:
     """Returns an id that sorts after the ids of earlier milliseconds."""
-    milliseconds = int((at or clock.now()).timestamp() * 1000)
-    number = milliseconds << 80 | 0x7 << 76 | secrets.randbits(12) << 64 | 0b10 << 62 | secrets.randbits(62)
+    return encode_id(prefix, new_uuid(at or clock.now()))
+
+
+def new_uuid(at: datetime) -> int:
+    """A UUIDv7 as its 128-bit number."""
+    milliseconds = int(at.timestamp() * 1000)
+    return milliseconds << 80 | 0x7 << 76 | secrets.randbits(12) << 64 | 0b10 << 62 | secrets.randbits(62)
+
+
+def encode_id(prefix: Prefix, number: int) -> str:
+    """The id that holds this 128-bit number."""
     return f"{prefix}_" + "".join(_ALPHABET[number >> shift & 31] for shift in range(125, -1, -5))
 
 

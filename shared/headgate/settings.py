@@ -21,6 +21,7 @@ class Settings:
     state_machine_arn: str
     fleet_limit: int
     fleet_endpoint: str
+    fleet_heartbeat_seconds: int
     public_url: str
     user_pool_id: str
     user_pool_client_id: str
@@ -43,6 +44,7 @@ def settings() -> Settings:
         state_machine_arn=env("HEADGATE_STATE_MACHINE_ARN", ""),
         fleet_limit=_whole_number("HEADGATE_FLEET_LIMIT", default=25, least=0),
         fleet_endpoint=env("HEADGATE_FLEET_ENDPOINT", ""),
+        fleet_heartbeat_seconds=_whole_number("HEADGATE_FLEET_HEARTBEAT_SECONDS", default=30, least=1),
         public_url=env("HEADGATE_PUBLIC_URL", ""),
         user_pool_id=env("HEADGATE_USER_POOL", ""),
         user_pool_client_id=env("HEADGATE_USER_POOL_CLIENT", ""),

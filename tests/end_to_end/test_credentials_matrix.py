@@ -51,6 +51,7 @@ ENDPOINTS: dict[str, tuple[Takes, int]] = {
     f"GET {PUBLIC}/fleets": ("read", 200),
     f"POST {PUBLIC}/fleets": ("write", 422),
     f"GET {PUBLIC}/fleets/{{fleet_id}}": ("read", 404),
+    f"GET {PUBLIC}/fleets/{{fleet_id}}/instances": ("read", 404),
     f"POST {PUBLIC}/fleets/{{fleet_id}}/install": ("write", 422),
     f"GET {PUBLIC}/fleets/{{fleet_id}}/deployments": ("read", 404),
     f"POST {PUBLIC}/fleets/{{fleet_id}}/deployments": ("write", 422),

@@ -57,6 +57,16 @@ def version(configuration_id: str, n: int) -> Version | None:
     return found
 
 
+def text(configuration_id: str, n: int) -> str | None:
+    """A version's YAML alone; one read. None if there is no such version."""
+    answer = aws.dynamodb().get_item(
+        TableName=settings().versions_table,
+        Key=dynamo.marshal(keys.yaml(configuration_id, n)),
+        ConsistentRead=True,
+    )
+    return blobs.read(dynamo.unmarshal(answer["Item"])) if "Item" in answer else None
+
+
 def collector_version(configuration_id: str, n: int) -> str | None:
     """What a version is meant to run on; one read, without its text. None if there is no such version."""
     answer = aws.dynamodb().get_item(

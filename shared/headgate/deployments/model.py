@@ -61,7 +61,10 @@ class VolumeMount:
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """A group of a fleet's collectors that run the same version. `revision` counts its changes."""
+    """A group of a fleet's collectors that run the same version.
+
+    `revision` counts its changes; `assigned_revision` is that of the last one that named what to run.
+    """
 
     id: str
     fleet_id: str
@@ -75,6 +78,7 @@ class Deployment:
     updated_at: datetime
     volume_mounts: Sequence[VolumeMount] = field(default=())
     revision: int = 1
+    assigned_revision: int = 1
 
     @classmethod
     def default(cls, fleet_id: str, at: datetime) -> "Deployment":

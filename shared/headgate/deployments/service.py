@@ -102,6 +102,8 @@ def change(
     """
     fleet = fleets.get(caller, fleet_id)
     _require_fitting(fleet, {name: changes.get(name) for name in ("replicas", "namespace")})
+    # Also when it is what was assigned already: by that a person has it tried again where it failed.
+    assigns = bool({"configuration_id", "version_number"} & changes.keys())
 
     def once() -> tuple[Deployment, Version | None]:
         before = of_fleet(fleet_id, deployment_id)
@@ -117,6 +119,7 @@ def change(
             assignment=assignment,
             updated_at=clock.now(),
             revision=before.revision + 1,
+            assigned_revision=before.revision + 1 if assigns else before.assigned_revision,
         )
         store.replace(before, after)
         return after, version

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
-from headgate import aws, clock, dynamo, errors
+from headgate import clock, dynamo, errors
 from headgate.deployments.model import Assignment, Deployment, NameTaken, Role, VolumeMount
 from headgate.dynamo import Item, Value
 from headgate.fleets import keys, table
-from headgate.settings import settings
 
 if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef, TransactWriteItemTypeDef
+    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
 
 
 def deployment(fleet_id: str, deployment_id: str) -> Deployment | None:
     """One read. None if there is none."""
     item = table.get(keys.deployment(fleet_id, deployment_id))
-    return None if item is None else _deployment(item)
+    return None if item is None else from_item(item)
 
 
 def deployments(fleet_id: str, limit: int, after: str | None) -> list[Deployment]:
     """By name, from behind the name `after`; one query and one batch read of up to 100 groups."""
     names = table.query(keys.of_fleet(fleet_id), keys.NAMES, limit, after)
     wanted = [keys.deployment(fleet_id, dynamo.text(item, "deployment_id")) for item in names]
-    return sorted(_read_all(wanted), key=lambda one: one.name.encode())
+    return sorted(map(from_item, table.read_all(wanted)), key=lambda one: one.name.encode())
 
 
 def ids(fleet_id: str, limit: int) -> list[str]:
@@ -63,23 +62,6 @@ def _take_name(group: Deployment) -> TransactWriteItemTypeDef:
     return table.put_new(keys.name(group.fleet_id, group.name) | {"deployment_id": group.id})
 
 
-def _read_all(wanted: Sequence[keys.Key]) -> list[Deployment]:
-    """Groups in no particular order, without those that are gone; batches of up to 100."""
-    found: list[Deployment] = []
-    name = settings().fleets_table
-    for start in range(0, len(wanted), 100):
-        batch: list[Mapping[str, object]] = [dynamo.marshal(key) for key in wanted[start : start + 100]]
-        while batch:
-            answer = aws.dynamodb().batch_get_item(
-                RequestItems={
-                    name: {"Keys": cast("list[dict[str, AttributeValueTypeDef]]", batch), "ConsistentRead": True}
-                }
-            )
-            found += [_deployment(dynamo.unmarshal(item)) for item in answer["Responses"].get(name, [])]
-            batch = list(answer["UnprocessedKeys"][name]["Keys"]) if name in answer["UnprocessedKeys"] else []
-    return found
-
-
 def _item(group: Deployment) -> Item:
     mounts: list[Value] = [{"host_path": one.host_path, "mount_path": one.mount_path} for one in group.volume_mounts]
     return keys.deployment(group.fleet_id, group.id) | {
@@ -96,10 +78,11 @@ def _item(group: Deployment) -> Item:
         "created_at": clock.rfc3339(group.created_at),
         "updated_at": clock.rfc3339(group.updated_at),
         "revision": group.revision,
+        "assigned_revision": group.assigned_revision,
     }
 
 
-def _deployment(item: Item) -> Deployment:
+def from_item(item: Item) -> Deployment:
     configuration_id = dynamo.optional_text(item, "configuration_id")
     mounts = item["volume_mounts"]
     if not isinstance(mounts, list):
@@ -117,6 +100,7 @@ def _deployment(item: Item) -> Deployment:
         updated_at=clock.parse(dynamo.text(item, "updated_at")),
         volume_mounts=[_mount(mount) for mount in mounts],
         revision=dynamo.number(item, "revision"),
+        assigned_revision=dynamo.optional_number(item, "assigned_revision") or 1,
     )
 
 

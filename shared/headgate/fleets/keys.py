@@ -1,7 +1,7 @@
 """Every key of the fleets table, built here and nowhere else.
 
 An organization's partition holds its fleets and what keeps their labels and number; a fleet's own partition holds its
-deployment groups, what keeps their names, and its instances.
+deployment groups, what keeps their names, and its instances, whose counters have a partition of their own.
 """
 
 from typing import Final
@@ -13,6 +13,7 @@ Key = dict[str, Value]
 FLEETS: Final = "fleet#"
 NAMES: Final = "name#"
 INSTANCES: Final = "instance#"
+SHARDS: Final = "shard#"
 
 
 def organization(organization_id: str) -> str:
@@ -48,3 +49,16 @@ def deployment(fleet_id: str, deployment_id: str) -> Key:
 def name(fleet_id: str, name: str) -> Key:
     """Taken by the one group with this name; in the order of the names."""
     return {"pk": of_fleet(fleet_id), "sk": f"{NAMES}{name}"}
+
+
+def instance(fleet_id: str, instance_id: str) -> Key:
+    return {"pk": of_fleet(fleet_id), "sk": f"{INSTANCES}{instance_id}"}
+
+
+def census_of(fleet_id: str) -> str:
+    """The partition of the fleet's counters, so that counting does not slow its instances."""
+    return f"census#{fleet_id}"
+
+
+def census_shard(fleet_id: str, number: int) -> Key:
+    return {"pk": census_of(fleet_id), "sk": f"{SHARDS}{number:02d}"}

@@ -72,7 +72,7 @@ class FleetTokenExpired(errors.Conflict):
 class Fleet:
     """A fleet. `token_generation` and the id are what its token is derived from; the value is kept nowhere.
 
-    `instances` counts its collectors by state, a state without any left out.
+    `instances` counts its collectors by state, a state without any left out; empty where they were not counted.
     """
 
     id: str

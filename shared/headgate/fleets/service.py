@@ -15,14 +15,20 @@ from headgate.fleets.model import (
 from headgate.identity.model import Caller
 from headgate.identity.store import hash_of
 from headgate.ids import new_id
+from headgate.instances import counting
 from headgate.paging import Slice
 from headgate.settings import settings
 
 
 def fleets(caller: Caller, limit: int, after: str | None) -> Slice[Fleet]:
-    """The organization's, newest first; one query."""
+    """The organization's, newest first, with their collectors counted; one query, and what counting them costs."""
     found = store.fleets(caller.organization_id, limit + 1, after)
-    return Slice(found[:limit], found[limit - 1].id if len(found) > limit else None)
+    return Slice(counting.counted(found[:limit], clock.now()), found[limit - 1].id if len(found) > limit else None)
+
+
+def counted(caller: Caller, fleet_id: str) -> Fleet:
+    """A fleet with its collectors counted. Raises FleetNotFound."""
+    return counting.counted([get(caller, fleet_id)], clock.now())[0]
 
 
 def get(caller: Caller, fleet_id: str) -> Fleet:

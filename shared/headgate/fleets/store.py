@@ -8,7 +8,7 @@ from headgate import clock, dynamo, errors
 from headgate.deployments import store as deployments
 from headgate.dynamo import Item, Value
 from headgate.fleets import keys, table
-from headgate.fleets.model import INSTANCE_STATES, ExpiresIn, Fleet, FleetLimitReached, FleetType, LabelTaken
+from headgate.fleets.model import ExpiresIn, Fleet, FleetLimitReached, FleetType, LabelTaken
 from headgate.identity.model import Principal, PrincipalKind
 from headgate.settings import settings
 
@@ -98,8 +98,6 @@ def _fleet(item: Item) -> Fleet:
         default_deployment_id=dynamo.optional_text(item, "default_deployment_id"),
         created_by=_principal(item["created_by"]),
         created_at=clock.parse(dynamo.text(item, "created_at")),
-        # Counted in the fleet's own item, so that a list costs no look at the instances.
-        instances={state: dynamo.optional_number(item, f"instances_{state}") or 0 for state in INSTANCE_STATES},
     )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from botocore.exceptions import ClientError
 
@@ -15,7 +15,7 @@ from headgate.fleets import keys
 from headgate.settings import settings
 
 if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
+    from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef, TransactWriteItemTypeDef
 
 _Result = TypeVar("_Result")
 # Well inside the 29 seconds that a function has.
@@ -54,6 +54,23 @@ def query(partition: str, prefix: str, limit: int, after: str | None, *, newest_
     )
     found = [dynamo.unmarshal(item) for item in answer["Items"]]
     return [item for item in found if after is None or item["sk"] != prefix + after][:limit]
+
+
+def read_all(wanted: Sequence[keys.Key]) -> list[Item]:
+    """Items in no particular order, without those that are not there; batches of up to 100."""
+    found: list[Item] = []
+    name = settings().fleets_table
+    for start in range(0, len(wanted), 100):
+        batch: list[Mapping[str, object]] = [dynamo.marshal(key) for key in wanted[start : start + 100]]
+        while batch:
+            answer = aws.dynamodb().batch_get_item(
+                RequestItems={
+                    name: {"Keys": cast("list[dict[str, AttributeValueTypeDef]]", batch), "ConsistentRead": True}
+                }
+            )
+            found += [dynamo.unmarshal(item) for item in answer["Responses"].get(name, [])]
+            batch = list(answer["UnprocessedKeys"][name]["Keys"]) if name in answer["UnprocessedKeys"] else []
+    return found
 
 
 def put(item: Item, condition: str, values: Mapping[str, Value] | None = None) -> TransactWriteItemTypeDef:

@@ -1,0 +1,137 @@
+"""The fleet service's endpoint: OpAMP over plain HTTP, one protobuf message in, one out.
+
+Supervisors send again what is answered 429 or 503, and lose what any other error answers; so every fault that passes
+is a 503. It is plain ASGI: the web framework would double the start of a function that reads two headers and a body.
+"""
+
+import json
+import random
+import zlib
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Final
+
+import anyio.to_thread
+from botocore.exceptions import BotoCoreError, ClientError
+from mangum import Mangum
+from starlette.datastructures import Headers
+from starlette.types import Receive, Scope, Send
+
+from headgate import errors
+from headgate.http.log import logger
+from headgate.http.request_context import RequestContext
+from headgate.opamp import service
+
+MAX_MESSAGE_BYTES: Final = 4 * 1_048_576
+"""An agent reports its effective configuration, which may be more than the megabyte that a stored one has at most."""
+
+_CONTENT_TYPE: Final = "application/x-protobuf"
+_STATUSES: Final[tuple[tuple[type[errors.HeadgateError], HTTPStatus], ...]] = (
+    (errors.BadRequest, HTTPStatus.BAD_REQUEST),
+    (errors.Unauthenticated, HTTPStatus.UNAUTHORIZED),
+    (errors.Forbidden, HTTPStatus.FORBIDDEN),
+    (errors.TooLarge, HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
+    (errors.Unavailable, HTTPStatus.SERVICE_UNAVAILABLE),
+)
+
+
+class UnsupportedEncoding(errors.BadRequest):
+    """The body is packed in a way that this service cannot unpack, or not as it says."""
+
+    code = "unsupported_encoding"
+
+
+async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
+    """An ASGI application of one route."""
+    if scope["method"] != "POST":
+        await _problem(scope, send, HTTPStatus.METHOD_NOT_ALLOWED, "method_not_allowed", "POST it", {"allow": "POST"})
+        return
+    headers = Headers(scope=scope)
+    scheme, _, credential = headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer":
+        credential = ""
+    try:
+        body = await _body(headers, receive)
+        deployment_id = headers.get("x-deployment-id", "")
+        # Its calls to the table block; in Lambda there is nothing else to do meanwhile.
+        answer = await anyio.to_thread.run_sync(service.exchange, credential.strip(), deployment_id, body)
+    except errors.HeadgateError as error:
+        status = next((status for kind, status in _STATUSES if isinstance(error, kind)), HTTPStatus.BAD_REQUEST)
+        await _problem(scope, send, status, error.code, error.detail, _more(status))
+    except (BotoCoreError, ClientError) as error:
+        code = error.response["Error"]["Code"] if isinstance(error, ClientError) else type(error).__name__
+        logger.error("aws_fault", aws_code=code)
+        status = HTTPStatus.SERVICE_UNAVAILABLE
+        await _problem(scope, send, status, "unavailable", "Try again shortly; nothing was lost", _more(status))
+    else:
+        await _send(send, HTTPStatus.OK, answer, {"content-type": _CONTENT_TYPE})
+
+
+async def _body(headers: Headers, receive: Receive) -> bytes:
+    """The message, unpacked. Raises TooLarge before more than the limit is held, UnsupportedEncoding."""
+    encoding = headers.get("content-encoding", "identity").lower()
+    if encoding not in ("identity", "gzip"):
+        raise UnsupportedEncoding(f"The content encoding {encoding[:100]!r} is not supported; gzip is")
+    body = bytearray()
+    more = True
+    while more:
+        event = await receive()
+        if event["type"] == "http.disconnect":
+            raise UnsupportedEncoding("The body ended before it was complete")
+        body += event.get("body", b"")
+        more = event.get("more_body", False)
+        _require_fitting(len(body))
+    return bytes(body) if encoding == "identity" else _unpacked(bytes(body))
+
+
+def _unpacked(body: bytes) -> bytes:
+    unpacking = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    try:
+        # One byte more than fits tells a message that is too large, without holding the rest of it.
+        message = unpacking.decompress(body, MAX_MESSAGE_BYTES + 1)
+    except zlib.error as error:
+        raise UnsupportedEncoding("The body is not gzip") from error
+    _require_fitting(len(message))
+    if not unpacking.eof or unpacking.unused_data:
+        raise UnsupportedEncoding("The body is not one whole gzip stream")
+    return message
+
+
+def _require_fitting(size: int) -> None:
+    if size > MAX_MESSAGE_BYTES:
+        raise errors.TooLarge(f"The message is over {MAX_MESSAGE_BYTES:,} bytes")
+
+
+def _more(status: HTTPStatus) -> dict[str, str]:
+    if status == HTTPStatus.UNAUTHORIZED:
+        return {"www-authenticate": "Bearer"}
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        # A whole fleet asks again after an outage; not all of it in the same second.
+        return {"retry-after": str(random.randint(5, 20))}  # noqa: S311  no secret
+    return {}
+
+
+async def _problem(
+    scope: Scope, send: Send, status: HTTPStatus, code: str, detail: str, headers: Mapping[str, str]
+) -> None:
+    problem = {
+        "type": f"urn:headgate:problem:{code}",
+        "title": status.phrase,
+        "status": status,
+        "detail": detail,
+        "code": code,
+        "request_id": scope.get("state", {}).get("request_id", ""),
+    }
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        logger.warning("outage", code=code, detail=detail)
+    await _send(send, status, json.dumps(problem).encode(), {"content-type": "application/problem+json", **headers})
+
+
+async def _send(send: Send, status: HTTPStatus, body: bytes, headers: Mapping[str, str]) -> None:
+    packed = [(name.encode(), value.encode()) for name, value in {**headers, "content-length": str(len(body))}.items()]
+    await send({"type": "http.response.start", "status": int(status), "headers": packed})
+    await send({"type": "http.response.body", "body": body})
+
+
+app = RequestContext(endpoint)
+handler = Mangum(app, lifespan="off", text_mime_types=["application/problem+json"])

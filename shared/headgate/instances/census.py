@@ -1,0 +1,96 @@
+"""How many instances a fleet has in each state, exact at any moment, without looking at the instances.
+
+Stale comes by time alone, and an assignment changes the state of a whole group at once; neither writes to an instance.
+So an instance is counted by what does not change without a message of its: when it was last heard, in which group, the
+assignment that its state was judged under, and that state. What it counts as now follows when it is read. A shard is
+one item; docs/decisions/0015-counting-instances.md has the reasons and the price.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final, TypeVar
+
+from headgate.fleets.model import InstanceState
+from headgate.instances.model import Instance, day_of, forgotten, mark_of, silent
+
+_Key = TypeVar("_Key")
+
+SHARDS: Final = 32
+"""Fixed, so that a fleet's counters are read by one query; as many writers at once do not wait for each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What an instance is counted under. `mark` is when it was last heard, as `mark_of` gives it."""
+
+    mark: int
+    deployment_id: str
+    judged: int
+    state: InstanceState
+
+    @classmethod
+    def of(cls, instance: Instance) -> Entry:
+        return cls(mark_of(instance.last_seen_at), instance.deployment_id, instance.judged, instance.state)
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A part of a fleet's instances. `heard` has those of the last quarter of an hour, `days` all by their last day."""
+
+    number: int
+    heard: Mapping[Entry, int] = field(default_factory=dict)
+    days: Mapping[int, int] = field(default_factory=dict)
+    revision: int = 0
+
+    def moved(self, before: Entry | None, after: Entry, at: datetime) -> Shard:
+        """With one instance counted under `after` rather than `before`, and without what time has made silent."""
+        heard, days = dict(self.heard), dict(self.days)
+        if before is not None:
+            _change(heard, before, -1)
+            _change(days, day_of(before.mark), -1)
+        _change(heard, after, 1)
+        _change(days, day_of(after.mark), 1)
+        return replace(
+            self,
+            heard={entry: n for entry, n in heard.items() if n > 0 and not silent(entry.mark, at)},
+            days={day: n for day, n in days.items() if n > 0 and not forgotten(day, at)},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Census:
+    """All shards of a fleet."""
+
+    shards: Sequence[Shard]
+
+    def groups(self, at: datetime) -> set[str]:
+        """The groups whose assignments decide what the entries count as."""
+        return {entry.deployment_id for shard in self.shards for entry in shard.heard if not silent(entry.mark, at)}
+
+    def counts(
+        self, assigned_revisions: Mapping[str, int], at: datetime, *, on_kubernetes: bool
+    ) -> dict[InstanceState, int]:
+        """How many there are in each state at that time; `assigned_revisions` by group."""
+        counts: dict[InstanceState, int] = {}
+        everyone = 0
+        for shard in self.shards:
+            everyone += sum(n for day, n in shard.days.items() if not forgotten(day, at))
+            for entry, n in shard.heard.items():
+                if not silent(entry.mark, at):
+                    current = assigned_revisions.get(entry.deployment_id) == entry.judged
+                    state: InstanceState = entry.state if current else "pending_pickup"
+                    counts[state] = counts.get(state, 0) + n
+        counts["unknown" if on_kubernetes else "stale"] = everyone - sum(counts.values())
+        return counts
+
+
+def shard_of(instance_id: str) -> int:
+    """By the last five bits of the id, which are random."""
+    return "0123456789abcdefghjkmnpqrstvwxyz".index(instance_id[-1]) % SHARDS
+
+
+def _change(counts: dict[_Key, int], key: _Key, by: int) -> None:
+    counts[key] = counts.get(key, 0) + by

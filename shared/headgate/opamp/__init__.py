@@ -1,0 +1,1 @@
+"""The protocol by which supervisors report and are told what to run."""

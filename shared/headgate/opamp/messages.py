@@ -1,0 +1,130 @@
+"""OpAMP messages: what of them this service reads, and what it answers. Nothing else knows the protobuf classes.
+
+The protocol is described at github.com/open-telemetry/opamp-spec, version 0.16.0.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from google.protobuf.message import DecodeError
+
+from headgate import errors
+from headgate.instances.model import Description, Health, Report, ReportedConfig, Status
+from headgate.opamp.wire import opamp_pb2 as wire
+
+_UID_BYTES: Final = 16
+# Texts of agents that are kept; longer ones are cut.
+_NAME: Final = 255
+_ERROR: Final = 2_000
+_HASH_BYTES: Final = 64
+
+_STATUSES: Final[dict[int, Status]] = {
+    wire.RemoteConfigStatuses_APPLYING: "applying",
+    wire.RemoteConfigStatuses_APPLIED: "applied",
+    wire.RemoteConfigStatuses_FAILED: "failed",
+}
+_CAPABILITIES: Final = (
+    wire.ServerCapabilities_AcceptsStatus
+    | wire.ServerCapabilities_OffersRemoteConfig
+    | wire.ServerCapabilities_OffersConnectionSettings
+)
+
+
+class NotOpamp(errors.BadRequest):
+    """The body is no message that an agent may send."""
+
+    code = "not_opamp"
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A config to run: its YAML, None for nothing at all, and its hash in hex."""
+
+    config_hash: str
+    yaml: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What to answer an agent."""
+
+    uid: bytes
+    offer: Offer | None = None
+    heartbeat_seconds: int | None = None
+    report_full_state: bool = False
+    new_uid: bytes | None = None
+
+    def encode(self) -> bytes:
+        message = wire.ServerToAgent(instance_uid=self.uid, capabilities=_CAPABILITIES)
+        if self.report_full_state:
+            message.flags = wire.ServerToAgentFlags_ReportFullState
+        if self.new_uid is not None:
+            message.agent_identification.new_instance_uid = self.new_uid
+        if self.heartbeat_seconds is not None:
+            message.connection_settings.hash = self.heartbeat_seconds.to_bytes(4, "big")
+            message.connection_settings.opamp.heartbeat_interval_seconds = self.heartbeat_seconds
+        if self.offer is not None:
+            message.remote_config.config_hash = bytes.fromhex(self.offer.config_hash)
+            # Present even when it is empty: an empty map is a config, that of a collector that does not run.
+            message.remote_config.config.SetInParent()
+            if self.offer.yaml is not None:
+                file = message.remote_config.config.config_map[""]
+                file.body = self.offer.yaml.encode()
+                file.content_type = "text/yaml"
+        return message.SerializeToString()
+
+
+def decode(body: bytes) -> Report:
+    """Raises NotOpamp."""
+    try:
+        message = wire.AgentToServer.FromString(body)
+    except DecodeError as error:
+        raise NotOpamp("The body is not an OpAMP message of an agent") from error
+    if len(message.instance_uid) != _UID_BYTES or not any(message.instance_uid):
+        raise NotOpamp("instance_uid has to be 16 bytes, not all zero")
+    config = _config(message)
+    description = _description(message)
+    reports_config = bool(message.capabilities & wire.AgentCapabilities_ReportsRemoteConfig)
+    return Report(
+        uid=message.instance_uid,
+        sequence_num=message.sequence_num,
+        accepts_config=bool(message.capabilities & wire.AgentCapabilities_AcceptsRemoteConfig),
+        # To an agent that takes new connection settings, an interval alone would be settings without TLS verification.
+        takes_interval=bool(
+            message.capabilities & wire.AgentCapabilities_ReportsHeartbeat
+            and not message.capabilities & wire.AgentCapabilities_AcceptsOpAMPConnectionSettings
+        ),
+        description=description,
+        health=Health(message.health.healthy, message.health.last_error[:_ERROR])
+        if message.HasField("health")
+        else None,
+        config=config,
+        full=description is not None and (config is not None or not reports_config),
+        wants_uid=bool(message.flags & wire.AgentToServerFlags_RequestInstanceUid),
+    )
+
+
+def _config(message: wire.AgentToServer) -> ReportedConfig | None:
+    if not message.HasField("remote_config_status"):
+        return None
+    said = message.remote_config_status
+    status = _STATUSES.get(said.status, "unset")
+    return ReportedConfig(said.last_remote_config_hash[:_HASH_BYTES].hex(), status, said.error_message[:_ERROR])
+
+
+def _description(message: wire.AgentToServer) -> Description | None:
+    if not message.HasField("agent_description"):
+        return None
+    described = message.agent_description
+    texts = {
+        attribute.key: attribute.value.string_value[:_NAME]
+        for attributes in (described.non_identifying_attributes, described.identifying_attributes)
+        for attribute in attributes
+        if attribute.value.string_value
+    }
+    return Description(
+        host_name=texts.get("host.name"),
+        os=texts.get("os.type"),
+        arch=texts.get("host.arch"),
+        collector_version=texts.get("service.version"),
+    )

@@ -1,0 +1,99 @@
+"""An OpAMP agent over plain HTTP, as the official supervisor behaves: its messages, and what it does with an answer."""
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from headgate.opamp.wire import anyvalue_pb2
+from headgate.opamp.wire import opamp_pb2 as wire
+
+SUPERVISOR: Final = (
+    wire.AgentCapabilities_ReportsStatus
+    | wire.AgentCapabilities_AcceptsRemoteConfig
+    | wire.AgentCapabilities_ReportsEffectiveConfig
+    | wire.AgentCapabilities_ReportsHealth
+    | wire.AgentCapabilities_ReportsRemoteConfig
+    | wire.AgentCapabilities_ReportsHeartbeat
+)
+
+Post = Callable[[bytes], bytes]
+"""Sends a message and gives the body of the answer."""
+
+
+def attribute(key: str, value: str) -> anyvalue_pb2.KeyValue:
+    pair = anyvalue_pb2.KeyValue(key=key)
+    pair.value.string_value = value
+    return pair
+
+
+@dataclass
+class Agent:
+    """Sends through `post`. `config` is what it was offered last, `status` what it last said of it."""
+
+    post: Post
+    host_name: str = "edge-1"
+    uid: bytes = field(default_factory=lambda: uuid.uuid4().bytes)
+    sequence_num: int = 0
+    capabilities: int = SUPERVISOR
+    health: wire.ComponentHealth = field(default_factory=lambda: wire.ComponentHealth(healthy=True))
+    status: wire.RemoteConfigStatus = field(default_factory=wire.RemoteConfigStatus)
+    config: bytes | None = None
+    answer: wire.ServerToAgent = field(default_factory=wire.ServerToAgent)
+
+    def message(self) -> wire.AgentToServer:
+        return wire.AgentToServer(instance_uid=self.uid, sequence_num=self.sequence_num, capabilities=self.capabilities)
+
+    def full(self) -> wire.AgentToServer:
+        """All that it has to say, as in the first message and where the server asks for it."""
+        message = self.message()
+        message.agent_description.identifying_attributes.append(attribute("service.name", "otelcol-contrib"))
+        message.agent_description.identifying_attributes.append(attribute("service.version", "0.139.0"))
+        message.agent_description.non_identifying_attributes.append(attribute("host.name", self.host_name))
+        message.agent_description.non_identifying_attributes.append(attribute("os.type", "linux"))
+        message.agent_description.non_identifying_attributes.append(attribute("host.arch", "amd64"))
+        message.health.CopyFrom(self.health)
+        message.remote_config_status.CopyFrom(self.status)
+        message.effective_config.config_map.config_map[""].body = b"exporters: {}"
+        return message
+
+    def start(self) -> wire.ServerToAgent:
+        """The first message of a process: everything, under number 0."""
+        self.sequence_num = 0
+        return self.send(self.full())
+
+    def heartbeat(self) -> wire.ServerToAgent:
+        return self.send(self.message())
+
+    def report(self, status: "wire.RemoteConfigStatuses", error: str = "") -> wire.ServerToAgent:
+        """Say what became of the config that was offered last."""
+        self.status.status = status
+        self.status.error_message = error
+        message = self.message()
+        message.remote_config_status.CopyFrom(self.status)
+        return self.send(message)
+
+    def applies(self) -> wire.ServerToAgent:
+        self.report(wire.RemoteConfigStatuses_APPLYING)
+        return self.report(wire.RemoteConfigStatuses_APPLIED)
+
+    def says_health(self, healthy: bool, error: str = "") -> wire.ServerToAgent:
+        self.health = wire.ComponentHealth(healthy=healthy, last_error=error)
+        message = self.message()
+        message.health.CopyFrom(self.health)
+        return self.send(message)
+
+    def send(self, message: wire.AgentToServer) -> wire.ServerToAgent:
+        """Send it, take what is offered, and give all that was missed when the server asks for it."""
+        self.answer = wire.ServerToAgent.FromString(self.post(message.SerializeToString()))
+        answer = self.answer
+        self.sequence_num += 1
+        if answer.HasField("remote_config"):
+            self.status = wire.RemoteConfigStatus(last_remote_config_hash=answer.remote_config.config_hash)
+            files = answer.remote_config.config.config_map
+            self.config = files[""].body if "" in files else b""
+        if answer.HasField("agent_identification"):
+            self.uid = answer.agent_identification.new_instance_uid
+        if answer.flags & wire.ServerToAgentFlags_ReportFullState:
+            self.send(self.full())
+        return answer
