@@ -16,7 +16,7 @@ from headgate.http.app import create_app
 from headgate.identity import service as identity
 from headgate.identity.model import Access
 from headgate.settings import settings
-from headgate_local import moto_patches, template, user_pool
+from headgate_local import calls, moto_patches, template, user_pool
 from headgate_local.moto_data import MotoData
 from headgate_local.objects import ObjectFiles
 
@@ -50,7 +50,7 @@ def aws_here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[template.Temp
 def aws_for(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[template.Template]:
     """moto with the template's tables, bucket and user pool, for the body of a fixture."""
     for name in [name for name in os.environ if name.startswith(("AWS_", "HEADGATE_"))]:
-        if name != "HEADGATE_COLLECTORS_DIR":
+        if name not in ("HEADGATE_COLLECTORS_DIR", calls.VARIABLE):
             monkeypatch.delenv(name)
     described = template.read()
     for name, value in described.environment().items():

@@ -36,8 +36,9 @@ from moto.stepfunctions.parser.asl.eval.event.event_detail import EventDetails
 from headgate import aws
 from headgate.runs import service as runs
 from headgate.settings import settings
+from headgate_local import calls
 from headgate_local.fargate import Fargate, Task, task_definition_name
-from headgate_local.template import PATH, Node, Template
+from headgate_local.template import PATH, Function, Node, Template
 
 if TYPE_CHECKING:
     from headgate_local.parts import Local
@@ -78,7 +79,7 @@ def definition(template: Template, properties: Mapping[str, Node]) -> str:
 def handlers(template: Template) -> dict[str, Handler]:
     """The functions of the template by the ARN that a state machine calls them by, imported when first called."""
     return {
-        str(template.resolve({"Fn::GetAtt": [function.logical_id, "Arn"]})): _imported(function.handler)
+        str(template.resolve({"Fn::GetAtt": [function.logical_id, "Arn"]})): _imported(function)
         for function in template.functions()
     }
 
@@ -105,12 +106,13 @@ def installed(functions: Mapping[str, Handler], fargate: Fargate) -> Iterator[No
         default_user_config["stepfunctions"]["execute_state_machine"] = executes
 
 
-def _imported(path: str) -> Handler:
-    module, _, name = path.rpartition(".")
+def _imported(function: Function) -> Handler:
+    module, _, name = function.handler.rpartition(".")
 
     def handler(event: Node, context: object) -> Node:
         handle: Handler = getattr(import_module(module), name)
-        return handle(event, context)
+        with calls.of(function.logical_id):
+            return handle(event, context)
 
     return handler
 

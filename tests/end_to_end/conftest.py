@@ -1,13 +1,43 @@
-"""A running local service."""
+"""A running local service, and what its functions call of AWS."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from headgate_local import template
+from headgate_local import calls, template
 from tests.conftest import aws_for
 from tests.end_to_end.local_service import LocalService
+
+HERE = Path(__file__).parent
+# Looks at what all the others made the functions do.
+LAST = "test_policies.py"
+_WHOLE_SUITE = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.name == LAST)
+    config.stash[_WHOLE_SUITE] = (
+        {item.path for item in items} >= set(HERE.glob("test_*.py"))
+        and not config.option.keyword
+        and not any("::" in argument for argument in config.args)
+    )
+
+
+@pytest.fixture(scope="session")
+def whole_suite(request: pytest.FixtureRequest) -> bool:
+    """Whether every end-to-end test runs in this session."""
+    return request.config.stash[_WHOLE_SUITE]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def recorded_calls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder in which every service of the session writes down what its functions call."""
+    folder = tmp_path_factory.mktemp("calls")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setenv(calls.VARIABLE, str(folder))
+        yield folder
 
 
 @pytest.fixture(scope="module")

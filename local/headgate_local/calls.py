@@ -1,0 +1,172 @@
+"""Which calls to AWS each function makes, written down for the test that holds template.yaml's policies against them.
+
+On when HEADGATE_CALLS names a folder: each process writes one file there, a line of JSON for each kind of call when it
+first happens. A call is told by what IAM would be asked: function, action, the resource's ARN without the account, and
+the values of the condition keys that the policies use, cut to what is before the first `#` or `/`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+import boto3
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+if TYPE_CHECKING:
+    from botocore.model import OperationModel
+
+VARIABLE: Final = "HEADGATE_CALLS"
+
+Parameters: TypeAlias = Mapping[str, object]
+
+_function: ContextVar[str | None] = ContextVar("function", default=None)
+_TRANSACTED: Final = {
+    "Put": "PutItem",
+    "Update": "UpdateItem",
+    "Delete": "DeleteItem",
+    "ConditionCheck": "ConditionCheckItem",
+    "Get": "GetItem",
+}
+# S3's operations whose permission has another name.
+_S3_ACTIONS: Final = {"HeadObject": "GetObject", "ListObjectsV2": "ListBucket", "ListObjects": "ListBucket"}
+_MISSING: Final = ("NoSuchKey", "404")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One question to IAM. `leading_key` and `prefix` are the condition keys of those names, empty without one."""
+
+    function: str
+    action: str
+    resource: str
+    leading_key: str = ""
+    prefix: str = ""
+
+
+@contextmanager
+def of(function: str) -> Iterator[None]:
+    """What is called in the `with` block, and in threads that inherit its context, is called by that function."""
+    token = _function.set(function)
+    try:
+        yield
+    finally:
+        _function.reset(token)
+
+
+def attributed(application: ASGIApp, function: str) -> ASGIApp:
+    """The application, its calls attributed to that function."""
+
+    async def attribute(scope: Scope, receive: Receive, send: Send) -> None:
+        with of(function):
+            await application(scope, receive, send)
+
+    return attribute
+
+
+def record() -> None:
+    """Write down the calls of every client that is made from now on, if the environment says where."""
+    folder = os.environ.get(VARIABLE)
+    if folder:
+        path = Path(folder)
+        path.mkdir(parents=True, exist_ok=True)
+        record_to(path / f"{os.getpid()}.jsonl")
+
+
+def record_to(path: Path) -> None:
+    """Write down the calls of every client that this process makes from now on."""
+    written: set[Call] = set()
+    writing = threading.Lock()
+
+    def write(found: list[Call]) -> None:
+        for call in found:
+            with writing:
+                if call in written:
+                    continue
+                written.add(call)
+                with path.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(asdict(call)) + "\n")
+
+    def before(params: Parameters, model: OperationModel, context: dict[str, object], **_: object) -> None:
+        # For the answer, which comes without the parameters.
+        context["headgate_key"] = params.get("Key")
+        context["headgate_bucket"] = params.get("Bucket")
+        if function := _function.get():
+            write(_asked(function, model, params))
+
+    def after(parsed: Mapping[str, object], model: OperationModel, context: dict[str, object], **_: object) -> None:
+        function, error = _function.get(), parsed.get("Error")
+        code = error.get("Code") if isinstance(error, dict) else None
+        if function and code in _MISSING and model.service_model.service_name == "s3":
+            # S3 says that a key is not there only to those who may list it; others get 403.
+            bucket, key = context["headgate_bucket"], str(context["headgate_key"])
+            write([Call(function, "s3:ListBucket", f"s3:::{bucket}", prefix=_before(key, "/"))])
+
+    boto3.setup_default_session()
+    session = boto3.DEFAULT_SESSION
+    assert session is not None
+    session.events.register("before-parameter-build.*.*", before)
+    session.events.register("after-call.*.*", after)
+
+
+def read(folder: Path) -> set[Call]:
+    """All that was written down in the folder."""
+    return {
+        Call(**json.loads(line))
+        for file in folder.glob("*.jsonl")
+        for line in file.read_text(encoding="utf-8").splitlines()
+    }
+
+
+def _asked(function: str, model: OperationModel, params: Parameters) -> list[Call]:
+    service, operation = model.service_model.service_name, model.name
+    match service:
+        case "dynamodb":
+            return _of_dynamodb(function, operation, params)
+        case "s3":
+            action, bucket, key = _S3_ACTIONS.get(operation, operation), params.get("Bucket"), params.get("Key")
+            if key is None:
+                return [Call(function, f"s3:{action}", f"s3:::{bucket}", prefix=_before(params.get("Prefix"), "/"))]
+            return [Call(function, f"s3:{action}", f"s3:::{bucket}/{_before(key, '/')}/x")]
+        case "stepfunctions":
+            arn = str(params.get("stateMachineArn") or params.get("executionArn"))
+            return [Call(function, f"states:{operation}", f"states:::{arn.rpartition(':')[2]}")]
+        case _:
+            return [Call(function, f"{service}:{operation}", f"{service}:::{params.get('UserPoolId', '')}")]
+
+
+def _of_dynamodb(function: str, operation: str, params: Parameters) -> list[Call]:
+    if operation.startswith("Transact"):
+        found = []
+        for entry in cast("list[dict[str, Parameters]]", params["TransactItems"]):
+            ((kind, one),) = entry.items()
+            found.append(_item(function, _TRANSACTED[kind], one))
+        return found
+    if operation == "BatchGetItem":
+        requests = cast("dict[str, dict[str, list[Parameters]]]", params["RequestItems"])
+        return [
+            _item(function, operation, {"TableName": table, "Key": key})
+            for table, request in requests.items()
+            for key in request["Keys"]
+        ]
+    return [_item(function, operation, params)]
+
+
+def _item(function: str, action: str, params: Parameters) -> Call:
+    resource = f"dynamodb:::{params['TableName']}"
+    if index := params.get("IndexName"):
+        return Call(function, f"dynamodb:{action}", f"{resource}/index/{index}")
+    key = params.get("Key") or params.get("Item") or {}
+    leading = cast("dict[str, dict[str, str]]", key).get("pk", {}).get("S", "")
+    return Call(function, f"dynamodb:{action}", resource, leading_key=_before(leading, "#"))
+
+
+def _before(text: object, separator: str) -> str:
+    return str(text or "").partition(separator)[0]
