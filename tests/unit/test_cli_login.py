@@ -9,8 +9,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from headgate.identity import logins
-from headgate_cli.login import CodeMistyped, LoginFailed, browser_login, no_browser_login
-from headgate_cli.login.paste import checked, checksum
+from headgate_cli.login.browser import browser_login
+from headgate_cli.login.errors import CodeMistyped, LoginFailed
+from headgate_cli.login.paste import checked, checksum, no_browser_login
 
 SESSION = {
     "access_token": "ss_value",

@@ -1,0 +1,191 @@
+"""The public API over HTTP: one method a verb, and one exception for whatever goes wrong."""
+
+from __future__ import annotations
+
+import math
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from headgate_cli.errors import Failed, NotAuthenticated
+
+if TYPE_CHECKING:
+    import httpx
+
+    from headgate_cli.login.credentials import Credential
+
+Entity = Mapping[str, object]
+
+# API Gateway answers within 30 s.
+_SECONDS: Final = 35.0
+_PAGE: Final = 100
+# Of waiting for the rate limit's next minute; the limit is per minute, so a third refusal is something else.
+_WAITS: Final = 3
+_LONGEST_WAIT: Final = 120
+_CREDENTIAL_CODES: Final = (
+    "not_authenticated",
+    "write_access_required",
+    "admin_required",
+    "session_required",
+    "organization_header",
+    "not_an_active_member",
+)
+
+
+class ServerError(Failed):
+    """The server refused the request, or could not do it. `code` is the problem's (RFC 9457), stable for programs."""
+
+    def __init__(self, status: int, code: str, detail: str, errors: list[Entity]) -> None:
+        lines = [detail, *(_line_of(error) for error in errors if error.get("message") != detail)]
+        super().__init__("\n  ".join(lines))
+        self.status = status
+        self.code = code
+        self.detail = detail
+        self.errors = errors
+
+
+class Api:
+    """The public API of one server, called with one credential."""
+
+    def __init__(self, credential: Credential) -> None:
+        # Only now: it takes a third of the start of a command, and --help does without.
+        import httpx
+
+        self.url = credential.url
+        self._http = httpx.Client(
+            base_url=f"{credential.url}/api/v1/public", headers=credential.headers, timeout=_SECONDS
+        )
+
+    def get(self, path: str, **parameters: str | int) -> Entity:
+        return _entity(self._send("GET", path, parameters=parameters))
+
+    def text(self, path: str) -> str:
+        """A plain text answer, as it is."""
+        return self._send("GET", path).content.decode(errors="replace")
+
+    def items(self, path: str) -> Iterator[Entity]:
+        """All entries of a list, page by page."""
+        cursor = ""
+        while True:
+            page = self.get(path, limit=_PAGE, **({"cursor": cursor} if cursor else {}))
+            yield from entities(page, "items")
+            cursor = optional(page, "next_cursor")
+            if not cursor:
+                return
+
+    def create(self, path: str, body: Mapping[str, object]) -> Entity:
+        """A POST that makes something: repeated after a cut connection, it still makes it once."""
+        return _entity(self._send("POST", path, body, {"Idempotency-Key": str(uuid.uuid4())}))
+
+    def post(self, path: str, body: Mapping[str, object] | None = None) -> Entity:
+        return _entity(self._send("POST", path, body))
+
+    def put(self, path: str, body: Mapping[str, object]) -> Entity:
+        return _entity(self._send("PUT", path, body))
+
+    def patch(self, path: str, body: Mapping[str, object], *, if_match: str = "", **parameters: str) -> Entity:
+        headers = {"If-Match": if_match} if if_match else {}
+        return _entity(self._send("PATCH", path, body, headers, parameters))
+
+    def get_with_etag(self, path: str) -> tuple[Entity, str]:
+        """An entity, and the ETag to give back as `if_match`."""
+        response = self._send("GET", path)
+        return _entity(response), response.headers.get("ETag", "")
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, object] | None = None,
+        headers: Mapping[str, str] | None = None,
+        parameters: Mapping[str, str | int] | None = None,
+    ) -> httpx.Response:
+        """Raises ServerError, NotAuthenticated, Failed when there is no server."""
+        import httpx
+
+        repeatable = method in ("GET", "PUT") or "Idempotency-Key" in (headers or {})
+        for tries_left in range(_WAITS, -1, -1):
+            try:
+                response = self._http.request(
+                    method, path, json=body, headers=dict(headers or {}), params=dict(parameters or {})
+                )
+            except httpx.RemoteProtocolError as error:
+                # The connection was cut: the answer is lost, not what was asked for.
+                if repeatable and tries_left:
+                    continue
+                raise Failed(f"cannot reach {self.url}: {error}") from error
+            except httpx.HTTPError as error:
+                raise Failed(f"cannot reach {self.url}: {error or type(error).__name__}") from error
+            if response.status_code == 429 and tries_left:
+                _wait(response)
+                continue
+            break
+        if response.is_success:
+            return response
+        raise _refusal(self.url, response)
+
+
+def _wait(response: httpx.Response) -> None:
+    told = response.headers.get("Retry-After", "")
+    seconds = min(float(told), _LONGEST_WAIT) if told.isdigit() else 5.0
+    click.echo(f"headgate: over the request limit; going on in {math.ceil(seconds)} s", err=True)
+    time.sleep(seconds)
+
+
+def _refusal(url: str, response: httpx.Response) -> Failed:
+    try:
+        problem = response.json()
+    except ValueError:
+        problem = None
+    if not isinstance(problem, dict) or "detail" not in problem:
+        return Failed(f"{url} answered {response.status_code} and is no Headgate server, or something stands before it")
+    detail, code = str(problem["detail"]), str(problem.get("code", ""))
+    if response.status_code == 401 or code in _CREDENTIAL_CODES:
+        return NotAuthenticated(detail)
+    return ServerError(response.status_code, code, detail, entities(problem, "errors"))
+
+
+def _line_of(error: Entity) -> str:
+    location = error.get("loc")
+    where = ".".join(str(part) for part in location[1:]) if isinstance(location, list) else ""
+    return f"{where}: {error['message']}" if where else str(error["message"])
+
+
+def _entity(response: httpx.Response) -> Entity:
+    try:
+        content = response.json()
+    except ValueError:
+        content = None
+    if not isinstance(content, dict):
+        raise Failed(f"{response.url} does not answer as a Headgate server")
+    return content
+
+
+def text(entity: Entity, name: str) -> str:
+    """The field as text. Raises Failed: the server's answer is none of ours."""
+    value = entity.get(name)
+    if not isinstance(value, str):
+        raise Failed(f"the server's answer has no {name}")
+    return value
+
+
+def optional(entity: Entity, name: str) -> str:
+    """The field as text; empty where there is none."""
+    value = entity.get(name)
+    return "" if value is None else str(value)
+
+
+def number(entity: Entity, name: str) -> int:
+    value = entity.get(name)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise Failed(f"the server's answer has no {name}")
+    return value
+
+
+def entities(entity: Entity, name: str) -> list[Entity]:
+    """The entries of a list; none where there is no list."""
+    value = entity.get(name)
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

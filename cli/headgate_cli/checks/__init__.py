@@ -1,0 +1,1 @@
+"""`validate` and `lint`: what is wrong with files, and where."""

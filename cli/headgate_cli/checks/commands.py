@@ -1,0 +1,137 @@
+"""`validate` and `lint`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypeVar
+
+import click
+
+from headgate_cli.api import Api, Entity, ServerError, entities, number, text
+from headgate_cli.checks import findings
+from headgate_cli.checks.findings import Finding
+from headgate_cli.connection import connected
+from headgate_cli.errors import FAILED, Ended
+from headgate_cli.output import dump, say
+from headgate_cli.texts import name, read
+
+F = TypeVar("F", bound=Callable[..., None])
+
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
+
+
+def _format(command: F) -> F:
+    return click.option(
+        "--format",
+        "output",
+        type=click.Choice(["text", "json", "sarif", "github"]),
+        default="text",
+        help="text for people, json for programs, sarif for code scanning, github for annotations in a workflow.",
+    )(command)
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--version", default="", help="The collector's version, as in 0.139.0; the server's own by default.")
+@click.option("--env", "env", multiple=True, metavar="NAME=VALUE", help="A value for an ${env:NAME}; repeatable.")
+@_format
+@connected
+def validate(api: Api, files: Sequence[str], version: str, env: Sequence[str], output: str) -> None:
+    """Validate files on the real collector; `-` is standard input.
+
+    Ends with 0 when every file is valid, and with 1 when one is not or could not be checked.
+
+    \b
+    Examples:
+      headgate validate collector.yaml
+      headgate validate --format sarif collector.yaml gateway.yaml > headgate.sarif
+      headgate validate --env ENDPOINT=otel:4317 --version 0.139.0 - < collector.yaml
+    """
+    request: dict[str, object] = {"version": version} if version else {}
+    if env:
+        request["env"] = dict(_variable(one) for one in env)
+    answers, failed = _ask(api, "/validate", files, request, "could not validate")
+    found = [one for file, (_, answer) in answers.items() for one in findings.of_validation(file, answer)]
+    _show(answers, found, output)
+    if output == "text":
+        for file, (_, answer) in answers.items():
+            if answer.get("valid"):
+                say(f"{file}: valid on {text(answer, 'distribution')} {text(answer, 'version')}")
+    _end(answers, failed=failed)
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@_format
+@connected
+def lint(api: Api, files: Sequence[str], output: str) -> None:
+    """Check every OTTL expression of files with the collector's own grammar; `-` is standard input.
+
+    Ends with 0 when every expression is right, and with 1 when one is not or could not be checked.
+
+    \b
+    Examples:
+      headgate lint collector.yaml
+      headgate lint --format github collector.yaml gateway.yaml
+    """
+    answers, failed = _ask(api, "/ottl/lint", files, {}, "could not lint")
+    found = [one for file, (_, answer) in answers.items() for one in findings.of_lint(file, answer)]
+    _show(answers, found, output)
+    if output == "text":
+        for file, (_, answer) in answers.items():
+            checked, skipped = number(answer, "checked"), len(entities(answer, "skipped"))
+            left = f", {skipped} that cannot be judged" if skipped else ""
+            say(f"{file}: {checked} expression{'' if checked == 1 else 's'} checked{left}")
+    _end(answers, failed=failed)
+
+
+Answers = Mapping[str, tuple[str, Entity]]
+
+
+def _ask(api: Api, path: str, files: Sequence[str], request: Mapping[str, object], outage: str) -> tuple[Answers, bool]:
+    """Texts and answers by the file's name; and whether one could not be checked, which is said."""
+    texts = {name(file): read(file) for file in files}
+    answers: dict[str, tuple[str, Entity]] = {}
+    failed = False
+    for file, content in texts.items():
+        try:
+            answers[file] = content, api.post(path, {"yaml": content, **request})
+        except ServerError as error:
+            # A refusal is about this file, an outage perhaps too: the others are asked all the same.
+            failed = True
+            say(f"headgate: {outage} {file}: {error.message}")
+    return answers, failed
+
+
+def _show(answers: Answers, found: Sequence[Finding], output: str) -> None:
+    match output:
+        case "json":
+            dump([{"file": file, **answer} for file, (_, answer) in answers.items()])
+        case "sarif":
+            click.echo(findings.as_sarif(found, _version()))
+        case "github" if found:
+            click.echo(findings.as_github(found))
+        case "text" if found:
+            click.echo(findings.as_text(found, {file: content for file, (content, _) in answers.items()}))
+
+
+def _end(answers: Answers, *, failed: bool) -> None:
+    if failed or not all(answer.get("valid") for _, answer in answers.values()):
+        raise Ended(FAILED)
+
+
+def _variable(given: str) -> tuple[str, str]:
+    if not _VARIABLE.fullmatch(given):
+        raise click.BadParameter(f"{given!r} is not NAME=VALUE", param_hint="--env")
+    variable, _, value = given.partition("=")
+    return variable, value
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("headgate")
+    except PackageNotFoundError:
+        return "0"

@@ -1,0 +1,156 @@
+"""What is wrong with a text and where, shown as compilers do, or for CI."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+from urllib.parse import quote
+
+import click
+
+from headgate_cli.api import Entity, entities, optional, text
+from headgate_cli.output import cells
+
+Severity = Literal["error", "warning", "note"]
+
+_COLOURS: Final = {"error": "red", "warning": "yellow", "note": "cyan"}
+# GitHub's word for what SARIF and compilers call a note.
+_GITHUB: Final = {"error": "error", "warning": "warning", "note": "notice"}
+_TAB: Final = 4
+_SARIF_SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`line` and `column` count from 1, a column per Unicode character; 0 where the place is not known."""
+
+    file: str
+    severity: Severity
+    code: str
+    message: str
+    path: str = ""
+    line: int = 0
+    column: int = 0
+
+
+def of_validation(file: str, answer: Entity) -> list[Finding]:
+    """The errors and warnings of an answer of POST /validate."""
+    return [
+        Finding(
+            file,
+            severity,
+            text(one, "code"),
+            text(one, "message"),
+            text(one, "component_path"),
+            _at(one, "line"),
+            _at(one, "column"),
+        )
+        for severity, name in _SEVERITIES
+        for one in entities(answer, name)
+    ]
+
+
+def of_lint(file: str, answer: Entity) -> list[Finding]:
+    """The errors and notes of an answer of POST /ottl/lint; of what it cannot judge, nothing."""
+    found = []
+    for item in entities(answer, "items"):
+        location = item.get("location")
+        place: Entity = location if isinstance(location, dict) else {}
+        for severity, code, name in _LINT:
+            if optional(item, name):
+                at = (optional(place, "path"), _at(place, "line"), _at(place, "column"))
+                found.append(Finding(file, severity, code, optional(item, name), *at))
+    return found
+
+
+_SEVERITIES: Final[tuple[tuple[Severity, str], ...]] = (("error", "errors"), ("warning", "warnings"))
+_LINT: Final[tuple[tuple[Severity, str, str], ...]] = (("error", "ottl", "error"), ("note", "ottl_note", "note"))
+
+
+def as_text(findings: Iterable[Finding], sources: Mapping[str, str]) -> str:
+    """`file:line:column: error: message [code]`, the line itself, and a caret below the place."""
+    return "\n".join(line for finding in findings for line in _lines(finding, sources.get(finding.file, "")))
+
+
+def as_github(findings: Iterable[Finding]) -> str:
+    """Workflow commands, which GitHub shows beside the lines of a change."""
+    return "\n".join(map(_github, findings))
+
+
+def as_sarif(findings: Sequence[Finding], version: str) -> str:
+    """SARIF 2.1.0, one run of the tool."""
+    codes = sorted({finding.code for finding in findings})
+    driver = {
+        "name": "headgate",
+        "version": version,
+        "rules": [{"id": code, "shortDescription": {"text": code.replace("_", " ")}} for code in codes],
+    }
+    results = [_result(finding, codes.index(finding.code)) for finding in findings]
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    return json.dumps({"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, ensure_ascii=False, indent=2)
+
+
+def _lines(finding: Finding, source: str) -> Iterable[str]:
+    place = ":".join(str(part) for part in (finding.file, finding.line, finding.column) if part)
+    severity = click.style(f"{finding.severity}:", fg=_COLOURS[finding.severity], bold=True)
+    # What no line is known for is named by the component.
+    message = finding.message
+    if not finding.line and finding.path and finding.path not in message:
+        message = f"{finding.path}: {message}"
+    yield f"{click.style(place, bold=True)}: {severity} {_printable(message)} [{finding.code}]"
+    lines = source.splitlines()
+    if not 0 < finding.line <= len(lines):
+        return
+    line = lines[finding.line - 1]
+    number = f"{finding.line:>5} | "
+    yield f"{number}{_printable(line.expandtabs(_TAB))}"
+    if finding.column:
+        # A caret stands below the character as the terminal shows it: after wide ones, and after tabs.
+        before = cells(line[: finding.column - 1].expandtabs(_TAB))
+        caret = click.style("^", fg=_COLOURS[finding.severity], bold=True)
+        yield f"{' ' * (len(number) - 2)}| {' ' * before}{caret}"
+
+
+def _printable(message: str) -> str:
+    """Without what would drive a terminal."""
+    return "".join(one if one.isprintable() or one == "\n" else "�" for one in message)
+
+
+def _github(finding: Finding) -> str:
+    properties = {"file": finding.file, "title": finding.code}
+    if finding.line:
+        properties["line"] = str(finding.line)
+    if finding.column:
+        properties["col"] = str(finding.column)
+    named = ",".join(f"{name}={_escaped(value, ',:')}" for name, value in properties.items())
+    return f"::{_GITHUB[finding.severity]} {named}::{_escaped(finding.message, '')}"
+
+
+def _escaped(value: str, more: str) -> str:
+    """As GitHub's runner reads it back: percent signs and line ends always, commas and colons in properties."""
+    return re.sub(f"[%\r\n{more}]", lambda match: f"%{ord(match[0]):02X}", value)
+
+
+def _result(finding: Finding, rule: int) -> dict[str, object]:
+    location: dict[str, object] = {"artifactLocation": {"uri": quote(finding.file)}}
+    if finding.line:
+        region = {"startLine": finding.line} | ({"startColumn": finding.column} if finding.column else {})
+        location["region"] = region
+    place: dict[str, object] = {"physicalLocation": location}
+    if finding.path:
+        place["logicalLocations"] = [{"fullyQualifiedName": finding.path}]
+    return {
+        "ruleId": finding.code,
+        "ruleIndex": rule,
+        "level": finding.severity,
+        "message": {"text": finding.message},
+        "locations": [place],
+    }
+
+
+def _at(place: Entity, name: str) -> int:
+    value = place.get(name)
+    return value if isinstance(value, int) else 0

@@ -1,0 +1,1 @@
+"""`config`: configurations and their versions, and folders of files that are in step with them."""

@@ -1,0 +1,185 @@
+"""`config`: the commands that read, and those that change one configuration."""
+
+from __future__ import annotations
+
+import click
+
+from headgate_cli.api import Api, number, optional, text
+from headgate_cli.configurations import lookup
+from headgate_cli.configurations.edit import edit
+from headgate_cli.configurations.lookup import VersionNumber
+from headgate_cli.configurations.pull import pull
+from headgate_cli.configurations.push import create, push
+from headgate_cli.connection import as_json, connected
+from headgate_cli.errors import FAILED, Ended
+from headgate_cli.output import diff as show_diff
+from headgate_cli.output import dump, say, since, table
+from headgate_cli.texts import name, read
+
+_CONFIGURATION = "CONFIGURATION"
+
+
+@click.group()
+def config() -> None:
+    """Work with configurations and their versions.
+
+    CONFIGURATION is an id (cfg_...), a name, or a file that `pull` or `push` keeps in step with one.
+
+    \b
+    Examples:
+      headgate config list
+      headgate config --help
+    """
+
+
+@config.command("list")
+@as_json
+@connected
+def list_(api: Api, as_json: bool) -> None:
+    """List your configurations and the organization's published ones, most recently updated first.
+
+    \b
+    Examples:
+      headgate config list
+      headgate config list --json
+    """
+    found = list(api.items("/configurations"))
+    if as_json:
+        dump(found)
+        return
+    rows = [
+        (
+            text(one, "id"),
+            text(one, "name"),
+            number(one, "latest_version"),
+            one.get("published_version"),
+            since(text(one, "updated_at")),
+        )
+        for one in found
+    ]
+    table(
+        ("ID", "NAME", "LATEST", "PUBLISHED", "UPDATED (UTC)"),
+        rows,
+        nothing="No configuration yet: `headgate config create FILE`",
+    )
+
+
+@config.command()
+@click.argument("configuration", metavar=_CONFIGURATION)
+@click.option("--version", "n", type=VersionNumber(), help="A version instead of the latest one.")
+@click.option("--yaml", "yaml_only", is_flag=True, help="Print the text and nothing else.")
+@as_json
+@connected
+def show(api: Api, configuration: str, n: int | None, yaml_only: bool, as_json: bool) -> None:
+    """Show a configuration with the text of its latest version, or of another one.
+
+    \b
+    Examples:
+      headgate config show edge
+      headgate config show edge --version 1 --yaml > edge-v1.yaml
+    """
+    configuration_id = lookup.find(api, configuration)
+    detail = api.get(f"/configurations/{configuration_id}")
+    shown = lookup.version(api, configuration_id, n) if n else detail
+    if as_json:
+        dump(shown)
+        return
+    if yaml_only:
+        click.echo(text(shown, "yaml"), nl=False)
+        return
+    published = optional(detail, "published_version")
+    state = f"version {n}, {text(shown, 'status')}" if n else f"version {number(detail, 'latest_version')}, the latest"
+    say(click.style(text(detail, "name"), bold=True) + f"  {configuration_id}")
+    if optional(detail, "description"):
+        say(optional(detail, "description"))
+    say(
+        f"{state}; {f'version {published} is published' if published else 'none is published'}; "
+        f"collector {text(shown, 'collector_version')}\n"
+    )
+    click.echo(text(shown, "yaml"), nl=False)
+
+
+@config.command()
+@click.argument("configuration", metavar=_CONFIGURATION)
+@as_json
+@connected
+def versions(api: Api, configuration: str, as_json: bool) -> None:
+    """List the versions of a configuration, newest first.
+
+    \b
+    Examples:
+      headgate config versions edge
+    """
+    found = list(api.items(f"/configurations/{lookup.find(api, configuration)}/versions"))
+    if as_json:
+        dump(found)
+        return
+    rows = [
+        (
+            number(one, "n"),
+            text(one, "status"),
+            text(one, "collector_version"),
+            since(text(one, "created_at")),
+            optional(one, "description"),
+        )
+        for one in found
+    ]
+    table(("VERSION", "STATUS", "COLLECTOR", "CREATED (UTC)", "DESCRIPTION"), rows, nothing="No version you can see")
+
+
+@config.command()
+@click.argument("configuration", metavar=_CONFIGURATION)
+@click.option("--from", "before", type=VersionNumber(), help="The older side; the newest published one by default.")
+@click.option("--to", "after", type=VersionNumber(), help="The newer side; the latest one by default.")
+@click.option("--file", "file", default="", help="Compare the latest version, or --from, with this file.")
+@click.option("--exit-code", is_flag=True, help="End with 1 where there is a difference.")
+@connected
+def diff(api: Api, configuration: str, before: int | None, after: int | None, file: str, exit_code: bool) -> None:
+    """Show what changed between two versions, or between a version and a file.
+
+    \b
+    Examples:
+      headgate config diff edge
+      headgate config diff edge --from 1 --to 2
+      headgate config diff edge --file edge.yaml --exit-code
+    """
+    if file and after:
+        raise click.UsageError("--file is the newer side: leave out --to")
+    latest = lookup.latest(api, lookup.find(api, configuration))
+    older = before or (latest.version if file else latest.published or max(latest.version - 1, 1))
+    newer = after or latest.version
+
+    def side(n: int) -> str:
+        return latest.yaml if n == latest.version else text(lookup.version(api, latest.id, n), "yaml")
+
+    there = (side(older), f"{latest.name} v{older}")
+    here = (read(file), name(file)) if file else (side(newer), f"{latest.name} v{newer}")
+    if not show_diff(there[0], here[0], (there[1], here[1])):
+        say(f"No difference between {there[1]} and {here[1]}")
+    elif exit_code:
+        raise Ended(FAILED)
+
+
+@config.command()
+@click.argument("configuration", metavar=_CONFIGURATION)
+@click.option("--version", "n", type=VersionNumber(), help="The version; the latest one by default.")
+@as_json
+@connected
+def publish(api: Api, configuration: str, n: int | None, as_json: bool) -> None:
+    """Publish a version: the organization sees it, fleets can run it, and it never changes again.
+
+    \b
+    Examples:
+      headgate config publish edge
+      headgate config publish edge --version 2
+    """
+    latest = lookup.latest(api, lookup.find(api, configuration))
+    published = api.post(f"/configurations/{latest.id}/versions/{n or latest.version}/publish")
+    if as_json:
+        dump(published)
+    else:
+        click.echo(f"{latest.name} v{number(published, 'n')} is published")
+
+
+for _command in (create, edit, pull, push):
+    config.add_command(_command)

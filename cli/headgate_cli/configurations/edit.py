@@ -1,0 +1,96 @@
+"""`config edit`: a version in the person's own editor, saved when the collector takes it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import click
+
+from headgate_cli.api import Api, ServerError, number, text
+from headgate_cli.configurations import lookup
+from headgate_cli.configurations.push import require_valid
+from headgate_cli.connection import connected
+from headgate_cli.errors import Ended, Failed
+from headgate_cli.output import say
+from headgate_cli.texts import read
+
+
+@click.command()
+@click.argument("configuration", metavar="CONFIGURATION")
+@click.option("-m", "--description", default="", help="What the new version is about, where one is made.")
+@connected
+def edit(api: Api, configuration: str, description: str) -> None:
+    """Edit the latest version in $VISUAL or $EDITOR.
+
+    A draft is changed in place; a published version is followed by a new draft. What the collector refuses comes back
+    to the editor, and what is not saved stays in a file.
+
+    \b
+    Examples:
+      EDITOR=nano headgate config edit edge
+    """
+    configuration_id = lookup.find(api, configuration)
+    latest = lookup.latest(api, configuration_id)
+    path = f"/configurations/{configuration_id}/versions/{latest.version}"
+    before, etag = api.get_with_etag(path)
+    folder = Path(tempfile.mkdtemp(prefix="headgate-"))
+    file = folder / f"{configuration_id}.yaml"
+    file.write_bytes(text(before, "yaml").encode())
+    kept = f"what you wrote is in {file}"
+    try:
+        content = _edited(api, file, text(before, "yaml"), latest.collector_version)
+        if content is None:
+            _forget(file)
+            click.echo("No change")
+            return
+        if text(before, "status") == "draft":
+            after = api.patch(path, {"yaml": content}, if_match=etag)
+        else:
+            described = {"description": description} if description else {}
+            after = api.create(f"/configurations/{configuration_id}/versions", {"yaml": content} | described)
+    except ServerError as error:
+        what = f"version {latest.version} was changed meanwhile" if error.status == 412 else error.message
+        raise Failed(f"{what}; nothing was saved, {kept}") from error
+    except Failed as error:
+        raise type(error)(f"{error.message}; nothing was saved, {kept}") from error
+    except (Ended, click.Abort, KeyboardInterrupt):
+        say(f"Nothing was saved; {kept}")
+        raise
+    _forget(file)
+    click.echo(f"{latest.name} v{number(after, 'n')} is saved, a draft")
+
+
+def _edited(api: Api, file: Path, before: str, version: str) -> str | None:
+    """The text that the collector takes; None where nothing was changed. Raises Ended when the person gives up."""
+    while True:
+        _open_editor(file)
+        content = read(str(file))
+        if content == before:
+            return None
+        try:
+            require_valid(api, {str(file): (content, version)})
+        except Ended:
+            answer = click.prompt(
+                "Edit again, save it all the same, or leave?",
+                type=click.Choice(["edit", "save", "leave"]),
+                default="edit",
+            )
+            if answer == "edit":
+                continue
+            if answer == "leave":
+                raise
+        return content
+
+
+def _open_editor(file: Path) -> None:
+    try:
+        click.edit(filename=str(file), editor=os.environ.get("VISUAL") or os.environ.get("EDITOR"))
+    except click.ClickException as error:
+        raise Failed(f"{error.message}: set EDITOR to one that works") from error
+
+
+def _forget(file: Path) -> None:
+    file.unlink()
+    file.parent.rmdir()

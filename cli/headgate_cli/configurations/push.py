@@ -1,0 +1,235 @@
+"""`config push` and `config create`: from files to the server, validated first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from headgate_cli.api import Api, ServerError, number, text
+from headgate_cli.checks import findings
+from headgate_cli.configurations import lookup
+from headgate_cli.configurations.folder import Entry, Folder, at, digest, entry_of
+from headgate_cli.configurations.lookup import Latest
+from headgate_cli.connection import as_json, connected
+from headgate_cli.errors import FAILED, Ended, Failed
+from headgate_cli.output import diff, dump, say
+from headgate_cli.texts import STDIN, name, read
+
+_description = click.option("-m", "--description", default="", help="What this version is about.")
+_no_validate = click.option("--no-validate", is_flag=True, help="Save it whatever the collector thinks of it.")
+_publish = click.option("--publish", is_flag=True, help="Publish it as well.")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A file, its text, and the configuration as it stands on the server; None where there is none yet."""
+
+    folder: Folder
+    file: str
+    text: str
+    name: str
+    latest: Latest | None
+
+    @property
+    def path(self) -> str:
+        return str(self.folder.path / self.file)
+
+    @property
+    def saves(self) -> bool:
+        return self.latest is None or self.latest.yaml != self.text
+
+
+@click.command()
+@click.argument("file", metavar="FILE")
+@click.option("--name", "called", default="", help="Its name; the file's by default.")
+@_description
+@_publish
+@_no_validate
+@as_json
+@connected
+def create(api: Api, file: str, called: str, description: str, publish: bool, no_validate: bool, as_json: bool) -> None:
+    """Create a configuration from a file, or from standard input as `-`.
+
+    \b
+    Examples:
+      headgate config create collector.yaml --name edge
+      headgate config create - --name gateway --publish < collector.yaml
+    """
+    if file == STDIN and not called:
+        raise click.UsageError("name the configuration with --name")
+    content = read(file)
+    if not no_validate:
+        require_valid(api, {name(file): (content, "")})
+    request = {"name": called or Path(file).stem, "yaml": content}
+    made = api.create("/configurations", request | ({"description": description} if description else {}))
+    if publish:
+        _published(api, text(made, "id"), 1)
+        made = {**made, "published_version": 1}
+    if as_json:
+        dump(made)
+        return
+    click.echo(text(made, "id"))
+    say(f"{text(made, 'name')} v1 is {'published' if publish else 'a draft'}")
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="FILE|FOLDER...")
+@click.option("--to", "configuration", default="", help="The configuration (id or name) that the one file goes to.")
+@_description
+@_publish
+@click.option("--dry-run", is_flag=True, help="Show what would change, and save nothing.")
+@click.option("--force", is_flag=True, help="Push over versions that came to the server since the last pull or push.")
+@_no_validate
+@connected
+def push(
+    api: Api,
+    paths: Sequence[str],
+    configuration: str,
+    description: str,
+    publish: bool,
+    dry_run: bool,
+    force: bool,
+    no_validate: bool,
+) -> None:
+    """Save files as new versions where their text differs from the latest one.
+
+    A file that headgate.json does not know becomes a new configuration, named like the file. All files are validated
+    before anything is saved.
+
+    \b
+    Examples:
+      headgate config push collector.yaml --dry-run
+      headgate config push configurations --publish -m "Drop health checks"
+      headgate config push collector.yaml --to edge
+    """
+    changes = [change for path in paths for change in _changes(api, path, configuration, alone=len(paths) == 1)]
+    conflicts = [] if force else [change for change in changes if _conflict(change)]
+    for change in conflicts:
+        assert change.latest is not None
+        say(
+            f"{change.path}: the server has version {change.latest.version}, which is not what was pulled or pushed "
+            f"here (version {change.folder.entries[change.file].version}). Pull it, or give --force to push over it"
+        )
+    if conflicts:
+        raise Ended(FAILED)
+    saving = [change for change in changes if change.saves]
+    if dry_run:
+        _show(changes, publish=publish)
+    if saving and not no_validate:
+        require_valid(
+            api,
+            {change.path: (change.text, change.latest.collector_version if change.latest else "") for change in saving},
+        )
+    if dry_run:
+        return
+    for change in changes:
+        _save(api, change, description, publish=publish)
+
+
+def require_valid(api: Api, texts: dict[str, tuple[str, str]]) -> None:
+    """Raises Ended once it has shown what is wrong. Texts and collector versions by what to call them."""
+    found = []
+    valid = True
+    for called, (content, version) in texts.items():
+        try:
+            answer = api.post("/validate", {"yaml": content} | ({"version": version} if version else {}))
+        except ServerError as error:
+            say(f"headgate: could not validate {called}: {error.message}\nNothing was saved")
+            raise Ended(FAILED) from error
+        valid = valid and answer.get("valid") is True
+        found += findings.of_validation(called, answer)
+    if found:
+        say(findings.as_text(found, {called: content for called, (content, _) in texts.items()}))
+    if not valid:
+        say("Nothing was saved; --no-validate saves it all the same")
+        raise Ended(FAILED)
+
+
+def _changes(api: Api, path: str, configuration: str, *, alone: bool) -> list[Change]:
+    """What a file, or each file of a folder, would change."""
+    if Path(path).is_dir():
+        folder = Folder(Path(path))
+        files = folder.files()
+        for missing in sorted(set(folder.entries) - set(files)):
+            say(f"{folder.path / missing} is gone; its configuration stays as it is")
+    else:
+        folder = Folder(Path(path).parent)
+        files = [Path(path).name]
+    if configuration and not (alone and files == [Path(path).name]):
+        raise click.UsageError("--to takes one file")
+    return [_change(api, folder, file, configuration) for file in files]
+
+
+def _change(api: Api, folder: Folder, file: str, configuration: str) -> Change:
+    content = read(str(folder.path / file))
+    entry = folder.entries.get(file)
+    known = lookup.find(api, configuration) if configuration else entry.id if entry else ""
+    latest = lookup.latest(api, known) if known else None
+    return Change(folder, file, content, latest.name if latest else Path(file).stem, latest)
+
+
+def _conflict(change: Change) -> bool:
+    """Whether another version came to the server since this file was last in step with it."""
+    entry, latest = change.folder.entries.get(change.file), change.latest
+    if entry is None or latest is None or entry.id != latest.id or latest.yaml == change.text:
+        return False
+    return latest.version != entry.version and digest(latest.yaml) != entry.sha256
+
+
+def _show(changes: Sequence[Change], *, publish: bool) -> None:
+    for change in changes:
+        if change.latest is None:
+            diff("", change.text, ("nothing", change.path))
+            say(f"{change.path}: would become a new configuration {change.name}{', published' if publish else ''}")
+        elif change.saves:
+            diff(change.latest.yaml, change.text, (f"{change.name} v{change.latest.version}", change.path))
+            say(f"{change.path}: would become {change.name} v{change.latest.version + 1}{_published_too(publish)}")
+        elif publish and change.latest.published != change.latest.version:
+            say(f"{change.path}: {change.name} v{change.latest.version} would be published")
+        else:
+            say(f"{change.path}: no change")
+
+
+def _published_too(publish: bool) -> str:
+    return ", published" if publish else ""
+
+
+def _save(api: Api, change: Change, description: str, *, publish: bool) -> None:
+    latest = change.latest
+    described = {"description": description} if description else {}
+    if latest is None:
+        made = api.create("/configurations", {"name": change.name, "yaml": change.text} | described)
+        entry = entry_of(text(made, "id"), change.name, 1, change.text)
+        said = f"{change.name} v1, new ({entry.id})"
+    elif change.saves:
+        added = api.create(f"/configurations/{latest.id}/versions", {"yaml": change.text} | described)
+        entry = entry_of(latest.id, latest.name, number(added, "n"), change.text)
+        said = f"{change.name} v{entry.version}"
+        if entry.version != latest.version + 1:
+            say(f"{change.path}: version {entry.version - 1} came from somebody else at the same time: compare them")
+    else:
+        entry = _in_step(change, latest)
+        said = f"{change.name} v{latest.version}, unchanged"
+    # At once, so that a fault in the next file does not make this one a stranger.
+    if change.folder.entries.get(change.file) != entry:
+        change.folder.keep(change.file, entry)
+    if publish and (latest is None or latest.published != entry.version):
+        _published(api, entry.id, entry.version)
+        said += ", published"
+    click.echo(f"{change.path}: {said}")
+
+
+def _in_step(change: Change, latest: Latest) -> Entry:
+    entry = change.folder.entries.get(change.file)
+    known = entry if entry and entry.id == latest.id else entry_of(latest.id, latest.name, 0, "")
+    return at(known, latest.version, change.text)
+
+
+def _published(api: Api, configuration_id: str, n: int) -> None:
+    try:
+        api.post(f"/configurations/{configuration_id}/versions/{n}/publish")
+    except Failed as error:
+        raise Failed(f"version {n} of {configuration_id} is saved, and not published: {error.message}") from error

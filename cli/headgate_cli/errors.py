@@ -1,0 +1,30 @@
+"""How a command ends when it cannot do its work, and with which exit code."""
+
+import sys
+from typing import IO, Any, Final
+
+import click
+
+FAILED: Final = 1
+USAGE: Final = 2
+NOT_AUTHENTICATED: Final = 3
+INTERRUPTED: Final = 130
+
+
+class Failed(click.ClickException):
+    """Exit code 1, with the message on standard error."""
+
+    exit_code = FAILED
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        click.echo(f"headgate: {self.message}", file=file or sys.stderr)
+
+
+class NotAuthenticated(Failed):
+    """There is no credential, or the server does not take it: exit code 3."""
+
+    exit_code = NOT_AUTHENTICATED
+
+
+class Ended(click.exceptions.Exit):
+    """The command has said all there is to say; `Ended(1)` for findings, a failing test, an outage."""
