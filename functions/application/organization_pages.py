@@ -32,7 +32,9 @@ _NONE: Final = """\
 _OVERVIEW: Final = """\
 <div class="card"><h1>{name}</h1>
 <p class="soft">Organization <code>{id}</code> · you are {role}</p>
-<p>Configurations, tests and fleets are worked on with the command line and the API. Connect a terminal with
+<p>Look at its <a href="/organizations/{id}/configurations">configurations</a>, whose pipelines you give validation
+rules here, and at its <a href="/organizations/{id}/fleets">fleets</a>, whose groups you give volume mounts.</p>
+<p class="last">All else is worked on with the command line and the API. Connect a terminal with
 <code>headgate login --url {url}</code>.</p></div>
 {manage}"""
 _MANAGE: Final = """\
@@ -93,7 +95,8 @@ _CHANGES: Final = """\
 _CHANGE_TABLE: Final = """\
 <table><thead><tr><th>When</th><th>Who</th><th>What</th><th>Credential</th></tr></thead><tbody>{rows}</tbody></table>"""
 _CHANGE: Final = """\
-<tr><td class="small">{at}</td><td>{who}</td><td><code>{action}</code> {details}</td>\
+<tr><td class="small">{at}</td><td>{who}</td><td><code>{action}</code> {details}
+<div class="small soft">{target}</div></td>\
 <td class="small soft">{credential}</td></tr>"""
 
 
@@ -320,6 +323,7 @@ def _change_row(record: AuditRecord) -> Html:
         who=record.actor.name,
         action=record.action,
         details=details,
+        target=record.target,
         credential=record.credential_id,
     )
 

@@ -20,8 +20,8 @@ _TABLE: Final = """\
 <table><thead><tr><th>Configuration</th><th>Owner</th><th>Version</th><th>Updated</th></tr></thead><tbody>{rows}</tbody>
 </table>"""
 _ROW: Final = """\
-<tr><td><a href="{path}"><strong>{name}</strong></a>{description}</td><td>{owner}</td><td>{latest} {published}</td>
-<td class="soft small">{at}</td></tr>"""
+<tr><td><a href="{path}"><strong>{name}</strong></a>{description}</td><td data-label="Owner">{owner}</td>
+<td data-label="Version">{latest} {published}</td><td class="soft small" data-label="Updated">{at}</td></tr>"""
 _DESCRIPTION: Final = '<div class="soft small">{text}</div>'
 _CONFIGURATION: Final = """\
 <p class="small"><a href="{home}/configurations">Configurations</a></p>
@@ -30,8 +30,9 @@ _CONFIGURATION: Final = """\
 <div class="card"><h2>Versions</h2><table><thead><tr><th>Version</th><th>Status</th><th>Collector</th><th>By</th>
 <th>Created</th></tr></thead><tbody>{rows}</tbody></table></div>{more}"""
 _VERSION: Final = """\
-<tr><td><a href="{path}"><strong>Version {n}</strong></a>{description}</td><td>{status}</td><td>{collector}</td>
-<td>{by}</td><td class="soft small">{at}</td></tr>"""
+<tr><td><a href="{path}"><strong>Version {n}</strong></a>{description}</td><td>{status}</td>
+<td data-label="Collector">{collector}</td><td data-label="By">{by}</td>
+<td class="soft small" data-label="Created">{at}</td></tr>"""
 
 
 @router.get("/organizations/{organization_id}/configurations")

@@ -31,8 +31,8 @@ _FLEET_TABLE: Final = """\
 <table><thead><tr><th>Fleet</th><th>Kind</th><th>Collectors</th><th>Created</th></tr></thead><tbody>{rows}</tbody>
 </table>"""
 _FLEET_ROW: Final = """\
-<tr><td><a href="{path}"><strong>{label}</strong></a></td><td>{kind}</td><td>{instances}</td>
-<td class="soft small">{at}, {by}</td></tr>"""
+<tr><td><a href="{path}"><strong>{label}</strong></a></td><td>{kind}</td>
+<td data-label="Collectors">{instances}</td><td class="soft small" data-label="Created">{at}, {by}</td></tr>"""
 _FLEET: Final = """\
 <p class="small"><a href="{home}/fleets">Fleets</a></p>
 <h1>{label}</h1>
@@ -42,7 +42,8 @@ _FLEET: Final = """\
 _GROUP_TABLE: Final = """\
 <table><thead><tr><th>Group</th><th>Runs</th><th>Volume mounts</th></tr></thead><tbody>{rows}</tbody></table>"""
 _GROUP_ROW: Final = """\
-<tr><td><a href="{path}"><strong>{name}</strong></a> {tags}</td><td>{runs}</td><td>{mounts}</td></tr>"""
+<tr><td><a href="{path}"><strong>{name}</strong></a> {tags}</td><td data-label="Runs">{runs}</td>
+<td data-label="Volume mounts">{mounts}</td></tr>"""
 _ASSIGNED: Final = '<a href="{home}/configurations/{id}/versions/{n}">{name}</a> <span class="soft">version {n}</span>'
 _GROUP: Final = """\
 <p class="small"><a href="{home}/fleets">Fleets</a> / <a href="{home}/fleets/{fleet}">{label}</a></p>
@@ -56,7 +57,8 @@ _MOUNT_TABLE: Final = """\
 <table><thead><tr><th>Path on the host</th><th>Path in the container</th><th></th></tr></thead><tbody>{rows}</tbody>
 </table>"""
 _MOUNT_ROW: Final = """\
-<tr><td><code>{host_path}</code> {left_out}</td><td><code>{mount_path}</code></td><td class="end">{remove}</td></tr>"""
+<tr><td data-label="Host"><code>{host_path}</code> {left_out}</td>
+<td data-label="Container"><code>{mount_path}</code></td><td class="end">{remove}</td></tr>"""
 _LEFT_OUT: Final = """\
 <p class="hint">A mount marked <span class="tag bad">left out</span> is not in the command: both paths have to be
 absolute, without <code>..</code>, of letters, digits and <code>. _ - /</code>.</p>"""

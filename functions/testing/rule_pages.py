@@ -33,7 +33,9 @@ _VERSION: Final = """\
 <div class="card"><h2>Text</h2><pre tabindex="0" aria-label="YAML"><code>{yaml}</code></pre></div>"""
 _PIPELINE_TABLE: Final = """\
 <table><thead><tr><th>Pipeline</th><th>Validation rules</th></tr></thead><tbody>{rows}</tbody></table>"""
-_PIPELINE_ROW: Final = '<tr><td><a href="{path}"><strong>{pipeline}</strong></a></td><td>{count}</td></tr>'
+_PIPELINE_ROW: Final = (
+    '<tr><td><a href="{path}"><strong>{pipeline}</strong></a></td><td data-label="Rules">{count}</td></tr>'
+)
 _RULES: Final = """\
 {where}<h1>Rules of {pipeline}</h1>
 <p class="soft">What a test run of this pipeline has to put out. Rules may change on a published version too: they

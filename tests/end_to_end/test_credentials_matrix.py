@@ -78,6 +78,7 @@ ENDPOINTS: dict[str, tuple[Takes, int]] = {
     f"DELETE {APP}/service-accounts/{{service_account_id}}/tokens/{{token_id}}": ("admin", 404),
     f"GET {APP}/changes": ("admin", 200),
     f"PUT {APP}/configurations/{{configuration_id}}/versions/{{n}}/validation-pipelines/{{pipeline}}": ("member", 422),
+    f"PUT {APP}/fleets/{{fleet_id}}/deployments/{{deployment_id}}/volume-mounts": ("member", 422),
     f"POST {APP}/device_authorization": ("nothing", 200),
     f"POST {APP}/token": ("nothing", 422),
 }

@@ -5,20 +5,29 @@ import json
 import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 
 import botocore.client
 import pytest
+from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
-from application.app import app
 from headgate import aws, clock
+from headgate.configurations import service as configurations
+from headgate.deployments import mounts
+from headgate.deployments import service as deployments
+from headgate.deployments.model import VolumeMount
+from headgate.fleets import service as fleets
 from headgate.identity import logins, member_store, sessions
 from headgate.identity import service as identity
 from headgate.identity.model import Member, Principal, User
 from headgate.ids import new_id
+from headgate.rules import store as rule_store
+from headgate.rules.model import Rule, RuleSet, StoredRule
 from headgate.settings import settings
-from headgate_local import user_pool
+from headgate_local import template, user_pool
+from headgate_local.dispatch import Dispatcher, application_of
 from scripts.openapi import FUNCTIONS
 from web.pages import PageRoute
 
@@ -45,10 +54,16 @@ def ada(organization_id: str) -> Person:
     return Person(user, organization_id)
 
 
+@cache
+def site() -> Dispatcher:
+    """The functions' pages under the template's routes."""
+    return Dispatcher([(route, application_of(route)) for route in template.read().routes()], nowhere=FastAPI())
+
+
 def browser(address: str = "") -> TestClient:
     """A browser of its own, at a network address of its own, so that no test uses up another one's attempts."""
     of = address or f"192.0.2.{new_id('usr')[-10:]}"
-    return TestClient(app, base_url=SITE, follow_redirects=False, raise_server_exceptions=False, client=(of, 1))
+    return TestClient(site(), base_url=SITE, follow_redirects=False, raise_server_exceptions=False, client=(of, 1))
 
 
 def csrf(http: TestClient, path: str = "/sign-in") -> str:
@@ -70,21 +85,23 @@ def http(ada: Person) -> TestClient:
 
 
 def page_paths(ada: Person, method: str) -> list[str]:
-    modules = [
-        importlib.import_module(f"application.{one.stem}") for one in (FUNCTIONS / "application").glob("*_pages.py")
-    ]
+    modules = [importlib.import_module(f"{one.parent.name}.{one.stem}") for one in FUNCTIONS.glob("*/*_pages.py")]
     found = [
         route.path.format(
             organization_id=ada.organization_id,
             member_id=new_id("usr"),
             service_account_id=new_id("sva"),
             token_id=new_id("tok"),
+            configuration_id=new_id("cfg"),
+            n=1,
+            fleet_id=new_id("flt"),
+            deployment_id=new_id("dep"),
         )
         for module in modules
         for route in module.router.routes
         if isinstance(route, PageRoute) and method in (route.methods or ())
     ]
-    assert len(found) >= 10
+    assert len(found) >= 15
     return found
 
 
@@ -241,6 +258,40 @@ def test_what_people_type_is_text_on_every_page(http: TestClient, ada: Person) -
         assert "<script" not in http.get(path).text, path
     assert "&lt;script&gt;" in http.get(account).text
     assert "<script" not in sign_in(browser(), evil).text
+
+
+def test_what_comes_by_the_api_is_text_on_every_page(
+    http: TestClient, ada: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", SITE)
+    settings.cache_clear()
+    evil = "<script>alert(1)</script>\"'{csrf}"
+    session, _ = sessions.begin(ada.user, "cli", clock.now())
+    caller = sessions.caller(session, ada.organization_id)
+    text = f"# {evil}\nservice: {{pipelines: {{'logs/<script>': }}}}"
+    made, _ = configurations.create(caller, evil, text, "otelcol-contrib", evil)
+    configurations.append(caller, made.id, text, evil)
+    stored = StoredRule(new_id("rul"), False, Rule(evil, evil, "log", "any"))
+    rule_store.save(made.id, 1, RuleSet("logs/<script>", evil, "logs", (stored,), 1))
+    fleet = fleets.create(caller, evil, "server-supervisor", "never")
+    group = fleet.default_deployment_id or ""
+    deployments.change(caller, fleet.id, group, {"name": evil})
+    mounts.add(caller, fleet.id, group, VolumeMount(evil, evil))
+
+    home = f"/organizations/{ada.organization_id}"
+    version = f"{home}/configurations/{made.id}/versions/1"
+    for path in (
+        f"{home}/configurations",
+        f"{home}/configurations/{made.id}",
+        version,
+        f"{version}/rules?pipeline=logs%2F%3Cscript%3E&rule={stored.id}",
+        f"{home}/fleets",
+        f"{home}/fleets/{fleet.id}",
+        f"{home}/fleets/{fleet.id}/deployments/{group}",
+    ):
+        response = http.get(path)
+        assert (response.status_code, "<script" in response.text) == (200, False), path
+        assert "&lt;script&gt;" in response.text, path
 
 
 def test_an_organization_of_others_looks_like_none_at_all(http: TestClient) -> None:
