@@ -25,6 +25,7 @@ $(VENV)/.ready: requirements/dev.txt pyproject.toml
 	@echo "Setting up the Python environment in $(VENV) ..."
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
 	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/dev.txt
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation --editable .
 	@touch $@
 
 venv: $(VENV)/.ready
