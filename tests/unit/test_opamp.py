@@ -1,113 +1,24 @@
 """What an agent is answered, message by message, and the state that people see of it."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-
 import pytest
-from fastapi.testclient import TestClient
 
-from configurations.app import router as configurations_router
-from fleets.app import router as fleets_router
-from headgate import clock
-from headgate.fleets import tokens
-from headgate.opamp import service
+from headgate import aws, dynamo
+from headgate.deployments.model import Assignment
+from headgate.fleets import keys
+from headgate.identity import service as identity
+from headgate.instances.model import config_hash
 from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.settings import settings
-from opamp.app import app
-from tests.conftest import API, JoinWith, Member
-from tests.opamp_agent import Agent
+from tests.conftest import API, Member
+from tests.fleet_of_agents import Clock, Fleet, ann, fleet, make_fleet, now
 from tests.unit import test_configurations as cfg
-from tests.unit.test_fleets import create as create_fleet
+
+__all__ = ["ann", "fleet", "now"]
 
 APPLYING = wire.RemoteConfigStatuses_APPLYING
+APPLIED = wire.RemoteConfigStatuses_APPLIED
 FAILED = wire.RemoteConfigStatuses_FAILED
 FULL_STATE = wire.ServerToAgentFlags_ReportFullState
-
-
-@dataclass
-class Clock:
-    at: datetime
-
-    def moves(self, **by: float) -> None:
-        self.at += timedelta(**by)
-
-
-@pytest.fixture(autouse=True)
-def _settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", "https://fleet.example")
-    monkeypatch.setenv("HEADGATE_COLLECTORS_DIR", "/nonexistent")
-    settings.cache_clear()
-
-
-@pytest.fixture
-def now(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """The clock, which stands until it is moved."""
-    stopped = Clock(datetime(2026, 11, 21, 12, 0, 0, 0, UTC))
-    monkeypatch.setattr(clock, "now", lambda: stopped.at)
-    return stopped
-
-
-@dataclass
-class Fleet:
-    """A fleet, its Default group, and what people see of it."""
-
-    member: Member
-    id: str
-    deployment_id: str
-    configuration_id: str
-    http: TestClient
-
-    def assign(self, n: int | None) -> None:
-        body = (
-            {"configuration_id": None}
-            if n is None
-            else {
-                "configuration_id": self.configuration_id,
-                "version_number": n,
-            }
-        )
-        path = f"{API}/fleets/{self.id}/deployments/{self.deployment_id}"
-        assert self.member.http.patch(path, json=body).status_code == 200
-
-    def instances(self) -> list[dict[str, object]]:
-        found: list[dict[str, object]] = self.member.http.get(f"{API}/fleets/{self.id}/instances").json()["items"]
-        return found
-
-    def counts(self) -> dict[str, int]:
-        """The counters of the list, those that are not zero."""
-        (fleet,) = [one for one in self.member.http.get(f"{API}/fleets").json()["items"] if one["id"] == self.id]
-        return {state: n for state, n in fleet["instances"].items() if n}
-
-    def state(self) -> object:
-        """The state of the one instance, which the counters have to agree with."""
-        (instance,) = self.instances()
-        assert self.counts() == {"total": 1, str(instance["state"]): 1}
-        return instance["state"]
-
-    def agent(self, **fields: object) -> Agent:
-        headers = {"authorization": f"Bearer {tokens.value_of(self.id, 1)}", "x-deployment-id": self.deployment_id}
-
-        def post(body: bytes) -> bytes:
-            response = self.http.post("/v1/opamp", content=body, headers=headers)
-            assert response.status_code == 200, response.text
-            return response.content
-
-        return Agent(post, **fields)  # type: ignore[arg-type]
-
-
-@pytest.fixture
-def fleet(join: JoinWith) -> Fleet:
-    """A server fleet, and a configuration with three published versions."""
-    ann = join([fleets_router, configurations_router], "ann")
-    configuration_id = cfg.create(ann)
-    assert cfg.publish(ann, configuration_id).status_code == 200
-    for n in (2, 3):
-        assert cfg.append(ann, configuration_id, yaml=f"# version {n}\n").status_code == 201
-        assert cfg.publish(ann, configuration_id, n).status_code == 200
-    made = create_fleet(ann).json()
-    (default,) = ann.http.get(f"{API}/fleets/{made['id']}/deployments").json()["items"]
-    return Fleet(ann, made["id"], default["id"], configuration_id, TestClient(app))
 
 
 def test_a_new_agent_is_listed_told_its_interval_and_given_what_its_group_runs(fleet: Fleet, now: Clock) -> None:
@@ -157,3 +68,453 @@ def test_a_rollout_goes_from_pending_over_applying_to_applied(fleet: Fleet) -> N
     assert fleet.state() == "applied"
     (seen,) = fleet.instances()
     assert seen["running"] == seen["assigned"] == {"configuration_id": fleet.configuration_id, "version_number": 2}
+
+
+def test_texts_go_out_as_they_were_stored(fleet: Fleet) -> None:
+    yaml = "exporters: {otlp: {endpoint: $orgvar:BACKEND, headers: {k: '${env:KEY:-none}'}}}\r\n# \u00e9\n"
+    assert cfg.append(fleet.member, fleet.configuration_id, yaml=yaml).status_code == 201
+    assert cfg.publish(fleet.member, fleet.configuration_id, 4).status_code == 200
+    fleet.assign(4)
+    agent = fleet.agent()
+    agent.start()
+
+    assert agent.config == yaml.encode()
+
+
+def test_a_group_without_an_assignment_is_told_to_run_nothing(fleet: Fleet) -> None:
+    agent = fleet.agent()
+    answer = agent.start()
+
+    assert answer.HasField("remote_config")
+    assert agent.config == b""
+    agent.report(APPLIED)
+    assert fleet.state() == "applied"
+    assert fleet.running() is None
+
+
+def test_clearing_an_assignment_stops_the_collector(fleet: Fleet) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.start()
+    agent.applies()
+    fleet.assign(None)
+    agent.heartbeat()
+
+    assert agent.config == b""
+    # Its collector is stopped, which is no fault.
+    agent.report(APPLIED)
+    agent.says_health(healthy=False, error="not running")
+    assert fleet.state() == "applied"
+    assert fleet.running() is None
+
+
+def test_what_is_applied_is_not_sent_again(fleet: Fleet) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.start()
+    agent.applies()
+
+    assert not agent.heartbeat().HasField("remote_config")
+    assert not agent.start().HasField("remote_config")
+    fleet.change(name="renamed")
+    assert fleet.state() == "applied"
+    assert not agent.heartbeat().HasField("remote_config")
+
+
+def test_what_failed_is_told_and_answered_with_what_worked_before(fleet: Fleet) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.start()
+    agent.applies()
+    fleet.assign(2)
+    agent.heartbeat()
+    agent.report(APPLYING)
+    agent.report(FAILED, "bind: address already in use")
+
+    assert agent.config == cfg.YAML.encode()
+    agent.applies()
+    (seen,) = fleet.instances()
+    assert (seen["state"], seen["state_message"]) == ("apply_failed", "bind: address already in use")
+    assert fleet.running() == 1
+    assert fleet.counts() == {"total": 1, "apply_failed": 1}
+
+
+def test_what_failed_is_never_offered_again_until_a_person_assigns_it_again(fleet: Fleet) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.start()
+    agent.applies()
+    fleet.assign(2)
+    agent.heartbeat()
+    agent.report(FAILED, "no")
+    agent.applies()
+
+    fleet.change(name="renamed")
+    for _ in range(3):
+        assert not agent.heartbeat().HasField("remote_config")
+    assert not agent.start().HasField("remote_config")
+    assert fleet.state() == "apply_failed"
+    fleet.assign(2)
+    assert fleet.state() == "pending_pickup"
+    agent.heartbeat()
+    assert agent.config == b"# version 2\n"
+    agent.applies()
+    assert fleet.state() == "applied"
+    assert fleet.running() == 2
+
+
+def test_a_restart_after_a_failure_is_offered_the_last_good_config(fleet: Fleet) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.start()
+    agent.applies()
+    fleet.assign(2)
+    agent.heartbeat()
+    # The answer to the failure is lost with the process.
+    agent.report(FAILED, "no")
+    agent.status = wire.RemoteConfigStatus(
+        last_remote_config_hash=bytes.fromhex(hash_of(fleet, 2)), status=FAILED, error_message="no"
+    )
+    answer = agent.start()
+
+    assert answer.HasField("remote_config")
+    assert agent.config == cfg.YAML.encode()
+    assert answer.connection_settings.opamp.heartbeat_interval_seconds == 30
+    agent.applies()
+    assert fleet.state() == "apply_failed"
+    assert fleet.running() == 1
+
+
+def test_the_first_config_failing_leaves_nothing_running(fleet: Fleet) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.start()
+    agent.report(FAILED, "no")
+
+    assert agent.config == b""
+    agent.report(APPLIED)
+    assert fleet.state() == "apply_failed"
+    assert not agent.heartbeat().HasField("remote_config")
+
+
+def test_when_the_last_good_config_fails_as_well_nothing_more_is_offered(fleet: Fleet) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.start()
+    agent.applies()
+    fleet.assign(2)
+    agent.heartbeat()
+    agent.report(FAILED, "first")
+    agent.report(FAILED, "second")
+
+    assert not agent.answer.HasField("remote_config")
+    assert not agent.heartbeat().HasField("remote_config")
+    (seen,) = fleet.instances()
+    assert (seen["state"], seen["state_message"]) == ("apply_failed", "first")
+
+
+def test_a_rollback_by_a_person_runs_what_ran_before_only_once_it_is_applied(fleet: Fleet) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.start()
+    agent.applies()
+    fleet.assign(2)
+    agent.heartbeat()
+    agent.applies()
+    fleet.assign(1)
+    agent.heartbeat()
+
+    assert agent.config == cfg.YAML.encode()
+    assert (fleet.state(), fleet.running()) == ("pending_pickup", 2)
+    agent.applies()
+    assert (fleet.state(), fleet.running()) == ("applied", 1)
+
+
+def test_an_applied_config_whose_collector_is_unhealthy_has_failed(fleet: Fleet) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.start()
+    agent.applies()
+    agent.says_health(healthy=False, error="exporter: no route")
+
+    (seen,) = fleet.instances()
+    assert (seen["state"], seen["state_message"]) == ("apply_failed", "exporter: no route")
+    agent.says_health(healthy=True)
+    assert fleet.state() == "applied"
+
+
+def test_a_supervisor_that_starts_is_applying_until_its_collector_is_healthy(fleet: Fleet) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.start()
+    agent.applies()
+    agent.health = wire.ComponentHealth(healthy=False)
+    agent.start()
+    assert fleet.state() == "applying"
+    agent.says_health(healthy=True)
+    assert fleet.state() == "applied"
+
+
+def test_an_agent_that_takes_no_remote_config_is_offered_none(fleet: Fleet) -> None:
+    fleet.assign(1)
+    agent = fleet.agent(capabilities=wire.AgentCapabilities_ReportsStatus)
+
+    assert not agent.start().HasField("remote_config")
+    assert fleet.state() == "pending_pickup"
+
+
+def test_an_interval_is_never_told_to_an_agent_that_would_take_it_for_a_new_connection(fleet: Fleet) -> None:
+    agent = fleet.agent()
+    agent.capabilities |= wire.AgentCapabilities_AcceptsOpAMPConnectionSettings
+
+    assert not agent.start().HasField("connection_settings")
+
+
+def test_a_changed_interval_is_told_with_the_next_answer(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = fleet.agent()
+    agent.start()
+    assert not agent.heartbeat().HasField("connection_settings")
+    monkeypatch.setenv("HEADGATE_FLEET_HEARTBEAT_SECONDS", "60")
+    settings.cache_clear()
+
+    assert agent.heartbeat().connection_settings.opamp.heartbeat_interval_seconds == 60
+    assert not agent.heartbeat().HasField("connection_settings")
+
+
+def test_silence_is_stale_by_time_alone_and_ends_with_a_heartbeat(fleet: Fleet, now: Clock) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.start()
+    agent.applies()
+    now.moves(minutes=15)
+    assert fleet.state() == "applied"
+    now.moves(seconds=1)
+    assert fleet.state() == "stale"
+    agent.heartbeat()
+    assert fleet.state() == "applied"
+
+
+def test_silence_in_a_kubernetes_fleet_is_unknown(ann: Member, now: Clock) -> None:
+    fleet = make_fleet(ann, "kubernetes-supervisor")
+    agent = fleet.agent()
+    agent.start()
+    now.moves(minutes=15, seconds=1)
+
+    assert fleet.state() == "unknown"
+
+
+def test_a_stale_instance_stays_stale_when_its_group_is_assigned_something_else(fleet: Fleet, now: Clock) -> None:
+    fleet.agent().start()
+    now.moves(hours=2)
+    fleet.assign(2)
+
+    assert fleet.state() == "stale"
+
+
+def test_after_a_month_of_silence_an_instance_is_forgotten(fleet: Fleet, now: Clock) -> None:
+    fleet.agent().start()
+    now.moves(days=30)
+    assert fleet.state() == "stale"
+    now.moves(days=1)
+
+    assert fleet.instances() == []
+    assert fleet.counts() == {}
+
+
+def test_a_forgotten_instance_that_comes_back_is_counted_once(fleet: Fleet, now: Clock) -> None:
+    agent = fleet.agent()
+    agent.start()
+    now.moves(days=40)
+    agent.heartbeat()
+
+    assert fleet.counts() == {"total": 1, "pending_pickup": 1}
+
+
+def test_heartbeats_that_say_nothing_are_rarely_written(fleet: Fleet, now: Clock) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.start()
+    agent.applies()
+    written = revision(fleet)
+    for _ in range(20):
+        now.moves(seconds=30)
+        agent.heartbeat()
+
+    # Ten minutes: one write in three.
+    assert revision(fleet) - written == 3
+    assert fleet.state() == "applied"
+
+
+def test_an_unknown_instance_is_asked_for_everything(fleet: Fleet) -> None:
+    agent = fleet.agent(sequence_num=41)
+    answer = agent.heartbeat()
+
+    assert answer.flags == FULL_STATE
+    (seen,) = fleet.instances()
+    assert seen["host_name"] == "edge-1"
+
+
+def test_a_gap_while_something_is_under_way_is_asked_for(fleet: Fleet) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.start()
+    # "Applied" is lost on its way.
+    agent.status.status = APPLIED
+    agent.sequence_num += 1
+    answer = agent.heartbeat()
+
+    assert answer.flags == FULL_STATE
+    assert fleet.state() == "applied"
+
+
+def test_an_agent_that_ignores_the_request_is_not_asked_with_every_message(fleet: Fleet) -> None:
+    agent = fleet.agent(sequence_num=7)
+    answers = []
+    for number in (7, 8, 9):
+        agent.sequence_num = number
+        answers.append(wire.ServerToAgent.FromString(agent.post(agent.message().SerializeToString())).flags)
+
+    assert answers == [FULL_STATE, 0, 0]
+
+
+def test_everything_is_asked_for_once_an_hour(fleet: Fleet, now: Clock) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.start()
+    agent.applies()
+    # Its collector falls ill, and nobody hears of it.
+    agent.health = wire.ComponentHealth(healthy=False, last_error="ill")
+    asked = 0
+    for _ in range(30):
+        now.moves(minutes=5)
+        asked += agent.heartbeat().flags == FULL_STATE
+
+    assert asked == 2
+    assert fleet.state() == "apply_failed"
+
+
+def test_the_same_message_twice_is_answered_alike_and_counted_once(fleet: Fleet) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    first = agent.full().SerializeToString()
+    answers = [wire.ServerToAgent.FromString(agent.post(first)) for _ in range(3)]
+
+    assert answers[0].HasField("remote_config")
+    assert all(answer.remote_config == answers[0].remote_config for answer in answers)
+    assert fleet.counts() == {"total": 1, "pending_pickup": 1}
+
+
+def test_an_old_message_that_comes_late_is_healed_by_the_next(fleet: Fleet) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.start()
+    agent.report(APPLYING)
+    late = agent.message()
+    late.sequence_num = 1
+    late.remote_config_status.CopyFrom(agent.status)
+    agent.report(APPLIED)
+    agent.post(late.SerializeToString())
+    agent.heartbeat()
+
+    assert fleet.state() == "applied"
+
+
+def test_two_processes_with_one_uid_become_two_instances(fleet: Fleet) -> None:
+    first = fleet.agent()
+    first.start()
+    for _ in range(20):
+        first.heartbeat()
+    copy = fleet.agent(uid=first.uid, host_name="edge-2")
+    copy.start()
+    for _ in range(8):
+        first.heartbeat()
+        copy.heartbeat()
+
+    assert first.uid != copy.uid
+    assert sorted(str(one["host_name"]) for one in fleet.instances()) == ["edge-1", "edge-2"]
+    assert fleet.counts() == {"total": 2, "pending_pickup": 2}
+
+
+def test_an_agent_that_asks_for_a_uid_is_given_one(fleet: Fleet) -> None:
+    agent = fleet.agent()
+    message = agent.full()
+    message.flags = wire.AgentToServerFlags_RequestInstanceUid
+    before = agent.uid
+    agent.send(message)
+
+    assert agent.uid != before
+    assert len(agent.uid) == 16
+    assert fleet.instances() == []
+    agent.start()
+    assert len(fleet.instances()) == 1
+
+
+def test_an_instance_that_moves_to_another_group_runs_what_that_one_does(fleet: Fleet) -> None:
+    fleet.assign(1)
+    other = fleet.add_group("other", 2)
+    agent = fleet.agent()
+    agent.start()
+    agent.applies()
+    moved = fleet.agent(group=other, uid=agent.uid, status=agent.status)
+    moved.start()
+
+    assert moved.config == b"# version 2\n"
+    (seen,) = fleet.instances()
+    assert (seen["deployment_id"], seen["state"]) == (other, "pending_pickup")
+    moved.applies()
+    assert fleet.state() == "applied"
+
+
+def test_one_uid_in_two_fleets_is_two_instances(fleet: Fleet, ann: Member) -> None:
+    other = make_fleet(ann, label="Other")
+    agent = fleet.agent()
+    agent.start()
+    other.agent(uid=agent.uid, host_name="elsewhere").start()
+
+    assert [one["host_name"] for one in fleet.instances()] == ["edge-1"]
+    assert [one["host_name"] for one in other.instances()] == ["elsewhere"]
+
+
+def test_a_deleted_group_keeps_its_instances_in_sight_and_its_agents_out(fleet: Fleet) -> None:
+    group = fleet.add_group("doomed", 1)
+    agent = fleet.agent(group=group)
+    agent.start()
+    aws.dynamodb().delete_item(TableName=settings().fleets_table, Key=dynamo.marshal(keys.deployment(fleet.id, group)))
+
+    assert fleet.post(agent.message().SerializeToString(), group=group).status_code == 403
+    assert fleet.state() == "pending_pickup"
+    (seen,) = fleet.instances()
+    assert seen["assigned"] == {"configuration_id": None, "version_number": None}
+
+
+def test_instances_come_in_pages_in_the_order_of_their_ids(fleet: Fleet) -> None:
+    for n in range(5):
+        fleet.agent(host_name=f"edge-{n}").start()
+    path = f"{API}/fleets/{fleet.id}/instances"
+    first = fleet.member.http.get(path, params={"limit": 3}).json()
+    second = fleet.member.http.get(path, params={"limit": 3, "cursor": first["next_cursor"]}).json()
+
+    ids = [one["id"] for one in first["items"] + second["items"]]
+    assert (len(first["items"]), len(second["items"]), second["next_cursor"]) == (3, 2, None)
+    assert ids == sorted(set(ids))
+
+
+def test_instances_of_another_organizations_fleet_are_404(fleet: Fleet) -> None:
+    account = identity.create_service_account(identity.create_organization("Other").id, "cid")
+    _, token = identity.create_token(account.organization_id, account.id, name="t", access="read")
+    response = fleet.member.http.get(f"{API}/fleets/{fleet.id}/instances", headers={"Authorization": f"Bearer {token}"})
+
+    assert response.status_code == 404
+
+
+def hash_of(fleet: Fleet, n: int) -> str:
+    """What version `n` is known by to agents."""
+    return config_hash(Assignment(fleet.configuration_id, n))
+
+
+def revision(fleet: Fleet) -> int:
+    """How often the one instance was written."""
+    (seen,) = fleet.instances()
+    key = dynamo.marshal(keys.instance(fleet.id, str(seen["id"])))
+    item = aws.dynamodb().get_item(TableName=settings().fleets_table, Key=key)["Item"]
+    return dynamo.number(dynamo.unmarshal(item), "revision")

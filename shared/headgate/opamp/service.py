@@ -110,7 +110,8 @@ def _answer(sender: _Sender, report: Report) -> Reply:
         return Reply(report.uid, new_uid=_new_uid(at))
     base = _base(before, sender, report, at)
     after = model.heard(base, report, desired)
-    sent = model.offer(after, desired)
+    # Not to one that is asked for everything: what it has, and what became of it, comes with its next message.
+    sent = None if order.asks else model.offer(after, desired)
     if sent is not None:
         after = model.offered(after, sent)
     interval = settings().fleet_heartbeat_seconds

@@ -1,0 +1,143 @@
+"""A fleet with a configuration of three published versions, and agents that report to it."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from fastapi.testclient import TestClient
+from httpx2 import Response
+
+from configurations.app import router as configurations_router
+from fleets.app import router as fleets_router
+from headgate import clock
+from headgate.fleets import tokens
+from headgate.fleets.model import FleetType
+from headgate.settings import settings
+from opamp.app import app
+from tests.conftest import API, JoinWith, Member
+from tests.opamp_agent import Agent
+from tests.unit import test_configurations as cfg
+from tests.unit.test_fleets import create as create_fleet
+
+
+@dataclass
+class Clock:
+    """A clock that stands until it is moved."""
+
+    at: datetime
+
+    def moves(self, **by: float) -> None:
+        self.at += timedelta(**by)
+
+
+@dataclass
+class Fleet:
+    """A fleet, one of its groups, and what people see of it."""
+
+    member: Member
+    id: str
+    deployment_id: str
+    configuration_id: str
+    http: TestClient
+
+    @property
+    def token(self) -> str:
+        return tokens.value_of(self.id, 1)
+
+    def assign(self, n: int | None, **more: object) -> None:
+        """Assign version `n`, None for nothing."""
+        named: dict[str, object] = {"configuration_id": None}
+        if n is not None:
+            named = {"configuration_id": self.configuration_id, "version_number": n}
+        self.change(**named, **more)
+
+    def change(self, **fields: object) -> None:
+        path = f"{API}/fleets/{self.id}/deployments/{self.deployment_id}"
+        response = self.member.http.patch(path, json=fields)
+        assert response.status_code == 200, response.text
+
+    def add_group(self, name: str, n: int, **fields: object) -> str:
+        body = {"name": name, "configuration_id": self.configuration_id, "version_number": n, **fields}
+        response = self.member.http.post(f"{API}/fleets/{self.id}/deployments", json=body)
+        assert response.status_code == 201, response.text
+        return str(response.json()["id"])
+
+    def instances(self) -> list[dict[str, object]]:
+        found: list[dict[str, object]] = self.member.http.get(f"{API}/fleets/{self.id}/instances").json()["items"]
+        return found
+
+    def counts(self) -> dict[str, int]:
+        """The counters of the list of fleets, those that are not zero."""
+        (fleet,) = [one for one in self.member.http.get(f"{API}/fleets").json()["items"] if one["id"] == self.id]
+        return {state: n for state, n in fleet["instances"].items() if n}
+
+    def state(self) -> object:
+        """The state of the one instance, which the counters have to agree with."""
+        (instance,) = self.instances()
+        assert self.counts() == {"total": 1, str(instance["state"]): 1}
+        return instance["state"]
+
+    def running(self) -> object:
+        """The number of the version that the one instance runs."""
+        (instance,) = self.instances()
+        running = instance["running"]
+        assert isinstance(running, dict)
+        return running["version_number"]
+
+    def post(self, body: bytes, *, token: str | None = None, group: str | None = None, **headers: str) -> Response:
+        return self.http.post(
+            "/v1/opamp",
+            content=body,
+            headers={
+                "authorization": f"Bearer {token or self.token}",
+                "x-deployment-id": group or self.deployment_id,
+                **headers,
+            },
+        )
+
+    def agent(self, group: str | None = None, **fields: object) -> Agent:
+        def post(body: bytes) -> bytes:
+            response = self.post(body, group=group)
+            assert response.status_code == 200, response.text
+            return response.content
+
+        return Agent(post, **fields)  # type: ignore[arg-type]  # passed on as they are
+
+
+def make_fleet(member: Member, fleet_type: FleetType = "server-supervisor", label: str = "Edge") -> Fleet:
+    """With three published versions of a configuration; a Kubernetes fleet with a group that runs the first."""
+    configuration_id = cfg.create(member)
+    assert cfg.publish(member, configuration_id).status_code == 200
+    for n in (2, 3):
+        assert cfg.append(member, configuration_id, yaml=f"# version {n}\n").status_code == 201
+        assert cfg.publish(member, configuration_id, n).status_code == 200
+    made = create_fleet(member, label, fleet_type)
+    assert made.status_code == 201, made.text
+    fleet = Fleet(member, made.json()["id"], "", configuration_id, TestClient(app))
+    if fleet_type == "kubernetes-supervisor":
+        fleet.deployment_id = fleet.add_group("nodes", 1, role="node")
+    else:
+        (default,) = member.http.get(f"{API}/fleets/{fleet.id}/deployments").json()["items"]
+        fleet.deployment_id = default["id"]
+    return fleet
+
+
+@pytest.fixture
+def now(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    stopped = Clock(datetime(2026, 11, 21, 12, 0, 0, 0, UTC))
+    monkeypatch.setattr(clock, "now", lambda: stopped.at)
+    return stopped
+
+
+@pytest.fixture
+def ann(join: JoinWith, monkeypatch: pytest.MonkeyPatch) -> Member:
+    monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", "https://fleet.example")
+    # No collector is installed here: what is assigned is "not checked".
+    monkeypatch.setenv("HEADGATE_COLLECTORS_DIR", "/nonexistent")
+    settings.cache_clear()
+    return join([fleets_router, configurations_router], "ann")
+
+
+@pytest.fixture
+def fleet(ann: Member) -> Fleet:
+    return make_fleet(ann)
