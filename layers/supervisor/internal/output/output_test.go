@@ -1,0 +1,89 @@
+package output
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestCause(t *testing.T) {
+	for _, row := range []struct {
+		name, said, cause string
+	}{
+		{
+			"a start that failed",
+			"Error: cannot start pipelines: port taken\n2026/11/21 01:00:00 collector server run finished with error: cannot start pipelines: port taken",
+			"cannot start pipelines: port taken",
+		},
+		{
+			"several errors in one",
+			"x\ncollector server run finished with error: one; \ntwo",
+			"one; \ntwo",
+		},
+		{"a crash", "2026\tinfo\tready\npanic: nil\n\ngoroutine 1", "panic: nil\n\ngoroutine 1"},
+		{"errors of one that runs on", "2026\tinfo\ta\n2026\terror\tb\n2026\tinfo\tc", "2026\terror\tb"},
+		{"nothing to say", "2026\tinfo\tready", ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if got := cause(strings.Split(row.said, "\n")); got != row.cause {
+				t.Errorf("got %q, want %q", got, row.cause)
+			}
+		})
+	}
+}
+
+func TestALongCauseIsCut(t *testing.T) {
+	if got := cause([]string{lastWords + strings.Repeat("é", 5000)}); len(got) > longestSay+4 || !strings.HasSuffix(got, " ...") {
+		t.Errorf("%d bytes, ending in %q", len(got), got[len(got)-8:])
+	}
+}
+
+func TestOutputPassesOnWhatSeveralCollectorsWrite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "agent.log")
+	if err := os.WriteFile(path, []byte("an older file"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var passed written
+	o, err := Open(path, &passed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	for _, said := range []string{"first\n", lastWords + "port taken\n"} {
+		// As the supervisor opens it for every start.
+		file, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := file.WriteString(said); err != nil {
+			t.Fatal(err)
+		}
+		_ = file.Close()
+	}
+	for end := time.Now().Add(10 * time.Second); o.Cause() == "" && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	if o.Cause() != "port taken" || passed.String() != "first\n"+lastWords+"port taken\n" {
+		t.Errorf("cause %q, passed %q", o.Cause(), passed.String())
+	}
+}
+
+type written struct {
+	mutex sync.Mutex
+	text  strings.Builder
+}
+
+func (w *written) Write(p []byte) (int, error) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return w.text.Write(p)
+}
+
+func (w *written) String() string {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	return w.text.String()
+}

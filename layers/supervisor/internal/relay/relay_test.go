@@ -1,0 +1,145 @@
+package relay_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/headgate/headgate/layers/supervisor/internal/relay"
+	"github.com/open-telemetry/opamp-go/protobufs"
+	"google.golang.org/protobuf/proto"
+)
+
+const failed = protobufs.RemoteConfigStatuses_RemoteConfigStatuses_FAILED
+
+// passed sends a message through a relay to a server that answers `status`, and returns what arrived there.
+func passed(t *testing.T, message *protobufs.AgentToServer, status int) (*http.Request, *protobufs.AgentToServer, *http.Response) {
+	t.Helper()
+	var request *http.Request
+	arrived := &protobufs.AgentToServer{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		request = r
+		if err := proto.Unmarshal(body, arrived); err != nil {
+			t.Error(err)
+		}
+		w.Header().Set("Retry-After", "7")
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte("answer"))
+	}))
+	defer server.Close()
+	headers := http.Header{"Authorization": {"Bearer t"}, "X-Deployment-Id": {"dep_1"}}
+	r, err := relay.Start(server.URL+"/v1/opamp", headers, func() string { return "port taken" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	body, err := proto.Marshal(message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.Post(r.URL(), "application/x-protobuf", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = response.Body.Close() })
+	return request, arrived, response
+}
+
+func TestAMessageArrivesWithTheTokenAndWithoutTheConfigurationInEffect(t *testing.T) {
+	message := &protobufs.AgentToServer{
+		InstanceUid:     []byte("0123456789abcdef"),
+		SequenceNum:     3,
+		EffectiveConfig: &protobufs.EffectiveConfig{ConfigMap: &protobufs.AgentConfigMap{}},
+	}
+	request, arrived, response := passed(t, message, http.StatusOK)
+
+	if request.Header.Get("Authorization") != "Bearer t" || request.Header.Get("X-Deployment-Id") != "dep_1" {
+		t.Errorf("headers %v", request.Header)
+	}
+	if request.URL.Path != "/v1/opamp" || arrived.SequenceNum != 3 || arrived.EffectiveConfig != nil {
+		t.Errorf("at %s arrived %v", request.URL.Path, arrived)
+	}
+	if response.StatusCode != http.StatusOK {
+		t.Errorf("answered %s", response.Status)
+	}
+	if content, _ := io.ReadAll(response.Body); string(content) != "answer" {
+		t.Errorf("answered %q", content)
+	}
+}
+
+func TestAFailureTravelsWithItsCause(t *testing.T) {
+	for _, row := range []struct{ message, arrives string }{
+		{
+			"Agent exited unexpectedly with exit code 1 while applying configuration",
+			"port taken\n(Agent exited unexpectedly with exit code 1 while applying configuration)",
+		},
+		{"Config apply timeout exceeded", "port taken\n(Config apply timeout exceeded)"},
+		{"config validation failed: exit status 1, output: x", "config validation failed: exit status 1, output: x"},
+	} {
+		t.Run(row.message, func(t *testing.T) {
+			status := &protobufs.RemoteConfigStatus{Status: failed, ErrorMessage: row.message}
+			_, arrived, _ := passed(t, &protobufs.AgentToServer{RemoteConfigStatus: status}, http.StatusOK)
+			if got := arrived.RemoteConfigStatus.ErrorMessage; got != row.arrives {
+				t.Errorf("got %q, want %q", got, row.arrives)
+			}
+		})
+	}
+}
+
+func TestTheHealthOfACollectorThatEndedSaysWhy(t *testing.T) {
+	health := &protobufs.ComponentHealth{LastError: "Agent process PID=1 exited unexpectedly, exit code=1."}
+	_, arrived, _ := passed(t, &protobufs.AgentToServer{Health: health}, http.StatusOK)
+	if got := arrived.Health.LastError; !strings.HasPrefix(got, "port taken\n") {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestAPassingFaultIsOneThatTheSupervisorRetries(t *testing.T) {
+	for answered, given := range map[int]int{401: 401, 429: 429, 500: 503, 502: 503, 503: 503, 504: 503} {
+		_, _, response := passed(t, &protobufs.AgentToServer{}, answered)
+		if response.StatusCode != given || response.Header.Get("Retry-After") != "7" {
+			t.Errorf("%d becomes %d, Retry-After %q", answered, response.StatusCode, response.Header.Get("Retry-After"))
+		}
+	}
+}
+
+func TestAServerThatIsNotThereIsAPassingFault(t *testing.T) {
+	r, err := relay.Start("http://127.0.0.1:1", http.Header{}, func() string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	response, err := http.Post(r.URL(), "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("answered %s", response.Status)
+	}
+}
+
+func TestNobodySpeaksThroughItWhoDoesNotKnowItsSecret(t *testing.T) {
+	called := false
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called = true }))
+	defer server.Close()
+	r, err := relay.Start(server.URL, http.Header{}, func() string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for _, url := range []string{r.URL()[:len(r.URL())-1], r.URL() + "0", r.URL() + "/x", r.URL()[:strings.LastIndex(r.URL(), "/")+1]} {
+		response, err := http.Post(url, "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if response.StatusCode != http.StatusNotFound || called {
+			t.Errorf("%s answered %s", url, response.Status)
+		}
+	}
+}

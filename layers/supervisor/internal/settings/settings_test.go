@@ -1,0 +1,106 @@
+package settings_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/headgate/headgate/layers/supervisor/internal/guard"
+	"github.com/headgate/headgate/layers/supervisor/internal/settings"
+)
+
+// host sets what a host needs, and then those of `changes`, "" for a variable that is not there.
+func host(t *testing.T, changes map[string]string) {
+	t.Helper()
+	folder := t.TempDir()
+	all := map[string]string{
+		"HEADGATE_ENDPOINT":         "https://headgate.example/v1/opamp",
+		"HEADGATE_DEPLOYMENT_ID":    "dep_1",
+		"HEADGATE_FLEET_TOKEN":      "ft_secret",
+		"HEADGATE_FLEET_TOKEN_FILE": "",
+		"HEADGATE_COLLECTOR":        os.Args[0],
+		"HEADGATE_STORAGE":          folder,
+		"HEADGATE_APPLY_TIMEOUT":    "",
+	}
+	for name, value := range changes {
+		all[name] = value
+	}
+	for name, value := range all {
+		t.Setenv(name, value)
+	}
+}
+
+func TestReadTakesTheTokenAway(t *testing.T) {
+	host(t, nil)
+	s, err := settings.Read(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Headers().Get("Authorization"); got != "Bearer ft_secret" {
+		t.Errorf("Authorization: %q", got)
+	}
+	if value, there := os.LookupEnv("HEADGATE_FLEET_TOKEN"); there {
+		t.Errorf("the collector would be given %q", value)
+	}
+	c := s.Supervisor("/self", "http://127.0.0.1:1/x")
+	if err := c.Server.Validate(); err != nil {
+		t.Error(err)
+	}
+	if c.Agent.Executable != "/self" || c.Agent.Env[guard.Variable] != os.Args[0] || !c.Agent.ValidateConfig {
+		t.Errorf("agent: %+v", c.Agent)
+	}
+	if c.Capabilities.AcceptsOpAMPConnectionSettings {
+		t.Error("an offer could turn the verification of certificates off")
+	}
+}
+
+func TestReadTakesVariablesOfAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "environment")
+	strange := "line\nbreak 'quote' $x `y` =é\t"
+	if err := os.WriteFile(path, []byte("STRANGE="+strange+"\x00HEADGATE_DEPLOYMENT_ID=dep_2\x00EMPTY=\x00"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tokens := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(tokens, []byte("ft_file\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	host(t, map[string]string{"STRANGE": "", "EMPTY": "x", "HEADGATE_FLEET_TOKEN": "", "HEADGATE_FLEET_TOKEN_FILE": tokens})
+	s, err := settings.Read([]string{"--environment", path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if os.Getenv("STRANGE") != strange || os.Getenv("EMPTY") != "" || s.DeploymentID != "dep_2" {
+		t.Errorf("%q, %q, %q", os.Getenv("STRANGE"), os.Getenv("EMPTY"), s.DeploymentID)
+	}
+	if got := s.Headers().Get("Authorization"); got != "Bearer ft_file" {
+		t.Errorf("Authorization: %q", got)
+	}
+}
+
+func TestReadNamesWhatIsWrong(t *testing.T) {
+	for name, value := range map[string]string{
+		"HEADGATE_ENDPOINT":         "ftp://x",
+		"HEADGATE_DEPLOYMENT_ID":    "",
+		"HEADGATE_FLEET_TOKEN":      "",
+		"HEADGATE_COLLECTOR":        "/nonexistent",
+		"HEADGATE_STORAGE":          "var",
+		"HEADGATE_APPLY_TIMEOUT":    "-1s",
+		"HEADGATE_FLEET_TOKEN_FILE": "/nonexistent",
+	} {
+		t.Run(name, func(t *testing.T) {
+			changes := map[string]string{name: value}
+			if name == "HEADGATE_FLEET_TOKEN_FILE" {
+				changes["HEADGATE_FLEET_TOKEN"] = ""
+			}
+			host(t, changes)
+			if _, err := settings.Read(nil); err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("%s=%q: %v", name, value, err)
+			}
+		})
+	}
+	host(t, nil)
+	if _, err := settings.Read([]string{"x"}); err == nil {
+		t.Error("an unknown argument passed")
+	}
+}

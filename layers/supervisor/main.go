@@ -1,0 +1,139 @@
+// Program headgate-supervisor runs a collector under the official OpAMP supervisor, with what its settings in the
+// environment say. Its settings are listed in internal/settings.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"sync"
+	"syscall"
+
+	"github.com/headgate/headgate/layers/supervisor/internal/guard"
+	"github.com/headgate/headgate/layers/supervisor/internal/output"
+	"github.com/headgate/headgate/layers/supervisor/internal/relay"
+	"github.com/headgate/headgate/layers/supervisor/internal/settings"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/cmd/opampsupervisor/supervisor"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/cmd/opampsupervisor/supervisor/config"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/cmd/opampsupervisor/supervisor/telemetry"
+)
+
+// Set by the build.
+var version = "development"
+
+// What the supervisor writes the collector's output to.
+const outputName = "agent.log"
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("headgate-supervisor: ")
+	// The supervisor starts this program in the collector's place.
+	if collector, ok := guard.Collector(); ok {
+		log.Fatal(guard.Exec(collector, os.Args))
+	}
+	if len(os.Args) == 2 && os.Args[1] == "version" {
+		fmt.Println(version)
+		return
+	}
+	if err := run(os.Args[1:]); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// run supervises until a signal; then the collector is stopped in order before it returns.
+func run(arguments []string) error {
+	ours, err := settings.Read(arguments)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(ours.Storage, 0o700); err != nil {
+		return fmt.Errorf("make the storage folder: %w", err)
+	}
+	unlock, err := lock(ours.Storage)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+
+	signals, stopListening := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stopListening()
+
+	said, err := output.Open(filepath.Join(ours.Storage, outputName), os.Stderr)
+	if err != nil {
+		return fmt.Errorf("read what the collector writes: %w", err)
+	}
+	defer said.Close()
+	passing, err := relay.Start(ours.Endpoint, ours.Headers(), said.Cause)
+	if err != nil {
+		return fmt.Errorf("listen for the supervisor: %w", err)
+	}
+	defer passing.Close()
+
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	return supervise(signals, ours.Supervisor(self, passing.URL()))
+}
+
+func supervise(signals context.Context, cfg config.Supervisor) error {
+	logger, err := telemetry.NewLogger(cfg.Telemetry.Logs)
+	if err != nil {
+		return fmt.Errorf("make the logger: %w", err)
+	}
+	logger = logger.Named("supervisor")
+	// Not that of the signals: a shutdown in order needs it alive. It ends what a failed start leaves running.
+	running, end := context.WithCancel(context.Background())
+	defer end()
+	official, err := supervisor.NewSupervisor(running, logger, cfg)
+	if err != nil {
+		return fmt.Errorf("make the supervisor: %w", err)
+	}
+
+	// A signal during the start, which runs the collector twice to learn about it, ends those runs.
+	started := make(chan struct{})
+	var starting sync.WaitGroup
+	starting.Go(func() {
+		select {
+		case <-signals.Done():
+			end()
+		case <-started:
+		}
+	})
+	err = official.Start(running)
+	close(started)
+	starting.Wait()
+	if err != nil {
+		if signals.Err() != nil {
+			return nil
+		}
+		return fmt.Errorf("start the supervisor: %w", err)
+	}
+	<-signals.Done()
+	official.Shutdown()
+	return nil
+}
+
+// lock keeps a second supervisor from the same storage, where it would take the first one's identity.
+func lock(folder string) (func(), error) {
+	file, err := os.OpenFile(filepath.Join(folder, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock the storage folder: %w", err)
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		holder, _ := io.ReadAll(file)
+		_ = file.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, fmt.Errorf("%s is in use by another supervisor, process %s", folder, holder)
+		}
+		return nil, fmt.Errorf("lock the storage folder: %w", err)
+	}
+	_ = file.Truncate(0)
+	_, _ = fmt.Fprintf(file, "%d", os.Getpid())
+	return func() { _ = file.Close() }, nil
+}

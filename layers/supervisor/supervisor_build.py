@@ -1,0 +1,92 @@
+"""`python -m supervisor_build supervisor [amd64|arm64]` builds the supervisor and prints its path; `go` prints Go's.
+
+A build is kept under $HEADGATE_CACHE/supervisor by the hash of what went into it; `linux-amd64` there is a link to the
+newest for that machine. It needs layers/collector on the path, whose cache and toolchain it shares.
+"""
+
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+from building import toolchain
+from building.cache import Cache, point
+from building.collector import environment
+from building.errors import BuildError
+from building.target import Target
+
+MODULE: Final = Path(__file__).resolve().parent
+BINARY: Final = "headgate-supervisor"
+FLAGS: Final = ("-trimpath", "-buildvcs=false", "-tags", "grpcnotrace")
+_OFFICIAL: Final = re.compile(r"^\s*\S+/cmd/opampsupervisor v(\S+)$", re.MULTILINE)
+
+
+def main() -> int:
+    try:
+        match sys.argv[1:]:
+            case ["go"]:
+                print(toolchain.go(Cache.of_this_user(), MODULE))
+            case ["supervisor", *architecture]:
+                print(build(Cache.of_this_user(), Target.named(architecture[0] if architecture else None)))
+            case _:
+                print(__doc__, file=sys.stderr)
+                return 2
+    except BuildError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+def build(cache: Cache, target: Target) -> Path:
+    """The path of the supervisor built from the module as it is, for Linux. Raises BuildError."""
+    builds = cache.folder / "supervisor"
+    link = builds / f"linux-{target.architecture}"
+    folder = builds / digest(target)
+    with cache.locked("supervisor"):
+        if not (folder / BINARY).is_file():
+            with cache.new_folder(folder) as part:
+                _compile(cache, target, part / BINARY)
+        before = link.resolve()
+        point(link, folder)
+        if before not in (folder, link) and before.parent == builds:
+            shutil.rmtree(before, ignore_errors=True)
+    return link / BINARY
+
+
+def version() -> str:
+    """The version of the official supervisor in it."""
+    match = _OFFICIAL.search((MODULE / "go.mod").read_text())
+    if match is None:
+        raise BuildError("layers/supervisor/go.mod does not name the official supervisor")
+    return match[1]
+
+
+def digest(target: Target) -> str:
+    """A hash of all that the binary is made from."""
+    total = hashlib.sha256(repr((target.architecture, FLAGS)).encode())
+    sources = [path for path in MODULE.rglob("*.go") if not path.name.endswith("_test.go")]
+    for path in sorted([*sources, MODULE / "go.mod", MODULE / "go.sum"]):
+        name, content = str(path.relative_to(MODULE)).encode(), path.read_bytes()
+        total.update(b"%d %s %d " % (len(name), name, len(content)) + content)
+    return total.hexdigest()
+
+
+def _compile(cache: Cache, target: Target, binary: Path) -> None:
+    print(
+        f"Building the supervisor {version()} for linux/{target.architecture}: some minutes the first time",
+        file=sys.stderr,
+    )
+    command = [str(toolchain.go(cache, MODULE)), "build", *FLAGS]
+    command += ["-ldflags", f"-s -w -X main.version={version()}", "-o", str(binary), "."]
+    env = environment(target) | {"GOOS": "linux"}
+    done = subprocess.run(command, cwd=MODULE, env=env, stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        reason = "\n".join(done.stderr.splitlines()[-20:])
+        raise BuildError(f"The supervisor could not be built; Go says:\n{reason}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
