@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from headgate_cli.errors import Failed, NotAuthenticated
+from headgate_cli import VERSION
+from headgate_cli.errors import Failed, NotAuthenticated, Unreachable
 
 if TYPE_CHECKING:
     import httpx
@@ -55,9 +56,11 @@ class Api:
         import httpx
 
         self.url = credential.url
-        self._http = httpx.Client(
-            base_url=f"{credential.url}/api/v1/public", headers=credential.headers, timeout=_SECONDS
-        )
+        headers = {"User-Agent": f"headgate/{VERSION}", **credential.headers}
+        try:
+            self._http = httpx.Client(base_url=f"{credential.url}/api/v1/public", headers=headers, timeout=_SECONDS)
+        except httpx.InvalidURL as error:
+            raise click.UsageError(f"{credential.url} is no address of a server: {error}") from error
 
     def get(self, path: str, **parameters: str | int) -> Entity:
         return _entity(self._send("GET", path, parameters=parameters))
@@ -103,7 +106,7 @@ class Api:
         headers: Mapping[str, str] | None = None,
         parameters: Mapping[str, str | int] | None = None,
     ) -> httpx.Response:
-        """Raises ServerError, NotAuthenticated, Failed when there is no server."""
+        """Raises ServerError, NotAuthenticated, Unreachable."""
         import httpx
 
         repeatable = method in ("GET", "PUT") or "Idempotency-Key" in (headers or {})
@@ -112,13 +115,13 @@ class Api:
                 response = self._http.request(
                     method, path, json=body, headers=dict(headers or {}), params=dict(parameters or {})
                 )
-            except httpx.RemoteProtocolError as error:
+            except (httpx.RemoteProtocolError, httpx.ReadError) as error:
                 # The connection was cut: the answer is lost, not what was asked for.
                 if repeatable and tries_left:
                     continue
-                raise Failed(f"cannot reach {self.url}: {error}") from error
+                raise Unreachable(f"{self.url} hung up without an answer: {error or type(error).__name__}") from error
             except httpx.HTTPError as error:
-                raise Failed(f"cannot reach {self.url}: {error or type(error).__name__}") from error
+                raise Unreachable(f"cannot reach {self.url}: {error or type(error).__name__}") from error
             if response.status_code == 429 and tries_left:
                 _wait(response)
                 continue
@@ -141,7 +144,9 @@ def _refusal(url: str, response: httpx.Response) -> Failed:
     except ValueError:
         problem = None
     if not isinstance(problem, dict) or "detail" not in problem:
-        return Failed(f"{url} answered {response.status_code} and is no Headgate server, or something stands before it")
+        return Unreachable(
+            f"{url} answered {response.status_code} and is no Headgate server, or something stands before it"
+        )
     detail, code = str(problem["detail"]), str(problem.get("code", ""))
     if response.status_code == 401 or code in _CREDENTIAL_CODES:
         return NotAuthenticated(detail)
@@ -160,7 +165,7 @@ def _entity(response: httpx.Response) -> Entity:
     except ValueError:
         content = None
     if not isinstance(content, dict):
-        raise Failed(f"{response.url} does not answer as a Headgate server")
+        raise Unreachable(f"{response.url} does not answer as a Headgate server")
     return content
 
 

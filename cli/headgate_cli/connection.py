@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable
-from typing import Concatenate, ParamSpec
+from dataclasses import replace
+from typing import Concatenate, Final, ParamSpec
 
 import click
 
@@ -13,6 +15,8 @@ from headgate_cli.errors import NotAuthenticated
 from headgate_cli.login import credentials
 
 P = ParamSpec("P")
+
+_VISIBLE: Final = re.compile(r"[!-~]+")
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, for programs.")
 
@@ -40,4 +44,8 @@ def api(url: str, token: str) -> Api:
         raise NotAuthenticated("not signed in: run `headgate login`, or set SERVICE_API_TOKEN")
     if not credential.url.startswith(("http://", "https://")):
         raise click.UsageError("name the server with --url or HEADGATE_URL, as in https://headgate.example.com")
-    return Api(credential)
+    # A secret out of a file often ends with a line break, which no header can carry.
+    value = credential.value.strip()
+    if not _VISIBLE.fullmatch(value):
+        raise NotAuthenticated("the token has a space, a line break or a letter that no token has")
+    return Api(replace(credential, value=value))

@@ -26,5 +26,9 @@ class NotAuthenticated(Failed):
     exit_code = NOT_AUTHENTICATED
 
 
+class Unreachable(Failed):
+    """Nothing answers at the server's address, or no Headgate server does: the next request is in vain."""
+
+
 class Ended(click.exceptions.Exit):
     """The command has said all there is to say; `Ended(1)` for findings, a failing test, an outage."""

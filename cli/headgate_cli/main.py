@@ -9,6 +9,7 @@ from typing import Final
 
 import click
 
+from headgate_cli import VERSION
 from headgate_cli.errors import INTERRUPTED
 
 # What each command is for, and where it is: only the one that is run is imported.
@@ -48,7 +49,7 @@ class _Lazy(click.Group):
 
 
 @click.command(cls=_Lazy, name="headgate", context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="headgate", prog_name="headgate")
+@click.version_option(VERSION, prog_name="headgate")
 def headgate() -> None:
     """Work with a Headgate server.
 

@@ -14,6 +14,8 @@ import click
 _GAP: Final = "  "
 # Narrower than this a column says nothing.
 _NARROWEST: Final = 8
+# Unicode's marks that stand on or around the character before.
+_NO_CELL: Final = ("Mn", "Me")
 
 
 def say(message: str) -> None:
@@ -29,8 +31,14 @@ def dump(value: object) -> None:
 def cells(text: str) -> int:
     """How many columns of a terminal the text takes."""
     return sum(
-        0 if unicodedata.combining(one) else 2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in text
+        0 if unicodedata.category(one) in _NO_CELL else 2 if unicodedata.east_asian_width(one) in "WF" else 1
+        for one in text
     )
+
+
+def printable(text: str) -> str:
+    """Without what would drive a terminal: texts come from other people. Line ends and tabs stay."""
+    return "".join(one if one.isprintable() or one in "\n\t" else "�" for one in text)
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, nothing: str) -> None:
@@ -54,7 +62,7 @@ def diff(before: str, after: str, names: tuple[str, str]) -> bool:
     lines = list(
         _diff_lines(difflib.unified_diff(before.splitlines(keepends=True), after.splitlines(keepends=True), *names))
     )
-    for line in lines:
+    for line in map(printable, lines) if sys.stdout.isatty() else lines:
         colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
         click.echo(click.style(line, fg=colour, bold=line.startswith(("+++", "---"))))
     return bool(lines)

@@ -8,11 +8,11 @@ from typing import Final, TypeVar
 
 import click
 
-from headgate_cli.api import Api, Entity, ServerError, entities, number, text
+from headgate_cli.api import Api, Entity, entities, number, text
 from headgate_cli.checks import findings
 from headgate_cli.checks.findings import Finding
 from headgate_cli.connection import connected
-from headgate_cli.errors import FAILED, Ended
+from headgate_cli.errors import FAILED, Ended, Failed, NotAuthenticated, Unreachable
 from headgate_cli.output import dump, say
 from headgate_cli.texts import name, read
 
@@ -22,6 +22,7 @@ _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
 
 
 def _format(command: F) -> F:
+    command = click.option("--json", "output", flag_value="json", help="The same as --format json.")(command)
     return click.option(
         "--format",
         "output",
@@ -53,7 +54,7 @@ def validate(api: Api, files: Sequence[str], version: str, env: Sequence[str], o
         request["env"] = dict(_variable(one) for one in env)
     answers, failed = _ask(api, "/validate", files, request, "could not validate")
     found = [one for file, (_, answer) in answers.items() for one in findings.of_validation(file, answer)]
-    _show(answers, found, output)
+    _show(answers, found, output, complete=not failed)
     if output == "text":
         for file, (_, answer) in answers.items():
             if answer.get("valid"):
@@ -77,7 +78,7 @@ def lint(api: Api, files: Sequence[str], output: str) -> None:
     """
     answers, failed = _ask(api, "/ottl/lint", files, {}, "could not lint")
     found = [one for file, (_, answer) in answers.items() for one in findings.of_lint(file, answer)]
-    _show(answers, found, output)
+    _show(answers, found, output, complete=not failed)
     if output == "text":
         for file, (_, answer) in answers.items():
             checked, skipped = number(answer, "checked"), len(entities(answer, "skipped"))
@@ -97,19 +98,23 @@ def _ask(api: Api, path: str, files: Sequence[str], request: Mapping[str, object
     for file, content in texts.items():
         try:
             answers[file] = content, api.post(path, {"yaml": content, **request})
-        except ServerError as error:
-            # A refusal is about this file, an outage perhaps too: the others are asked all the same.
+        except NotAuthenticated:
+            raise
+        except Failed as error:
             failed = True
             say(f"headgate: {outage} {file}: {error.message}")
+            # A refusal is about this file, an outage perhaps too: the others are asked all the same.
+            if isinstance(error, Unreachable):
+                break
     return answers, failed
 
 
-def _show(answers: Answers, found: Sequence[Finding], output: str) -> None:
+def _show(answers: Answers, found: Sequence[Finding], output: str, *, complete: bool) -> None:
     match output:
         case "json":
             dump([{"file": file, **answer} for file, (_, answer) in answers.items()])
         case "sarif":
-            click.echo(findings.as_sarif(found, _version()))
+            click.echo(findings.as_sarif(found, complete=complete))
         case "github" if found:
             click.echo(findings.as_github(found))
         case "text" if found:
@@ -126,12 +131,3 @@ def _variable(given: str) -> tuple[str, str]:
         raise click.BadParameter(f"{given!r} is not NAME=VALUE", param_hint="--env")
     variable, _, value = given.partition("=")
     return variable, value
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("headgate")
-    except PackageNotFoundError:
-        return "0"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -11,8 +12,9 @@ from urllib.parse import quote
 
 import click
 
+from headgate_cli import VERSION
 from headgate_cli.api import Entity, entities, optional, text
-from headgate_cli.output import cells
+from headgate_cli.output import cells, printable
 
 Severity = Literal["error", "warning", "note"]
 
@@ -20,6 +22,10 @@ _COLOURS: Final = {"error": "red", "warning": "yellow", "note": "cyan"}
 # GitHub's word for what SARIF and compilers call a note.
 _GITHUB: Final = {"error": "error", "warning": "warning", "note": "notice"}
 _TAB: Final = 4
+# What YAML 1.1 counts as the end of a line, and the server with it; Python's splitlines knows more.
+_LINE_END: Final = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
+# Of a line that is longer, the part around the caret is shown.
+_NARROWEST: Final = 40
 _SARIF_SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
@@ -80,16 +86,21 @@ def as_github(findings: Iterable[Finding]) -> str:
     return "\n".join(map(_github, findings))
 
 
-def as_sarif(findings: Sequence[Finding], version: str) -> str:
-    """SARIF 2.1.0, one run of the tool."""
+def as_sarif(findings: Sequence[Finding], *, complete: bool) -> str:
+    """SARIF 2.1.0, one run of the tool; not `complete` where a file could not be checked."""
     codes = sorted({finding.code for finding in findings})
     driver = {
         "name": "headgate",
-        "version": version,
+        "version": VERSION,
         "rules": [{"id": code, "shortDescription": {"text": code.replace("_", " ")}} for code in codes],
     }
     results = [_result(finding, codes.index(finding.code)) for finding in findings]
-    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    run = {
+        "tool": {"driver": driver},
+        "invocations": [{"executionSuccessful": complete}],
+        "columnKind": "unicodeCodePoints",
+        "results": results,
+    }
     return json.dumps({"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, ensure_ascii=False, indent=2)
 
 
@@ -100,23 +111,31 @@ def _lines(finding: Finding, source: str) -> Iterable[str]:
     message = finding.message
     if not finding.line and finding.path and finding.path not in message:
         message = f"{finding.path}: {message}"
-    yield f"{click.style(place, bold=True)}: {severity} {_printable(message)} [{finding.code}]"
-    lines = source.splitlines()
+    yield f"{click.style(printable(place), bold=True)}: {severity} {printable(message)} [{finding.code}]"
+    lines = _LINE_END.split(source)
     if not 0 < finding.line <= len(lines):
         return
     line = lines[finding.line - 1]
     number = f"{finding.line:>5} | "
-    yield f"{number}{_printable(line.expandtabs(_TAB))}"
+    room = max(shutil.get_terminal_size((120, 24)).columns - len(number) - 1, _NARROWEST)
+    shown, before = _around(line.expandtabs(_TAB), len(line[: max(finding.column - 1, 0)].expandtabs(_TAB)), room)
+    yield f"{number}{shown}"
     if finding.column:
-        # A caret stands below the character as the terminal shows it: after wide ones, and after tabs.
-        before = cells(line[: finding.column - 1].expandtabs(_TAB))
         caret = click.style("^", fg=_COLOURS[finding.severity], bold=True)
         yield f"{' ' * (len(number) - 2)}| {' ' * before}{caret}"
 
 
-def _printable(message: str) -> str:
-    """Without what would drive a terminal."""
-    return "".join(one if one.isprintable() or one == "\n" else "�" for one in message)
+def _around(line: str, at: int, room: int) -> tuple[str, int]:
+    """What of the line is shown in `room` cells of a terminal, and how many cells of it are left of `line[at]`."""
+    line = printable(line).replace("\n", "�")
+    if cells(line) <= room:
+        return line, cells(line[:at])
+    start = max(0, at - room // 2)
+    end = start + 1
+    while end < len(line) and cells(line[start : end + 1]) <= room - 2:
+        end += 1
+    left = "…" if start else ""
+    return f"{left}{line[start:end]}{'…' if end < len(line) else ''}", cells(left + line[start:at])
 
 
 def _github(finding: Finding) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -83,19 +84,29 @@ def at(entry: Entry, version: int, text: str) -> Entry:
     return replace(entry, version=version, sha256=digest(text))
 
 
+def _is_plain(file: str) -> bool:
+    """Whether it names a file of the folder. Raises ValueError: a manifest may come from a repository of anyone's."""
+    if not file or file in (".", "..") or not file.isprintable() or re.search(r"[/\\:]", file):
+        raise ValueError(file)
+    return True
+
+
 def _read(path: Path) -> Mapping[str, Entry]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         return {
             file: Entry(str(one["id"]), str(one["name"]), int(one["version"]), str(one["sha256"]))
             for file, one in content["configurations"].items()
+            if _is_plain(file)
         }
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise Failed(f"cannot read {path}: {error.strerror}") from error
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise Failed(f"{path} is no manifest of this command: mend it, or delete it and pull again") from error
+        raise Failed(
+            f"{path} is no manifest of this command ({error!r}): mend it, or delete it and pull again"
+        ) from error
 
 
 def _write(path: Path, text: str) -> None:

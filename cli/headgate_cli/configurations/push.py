@@ -8,13 +8,13 @@ from pathlib import Path
 
 import click
 
-from headgate_cli.api import Api, ServerError, number, text
+from headgate_cli.api import Api, number, text
 from headgate_cli.checks import findings
 from headgate_cli.configurations import lookup
-from headgate_cli.configurations.folder import Entry, Folder, at, digest, entry_of
+from headgate_cli.configurations.folder import MANIFEST, Entry, Folder, at, digest, entry_of
 from headgate_cli.configurations.lookup import Latest
 from headgate_cli.connection import as_json, connected
-from headgate_cli.errors import FAILED, Ended, Failed
+from headgate_cli.errors import FAILED, Ended, Failed, NotAuthenticated
 from headgate_cli.output import diff, dump, say
 from headgate_cli.texts import STDIN, name, read
 
@@ -110,8 +110,9 @@ def push(
     for change in conflicts:
         assert change.latest is not None
         say(
-            f"{change.path}: the server has version {change.latest.version}, which is not what was pulled or pushed "
-            f"here (version {change.folder.entries[change.file].version}). Pull it, or give --force to push over it"
+            f"{change.path}: version {change.latest.version} on the server is not what was pulled or pushed here "
+            f"(version {change.folder.entries[change.file].version}), so nothing was saved. Look at the difference with "
+            f"`headgate config diff {change.latest.id} --file {change.path}`, bring it into the file, then give --force"
         )
     if conflicts:
         raise Ended(FAILED)
@@ -136,7 +137,9 @@ def require_valid(api: Api, texts: dict[str, tuple[str, str]]) -> None:
     for called, (content, version) in texts.items():
         try:
             answer = api.post("/validate", {"yaml": content} | ({"version": version} if version else {}))
-        except ServerError as error:
+        except NotAuthenticated:
+            raise
+        except Failed as error:
             say(f"headgate: could not validate {called}: {error.message}\nNothing was saved")
             raise Ended(FAILED) from error
         valid = valid and answer.get("valid") is True
@@ -167,8 +170,22 @@ def _change(api: Api, folder: Folder, file: str, configuration: str) -> Change:
     content = read(str(folder.path / file))
     entry = folder.entries.get(file)
     known = lookup.find(api, configuration) if configuration else entry.id if entry else ""
+    if not known:
+        _refuse_namesake(api, folder, file)
     latest = lookup.latest(api, known) if known else None
     return Change(folder, file, content, latest.name if latest else Path(file).stem, latest)
+
+
+def _refuse_namesake(api: Api, folder: Folder, file: str) -> None:
+    """Raises Failed: without its manifest, a folder that is pushed again would become new configurations each time."""
+    name = Path(file).stem
+    there = [text(one, "id") for one in api.items("/configurations") if one.get("name") == name]
+    if there:
+        raise Failed(
+            f"{folder.path / file}: there is a configuration {name!r} already ({', '.join(there)}), and "
+            f"{folder.path / MANIFEST} does not say that this file is it. Give --to {there[0]} to add a version to it, "
+            f"or make another one with `headgate config create`. Nothing was saved"
+        )
 
 
 def _conflict(change: Change) -> bool:
@@ -176,7 +193,8 @@ def _conflict(change: Change) -> bool:
     entry, latest = change.folder.entries.get(change.file), change.latest
     if entry is None or latest is None or entry.id != latest.id or latest.yaml == change.text:
         return False
-    return latest.version != entry.version and digest(latest.yaml) != entry.sha256
+    # The text decides: a draft can change and keep its number.
+    return digest(latest.yaml) != entry.sha256
 
 
 def _show(changes: Sequence[Change], *, publish: bool) -> None:
