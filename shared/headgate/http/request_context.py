@@ -8,6 +8,7 @@ from typing import Final
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from headgate import metrics
 from headgate.http.log import logger
 from headgate.identity.model import RateWindow
 
@@ -62,5 +63,6 @@ class RequestContext:
                 status=status,
                 milliseconds=round((time.perf_counter() - started) * 1000, 1),
                 credential_id=state.get("credential_id"),
+                extra=metrics.of_request(status),
             )
             logger.thread_safe_clear_keys()

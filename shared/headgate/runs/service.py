@@ -8,7 +8,7 @@ from typing import Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from headgate import aws, clock, engine, errors
+from headgate import aws, clock, engine, errors, metrics
 from headgate.configurations import service as configurations
 from headgate.configurations.model import DISTRIBUTION, UnknownDistribution
 from headgate.engine import Sample
@@ -151,7 +151,19 @@ def settle_lost(lost: Run) -> Run:
         store.update(settled)
     except store.AlreadyFinal:
         return store.run(lost.id) or settled
+    count_outcome(settled)
     return settled
+
+
+def count_outcome(ended: Run) -> None:
+    """Count a run that has just ended. One that was refused from the start is its caller's affair, and not counted."""
+    match ended.status:
+        case "Success":
+            metrics.count("RunsSuccess")
+        case "Fail":
+            metrics.count("RunsFail")
+        case "Error":
+            metrics.count("RunsError")
 
 
 def settle_unfinished() -> int:

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel
 
-from headgate import clock, engine
+from headgate import clock, engine, metrics
 from headgate.engine import Sample, Verdict
 from headgate.runs import service, store
 from headgate.runs.model import RuleResult, Run
@@ -92,6 +92,7 @@ def record(run_id: str, verdicts: list[Verdict]) -> None:
         results = tuple(_result(run, place, verdict) for place, verdict in enumerate(verdicts))
         after = run.judge(results, _stderr(run_id), at)
     store.update(after)
+    service.count_outcome(after)
 
 
 def fail(run_id: str, stage: Stage, error: str, at_fault: str | None) -> None:
@@ -108,7 +109,9 @@ def fail(run_id: str, stage: Stage, error: str, at_fault: str | None) -> None:
         after = run.refuse(reason, clock.now())
     else:
         after = run.fail(f"{_stderr(run_id)}headgate: {reason}\n", clock.now())
+    metrics.count("RunStepsFailed")
     store.update(after)
+    service.count_outcome(after)
 
 
 def settle(run_id: str) -> None:

@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from headgate import checker
+from headgate import checker, metrics
 from headgate.checker import CheckerFailed, NoChecker, Refused
 from headgate.errors import FieldError, Unavailable
 from headgate.settings import settings
@@ -36,7 +36,10 @@ def validate(yaml: str, version: str | None = None, env: Mapping[str, str] | Non
         try:
             answer = checker.call("validate", {"yaml": yaml, "env": variables}, version=version)
             return _result(answer, version)
-        except (CheckerFailed, NoChecker, Refused):
+        except NoChecker:
+            return _ask_plainly(yaml, version, variables)
+        except (CheckerFailed, Refused):
+            metrics.count("CheckerFallbacks")
             return _ask_plainly(yaml, version, variables)
     except Unavailable as error:
         raise NotChecked(f"{error.detail}; the YAML was not checked") from error

@@ -1,0 +1,71 @@
+"""What is counted, and that nothing of a request is in it."""
+
+import json
+from typing import Any
+
+import pytest
+
+from headgate import metrics
+from headgate.checker import CheckerFailed, NoChecker, PlainVerdict
+from headgate.validation import service as validation
+
+FUNCTION = "headgate-ValidationFunction-1A2B"
+
+
+@pytest.fixture(autouse=True)
+def _as_in_lambda(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_LAMBDA_FUNCTION_NAME", FUNCTION)
+    monkeypatch.setenv("POWERTOOLS_METRICS_NAMESPACE", "headgate-prod")
+
+
+def counted(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_a_request_counts_for_its_function() -> None:
+    fields: dict[str, Any] = metrics.of_request(200)
+
+    (directive,) = fields["_aws"]["CloudWatchMetrics"]
+    assert directive == {
+        "Namespace": "headgate-prod",
+        "Dimensions": [["function"]],
+        "Metrics": [{"Name": "Requests", "Unit": "Count"}],
+    }
+    assert (fields["function"], fields["Requests"]) == (FUNCTION, [1.0])
+
+
+@pytest.mark.parametrize(("status", "errors"), [(200, None), (404, None), (429, None), (500, [1.0]), (503, [1.0])])
+def test_only_the_services_own_errors_are_server_errors(status: int, errors: object) -> None:
+    assert metrics.of_request(status).get("ServerErrors") == errors
+
+
+def test_outside_lambda_nothing_is_counted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.delenv("AWS_LAMBDA_FUNCTION_NAME")
+
+    metrics.count("CheckerFallbacks")
+
+    assert (metrics.of_request(500), capsys.readouterr().out) == ({}, "")
+
+
+@pytest.mark.parametrize(
+    ("fault", "names"),
+    [(CheckerFailed("it died"), ["CheckerFallbacks"]), (NoChecker("a release"), [])],
+    ids=["a checker that died", "a version without one"],
+)
+def test_a_fallback_of_the_checker_is_counted(
+    fault: Exception, names: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object, **__: object) -> dict[str, object]:
+        raise fault
+
+    class Plain:
+        def validate_plainly(self, *_: object, **__: object) -> PlainVerdict:
+            return PlainVerdict(valid=True, message="")
+
+    monkeypatch.setattr(validation.checker, "call", fail)
+    monkeypatch.setattr(validation.checker, "of_this_process", Plain)
+
+    assert validation.validate("a: secret").valid
+    lines = counted(capsys)
+    found = [one["Metrics"][0]["Name"] for line in lines for one in line["_aws"]["CloudWatchMetrics"]]
+    assert (found, "secret" in str(lines)) == (names, False)
