@@ -1,0 +1,1 @@
+"""`fleet` and `deployment`: collectors, and what each group of them runs."""

@@ -1,0 +1,1 @@
+"""`flow`: the gallery."""

@@ -1,0 +1,95 @@
+"""`flow list | show | use`."""
+
+from __future__ import annotations
+
+import click
+
+from headgate_cli.api import Api, Entity, text
+from headgate_cli.connection import as_json, connected
+from headgate_cli.output import dump, say, table
+from headgate_cli.yaml_files import SIGNALS
+
+
+@click.group()
+def flow() -> None:
+    """Browse the gallery of flows, and start from one.
+
+    \b
+    Examples:
+      headgate flow --help
+    """
+
+
+@flow.command("list")
+@click.option("--signal", type=click.Choice(SIGNALS), help="Those of one signal only.")
+@click.option("--tag", default="", help="Those with this tag only.")
+@as_json
+@connected
+def list_(api: Api, signal: str | None, tag: str, as_json: bool) -> None:
+    """List the gallery.
+
+    \b
+    Examples:
+      headgate flow list
+      headgate flow list --signal logs
+    """
+    found = [
+        one
+        for one in api.items("/flows")
+        if (not signal or signal in _texts(one, "signals")) and (not tag or tag in _texts(one, "tags"))
+    ]
+    if as_json:
+        dump(found)
+        return
+    rows = [(text(one, "slug"), ", ".join(_texts(one, "signals")), text(one, "summary")) for one in found]
+    table(("SLUG", "SIGNALS", "SUMMARY"), rows, nothing="No flow is like that")
+
+
+@flow.command()
+@click.argument("slug")
+@click.option("--yaml", "yaml_only", is_flag=True, help="Print the configuration and nothing else.")
+@as_json
+@connected
+def show(api: Api, slug: str, yaml_only: bool, as_json: bool) -> None:
+    """Show a flow with its configuration.
+
+    \b
+    Examples:
+      headgate flow show nginx-access-logs
+      headgate flow show nginx-access-logs --yaml > collector.yaml
+    """
+    found = api.get(f"/flows/{slug}")
+    if as_json:
+        dump(found)
+        return
+    if not yaml_only:
+        say(click.style(text(found, "name"), bold=True) + f"  by {text(found, 'author')}")
+        say(f"{text(found, 'description').rstrip()}\n")
+    click.echo(text(found, "yaml"), nl=False)
+
+
+@flow.command()
+@click.argument("slug")
+@click.option("--name", default="", help="The configuration's name; the flow's by default.")
+@as_json
+@connected
+def use(api: Api, slug: str, name: str, as_json: bool) -> None:
+    """Create a configuration of your own from a flow, a draft.
+
+    \b
+    Examples:
+      headgate flow use nginx-access-logs --name edge-nginx
+    """
+    found = api.get(f"/flows/{slug}")
+    request = {"name": name or text(found, "name"), "yaml": text(found, "yaml"), "description": text(found, "summary")}
+    made = api.create("/configurations", request)
+    if as_json:
+        dump(made)
+        return
+    click.echo(text(made, "id"))
+    say(f"{text(made, 'name')} v1 is a draft. Next: `headgate config edit {text(made, 'id')}`")
+
+
+def _texts(one: Entity, name: str) -> list[str]:
+    value = one.get(name)
+    return [str(entry) for entry in value] if isinstance(value, list) else []

@@ -1,0 +1,1 @@
+"""`rules`: the saved rules of a version, in files."""

@@ -1,0 +1,68 @@
+"""Waiting for a run to end, and showing what came of it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Final
+
+import click
+
+from headgate_cli.api import Api, Entity, entities, number, optional, text
+from headgate_cli.errors import FAILED, Ended
+from headgate_cli.output import say
+
+FINAL: Final = ("Success", "Fail", "Error")
+# A run takes its duration and some seconds; the request limit is 60 a minute for all that the credential does.
+_POLLS_AT_FIRST: Final = 10
+_SECONDS_AT_FIRST: Final = 1.0
+_SECONDS_LATER: Final = 4.0
+
+
+def follow(api: Api, run_id: str) -> Entity:
+    """The run once it has ended. Raises KeyboardInterrupt when the person has enough, with how to look again."""
+    begun = time.monotonic()
+    polls = 0
+    try:
+        while True:
+            run = api.get(f"/testing/runs/{run_id}")
+            _line(f"{text(run, 'status')}  {time.monotonic() - begun:.0f} s")
+            if run["status"] in FINAL:
+                return run
+            polls += 1
+            time.sleep(_SECONDS_AT_FIRST if polls <= _POLLS_AT_FIRST else _SECONDS_LATER)
+    except KeyboardInterrupt:
+        _line("")
+        say(f"The run goes on. Look again with `headgate test show {run_id}`")
+        raise
+    finally:
+        _line("")
+
+
+def show(run: Entity) -> None:
+    """The run for people. Raises Ended(1) for one that failed or errored."""
+    status = text(run, "status")
+    click.echo(
+        f"{text(run, 'id')}  {click.style(status, fg=_colour(status), bold=True)}  {text(run, 'target_pipeline')}  "
+        f"{number(run, 'duration_seconds')} s on collector {text(run, 'collector_version')}"
+    )
+    for result in entities(run, "validation_results"):
+        mark = click.style("pass", fg="green") if result.get("passed") else click.style("FAIL", fg="red", bold=True)
+        counted = f"{number(result, 'matched')} of {number(result, 'total')} {text(result, 'context')}"
+        click.echo(f"  {mark}  {text(result, 'name')}  ({text(result, 'expect')}: {counted})")
+        if not result.get("passed"):
+            click.echo(f"        {text(result, 'condition')}\n        {text(result, 'message')}")
+    if status == "Error":
+        say(f"test run errored:\n{optional(run, 'stderr').rstrip()}")
+    if status in ("Fail", "Error"):
+        raise Ended(FAILED)
+
+
+def _colour(status: str) -> str:
+    return {"Success": "green", "Fail": "red", "Error": "red"}.get(status, "yellow")
+
+
+def _line(content: str) -> None:
+    """Replace the one live line; only where somebody sees it."""
+    if sys.stderr.isatty():
+        click.echo(f"\r\033[K{content}", nl=False, err=True)

@@ -1,0 +1,47 @@
+"""YAML in files of a person's own: rules, and the pipelines of a configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from headgate_cli.errors import Failed
+
+SIGNALS: Final = ("logs", "metrics", "traces")
+
+
+def parse(content: str, called: str) -> object:
+    """What the text holds. Raises Failed with the place where it is no YAML."""
+    # Only now: no other command needs it.
+    import yaml
+
+    try:
+        return yaml.safe_load(content)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        where = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
+        raise Failed(f"{called}{where}: {error.problem}") from error
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise Failed(f"{called} is no YAML: {error}") from error
+
+
+def shown(value: object) -> str:
+    import yaml
+
+    return yaml.safe_dump(value, allow_unicode=True, sort_keys=False, width=120)
+
+
+def pipelines(content: str, called: str) -> list[str]:
+    """The names of the configuration's pipelines."""
+    document = parse(content, called)
+    service = document.get("service") if isinstance(document, Mapping) else None
+    found = service.get("pipelines") if isinstance(service, Mapping) else None
+    return [str(name) for name in found] if isinstance(found, Mapping) else []
+
+
+def signal_of(pipeline: str) -> str:
+    """`logs/edge` is of logs. Raises Failed for what is named otherwise."""
+    signal = pipeline.partition("/")[0]
+    if signal not in SIGNALS:
+        raise Failed(f"{pipeline!r} is no pipeline of logs, metrics or traces")
+    return signal
