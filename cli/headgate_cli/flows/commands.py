@@ -55,8 +55,8 @@ def show(api: Api, slug: str, yaml_only: bool, as_json: bool) -> None:
 
     \b
     Examples:
-      headgate flow show nginx-access-logs
-      headgate flow show nginx-access-logs --yaml > collector.yaml
+      headgate flow show nginx
+      headgate flow show nginx --yaml > collector.yaml
     """
     found = api.get(f"/flows/{slug}")
     if as_json:
@@ -78,7 +78,7 @@ def use(api: Api, slug: str, name: str, as_json: bool) -> None:
 
     \b
     Examples:
-      headgate flow use nginx-access-logs --name edge-nginx
+      headgate flow use nginx --name edge-nginx
     """
     found = api.get(f"/flows/{slug}")
     request = {"name": name or text(found, "name"), "yaml": text(found, "yaml"), "description": text(found, "summary")}
