@@ -11,17 +11,18 @@ import click
 from headgate_cli.api import Api, ServerError, number, text
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.push import require_valid
-from headgate_cli.connection import connected
+from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Ended, Failed
-from headgate_cli.output import say
+from headgate_cli.output import dump, say
 from headgate_cli.texts import read
 
 
 @click.command()
 @click.argument("configuration", metavar="CONFIGURATION")
 @click.option("-m", "--description", default="", help="What the new version is about, where one is made.")
+@as_json
 @connected
-def edit(api: Api, configuration: str, description: str) -> None:
+def edit(api: Api, configuration: str, description: str, as_json: bool) -> None:
     """Edit the latest version in $VISUAL or $EDITOR.
 
     A draft is changed in place; a published version is followed by a new draft. What the collector refuses comes back
@@ -29,7 +30,7 @@ def edit(api: Api, configuration: str, description: str) -> None:
 
     \b
     Examples:
-      EDITOR=nano headgate config edit edge
+      EDITOR="sed -i s/5s/10s/" headgate config edit edge
     """
     configuration_id = lookup.find(api, configuration)
     latest = lookup.latest(api, configuration_id)
@@ -43,7 +44,9 @@ def edit(api: Api, configuration: str, description: str) -> None:
         content = _edited(api, file, text(before, "yaml"), latest.collector_version)
         if content is None:
             _forget(file)
-            click.echo("No change")
+            say("No change")
+            if as_json:
+                dump(before)
             return
         if text(before, "status") == "draft":
             after = api.patch(path, {"yaml": content}, if_match=etag)
@@ -59,7 +62,12 @@ def edit(api: Api, configuration: str, description: str) -> None:
         say(f"Nothing was saved; {kept}")
         raise
     _forget(file)
-    click.echo(f"{latest.name} v{number(after, 'n')} is saved, a draft")
+    if number(after, "n") > latest.version + 1:
+        say(f"version {number(after, 'n') - 1} came from somebody else meanwhile: compare them")
+    if as_json:
+        dump(after)
+    else:
+        click.echo(f"{latest.name} v{number(after, 'n')} is saved, a draft")
 
 
 def _edited(api: Api, file: Path, before: str, version: str) -> str | None:

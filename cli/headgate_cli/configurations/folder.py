@@ -15,6 +15,7 @@ from headgate_cli.errors import Failed
 
 MANIFEST: Final = "headgate.json"
 SUFFIXES: Final = (".yaml", ".yml")
+CONFIGURATION_ID: Final = re.compile(r"cfg_[0-7][0-9a-hjkmnp-tv-z]{25}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,20 +85,25 @@ def at(entry: Entry, version: int, text: str) -> Entry:
     return replace(entry, version=version, sha256=digest(text))
 
 
-def _is_plain(file: str) -> bool:
-    """Whether it names a file of the folder. Raises ValueError: a manifest may come from a repository of anyone's."""
-    if not file or file in (".", "..") or not file.isprintable() or re.search(r"[/\\:]", file):
-        raise ValueError(file)
-    return True
+def _plain(file: str) -> str:
+    """The name, if it is one of a file in the folder. Raises ValueError: a manifest may come from a stranger."""
+    if not file or file in (".", "..", MANIFEST) or not file.isprintable() or re.search(r"[/\\:]", file):
+        raise ValueError(f"{file!r} names no file of this folder")
+    return file
+
+
+def _id(value: object) -> str:
+    if not isinstance(value, str) or not CONFIGURATION_ID.fullmatch(value):
+        raise ValueError(f"{value!r} is no configuration's id")
+    return value
 
 
 def _read(path: Path) -> Mapping[str, Entry]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         return {
-            file: Entry(str(one["id"]), str(one["name"]), int(one["version"]), str(one["sha256"]))
+            _plain(file): Entry(_id(one["id"]), str(one["name"]), int(one["version"]), str(one["sha256"]))
             for file, one in content["configurations"].items()
-            if _is_plain(file)
         }
     except FileNotFoundError:
         return {}
@@ -105,7 +111,7 @@ def _read(path: Path) -> Mapping[str, Entry]:
         raise Failed(f"cannot read {path}: {error.strerror}") from error
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise Failed(
-            f"{path} is no manifest of this command ({error!r}): mend it, or delete it and pull again"
+            f"{path} is no manifest of this command ({error}): mend it, or delete it and pull again"
         ) from error
 
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 import click
 
 from headgate_cli.api import Api, Entity, number, optional, text
-from headgate_cli.configurations.folder import Folder
+from headgate_cli.configurations.folder import CONFIGURATION_ID, Folder
 from headgate_cli.errors import Failed
-
-_ID: Final = re.compile(r"cfg_[0-7][0-9a-hjkmnp-tv-z]{25}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +26,7 @@ class Latest:
 
 def find(api: Api, wanted: str) -> str:
     """The configuration's id. Raises Failed where none or several are meant."""
-    if _ID.fullmatch(wanted):
+    if CONFIGURATION_ID.fullmatch(wanted):
         return wanted
     path = Path(wanted)
     if path.name != wanted or path.suffix:

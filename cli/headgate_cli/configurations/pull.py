@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
@@ -11,9 +12,9 @@ import click
 from headgate_cli.api import Api, text
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.folder import Folder, entry_of
-from headgate_cli.connection import connected
-from headgate_cli.errors import FAILED, Ended
-from headgate_cli.output import say
+from headgate_cli.connection import as_json, connected
+from headgate_cli.errors import FAILED, Ended, Failed
+from headgate_cli.output import dump, say
 
 
 @click.command()
@@ -22,8 +23,17 @@ from headgate_cli.output import say
 @click.option("--to", "folder", default=".", type=click.Path(file_okay=False), help="The folder; this one by default.")
 @click.option("--published", is_flag=True, help="The newest published version instead of the latest one.")
 @click.option("--force", is_flag=True, help="Replace files that were changed here since the last pull or push.")
+@as_json
 @connected
-def pull(api: Api, configurations: Sequence[str], everything: bool, folder: str, published: bool, force: bool) -> None:
+def pull(
+    api: Api,
+    configurations: Sequence[str],
+    everything: bool,
+    folder: str,
+    published: bool,
+    force: bool,
+    as_json: bool,
+) -> None:
     """Write configurations to files, and remember in headgate.json which version each is.
 
     Without arguments, renews every file of the folder. Keep the folder in git, headgate.json with it.
@@ -35,7 +45,10 @@ def pull(api: Api, configurations: Sequence[str], everything: bool, folder: str,
     """
     if everything and configurations:
         raise click.UsageError("name configurations, or give --all, not both")
-    Path(folder).mkdir(parents=True, exist_ok=True)
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Failed(f"cannot make the folder {folder}: {error.strerror}") from error
     there = Folder(Path(folder))
     if everything:
         wanted = [text(one, "id") for one in api.items("/configurations")]
@@ -45,30 +58,49 @@ def pull(api: Api, configurations: Sequence[str], everything: bool, folder: str,
         wanted = [entry.id for entry in there.entries.values()]
     if not wanted:
         raise click.UsageError("name the configurations to pull, or give --all")
-    refused = [one for one in wanted if not _pull(api, there, one, published=published, force=force)]
+    pulled = []
+    refused = False
+    for one in wanted:
+        got = _pull(api, there, one, published=published, force=force)
+        refused = refused or got is None
+        if got is not None and got.file:
+            pulled.append(got)
+            if not as_json:
+                click.echo(f"{got.file}: {got.name} v{got.version_number}")
+    if as_json:
+        dump([asdict(one) for one in pulled])
     if refused:
         raise Ended(FAILED)
 
 
-def _pull(api: Api, there: Folder, configuration_id: str, *, published: bool, force: bool) -> bool:
-    """Returns whether the file is in step now."""
+@dataclass(frozen=True, slots=True)
+class Pulled:
+    """A file that is in step now; `file` is empty where there is nothing to be in step with."""
+
+    file: str
+    configuration_id: str
+    name: str
+    version_number: int
+
+
+def _pull(api: Api, there: Folder, configuration_id: str, *, published: bool, force: bool) -> Pulled | None:
+    """None where the file has changes of its own, which is said."""
     latest = lookup.latest(api, configuration_id)
     n, yaml = latest.version, latest.yaml
     if published and latest.published != latest.version:
         if not latest.published:
             say(f"{latest.name}: nothing is published; left out")
-            return True
+            return Pulled("", latest.id, latest.name, 0)
         n = latest.published
         yaml = text(lookup.version(api, configuration_id, n), "yaml")
     file = there.of(configuration_id) or _free_name(there, latest.name)
     entry = entry_of(latest.id, latest.name, n, yaml)
     if there.changed_here(file) and not force and there.path.joinpath(file).read_bytes() != yaml.encode():
         say(f"{there.path / file} was changed here: push it, or give --force to lose the change")
-        return False
+        return None
     there.write(file, yaml)
     there.keep(file, entry)
-    click.echo(f"{there.path / file}: {latest.name} v{n}")
-    return True
+    return Pulled(str(there.path / file), latest.id, latest.name, n)
 
 
 def _free_name(there: Folder, name: str) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
@@ -40,6 +41,18 @@ class Change:
     @property
     def saves(self) -> bool:
         return self.latest is None or self.latest.yaml != self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """A file that is in step now; whether that took a new version, and whether it was published just now."""
+
+    file: str
+    configuration_id: str
+    name: str
+    version_number: int
+    saved: bool
+    published: bool
 
 
 @click.command()
@@ -83,6 +96,7 @@ def create(api: Api, file: str, called: str, description: str, publish: bool, no
 @click.option("--dry-run", is_flag=True, help="Show what would change, and save nothing.")
 @click.option("--force", is_flag=True, help="Push over versions that came to the server since the last pull or push.")
 @_no_validate
+@as_json
 @connected
 def push(
     api: Api,
@@ -93,6 +107,7 @@ def push(
     dry_run: bool,
     force: bool,
     no_validate: bool,
+    as_json: bool,
 ) -> None:
     """Save files as new versions where their text differs from the latest one.
 
@@ -111,10 +126,12 @@ def push(
         assert change.latest is not None
         say(
             f"{change.path}: version {change.latest.version} on the server is not what was pulled or pushed here "
-            f"(version {change.folder.entries[change.file].version}), so nothing was saved. Look at the difference with "
-            f"`headgate config diff {change.latest.id} --file {change.path}`, bring it into the file, then give --force"
+            f"(version {change.folder.entries[change.file].version}). Look at the difference with\n"
+            f"  headgate config diff {change.latest.id} --file {shlex.quote(change.path)}\n"
+            "bring what you want of it into the file, and push with --force"
         )
     if conflicts:
+        say("Nothing was saved")
         raise Ended(FAILED)
     saving = [change for change in changes if change.saves]
     if dry_run:
@@ -126,8 +143,13 @@ def push(
         )
     if dry_run:
         return
+    pushed = []
     for change in changes:
-        _save(api, change, description, publish=publish)
+        pushed.append(_save(api, change, description, publish=publish))
+        if not as_json:
+            click.echo(_said(pushed[-1]))
+    if as_json:
+        dump([asdict(one) for one in pushed])
 
 
 def require_valid(api: Api, texts: dict[str, tuple[str, str]]) -> None:
@@ -215,29 +237,31 @@ def _published_too(publish: bool) -> str:
     return ", published" if publish else ""
 
 
-def _save(api: Api, change: Change, description: str, *, publish: bool) -> None:
+def _save(api: Api, change: Change, description: str, *, publish: bool) -> Pushed:
     latest = change.latest
     described = {"description": description} if description else {}
     if latest is None:
         made = api.create("/configurations", {"name": change.name, "yaml": change.text} | described)
         entry = entry_of(text(made, "id"), change.name, 1, change.text)
-        said = f"{change.name} v1, new ({entry.id})"
     elif change.saves:
         added = api.create(f"/configurations/{latest.id}/versions", {"yaml": change.text} | described)
         entry = entry_of(latest.id, latest.name, number(added, "n"), change.text)
-        said = f"{change.name} v{entry.version}"
         if entry.version != latest.version + 1:
             say(f"{change.path}: version {entry.version - 1} came from somebody else at the same time: compare them")
     else:
         entry = _in_step(change, latest)
-        said = f"{change.name} v{latest.version}, unchanged"
     # At once, so that a fault in the next file does not make this one a stranger.
     if change.folder.entries.get(change.file) != entry:
         change.folder.keep(change.file, entry)
-    if publish and (latest is None or latest.published != entry.version):
+    publishes = publish and (latest is None or latest.published != entry.version)
+    if publishes:
         _published(api, entry.id, entry.version)
-        said += ", published"
-    click.echo(f"{change.path}: {said}")
+    return Pushed(change.path, entry.id, change.name, entry.version, saved=change.saves, published=publishes)
+
+
+def _said(pushed: Pushed) -> str:
+    what = "" if pushed.saved else ", unchanged"
+    return f"{pushed.file}: {pushed.name} v{pushed.version_number}{what}{_published_too(pushed.published)}"
 
 
 def _in_step(change: Change, latest: Latest) -> Entry:
