@@ -1,4 +1,4 @@
-"""A fleet with a configuration of three published versions, and agents that report to it."""
+"""A fleet, a configuration for it, and agents that report to it."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -39,6 +39,7 @@ class Fleet:
     deployment_id: str
     configuration_id: str
     http: TestClient
+    published: int = 1
 
     @property
     def token(self) -> str:
@@ -48,8 +49,21 @@ class Fleet:
         """Assign version `n`, None for nothing."""
         named: dict[str, object] = {"configuration_id": None}
         if n is not None:
+            self.publish_up_to(n)
             named = {"configuration_id": self.configuration_id, "version_number": n}
         self.change(**named, **more)
+
+    def publish_up_to(self, n: int) -> None:
+        """Version 2 is the text `# version 2`, and so on."""
+        for number in range(self.published + 1, n + 1):
+            self.publish(f"# version {number}\n")
+
+    def publish(self, yaml: str) -> int:
+        """The number of a new published version."""
+        assert cfg.append(self.member, self.configuration_id, yaml=yaml).status_code == 201
+        self.published += 1
+        assert cfg.publish(self.member, self.configuration_id, self.published).status_code == 200
+        return self.published
 
     def change(self, **fields: object) -> None:
         path = f"{API}/fleets/{self.id}/deployments/{self.deployment_id}"
@@ -57,6 +71,7 @@ class Fleet:
         assert response.status_code == 200, response.text
 
     def add_group(self, name: str, n: int, **fields: object) -> str:
+        self.publish_up_to(n)
         body = {"name": name, "configuration_id": self.configuration_id, "version_number": n, **fields}
         response = self.member.http.post(f"{API}/fleets/{self.id}/deployments", json=body)
         assert response.status_code == 201, response.text
@@ -105,12 +120,9 @@ class Fleet:
 
 
 def make_fleet(member: Member, fleet_type: FleetType = "server-supervisor", label: str = "Edge") -> Fleet:
-    """With three published versions of a configuration; a Kubernetes fleet with a group that runs the first."""
+    """With a published version of a configuration; a Kubernetes fleet with a group that runs it."""
     configuration_id = cfg.create(member)
     assert cfg.publish(member, configuration_id).status_code == 200
-    for n in (2, 3):
-        assert cfg.append(member, configuration_id, yaml=f"# version {n}\n").status_code == 201
-        assert cfg.publish(member, configuration_id, n).status_code == 200
     made = create_fleet(member, label, fleet_type)
     assert made.status_code == 201, made.text
     fleet = Fleet(member, made.json()["id"], "", configuration_id, TestClient(app))

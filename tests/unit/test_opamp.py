@@ -72,9 +72,7 @@ def test_a_rollout_goes_from_pending_over_applying_to_applied(fleet: Fleet) -> N
 
 def test_texts_go_out_as_they_were_stored(fleet: Fleet) -> None:
     yaml = "exporters: {otlp: {endpoint: $orgvar:BACKEND, headers: {k: '${env:KEY:-none}'}}}\r\n# \u00e9\n"
-    assert cfg.append(fleet.member, fleet.configuration_id, yaml=yaml).status_code == 201
-    assert cfg.publish(fleet.member, fleet.configuration_id, 4).status_code == 200
-    fleet.assign(4)
+    fleet.assign(fleet.publish(yaml))
     agent = fleet.agent()
     agent.start()
 
