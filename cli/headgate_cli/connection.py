@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Concatenate, Final, ParamSpec
+from typing import Concatenate, ParamSpec
 
 import click
 
@@ -15,8 +13,6 @@ from headgate_cli.errors import NotAuthenticated
 from headgate_cli.login import credentials
 
 P = ParamSpec("P")
-
-_VISIBLE: Final = re.compile(r"[!-~]+")
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, for programs.")
 
@@ -39,13 +35,8 @@ def connected(command: Callable[Concatenate[Api, P], None]) -> Callable[P, None]
 
 def api(url: str, token: str) -> Api:
     """Raises NotAuthenticated where there is no credential, UsageError where no server is named."""
-    credential = credentials.presented(url.rstrip("/").removesuffix("/api/v1/public"), token)
+    credential = credentials.presented(credentials.server(url) if url else "", token)
     if credential is None:
-        raise NotAuthenticated("not signed in: run `headgate login`, or set SERVICE_API_TOKEN")
-    if not credential.url.startswith(("http://", "https://")):
-        raise click.UsageError("name the server with --url or HEADGATE_URL, as in https://headgate.example.com")
-    # A secret out of a file often ends with a line break, which no header can carry.
-    value = credential.value.strip()
-    if not _VISIBLE.fullmatch(value):
-        raise NotAuthenticated("the token has a space, a line break or a letter that no token has")
-    return Api(replace(credential, value=value))
+        at = f" to {url}" if url else ""
+        raise NotAuthenticated(f"not signed in{at}: run `headgate login`, or set SERVICE_API_TOKEN")
+    return Api(credentials.usable(credential))

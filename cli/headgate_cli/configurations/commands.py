@@ -11,7 +11,7 @@ from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.configurations.pull import pull
 from headgate_cli.configurations.push import create, push
 from headgate_cli.connection import as_json, connected
-from headgate_cli.errors import FAILED, Ended
+from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import diff as show_diff
 from headgate_cli.output import dump, say, since, table
 from headgate_cli.texts import name, read
@@ -146,7 +146,10 @@ def diff(api: Api, configuration: str, before: int | None, after: int | None, fi
     if file and after:
         raise click.UsageError("--file is the newer side: leave out --to")
     latest = lookup.latest(api, lookup.find(api, configuration))
-    older = before or (latest.version if file else latest.published or max(latest.version - 1, 1))
+    if not (before or file) and latest.version == 1:
+        raise Failed(f"{latest.name} has one version only: compare it with a file by --file")
+    published = latest.published if latest.published != latest.version else 0
+    older = before or (latest.version if file else published or latest.version - 1)
     newer = after or latest.version
 
     def side(n: int) -> str:

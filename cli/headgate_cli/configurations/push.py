@@ -123,13 +123,7 @@ def push(
     changes = [change for path in paths for change in _changes(api, path, configuration, alone=len(paths) == 1)]
     conflicts = [] if force else [change for change in changes if _conflict(change)]
     for change in conflicts:
-        assert change.latest is not None
-        say(
-            f"{change.path}: version {change.latest.version} on the server is not what was pulled or pushed here "
-            f"(version {change.folder.entries[change.file].version}). Look at the difference with\n"
-            f"  headgate config diff {change.latest.id} --file {shlex.quote(change.path)}\n"
-            "bring what you want of it into the file, and push with --force"
-        )
+        _tell(change)
     if conflicts:
         say("Nothing was saved")
         raise Ended(FAILED)
@@ -217,6 +211,20 @@ def _conflict(change: Change) -> bool:
         return False
     # The text decides: a draft can change and keep its number.
     return digest(latest.yaml) != entry.sha256
+
+
+def _tell(conflict: Change) -> None:
+    entry, latest = conflict.folder.entries[conflict.file], conflict.latest
+    assert latest is not None
+    said = f"{conflict.path}: version {latest.version} on the server is not what was pulled or pushed here"
+    if digest(conflict.text) == entry.sha256:
+        say(f"{said}, and the file has no change of its own: pull it")
+        return
+    say(
+        f"{said} (version {entry.version}). Look at the difference with\n"
+        f"  headgate config diff {latest.id} --file {shlex.quote(conflict.path)}\n"
+        "bring what you want of it into the file, and push with --force"
+    )
 
 
 def _show(changes: Sequence[Change], *, publish: bool) -> None:

@@ -52,7 +52,7 @@ def browser_login(
                 break
             case _:
                 raise LoginFailed(_sentence(answer))
-    raise LoginFailed("nobody approved the login within five minutes; run it again")
+    raise LoginFailed("Login timed out: nobody approved it within five minutes; run it again")
 
 
 def _opened(open_page: Callable[[str], bool], url: str) -> bool:

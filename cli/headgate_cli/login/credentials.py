@@ -2,8 +2,16 @@
 
 import json
 import os
-from dataclasses import asdict, dataclass
+import re
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Final
+
+import click
+
+from headgate_cli.errors import NotAuthenticated
+
+_VISIBLE: Final = re.compile(r"[!-~]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +73,20 @@ def presented(url: str, token: str) -> Credential | None:
     if given:
         return Credential(url or (found.url if found else ""), given)
     return found if found and (not url or found.url == url) else None
+
+
+def server(url: str) -> str:
+    """The server's address as others name it too. Raises UsageError where it is none."""
+    address = url.strip().rstrip("/").removesuffix("/api/v1/public")
+    if not address.startswith(("http://", "https://")):
+        raise click.UsageError("name the server with --url or HEADGATE_URL, as in https://headgate.example.com")
+    return address
+
+
+def usable(credential: Credential) -> Credential:
+    """The credential as a header can carry it. Raises NotAuthenticated."""
+    # A secret out of a file often ends with a line break.
+    value = credential.value.strip()
+    if not _VISIBLE.fullmatch(value):
+        raise NotAuthenticated("the token has a space, a line break or a letter that no token has")
+    return replace(credential, url=server(credential.url), value=value)
