@@ -58,7 +58,7 @@ def check(channel):
         elif what == "flood":
             while True:
                 answers.write(b"x" * 65536)
-        elif what in ("refused", "panicked"):
+        elif what in ("refused", "panicked", "too_costly"):
             answers.write(json.dumps({**answer, "error": {"code": what, "message": "on command"}}).encode() + b"\n")
         elif what == "half":
             answers.write(b'{"id": ')

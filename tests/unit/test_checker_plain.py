@@ -61,6 +61,14 @@ def test_the_command_has_the_callers_variables_only(binary: Path, monkeypatch: p
 
     verdict = PlainCommand(LIMITS).validate(binary, "environment", {"A": "1", "LC_CTYPE": "C.UTF-8"})
 
+    assert json.loads(verdict.message) == {"A": "1", "LC_CTYPE": "C.UTF-8", "AWS_EC2_METADATA_DISABLED": "true"}
+
+
+def test_a_text_that_names_the_variable_of_ours_finds_it_empty(binary: Path) -> None:
+    text = "# ${env:AWS_EC2_METADATA_DISABLED}/environment"
+
+    verdict = PlainCommand(LIMITS).validate(binary, text, {"A": "1", "LC_CTYPE": "C.UTF-8"})
+
     assert json.loads(verdict.message) == {"A": "1", "LC_CTYPE": "C.UTF-8"}
 
 

@@ -8,7 +8,7 @@ import pytest
 from headgate import checker
 from headgate.settings import settings
 from headgate.validation import service as validation
-from headgate.validation.model import NotChecked, YamlInvalid
+from headgate.validation.model import NotChecked, TooCostly, YamlInvalid
 from tests.unit.faulty import install
 
 VERSION = "1.2.3"
@@ -40,6 +40,13 @@ def test_the_plain_command_decides_where_the_checker_fails(failure: str) -> None
 def test_where_both_fail_nothing_was_checked(failure: str) -> None:
     with pytest.raises(NotChecked, match=r"; the YAML was not checked$"):
         validation.validate(f"crash/{failure}")
+
+
+def test_what_is_too_costly_is_refused_at_once_and_its_field_named() -> None:
+    with pytest.raises(TooCostly) as raised:
+        validation.validate("too_costly/fine")
+
+    assert [(error.loc, error.message) for error in raised.value.errors] == [(("body", "yaml"), "on command")]
 
 
 def test_a_version_that_is_not_installed_was_not_checked() -> None:

@@ -22,7 +22,7 @@ from headgate.identity.model import Caller
 from headgate.ids import is_id, new_id
 from headgate.paging import Slice
 from headgate.validation import service as validation
-from headgate.validation.model import Finding, NotChecked
+from headgate.validation.model import Finding, NotChecked, TooCostly
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +173,6 @@ def _check(version: Version | None) -> Check:
         return Check()
     try:
         result = validation.validate(version.yaml or "", version.collector_version)
-    except NotChecked as error:
+    except (NotChecked, TooCostly) as error:
         return Check(not_checked=error.detail)
     return Check(result.errors, result.warnings)

@@ -107,6 +107,15 @@ class NotChecked(Unavailable):
     code = "not_checked"
 
 
+class TooCostly(Invalid):
+    """The collector would take minutes over a text that nests so deep or has so many keys. It was not checked."""
+
+    code = "yaml_too_costly"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, [FieldError(("body", "yaml"), message)])
+
+
 class YamlInvalid(Invalid):
     """The collector does not accept the YAML; `errors` are its findings."""
 

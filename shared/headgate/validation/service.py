@@ -17,10 +17,12 @@ from headgate.validation.model import (
     LintResult,
     NotChecked,
     NotLintable,
+    TooCostly,
     ValidationResult,
     YamlInvalid,
 )
 
+_TOO_COSTLY: Final = "too_costly"
 ExpressionKind = Literal["conditions", "statements", "value_expressions"]
 
 
@@ -28,7 +30,7 @@ def validate(yaml: str, version: str | None = None, env: Mapping[str, str] | Non
     """The verdict of `otelcol-contrib validate` of that version (the default collector's without one).
 
     `env` supplies the values of `${env:NAME}`; the collector has no other variables. Raises NotChecked when there is no
-    verdict: that version is not installed, no process was free in time, or both ways of asking failed.
+    verdict: that version is not installed, no process was free in time, or both ways of asking failed; and TooCostly.
     """
     version = version or settings().collector_version
     variables = dict(env or {})
@@ -38,7 +40,9 @@ def validate(yaml: str, version: str | None = None, env: Mapping[str, str] | Non
             return _result(answer, version)
         except NoChecker:
             return _ask_plainly(yaml, version, variables)
-        except (CheckerFailed, Refused):
+        except (CheckerFailed, Refused) as error:
+            if isinstance(error, Refused) and error.code == _TOO_COSTLY:
+                raise TooCostly(error.message) from error
             metrics.count("CheckerFallbacks")
             return _ask_plainly(yaml, version, variables)
     except Unavailable as error:
@@ -46,7 +50,7 @@ def validate(yaml: str, version: str | None = None, env: Mapping[str, str] | Non
 
 
 def require_valid(yaml: str, version: str) -> None:
-    """Raises YamlInvalid when that collector does not accept the YAML, and NotChecked when it could not be asked."""
+    """Raises YamlInvalid when that collector does not accept the YAML, TooCostly, and NotChecked on an outage."""
     result = validate(yaml, version)
     if not result.valid:
         raise YamlInvalid(result.errors)
@@ -103,7 +107,12 @@ def _result(answer: Mapping[str, object], version: str) -> ValidationResult:
     return result
 
 
-_UNLINTABLE: Final = {"yaml_syntax": "yaml", "too_many_expressions": "yaml", "unknown_context": "context"}
+_UNLINTABLE: Final = {
+    "yaml_syntax": "yaml",
+    _TOO_COSTLY: "yaml",
+    "too_many_expressions": "yaml",
+    "unknown_context": "context",
+}
 """The words of the operation `lint` for a request that is at fault, and the field that each is about."""
 
 

@@ -62,19 +62,22 @@ func find(text string, factories otelcol.Factories, build component.BuildInfo) (
 
 // rootOf is the root of the first document, a mapping.
 func rootOf(text string) (*yaml.Node, error) {
+	document, err := source.Parse(text)
+	if err != nil {
+		return nil, notYAML(err.Error())
+	}
+	if err := document.Affordable(); err != nil {
+		return nil, &operation.Error{Code: "too_costly", Message: err.Error()}
+	}
 	// Decoding finds what parsing into nodes does not: keys that repeat, aliases that blow up.
 	var decoded map[string]any
 	if err := yaml.Unmarshal([]byte(text), &decoded); err != nil {
 		return nil, notYAML(err.Error())
 	}
-	var document yaml.Node
-	if err := yaml.Unmarshal([]byte(text), &document); err != nil {
-		return nil, notYAML(err.Error())
-	}
-	if len(document.Content) == 0 {
+	if document.Root() == nil {
 		return &yaml.Node{Kind: yaml.MappingNode}, nil
 	}
-	return document.Content[0], nil
+	return document.Root(), nil
 }
 
 func notYAML(message string) error {

@@ -58,7 +58,7 @@ func FuzzLintExpression(f *testing.F) {
 	})
 }
 
-var refusals = []string{"bad_request", "unknown_context", "yaml_syntax", "too_many_expressions"}
+var refusals = []string{"bad_request", "unknown_context", "yaml_syntax", "too_costly", "too_many_expressions"}
 
 // checkLint holds what must be true of the answer to any request whose places lie in `text`.
 func checkLint(t *testing.T, text string, request Request) {

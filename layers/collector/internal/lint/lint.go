@@ -68,7 +68,8 @@ type Result struct {
 	Skipped     []Skipped `json:"skipped"`
 }
 
-// Handle answers `lint`. Its errors are bad_request, unknown_context, yaml_syntax and too_many_expressions.
+// Handle answers `lint`. Its errors are bad_request, unknown_context, yaml_syntax, too_costly and
+// too_many_expressions.
 func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage) (any, error) {
 	var request Request
 	if err := json.Unmarshal(raw, &request); err != nil {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	places "github.com/headgate/headgate/layers/collector/internal/source"
 	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/confmap/provider/envprovider"
 	"go.opentelemetry.io/collector/confmap/provider/yamlprovider"
@@ -27,19 +28,23 @@ type pipeline struct {
 }
 
 func read(ctx context.Context, text string) (*source, error) {
-	// Decoding first, because it finds what a tree of nodes does not: duplicate keys, aliases that blow up.
+	document, err := places.Parse(text)
+	if err != nil {
+		return nil, notYAML(err)
+	}
+	var cost *places.Cost
+	if errors.As(document.Affordable(), &cost) {
+		return nil, &Problem{Field: "yaml", Message: cost.Message, Line: cost.Line}
+	}
+	// Decoding as well, because it finds what a tree of nodes does not: duplicate keys, aliases that blow up.
 	var decoded map[string]any
 	if err := yaml.Unmarshal([]byte(text), &decoded); err != nil {
 		return nil, notYAML(err)
 	}
-	var document yaml.Node
-	if err := yaml.Unmarshal([]byte(text), &document); err != nil {
-		return nil, notYAML(err)
-	}
-	if len(document.Content) == 0 {
+	if document.Root() == nil {
 		return &source{root: mapping()}, nil
 	}
-	root, err := withoutAliases(document.Content[0])
+	root, err := withoutAliases(document.Root())
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ package validate
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/source"
@@ -81,11 +82,20 @@ func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage
 	return Validate(ctx, env, request)
 }
 
-// Validate judges a configuration. It fails only when the collector's factories cannot be made.
+// Validate judges a configuration. It fails with too_costly for one that the collector would take too long over, with
+// panicked for one on which it crashes, and when the collector's factories cannot be made.
 func Validate(ctx context.Context, env *operation.Environment, request Request) (*Result, error) {
-	resolved, verdict := dryRun(ctx, env, request)
-	report := &report{result: Result{Valid: verdict == nil}}
 	document, err := source.Parse(request.YAML)
+	if err == nil {
+		if err := document.Affordable(); err != nil {
+			return nil, &operation.Error{Code: "too_costly", Message: err.Error()}
+		}
+	}
+	resolved, verdict := dryRun(ctx, env, request)
+	if errors.As(verdict, new(panicked)) {
+		return nil, &operation.Error{Code: "panicked", Message: verdict.Error()}
+	}
+	report := &report{result: Result{Valid: verdict == nil}}
 	if err != nil {
 		report.notYAML(err)
 		return report.finish(verdict), nil

@@ -2,6 +2,7 @@ package validate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -149,7 +150,6 @@ func TestFindingsWithTheirCodesAndPlaces(t *testing.T) {
 		"no YAML":          {"receivers:\n\tnop:\n", []string{"yaml_syntax  2:1"}},
 		"a text":           {"hello\n", []string{"yaml_syntax  1:1"}},
 		"nothing":          {"", []string{"invalid_value service 1:1", "pipeline_graph service::pipelines 1:1"}},
-		"a panic":          {"receivers:\n  nop:\n  panicking:\nexporters:\n  nop:\n" + nopPipeline, []string{"other receivers::panicking 3:3"}},
 		"an empty section": {"receivers:\nexporters:\n  nop:\n" + nopPipeline, []string{"invalid_value receivers 1:1", "undefined_reference service::pipelines::traces 7:19"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -162,6 +162,21 @@ func TestFindingsWithTheirCodesAndPlaces(t *testing.T) {
 				t.Error("it is valid")
 			}
 		})
+	}
+}
+
+func TestWhatTheCommandGivesNoVerdictOnHasNone(t *testing.T) {
+	environment := &operation.Environment{Factories: fewFactories}
+	for code, text := range map[string]string{
+		"panicked":   "receivers:\n  nop:\n  panicking:\nexporters:\n  nop:\n" + nopPipeline,
+		"too_costly": "receivers:\n  nop: " + strings.Repeat("{a: ", 400) + strings.Repeat("}", 400) + "\n",
+	} {
+		_, err := Validate(context.Background(), environment, Request{YAML: text})
+
+		var refused *operation.Error
+		if !errors.As(err, &refused) || refused.Code != code || refused.Message == "" {
+			t.Errorf("%v is not %s", err, code)
+		}
 	}
 }
 

@@ -52,7 +52,7 @@ func resolverSettings(request Request, recorder *recorder, refusing []confmap.Pr
 	}
 }
 
-// panicked is a panic of a component. The command would die of it, so it is a verdict; its trace is for us alone.
+// panicked is a panic of a component. The command would die of it, which is no verdict; its trace is for us alone.
 type panicked struct{ reason any }
 
 func (p panicked) Error() string { return fmt.Sprintf("the collector panicked: %v", p.reason) }

@@ -1,0 +1,53 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func wide(keys int) string {
+	var text strings.Builder
+	for i := range keys {
+		fmt.Fprintf(&text, "k%d: 1\n", i)
+	}
+	return text.String()
+}
+
+func deep(levels int, inside string) string {
+	return strings.Repeat("{a: ", levels) + inside + strings.Repeat("}", levels)
+}
+
+func TestWhatTheCollectorWouldTakeTooLongForIsRefused(t *testing.T) {
+	for name, one := range map[string]struct {
+		text    string
+		refused string
+	}{
+		"nothing":                     {"", ""},
+		"many keys":                   {wide(20_000), ""},
+		"too many keys":               {"a: b\n" + wide(20_000), "line 1: a mapping has 20001 keys"},
+		"many levels":                 {deep(300, "1"), ""},
+		"too many levels":             {deep(301, "1"), "line 1: it nests deeper than 300 levels"},
+		"too many of lists":           {strings.Repeat("[", 400) + strings.Repeat("]", 400), "nests deeper"},
+		"levels over aliases":         {"a: &a " + deep(200, "1") + "\nb: " + deep(200, "*a"), "line 2: it nests deeper"},
+		"many mappings of many keys":  {"x:\n" + strings.ReplaceAll("\n"+wide(15_000), "\n", "\n ") + "\ny:\n" + strings.ReplaceAll("\n"+wide(15_000), "\n", "\n "), "too many keys in all"},
+		"one mapping again and again": {"a: &a\n" + strings.ReplaceAll("\n"+wide(2_000), "\n", "\n ") + "\nb: [" + strings.Repeat("*a, ", 100) + "]", "too many keys in all"},
+		"what contains itself":        {"a: &a [*a]", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			document, err := Parse(one.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var cost *Cost
+			err = document.Affordable()
+			switch {
+			case one.refused == "" && err != nil:
+				t.Error(err)
+			case one.refused != "" && (!errors.As(err, &cost) || !strings.Contains(cost.Message, one.refused) || cost.Line < 1):
+				t.Errorf("%v, not %s", err, one.refused)
+			}
+		})
+	}
+}
