@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from headgate_local import connection, gallery, stepfunctions
+from headgate_local import clock, connection, gallery, releases, stepfunctions
 from headgate_local.template import Template
 
 
@@ -26,4 +26,4 @@ class Local:
 
 Part = Callable[[Local], AbstractContextManager[None]]
 
-PARTS: tuple[Part, ...] = (connection.told, gallery.published, stepfunctions.part)
+PARTS: tuple[Part, ...] = (clock.ahead, connection.told, gallery.published, releases.offered, stepfunctions.part)

@@ -30,6 +30,7 @@ _CHOICES: Final = (
     "HEADGATE_RATE_LIMIT_PER_MINUTE",
     "HEADGATE_FLEET_LIMIT",
     "HEADGATE_FLEET_HEARTBEAT_SECONDS",
+    "HEADGATE_SUPERVISOR_IMAGE",
     "HEADGATE_COLLECTOR_VERSION",
 )
 
@@ -78,6 +79,7 @@ def functions(template: Template) -> ASGIApp:
 
 
 def _set_environment(options: Options, template: Template) -> None:
+    endpoint = os.environ.get("HEADGATE_FLEET_ENDPOINT")
     # A person watches here, and nothing is paid for by the message.
     os.environ.setdefault("HEADGATE_FLEET_HEARTBEAT_SECONDS", "5")
     for name, value in template.environment().items():
@@ -85,7 +87,9 @@ def _set_environment(options: Options, template: Template) -> None:
             os.environ[name] = value
     os.environ["HEADGATE_COLLECTORS_DIR"] = str(options.collectors)
     os.environ.setdefault("HEADGATE_PUBLIC_URL", f"http://{HOST}:{options.port}")
-    os.environ["HEADGATE_FLEET_ENDPOINT"] = f"http://{HOST}:{options.port}"
+    # One's own is for a proxy in between; collectors elsewhere do not reach this machine's loopback.
+    os.environ["HEADGATE_FLEET_ENDPOINT"] = endpoint or f"http://{HOST}:{options.port}"
+    os.environ["HEADGATE_RELEASES_DIR"] = str(options.data / "releases")
     # A line for every request would bury what was printed at the start.
     os.environ["POWERTOOLS_LOG_LEVEL"] = os.environ.get("HEADGATE_LOG_LEVEL", "WARNING")
     os.environ["POWERTOOLS_SERVICE_NAME"] = "headgate"

@@ -67,8 +67,10 @@ def _dynamodb() -> DynamoDBClient:
 @cache
 def _s3() -> S3Client:
     import boto3
+    from botocore.config import Config
 
-    return boto3.client("s3", config=_config())
+    # Signed URLs too: their older form is refused in newer regions.
+    return boto3.client("s3", config=_config().merge(Config(signature_version="s3v4")))
 
 
 @cache

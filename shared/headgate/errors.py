@@ -50,6 +50,12 @@ class NotFound(HeadgateError):
     code = "not_found"
 
 
+class Gone(HeadgateError):
+    """It was there, and will not be again."""
+
+    code = "gone"
+
+
 class Conflict(HeadgateError):
     """The state of the thing does not allow the change."""
 

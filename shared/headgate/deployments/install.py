@@ -3,20 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
 
 from headgate import clock, errors
 from headgate.deployments import install_commands, service, store
 from headgate.deployments.install_commands import Architecture, Connection
 from headgate.deployments.install_links import LIFETIME, Link, Platform
+from headgate.deployments.install_releases import CHART
+from headgate.deployments.install_served import OPAMP
 from headgate.deployments.model import Deployment
 from headgate.fleets import service as fleets
 from headgate.fleets import tokens
 from headgate.fleets.model import Fleet, FleetTokenExpired
 from headgate.identity.model import Caller
-from headgate.settings import settings
-
-_OPAMP: Final = "/v1/opamp"
 
 
 class NotInstallable(errors.Invalid):
@@ -64,11 +62,12 @@ def compose(caller: Caller, fleet_id: str, options: Options) -> Install:
     if fleet.token_expires_at is not None and fleet.token_expires_at <= at:
         raise FleetTokenExpired
     expires = int((at + LIFETIME).timestamp())
-    url = Link(options.platform, fleet.organization_id, fleet.id, group.id, expires).url(origin)
+    link = Link(options.platform, fleet.organization_id, fleet.id, group.id, expires)
     token = None if fleet.on_kubernetes else tokens.value_of(fleet.id, fleet.token_generation)
-    connection = Connection(origin + _OPAMP, fleet.id, group.id, token)
+    connection = Connection(origin + OPAMP, fleet.id, group.id, token)
     expires_at = datetime.fromtimestamp(expires, at.tzinfo)
-    return Install(_command(options, group, connection, url), connection, url, expires_at, _notes(options, group))
+    command = _command(options, group, connection, link, origin)
+    return Install(command, connection, link.url(origin), expires_at, _notes(options, group))
 
 
 def _group(fleet: Fleet, deployment_id: str | None) -> Deployment:
@@ -84,12 +83,12 @@ def _group(fleet: Fleet, deployment_id: str | None) -> Deployment:
     return service.of_fleet(fleet.id, deployment_id)
 
 
-def _command(options: Options, group: Deployment, connection: Connection, url: str) -> str:
+def _command(options: Options, group: Deployment, connection: Connection, link: Link, origin: str) -> str:
     match options.platform:
         case "docker":
             return install_commands.docker(
                 connection,
-                collector_version=settings().collector_version,
+                image=install_commands.image(),
                 server_name=options.server_name,
                 mounts=group.volume_mounts,
                 env=options.env,
@@ -97,20 +96,29 @@ def _command(options: Options, group: Deployment, connection: Connection, url: s
         case "linux":
             return install_commands.linux(
                 connection,
-                script_url=url,
+                script_url=link.url(origin),
                 arch=options.arch,
                 root_deploy_path=options.root_deploy_path,
                 systemd=options.systemd,
                 env=options.env,
             )
         case "kubernetes":
-            return install_commands.kubernetes(connection, values_url=url, namespace=group.namespace, env=options.env)
+            return install_commands.kubernetes(
+                connection,
+                chart_url=link.file_url(origin, CHART),
+                values_url=link.url(origin),
+                namespace=group.namespace,
+                env=options.env,
+            )
 
 
 def _notes(options: Options, group: Deployment) -> list[str]:
     notes = []
     if options.platform != "kubernetes":
         notes.append("The command holds the fleet's token; treat it as a secret")
+    if options.platform == "docker":
+        built = "the script at install_url builds it on the host"
+        notes.append(f"The host needs the image {install_commands.image()}; where no registry has it, {built}")
     if group.assignment is None:
         notes.append("Nothing is assigned to this deployment; collectors wait until something is")
     return notes

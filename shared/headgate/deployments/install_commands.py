@@ -8,12 +8,17 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from headgate.deployments.model import VolumeMount
+from headgate.settings import settings
 
 Architecture = Literal["amd64", "arm64"]
 
-IMAGE: Final = "headgate-supervisor"
-CHART: Final = "charts/headgate-supervisor"
+_IMAGE: Final = "headgate-supervisor"
 _MOUNTABLE: Final = re.compile(r"/[A-Za-z0-9._/-]*")
+
+
+def image() -> str:
+    """The image that docker and Kubernetes run, with its tag: the operator's choice, else one of that name here."""
+    return settings().supervisor_image or f"{_IMAGE}:{settings().collector_version}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +34,17 @@ class Connection:
 def docker(
     connection: Connection,
     *,
-    collector_version: str,
+    image: str,
     server_name: str | None,
     mounts: Sequence[VolumeMount],
     env: Mapping[str, str],
 ) -> str:
     """One `docker run` with the group's mounts; those that are not safe are left out."""
     name = server_name or f"headgate-{connection.deployment_id}"
-    words = ["docker", "run", "--detach", "--restart", "unless-stopped", "--name", name]
+    # `--init`: the supervisor is no init, and a collector's receivers may leave processes behind.
+    words = ["docker", "run", "--detach", "--init", "--restart", "unless-stopped", "--name", name]
+    if server_name:
+        words += ["--hostname", server_name]
     for mount in mounts:
         if mountable(mount):
             words += ["--volume", f"{mount.host_path}:{mount.mount_path}"]
@@ -49,7 +57,7 @@ def docker(
     }
     for variable, value in variables.items():
         words += ["--env", f"{variable}={value}"]
-    return shlex.join([*words, f"{IMAGE}:{collector_version}"])
+    return shlex.join([*words, image])
 
 
 def linux(
@@ -72,11 +80,13 @@ def linux(
     return f"{shlex.join(['curl', '-fsSL', script_url])} | {shlex.join(words)}"
 
 
-def kubernetes(connection: Connection, *, values_url: str, namespace: str | None, env: Mapping[str, str]) -> str:
-    """One `helm upgrade --install` whose values come from the signed link."""
+def kubernetes(
+    connection: Connection, *, chart_url: str, values_url: str, namespace: str | None, env: Mapping[str, str]
+) -> str:
+    """One `helm upgrade --install` whose chart and values come from the signed link."""
     # Release names are DNS labels, which have no `_`.
     release = connection.deployment_id.replace("dep_", "headgate-")
-    words = ["helm", "upgrade", "--install", release, CHART, "--namespace", namespace or "headgate"]
+    words = ["helm", "upgrade", "--install", release, chart_url, "--namespace", namespace or "headgate"]
     words += ["--create-namespace", "--values", values_url]
     if env:
         # As JSON: in `--set` a comma or a backslash of a value would mean something to helm.

@@ -36,13 +36,20 @@ class Link:
         return identity.signed("install", self._message(), given) and at.timestamp() < self.expires
 
     def url(self, origin: str) -> str:
-        query = {
+        return f"{origin}/api/v1/fleet-install/{self.platform}/{self.deployment_id}?{self.query()}"
+
+    def file_url(self, origin: str, name: str) -> str:
+        """Where a file is fetched from with the same signature."""
+        return f"{origin}/api/v1/fleet-install/{self.platform}/{self.deployment_id}/{name}?{self.query()}"
+
+    def query(self) -> str:
+        parts = {
             "organization": self.organization_id,
             "fleet": self.fleet_id,
             "expires": str(self.expires),
             "signature": self.signature(),
         }
-        return f"{origin}/api/v1/fleet-install/{self.platform}/{self.deployment_id}?{urlencode(query)}"
+        return urlencode(parts)
 
     def _message(self) -> bytes:
         # None of the parts can hold a NUL: the link is good only for exactly these.

@@ -33,7 +33,12 @@ def counted(caller: Caller, fleet_id: str) -> Fleet:
 
 def get(caller: Caller, fleet_id: str) -> Fleet:
     """One read. Raises FleetNotFound."""
-    found = store.fleet(caller.organization_id, fleet_id)
+    return of_organization(caller.organization_id, fleet_id)
+
+
+def of_organization(organization_id: str, fleet_id: str) -> Fleet:
+    """One read, for whoever was found to act in the organization. Raises FleetNotFound."""
+    found = store.fleet(organization_id, fleet_id)
     if found is None:
         raise FleetNotFound
     return found

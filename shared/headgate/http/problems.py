@@ -21,6 +21,7 @@ _STATUSES: Final[tuple[tuple[type[errors.HeadgateError], HTTPStatus], ...]] = (
     (errors.Forbidden, HTTPStatus.FORBIDDEN),
     (errors.NotFound, HTTPStatus.NOT_FOUND),
     (errors.Conflict, HTTPStatus.CONFLICT),
+    (errors.Gone, HTTPStatus.GONE),
     (errors.PreconditionFailed, HTTPStatus.PRECONDITION_FAILED),
     (errors.TooLarge, HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
     (errors.Invalid, HTTPStatus.UNPROCESSABLE_ENTITY),

@@ -1,0 +1,65 @@
+"""What signed install links serve: scripts, a chart's values, and the files that these fetch. The link is the key."""
+
+from pathlib import PurePath
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Response
+from fastapi.responses import FileResponse, RedirectResponse
+
+from headgate.deployments import install_releases as releases
+from headgate.deployments import install_served as served
+from headgate.deployments.install_links import Link, Platform
+from headgate.http.app import create_app, lambda_handler
+from headgate.http.parameters import DeploymentId
+from headgate.http.problems import documented
+from headgate.http.routing import Route
+
+router = APIRouter(
+    prefix="/api/v1/fleet-install",
+    tags=["Install"],
+    route_class=Route,
+    responses=documented(403, 404, 409, 410, 422, 503),
+)
+
+
+def checked(
+    platform: Platform,
+    deployment_id: DeploymentId,
+    organization: str = "",
+    fleet: str = "",
+    expires: str = "",
+    signature: str = "",
+) -> Link:
+    """The link that the request came by. Raises LinkInvalid, LinkExpired."""
+    if not (expires.isascii() and expires.isdigit() and len(expires) <= 12):
+        raise served.LinkInvalid
+    link = Link(platform, organization, fleet, deployment_id, int(expires))
+    served.require_good(link, signature)
+    return link
+
+
+Good = Annotated[Link, Depends(checked)]
+
+
+@router.get("/{platform}/{deployment_id}", response_class=Response)
+def serve(link: Good) -> Response:
+    """The install script of docker or linux, or the values of the Kubernetes chart."""
+    if link.platform == "kubernetes":
+        return Response(served.values(link), media_type="text/yaml")
+    return Response(served.script(link), media_type="text/x-shellscript")
+
+
+@router.get("/{platform}/{deployment_id}/{name}", response_class=Response)
+def serve_file(link: Good, name: str) -> Response:
+    """A file of the release: the chart itself, or a redirect to a program, which is too large for an answer."""
+    artifact = served.artifact(link, name)
+    if name == releases.CHART:
+        return Response(releases.content(artifact), media_type="application/gzip")
+    path = releases.path(artifact)
+    if path is not None:
+        return FileResponse(path, media_type="application/octet-stream", filename=PurePath(name).name)
+    return RedirectResponse(releases.url(artifact), status_code=307)
+
+
+app = create_app("Headgate installs", [router])
+handler = lambda_handler(app)

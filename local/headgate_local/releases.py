@@ -1,0 +1,62 @@
+"""What installs fetch here: the collectors and the supervisor that were built on this machine, and the chart."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from headgate.deployments import install_publish
+from headgate.deployments.install_releases import CHART, MANIFEST, Artifact, Release
+from headgate.settings import settings
+
+if TYPE_CHECKING:
+    from headgate_local.parts import Local
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+_CHART: Final = ROOT / "charts" / "headgate-supervisor"
+_FOLDER: Final = "releases"
+
+
+@contextmanager
+def offered(local: Local) -> Iterator[None]:
+    """Describe the files in the data folder, and tell the functions of it. The programs stay where they were built."""
+    folder = local.data / _FOLDER
+    folder.mkdir(exist_ok=True)
+    chart = folder / CHART
+    chart.write_bytes(install_publish.packed_chart(_CHART))
+    files = {CHART: chart, **_programs(local.collectors)}
+    artifacts = {name: Artifact(str(path), _sha256(path), compressed=False) for name, path in files.items()}
+    release = Release(settings().collector_version, "", artifacts)
+    (folder / MANIFEST).write_bytes(release.encode())
+    yield
+
+
+def _programs(collectors: Path) -> dict[str, Path]:
+    """Those that are built: the collector of this machine, and the supervisor of whichever."""
+    machine = "arm64" if os.uname().machine in ("aarch64", "arm64") else "amd64"
+    builds = Path(os.environ.get("HEADGATE_CACHE") or collectors.parent) / "supervisor"
+    found = {f"supervisor-{arch}": builds / f"linux-{arch}" / "headgate-supervisor" for arch in ("amd64", "arm64")}
+    found[f"collector-{machine}"] = collectors / settings().collector_version / "otelcol-contrib"
+    return {name: path for name, path in found.items() if path.is_file()}
+
+
+def _sha256(path: Path) -> str:
+    """Of the file; kept beside a program, which takes half a second to read."""
+    path = path.resolve()
+    stat = path.stat()
+    state = f"{stat.st_size} {stat.st_mtime_ns}"
+    kept = path.with_name(f"{path.name}.sha256")
+    try:
+        known, _, of_state = kept.read_text(encoding="utf-8").partition(" ")
+    except FileNotFoundError:
+        known = of_state = ""
+    if of_state != state:
+        with path.open("rb") as file:
+            known = install_publish.sha256(file)
+        part = kept.with_name(f".{kept.name}.{os.getpid()}")
+        part.write_text(f"{known} {state}", encoding="utf-8")
+        part.replace(kept)
+    return known

@@ -1,0 +1,120 @@
+"""What an install fetches: collector, supervisor and chart, as an operator published them.
+
+On AWS they are objects of the bucket under `install/`, where `manifest.json` names them; they are larger than an answer
+of a function, so a host is sent to them by S3's own signed URLs. A local service reads them from a folder instead,
+whose `manifest.json` names files by their paths.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from botocore.exceptions import ClientError
+
+from headgate import aws, errors
+from headgate.settings import settings
+
+PREFIX: Final = "install/"
+MANIFEST: Final = "manifest.json"
+CHART: Final = "headgate-supervisor.tgz"
+_URL_SECONDS: Final = 900
+"""Long enough to begin; S3 lets a download end that began in time."""
+
+
+class ReleaseNotPublished(errors.Unavailable):
+    """There is nothing to install from."""
+
+    code = "release_not_published"
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} is not published on this server: its operator runs `make publish-install`")
+
+
+class ArtifactNotFound(errors.NotFound):
+    """No release has a file of that name."""
+
+    code = "artifact_not_found"
+
+    def __init__(self) -> None:
+        super().__init__("No such file of an install")
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """A file to fetch. `key` is its object's, or its path on this machine; `sha256` is of the file as it is fetched."""
+
+    key: str
+    sha256: str
+    compressed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """What is published: `collector-amd64`, `supervisor-arm64` and so on, and the chart."""
+
+    collector_version: str
+    supervisor_version: str
+    artifacts: Mapping[str, Artifact]
+
+    def artifact(self, name: str) -> Artifact:
+        """Raises ReleaseNotPublished, ArtifactNotFound."""
+        if name not in names():
+            raise ArtifactNotFound
+        found = self.artifacts.get(name)
+        if found is None:
+            raise ReleaseNotPublished(name)
+        return found
+
+    def encode(self) -> bytes:
+        return json.dumps(asdict(self), indent=1).encode()
+
+    @classmethod
+    def decode(cls, content: bytes) -> Release:
+        described = json.loads(content)
+        artifacts = {name: Artifact(**artifact) for name, artifact in described["artifacts"].items()}
+        return cls(described["collector_version"], described["supervisor_version"], artifacts)
+
+
+def names() -> list[str]:
+    """Of every file that a release may have."""
+    return [f"{part}-{arch}" for part in ("collector", "supervisor") for arch in ("amd64", "arm64")] + [CHART]
+
+
+def current() -> Release:
+    """One read. Raises ReleaseNotPublished."""
+    folder = settings().releases_dir
+    if folder:
+        try:
+            return Release.decode(Path(folder, MANIFEST).read_bytes())
+        except FileNotFoundError as error:
+            raise ReleaseNotPublished("A release") from error
+    return Release.decode(_object(PREFIX + MANIFEST))
+
+
+def path(artifact: Artifact) -> Path | None:
+    """Where the file is on this machine; None if it is an object."""
+    return Path(artifact.key) if settings().releases_dir else None
+
+
+def url(artifact: Artifact) -> str:
+    """S3's signed URL of the object, made without a call. It grants this one object for a quarter of an hour."""
+    parameters = {"Bucket": settings().bucket, "Key": artifact.key}
+    return aws.s3().generate_presigned_url("get_object", Params=parameters, ExpiresIn=_URL_SECONDS)
+
+
+def content(artifact: Artifact) -> bytes:
+    """The whole file; for small ones. One read. Raises ReleaseNotPublished."""
+    return Path(artifact.key).read_bytes() if settings().releases_dir else _object(artifact.key)
+
+
+def _object(key: str) -> bytes:
+    try:
+        return aws.s3().get_object(Bucket=settings().bucket, Key=key)["Body"].read()
+    except ClientError as error:
+        if error.response["Error"]["Code"] in ("NoSuchKey", "404"):
+            raise ReleaseNotPublished("A release") from error
+        raise

@@ -1,0 +1,116 @@
+"""What a signed link serves: an install script, or a chart's values; and the files that these fetch in turn."""
+
+import json
+import shlex
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from headgate import clock, errors
+from headgate.deployments import install_releases as releases
+from headgate.deployments import service as deployments
+from headgate.deployments.install_commands import image
+from headgate.deployments.install_links import Link, Platform
+from headgate.deployments.install_releases import Artifact, ReleaseNotPublished
+from headgate.deployments.model import Deployment
+from headgate.fleets import service as fleets
+from headgate.fleets import tokens
+from headgate.fleets.model import Fleet, FleetTokenExpired
+
+OPAMP: Final = "/v1/opamp"
+_SCRIPTS: Final[Mapping[Platform, str]] = {"linux": "install_linux.sh", "docker": "install_docker.sh"}
+
+
+class LinkInvalid(errors.Forbidden):
+    """Nothing of this deployment's signed it; whether the group exists is not told."""
+
+    code = "link_invalid"
+
+    def __init__(self) -> None:
+        super().__init__("This link is not one that this server issued; compose a new install command")
+
+
+class LinkExpired(errors.Gone):
+    """It was good once."""
+
+    code = "link_expired"
+
+    def __init__(self) -> None:
+        super().__init__("This link has expired: it is good for an hour; compose a new install command")
+
+
+def require_good(link: Link, signature: str) -> None:
+    """Raises LinkInvalid, LinkExpired."""
+    if not link.signed_by(signature, datetime.fromtimestamp(0, clock.now().tzinfo)):
+        raise LinkInvalid
+    if not link.signed_by(signature, clock.now()):
+        raise LinkExpired
+
+
+def script(link: Link) -> str:
+    """The script of a checked link of docker or linux.
+
+    Raises FleetNotFound, DeploymentNotFound, FleetTokenExpired, ReleaseNotPublished.
+    """
+    _require_installable(link)
+    platform: Platform = "docker" if link.platform == "docker" else "linux"
+    release = releases.current()
+    values = {
+        "base": link.url(fleets.endpoint()).partition("?")[0],
+        "query": link.query(),
+    }
+    if platform == "docker":
+        values |= {"image": image(), "collector_version": release.collector_version}
+    for part in ("collector", "supervisor"):
+        for arch in ("amd64", "arm64"):
+            artifact = release.artifacts.get(f"{part}-{arch}")
+            packed = "gz" if artifact and artifact.compressed else ""
+            values |= {f"{part}_{arch}": artifact.sha256 if artifact else "", f"{part}_{arch}_packed": packed}
+    if not any(name.startswith("supervisor-") for name in release.artifacts):
+        raise ReleaseNotPublished("The supervisor")
+    assignments = "".join(f"{name}={shlex.quote(value)}\n" for name, value in values.items())
+    text = _file(_SCRIPTS[platform]).replace("# @VALUES@\n", assignments, 1)
+    return text.replace("# @DOCKERFILE@\n", _file("install.Dockerfile"), 1)
+
+
+def values(link: Link) -> str:
+    """The chart's values of a checked link of Kubernetes, the fleet's token among them.
+
+    Raises FleetNotFound, DeploymentNotFound, FleetTokenExpired.
+    """
+    fleet, group = _require_installable(link)
+    repository, _, tag = image().rpartition(":")
+    chosen: dict[str, object] = {
+        "role": group.role,
+        "endpoint": fleets.endpoint() + OPAMP,
+        "deploymentId": group.id,
+        "token": tokens.value_of(fleet.id, fleet.token_generation),
+        "image": {"repository": repository, "tag": tag},
+    }
+    if group.replicas is not None:
+        chosen["replicas"] = group.replicas
+    # JSON is YAML, and quotes whatever it holds.
+    return "".join(f"{name}: {json.dumps(value)}\n" for name, value in chosen.items())
+
+
+def artifact(link: Link, name: str) -> Artifact:
+    """A file for whoever holds a checked link; a cluster needs the chart alone, a host all but it.
+
+    Raises ArtifactNotFound, ReleaseNotPublished.
+    """
+    if (link.platform == "kubernetes") != (name == releases.CHART):
+        raise releases.ArtifactNotFound
+    return releases.current().artifact(name)
+
+
+def _require_installable(link: Link) -> tuple[Fleet, Deployment]:
+    fleet = fleets.of_organization(link.organization_id, link.fleet_id)
+    group = deployments.of_fleet(fleet.id, link.deployment_id)
+    if fleet.token_expires_at is not None and fleet.token_expires_at <= clock.now():
+        raise FleetTokenExpired
+    return fleet, group
+
+
+def _file(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
