@@ -171,6 +171,9 @@ class Template:
         return node
 
     def _referred(self, name: str) -> Node:
+        if name.endswith(".Alias"):
+            # SAM's word for the version that is called, of which there is one here.
+            return self._attribute(name.removesuffix(".Alias"), "Arn")
         if name in self._values:
             return self._values[name]
         kind = self._type_of(name)

@@ -52,6 +52,7 @@ Resources:
         Variables:
           MACHINE: !Ref Machine
           MACHINE_ARN: !GetAtt Machine.Arn
+          STEP: !Ref Step.Alias
           OBJECTS: !Sub "${Files.Arn}/*"
           LONG_FORM: {"Fn::GetAtt": [Items, Arn]}
           WITH_VALUES: !Sub ["${a}-${!literal}", {a: !Ref Files}]
@@ -110,6 +111,7 @@ def test_the_environment_has_every_value_that_can_be_known_here(described: Templ
         "TABLE": "test-Items",
         "MACHINE": "arn:aws:states:us-east-1:123456789012:stateMachine:test-Machine",
         "MACHINE_ARN": "arn:aws:states:us-east-1:123456789012:stateMachine:test-Machine",
+        "STEP": "arn:aws:lambda:us-east-1:123456789012:function:test-Step",
         "OBJECTS": "arn:aws:s3:::test-files/*",
         "LONG_FORM": "arn:aws:dynamodb:us-east-1:123456789012:table/test-Items",
         "WITH_VALUES": "test-files-${literal}",

@@ -28,7 +28,7 @@ def test_a_request_counts_for_its_function() -> None:
     (directive,) = fields["_aws"]["CloudWatchMetrics"]
     assert directive == {
         "Namespace": "headgate-prod",
-        "Dimensions": [["function"]],
+        "Dimensions": [["function"], []],
         "Metrics": [{"Name": "Requests", "Unit": "Count"}],
     }
     assert (fields["function"], fields["Requests"]) == (FUNCTION, [1.0])
