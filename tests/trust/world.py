@@ -8,8 +8,10 @@ from typing import Any, Final
 
 import pytest
 from fastapi.testclient import TestClient
+from httpx2 import Response
 
 from headgate import aws, checker, clock
+from headgate.fleets import tokens
 from headgate.flows import publish
 from headgate.http.log import logger
 from headgate.identity import member_store, sessions
@@ -21,6 +23,7 @@ from headgate.settings import settings
 from headgate_local.service import functions
 from headgate_local.stepfunctions import definition
 from headgate_local.template import Template
+from tests.opamp_agent import Agent
 
 PUBLIC: Final = "/api/v1/public"
 APP: Final = "/api/v1/app"
@@ -134,6 +137,7 @@ def _fill(world: World) -> None:
     groups = f"{PUBLIC}/fleets/{ids['fleet_id']}/deployments"
     group = {"name": "web", "configuration_id": ids["configuration_id"], "version_number": 1}
     ids["deployment_id"] = post(groups, group)["id"]
+    ids["instance_id"] = _collector(world)
     ids["kubernetes_id"] = post(f"{PUBLIC}/fleets", {"label": "Cluster", "type": "kubernetes-supervisor"})["id"]
     post(f"{PUBLIC}/fleets/{ids['kubernetes_id']}/deployments", {**group, "role": "node"})
 
@@ -141,6 +145,30 @@ def _fill(world: World) -> None:
     tokens = f"{APP}/service-accounts/{ids['service_account_id']}/tokens"
     ids["token_id"] = post(tokens, {"name": "t"})["id"]
     ids["member_id"] = joined(world.organization_id, "contributor").id
+
+
+def agent(http: TestClient, fleet_id: str, deployment_id: str) -> Agent:
+    """A collector that knows the fleet's token, and reports to the group."""
+
+    def post(body: bytes) -> bytes:
+        response = report(http, fleet_id, deployment_id, body)
+        assert response.status_code == 200, response.text
+        return response.content
+
+    return Agent(post)
+
+
+def report(http: TestClient, fleet_id: str, deployment_id: str, body: bytes) -> Response:
+    headers = {**bearer(tokens.value_of(fleet_id, 1)), "X-Deployment-Id": deployment_id}
+    return http.post("/v1/opamp", content=body, headers={**headers, "Content-Type": "application/x-protobuf"})
+
+
+def _collector(world: World) -> str:
+    """The id of a collector that has reported to the organization's group."""
+    fleet_id = world.ids["fleet_id"]
+    agent(world.http, fleet_id, world.ids["deployment_id"]).start()
+    found = world.call(world.admin, "GET", f"{PUBLIC}/fleets/{fleet_id}/instances", 200)["items"]
+    return str(found[0]["id"])
 
 
 def _finished_run(world: World) -> str:
