@@ -1,0 +1,309 @@
+"""What CloudFormation gets of template.yaml, after SAM's own transformation."""
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from headgate import metrics
+from headgate.runs.steps import Stage
+from headgate_local import template
+from run_steps.app import PassingFault, Step
+
+pytestmark = pytest.mark.contract
+
+ROOT = template.PATH.parent
+SAM_PYTHON = ROOT / ".venv-sam" / "bin" / "python"
+FUNCTIONS = [function.logical_id for function in template.read().functions()]
+# Why nothing watches over their deployments stands with each in the template. Their faults come out otherwise: as an
+# error of who called, or as one of the stack.
+AT_ONCE = {"MailFunction", "FirstOrganizationFunction"}
+
+
+@cache
+def transformed(*contents: str) -> dict[str, Any]:
+    """`document`, `machine` and `resources`; see tests/sam_transform.py."""
+    variables = {**os.environ, "AWS_DEFAULT_REGION": "us-east-1", "PYTHONPATH": ""}
+    command = [SAM_PYTHON, ROOT / "tests" / "sam_transform.py", *contents]
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    """The template as it reads."""
+    found: dict[str, Any] = transformed()["document"]
+    return found
+
+
+@pytest.fixture(scope="module")
+def resources() -> dict[str, Any]:
+    """The resources that CloudFormation makes of it."""
+    found: dict[str, Any] = transformed()["resources"]
+    return found
+
+
+@pytest.fixture(scope="module")
+def states() -> dict[str, Any]:
+    """The states of the state machine's file."""
+    found: dict[str, Any] = transformed()["machine"]["States"]
+    return found
+
+
+def of_type(resources: dict[str, Any], kind: str) -> dict[str, Any]:
+    return {name: one for name, one in resources.items() if one["Type"] == kind}
+
+
+def referred(node: object) -> Iterator[str]:
+    """The logical ids that a part of a template names, as CloudFormation orders by them."""
+    match node:
+        case {"Ref": str(name)}:
+            yield name
+        case {"Fn::GetAtt": [str(name), *_]} | {"Fn::GetAtt": str(name)}:
+            yield name.partition(".")[0]
+        case {"Fn::Sub": str(text)} | {"Fn::Sub": [str(text), *_]}:
+            yield from (name.partition(".")[0] for name in re.findall(r"\$\{([A-Za-z0-9.]+)\}", text))
+            yield from referred(node["Fn::Sub"][1:] if isinstance(node["Fn::Sub"], list) else [])
+        case dict():
+            for entry in node.values():
+                yield from referred(entry)
+        case list():
+            for entry in node:
+                yield from referred(entry)
+
+
+def test_no_resource_waits_for_itself(resources: dict[str, Any]) -> None:
+    """An alias waits for its deployments, which watch alarms, which look at functions: a circle is easily closed."""
+    graph = {
+        name: {
+            other
+            for part in ("Properties", "UpdatePolicy", "DependsOn")
+            for other in [*referred(one.get(part)), *([one[part]] if isinstance(one.get(part), str) else [])]
+            if other in resources
+        }
+        for name, one in resources.items()
+    }
+
+    TopologicalSorter(graph).prepare()
+    assert graph["IdentityFunctionAliaslive"] >= {"IdentityFunctionDeploymentGroup"}
+    assert graph["IdentityFunctionDeploymentGroup"] >= {"ServerErrorsAlarm", "FunctionErrorsAlarm"}
+
+
+@pytest.mark.parametrize("layer", ["PythonLayer", "CollectorLayer"])
+def test_a_new_layer_reaches_the_alias_of_each_function_that_has_it(
+    resources: dict[str, Any], layer: str, document: dict[str, Any]
+) -> None:
+    """A version of a function is made when SAM sees a change; the domain's code is in a layer, not in the function."""
+    having = {
+        name
+        for name in FUNCTIONS
+        if layer == "PythonLayer" or {"Ref": layer} in document["Resources"][name]["Properties"].get("Layers", [])
+    }
+    before, after = (
+        of_type(one, "AWS::Lambda::Alias") for one in (resources, transformed(f"{layer}=new")["resources"])
+    )
+
+    changed = {name for name, alias in before.items() if alias["Properties"] != after[name]["Properties"]}
+    assert changed == {f"{name}Aliaslive" for name in having}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_function_is_called_by_its_alias_alone(resources: dict[str, Any], function: str) -> None:
+    """But for the alarms, which count all versions together."""
+    callers = ("AWS::ApiGatewayV2::Api", "AWS::Events::Rule", "AWS::StepFunctions::StateMachine")
+    others = ("AWS::Lambda::Permission", "AWS::Cognito::UserPool", "Custom::FirstOrganization", "AWS::IAM::Role")
+
+    named = {
+        name for name, one in resources.items() if one["Type"] in callers + others and function in set(referred(one))
+    }
+    assert named == set()
+    assert any(f"{function}Aliaslive" in set(referred(one.get("Properties"))) for one in resources.values())
+
+
+@pytest.mark.parametrize("function", sorted(set(FUNCTIONS) - AT_ONCE))
+def test_each_deployment_is_step_by_step_and_undone_on_an_alarm(
+    resources: dict[str, Any], document: dict[str, Any], function: str
+) -> None:
+    group = resources[f"{function}DeploymentGroup"]["Properties"]
+
+    assert set(referred(group["AlarmConfiguration"])) == {"ServerErrorsAlarm", "FunctionErrorsAlarm"}
+    assert "DEPLOYMENT_STOP_ON_ALARM" in group["AutoRollbackConfiguration"]["Events"]
+    assert json.dumps(group["DeploymentConfigName"]).count(document["Parameters"]["DeploymentType"]["Default"]) == 1
+
+
+def test_every_alarm_tells_somebody_and_is_quiet_without_data(resources: dict[str, Any]) -> None:
+    for name, alarm in of_type(resources, "AWS::CloudWatch::Alarm").items():
+        assert alarm["Properties"]["AlarmActions"] == [{"Ref": "AlarmTopic"}], name
+        assert alarm["Properties"]["TreatMissingData"] == "notBreaching", name
+
+
+@pytest.mark.parametrize("alarm", ["FunctionErrorsAlarm", "ThrottlesAlarm"])
+def test_every_function_is_watched(resources: dict[str, Any], alarm: str) -> None:
+    # CloudWatch takes ten metrics in an expression: an eleventh function needs another alarm.
+    assert set(referred(resources[alarm]["Properties"]["Metrics"])) == set(FUNCTIONS) - AT_ONCE
+    assert len([one for one in resources[alarm]["Properties"]["Metrics"] if "MetricStat" in one]) <= 10
+
+
+def test_every_table_is_watched(resources: dict[str, Any]) -> None:
+    tables = set(of_type(resources, "AWS::DynamoDB::Table"))
+
+    assert set(referred(resources["TableThrottlesAlarm"]["Properties"]["Metrics"])) == tables
+
+
+def test_metrics_that_alarms_wait_for_are_those_that_the_code_counts(resources: dict[str, Any]) -> None:
+    ours = {"Ref": "AWS::StackName"}
+    watched = {
+        one["Properties"]["MetricName"]
+        for one in of_type(resources, "AWS::CloudWatch::Alarm").values()
+        if one["Properties"].get("Namespace") == ours
+    }
+    counted = {*get_args(metrics.OfFunction), *get_args(metrics.OfDeployment)}
+
+    assert watched == counted - {"Requests", "RunsSuccess", "RunsFail"}
+
+
+def test_the_dashboard_is_json_and_shows_every_alarm(resources: dict[str, Any]) -> None:
+    body = resources["Dashboard"]["Properties"]["DashboardBody"]["Fn::Sub"]
+    names = re.findall(r"\$\{([A-Za-z0-9:.]+)\}", body)
+    shown = json.loads(re.sub(r"\$\{([A-Za-z0-9:.]+)\}", r"\1", body))
+
+    assert {name.partition(".")[0] for name in names if "::" not in name} <= set(resources)
+    (alarms,) = (widget["properties"]["alarms"] for widget in shown["widgets"] if widget["type"] == "alarm")
+    assert {one.removesuffix(".Arn") for one in alarms} == set(of_type(resources, "AWS::CloudWatch::Alarm"))
+
+
+def test_the_handbook_says_what_to_do_at_each_alarm(resources: dict[str, Any]) -> None:
+    sections = re.findall(r"^### (\w+Alarm)$\n+(\S.+)$", (ROOT / "docs" / "operating.md").read_text(), re.MULTILINE)
+
+    assert sorted(name for name, _ in sections) == sorted(of_type(resources, "AWS::CloudWatch::Alarm"))
+
+
+def test_what_is_kept_is_protected_and_can_be_restored(resources: dict[str, Any]) -> None:
+    for name, table in of_type(resources, "AWS::DynamoDB::Table").items():
+        properties = table["Properties"]
+        assert properties["BillingMode"] == "PAY_PER_REQUEST", name
+        assert properties["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"], name
+        assert properties["SSESpecification"]["SSEEnabled"], name
+        # Runs end after a month anyway, and go with the stack.
+        kept = (table["DeletionPolicy"], properties.get("DeletionProtectionEnabled", False))
+        assert kept == (("Delete", False) if name == "RunsTable" else ("Retain", True)), name
+    bucket = resources["Bucket"]
+    assert (bucket["DeletionPolicy"], bucket["UpdateReplacePolicy"]) == ("Retain", "Retain")
+    assert set(bucket["Properties"]["PublicAccessBlockConfiguration"].values()) == {True}
+    assert bucket["Properties"]["VersioningConfiguration"] == {"Status": "Enabled"}
+    assert resources["UserPool"]["Properties"]["DeletionProtection"] == "ACTIVE"
+
+
+def test_every_log_is_kept_as_long_as_asked_and_no_longer(resources: dict[str, Any]) -> None:
+    groups = of_type(resources, "AWS::Logs::LogGroup")
+
+    assert {json.dumps(one["Properties"]["RetentionInDays"]) for one in groups.values()} == {
+        '{"Ref": "LogRetentionDays"}'
+    }
+    for name in FUNCTIONS:
+        logging = resources[name]["Properties"]["LoggingConfig"]
+        assert logging["LogFormat"] == "JSON", name
+        assert logging["LogGroup"]["Ref"] in groups, name
+
+
+def test_functions_and_state_machine_are_traced(resources: dict[str, Any]) -> None:
+    assert {resources[name]["Properties"]["TracingConfig"]["Mode"] for name in FUNCTIONS} == {"Active"}
+    machine = resources["TestRunStateMachine"]["Properties"]
+    assert machine["TracingConfiguration"] == {"Enabled": True}
+    # Verdicts quote the telemetry that was tested.
+    assert machine["LoggingConfiguration"]["IncludeExecutionData"] is False
+
+
+def test_the_access_log_holds_no_credential_and_nobodys_text(resources: dict[str, Any]) -> None:
+    settings = resources["ApiApiGatewayDefaultStage"]["Properties"]["AccessLogSettings"]
+    found = set(re.findall(r"\$context\.([A-Za-z.]+)", settings["Format"]))
+
+    assert found == {
+        "requestId",
+        "requestTime",
+        "httpMethod",
+        "routeKey",
+        "status",
+        "responseLatency",
+        "integrationErrorMessage",
+    }
+    json.loads(re.sub(r"\$context\.[A-Za-z.]+", "x", settings["Format"]))
+
+
+def test_the_api_is_throttled(resources: dict[str, Any]) -> None:
+    throttled = resources["ApiApiGatewayDefaultStage"]["Properties"]["DefaultRouteSettings"]
+
+    assert throttled.keys() >= {"ThrottlingBurstLimit", "ThrottlingRateLimit"}
+
+
+def test_pages_of_others_may_call_only_where_a_parameter_says_so(
+    resources: dict[str, Any], document: dict[str, Any]
+) -> None:
+    cors = resources["Api"]["Properties"]["Body"]["x-amazon-apigateway-cors"]["Fn::If"]
+
+    assert (cors[0], cors[2]) == ("HasAllowedOrigins", {"Ref": "AWS::NoValue"})
+    assert document["Parameters"]["AllowedOrigins"]["Default"] == ""
+    # Cookies are for our own pages.
+    assert "allowCredentials" not in cors[1]
+
+
+def test_both_architectures_are_built_for_alike(resources: dict[str, Any]) -> None:
+    architecture = {"Ref": "Architecture"}
+
+    assert [resources[name]["Properties"]["Architectures"] for name in FUNCTIONS] == [[architecture]] * len(FUNCTIONS)
+    for layer in of_type(resources, "AWS::Lambda::LayerVersion").values():
+        assert layer["Properties"]["CompatibleArchitectures"] == [architecture]
+    task = resources["RunnerTaskDefinition"]["Properties"]["RuntimePlatform"]["CpuArchitecture"]
+    assert task == {"Fn::If": ["OnArm", "ARM64", "X86_64"]}
+
+
+# Names that the template, the state machine's file and the code have to agree on.
+
+
+def test_every_substitution_of_the_state_machine_is_given_and_used(
+    resources: dict[str, Any], states: dict[str, Any]
+) -> None:
+    given = resources["TestRunStateMachine"]["Properties"]["DefinitionSubstitutions"]
+
+    assert set(re.findall(r"\$\{(\w+)\}", json.dumps(states))) == set(given)
+
+
+def test_the_state_machines_steps_are_those_of_the_function(states: dict[str, Any]) -> None:
+    called = {one["Parameters"]["Payload"]["step"] for one in states.values() if "Payload" in one["Parameters"]}
+
+    # The event of a lost execution brings the last one.
+    assert called | {"settle"} == set(get_args(Step.model_fields["step"].annotation))
+
+
+def test_the_state_machines_stages_are_those_of_the_domain(states: dict[str, Any]) -> None:
+    payloads = [one["Parameters"].get("Payload", {}) for one in states.values()]
+
+    assert {one["stage"] for one in payloads if "stage" in one} == set(get_args(Stage))
+
+
+def test_what_passes_is_tried_again_by_the_name_that_the_function_raises(states: dict[str, Any]) -> None:
+    for name, state in states.items():
+        if state["Parameters"].get("Payload", {}).get("step") in ("prepare", "evaluate", "record"):
+            assert PassingFault.__name__ in state["Retry"][0]["ErrorEquals"], name
+
+
+def test_the_container_is_given_the_variables_that_it_reads(resources: dict[str, Any], states: dict[str, Any]) -> None:
+    (override,) = states["Collect"]["Parameters"]["Overrides"]["ContainerOverrides"]
+    (container,) = resources["RunnerTaskDefinition"]["Properties"]["ContainerDefinitions"]
+    source = Path(ROOT, "layers", "collector", "internal", "sandbox")
+    read = {name for file in source.glob("*.go") for name in re.findall(r'"(HEADGATE_\w+)"', file.read_text())}
+
+    assert override["Name"] == container["Name"]
+    # One is for a process that is no container's: it lets the local stand-in end it.
+    assert {one["Name"] for one in override["Environment"] + container["Environment"]} == read - {
+        "HEADGATE_STOP_WITH_STDIN"
+    }
