@@ -15,7 +15,7 @@ class LocalService:
 
     def __init__(self, data: Path, **environment: str) -> None:
         self.data = data
-        self._environment = {"HEADGATE_PORT": str(free_port()), **environment}
+        self.environment = {"HEADGATE_PORT": str(free_port()), **environment}
         self._running: ExitStack | None = None
         self._service: Service | None = None
 
@@ -41,7 +41,7 @@ class LocalService:
     def start(self) -> None:
         """Returns when the service answers. Raises RuntimeError if it does not come to that."""
         with ExitStack() as stack:
-            self._service = stack.enter_context(running_service(self.data, **self._environment))
+            self._service = stack.enter_context(running_service(self.data, **self.environment))
             self._running = stack.pop_all()
 
     def stop(self) -> None:

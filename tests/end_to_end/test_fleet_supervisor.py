@@ -1,0 +1,232 @@
+"""A host from its install line to its end: the real supervisor and the real collector, under the running service."""
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import boto3
+import pytest
+
+from headgate_local.connection import of_service
+from tests import fleet_host
+from tests.end_to_end.local_service import LocalService
+from tests.fleet_host import Host, until
+
+HEARTBEAT = {"HEADGATE_FLEET_HEARTBEAT_SECONDS": "1"}
+
+
+@pytest.fixture(scope="module")
+def fleet_service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalService]:
+    started = LocalService(tmp_path_factory.mktemp("fleets") / "data", **HEARTBEAT)
+    started.start()
+    yield started
+    started.stop()
+
+
+@pytest.fixture(scope="module")
+def host(fleet_service: LocalService, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+    """One host for all tests; each assigns what it needs."""
+    env = {"GREETING": 'it\'s $HOME "here"\n\\ %s', "HEADGATE_FLEET_TOKEN": "not the token"}
+    with fleet_host.host(tmp_path_factory.mktemp("host"), fleet_service.client(), "host", **env) as one:
+        one.install()
+        yield one
+
+
+def processes_of(host: Host) -> list[str]:
+    """The programs that run from the host's root."""
+    found = []
+    for process in Path("/proc").iterdir():
+        try:
+            program = str((process / "exe").readlink())
+        except OSError:
+            continue
+        if program.startswith(f"{host.root}/bin/"):
+            found.append(Path(program).name)
+    return sorted(found)
+
+
+def test_an_installed_host_appears_and_waits_for_an_assignment(host: Host) -> None:
+    one = host.instance()
+
+    assert (one["deployment_id"], one["os"], one["collector_version"]) == (host.deployment_id, "linux", "0.139.0")
+    assert one["arch"] in ("amd64", "arm64")
+    assert one["host_name"]
+    for secret in ("token", "environment"):
+        assert (host.root / "etc" / secret).stat().st_mode & 0o777 == 0o600
+
+
+def test_telemetry_flows_through_each_version_in_turn(host: Host) -> None:
+    first = host.apply(host.flowing("first"))
+    assert host.flows_as("first")
+    second = host.apply(host.flowing("second"))
+
+    assert host.flows_as("second")
+    one = host.instance()
+    assert one["running"] == {"configuration_id": host.configuration_id, "version_number": second}
+    assert (second, one["state_message"]) == (first + 1, None)
+
+
+def test_a_variable_arrives_as_it_was_given(host: Host) -> None:
+    host.apply(host.flowing("${env:GREETING}"))
+
+    assert host.sends()
+    until(lambda: "it's $HOME" in host.output.read_text(), host.log)
+    record = json.loads(host.output.read_text().splitlines()[-1])
+    (attribute,) = record["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0]["attributes"]
+    assert attribute["value"]["stringValue"].startswith("it's $HOME")
+
+
+def test_a_version_that_cannot_start_fails_with_its_cause_and_the_old_one_runs_again(host: Host) -> None:
+    good = host.apply(host.flowing("good"))
+    with fleet_host.taken_port() as taken:
+        bad = host.publish(host.flowing("bad", port=taken))
+        assert host.assign(bad)["warnings"] == []
+        one = host.wait_for("apply_failed", bad)
+
+        assert f"127.0.0.1:{taken}: bind: address already in use" in one["state_message"]
+        until(host.sends, host.log)
+        assert host.flows_as("good")
+        assert host.instance()["running"]["version_number"] == good
+        # It is not tried again by itself.
+        assert host.instance()["state"] == "apply_failed"
+    host.assign(bad)
+    host.wait_for("applied", bad)
+    host.apply(host.flowing("recovered"))
+    assert host.flows_as("recovered")
+
+
+def test_a_broken_version_is_refused_on_the_host_while_the_old_one_runs_on(host: Host) -> None:
+    host.apply(host.flowing("good"))
+    broken = host.publish(host.flowing("broken").replace("processors: [attributes]", "processors: [nothing]"))
+    warnings = host.assign(broken)["warnings"]
+
+    assert warnings[0]["severity"] == "error"
+    assert 'references processor "nothing"' in host.wait_for("apply_failed", broken)["state_message"]
+    assert host.flows_as("good")
+
+
+def test_a_version_that_only_the_old_one_would_complete_is_refused(host: Host) -> None:
+    """The official supervisor validates a new configuration merged into the old one, which would let this pass."""
+    host.apply(host.flowing("good"))
+    whole = host.flowing("half")
+    half = host.publish(whole[: whole.index("exporters:")] + whole[whole.index("service:") :])
+    host.assign(half)
+
+    assert "no exporter configuration specified" in host.wait_for("apply_failed", half)["state_message"]
+
+
+def test_clearing_the_assignment_stops_the_collector(host: Host) -> None:
+    host.apply(host.flowing("good"))
+    host.assign(None)
+    host.wait_for("applied", None)
+
+    until(lambda: not host.sends(), host.log)
+    assert host.instance()["running"] == {"configuration_id": None, "version_number": None}
+
+
+def test_a_restart_of_the_service_goes_unnoticed(host: Host, fleet_service: LocalService) -> None:
+    host.apply(host.flowing("before"))
+    fleet_service.restart()
+    host.api = fleet_service.client()
+
+    assert host.flows_as("before")
+    host.apply(host.flowing("after"))
+    assert host.flows_as("after")
+
+
+def test_a_restart_of_the_host_brings_back_what_ran(host: Host) -> None:
+    n = host.apply(host.flowing("lasting"))
+    identity = host.instance()["id"]
+    os.kill(host.pid, signal.SIGTERM)
+    # It stops its collector before it ends itself.
+    until(lambda: processes_of(host) == [], lambda: str(processes_of(host)))
+    host.install()
+
+    until(host.sends, host.log)
+    assert host.flows_as("lasting")
+    assert host.wait_for("applied", n)["id"] == identity
+
+
+def test_a_supervisor_that_is_killed_leaves_no_collector_behind(host: Host) -> None:
+    host.apply(host.flowing("orphan"))
+    os.kill(host.pid, signal.SIGKILL)
+
+    # The collector looks after its parent every five seconds.
+    until(lambda: processes_of(host) == [], lambda: str(processes_of(host)))
+    host.install()
+    until(host.sends, host.log)
+
+
+def test_installing_again_changes_nothing(host: Host) -> None:
+    host.apply(host.flowing("steady"))
+    pid = host.pid
+
+    assert f"Up to date, and running as process {pid}." in host.install()
+    assert host.pid == pid
+
+
+def test_a_silent_host_is_stale_until_it_speaks_again(host: Host, fleet_service: LocalService) -> None:
+    n = host.apply(host.flowing("silent"))
+    os.kill(host.pid, signal.SIGSTOP)
+    fleet_service.stop()
+    later = LocalService(
+        fleet_service.data, **fleet_service.environment, HEADGATE_CLOCK_AHEAD_SECONDS=str(15 * 60 + 30)
+    )
+    later.start()
+    try:
+        host.api = later.client()
+        assert host.instance()["state"] == "stale"
+        counts = host.api.get(f"/fleets/{host.fleet_id}").json()["instances"]
+        assert (counts["stale"], counts["applied"], counts["total"]) == (1, 0, 1)
+        os.kill(host.pid, signal.SIGCONT)
+        host.wait_for("applied", n)
+    finally:
+        os.kill(host.pid, signal.SIGCONT)
+        later.stop()
+        fleet_service.start()
+        host.api = fleet_service.client()
+
+
+def test_a_deleted_token_lets_nobody_report_and_leaves_the_collector_running(
+    fleet_service: LocalService, tmp_path: Path
+) -> None:
+    with fleet_host.host(tmp_path, fleet_service.client(), "forgotten") as one:
+        one.install()
+        one.apply(one.flowing("good"))
+        delete_tokens_of(one.fleet_id, fleet_service.data)
+        n = one.publish(one.flowing("never"))
+        one.assign(n)
+
+        until(lambda: "401 Unauthorized" in one.log(), one.log)
+        assert one.flows_as("good")
+        assert one.instance()["state"] == "pending_pickup"
+        assert one.uninstall() == f"Removed from {one.root}.\n"
+        assert not one.root.exists()
+        assert processes_of(one) == []
+
+
+def test_a_second_supervisor_does_not_share_the_first_ones_storage(host: Host) -> None:
+    program, file = host.root / "bin" / "headgate-supervisor", host.root / "etc" / "environment"
+    done = subprocess.run([program, "--environment", file], capture_output=True, text=True, check=False, timeout=60)
+
+    assert done.returncode == 1
+    assert f"is in use by another supervisor, process {host.pid}" in done.stderr
+
+
+def delete_tokens_of(fleet_id: str, data: Path) -> None:
+    """As an operator would, in the table: the API has no way to delete a fleet's token."""
+    environment = of_service(data)
+    table = boto3.client(
+        "dynamodb",
+        endpoint_url=environment["AWS_ENDPOINT_URL"],
+        aws_access_key_id=environment["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=environment["AWS_SECRET_ACCESS_KEY"],
+        region_name=environment["AWS_DEFAULT_REGION"],
+    )
+    name = environment["HEADGATE_FLEETS_TABLE"]
+    for item in table.scan(TableName=name)["Items"]:
+        if item["pk"]["S"].startswith("token#") and item["fleet_id"]["S"] == fleet_id:
+            table.delete_item(TableName=name, Key={"pk": item["pk"], "sk": item["sk"]})
