@@ -234,7 +234,9 @@ class WarningOut(BaseModel):
 class DeploymentChanged(DeploymentOut):
     """With what the collector says of the version, if one was assigned; it is assigned all the same."""
 
-    warnings: list[WarningOut]
+    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
+
+    warnings: list[WarningOut] = Field(default_factory=list)
 
     @classmethod
     def with_check(cls, group: Deployment, check: Check) -> Self:

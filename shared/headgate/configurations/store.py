@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
-from headgate import aws, blobs, clock, dynamo
+from headgate import aws, blobs, clock, dynamo, once
 from headgate.configurations import keys
 from headgate.configurations.model import Configuration, Status, Version
 from headgate.dynamo import Item, Value
@@ -126,6 +126,7 @@ def create(created: Configuration, first: Version) -> None:
         _put_new(settings().configurations_table, _configuration_item(created)),
         _put_new(settings().versions_table, _version_item(created.id, first)),
         _put_new(settings().versions_table, _yaml_item(created.id, first)),
+        *once.writes(f"/configurations/{created.id}"),
     )
 
 
@@ -142,6 +143,7 @@ def append(before: Configuration, added: Version) -> None:
         counted,
         _put_new(settings().versions_table, _version_item(before.id, added)),
         _put_new(settings().versions_table, _yaml_item(before.id, added)),
+        *once.writes(f"/configurations/{before.id}/versions/{added.n}"),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
-from headgate import clock, dynamo, errors
+from headgate import clock, dynamo, errors, once
 from headgate.deployments.model import Assignment, Deployment, NameTaken, Role, VolumeMount
 from headgate.dynamo import Item, Value
 from headgate.fleets import keys, table
@@ -41,7 +41,8 @@ def writes_of_new(created: Deployment) -> list[TransactWriteItemTypeDef]:
 
 def create(created: Deployment) -> None:
     """One transaction. Raises NameTaken, LostRace."""
-    table.transact(writes_of_new(created), {0: NameTaken(created.name)})
+    noted = once.writes(f"/fleets/{created.fleet_id}/deployments/{created.id}")
+    table.transact([*writes_of_new(created), *noted], {0: NameTaken(created.name)})
 
 
 def replace(before: Deployment, after: Deployment, *records: TransactWriteItemTypeDef) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from headgate import clock, dynamo, errors
+from headgate import clock, dynamo, errors, once
 from headgate.deployments import store as deployments
 from headgate.dynamo import Item, Value
 from headgate.fleets import keys, table
@@ -47,6 +47,7 @@ def create(created: Fleet, token_hash: str, default: Deployment | None, limit: i
         table.put_new(_item(created)),
         table.put_new(token),
         *(deployments.writes_of_new(default) if default else []),
+        *once.writes(f"/fleets/{created.id}"),
     ]
     refusals: dict[int, errors.HeadgateError] = {0: LabelTaken(created.label), 1: FleetLimitReached(limit)}
     table.transact(writes, refusals)

@@ -1,23 +1,30 @@
 """`Idempotency-Key`: the same request sent again gets the first one's answer, for a day.
 
-Two writes around a create, and none without the header. An answer of 400 or above is not kept: it may be tried again.
+Two writes around a create, one within its transaction, and none without the header. An answer of 400 or above is not
+kept: it may be tried again.
 """
 
+from __future__ import annotations
+
+import contextlib
 import hashlib
 import json
 import re
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 from starlette.responses import Response
 
 from headgate import aws, blobs, clock, dynamo, errors
 from headgate.dynamo import Item
 from headgate.identity import keys
 from headgate.settings import settings
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
 
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,255}")
 _KEPT: Final = timedelta(hours=24)
@@ -47,12 +54,20 @@ class Claim:
     nonce: str
 
 
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What the first request made is at `path`; its answer was lost. `claim` is that request's."""
+
+    path: str
+    claim: Claim
+
+
 def fingerprint(method: str, path: str, body: bytes) -> str:
     return hashlib.sha256(b"\0".join((method.encode(), path.encode(), body))).hexdigest()
 
 
-def claim(credential_id: str, header: str, request_fingerprint: str, at: datetime) -> Claim | Response:
-    """Take the key, or return the answer that the same request got before; one conditional write.
+def claim(credential_id: str, header: str, request_fingerprint: str, at: datetime) -> Claim | Made | Response:
+    """Take the key, or return the answer that the same request got before, or what it made; one conditional write.
 
     Raises Invalid for a key that is not 1–255 visible ASCII characters, KeyReused, FirstUnderWay.
     """
@@ -75,7 +90,31 @@ def claim(credential_id: str, header: str, request_fingerprint: str, at: datetim
         if not dynamo.condition_failed(error):
             raise
         return _first_answer(dynamo.current_item(error), mine)
+    except BotoCoreError:
+        # It may have been written all the same, and would keep the key from the next request.
+        with contextlib.suppress(BotoCoreError, ClientError):
+            release(mine)
+        raise
     return mine
+
+
+def made(mine: Claim, path: str, at: datetime) -> TransactWriteItemTypeDef:
+    """The write that notes what is made, to stand in the transaction that makes it.
+
+    Another request that has taken the key over meanwhile makes that transaction fail.
+    """
+    return {
+        "Update": {
+            "TableName": settings().identity_table,
+            "Key": dynamo.marshal(mine.key),
+            "UpdateExpression": "SET made = :path, expires = :expires, expires_at = :expires_at",
+            "ConditionExpression": "nonce = :nonce",
+            "ExpressionAttributeValues": dynamo.marshal(
+                {":path": path, ":nonce": mine.nonce}
+                | {f":{name}": value for name, value in _expiry(at + _KEPT).items()}
+            ),
+        }
+    }
 
 
 def keep(mine: Claim, response: Response, at: datetime) -> None:
@@ -86,11 +125,16 @@ def keep(mine: Claim, response: Response, at: datetime) -> None:
 
 
 def release(mine: Claim) -> None:
-    """Let the key be used again: the request came to nothing."""
+    """Let the key be used again, unless the request has made something after all."""
+    _settle(mine, None, "nonce = :nonce AND attribute_not_exists(made)")
+
+
+def forget(mine: Claim) -> None:
+    """Let the key be used again: what was made under it is no more."""
     _settle(mine, None)
 
 
-def _settle(mine: Claim, answer: Item | None) -> None:
+def _settle(mine: Claim, answer: Item | None, condition: str = "nonce = :nonce") -> None:
     """Replace the claim by its answer, or by nothing, unless another request has taken the key over meanwhile."""
     nonce = dynamo.marshal({":nonce": mine.nonce})
     try:
@@ -98,7 +142,7 @@ def _settle(mine: Claim, answer: Item | None) -> None:
             aws.dynamodb().delete_item(
                 TableName=settings().identity_table,
                 Key=dynamo.marshal(mine.key),
-                ConditionExpression="nonce = :nonce",
+                ConditionExpression=condition,
                 ExpressionAttributeValues=nonce,
             )
         else:
@@ -106,7 +150,7 @@ def _settle(mine: Claim, answer: Item | None) -> None:
             aws.dynamodb().put_item(
                 TableName=settings().identity_table,
                 Item=dynamo.marshal(item),
-                ConditionExpression="nonce = :nonce",
+                ConditionExpression=condition,
                 ExpressionAttributeValues=nonce,
             )
     except ClientError as error:
@@ -114,10 +158,16 @@ def _settle(mine: Claim, answer: Item | None) -> None:
             raise
 
 
-def _first_answer(item: Item, mine: Claim) -> Response:
+def _first_answer(item: Item, mine: Claim) -> Claim | Made | Response:
+    if item.get("nonce") == mine.nonce:
+        # Our own: the answer to the first attempt was lost on its way.
+        return mine
     if item and item["fingerprint"] != mine.fingerprint:
         message = "This key was used for another request; use a new one"
         raise KeyReused(message, [errors.FieldError(("header", "Idempotency-Key"), message)])
+    if "status" not in item and "made" in item:
+        first = Claim(mine.key, mine.fingerprint, dynamo.text(item, "nonce"))
+        return Made(dynamo.text(item, "made"), first)
     if "status" not in item:
         raise FirstUnderWay("The first request with this key has not ended; try again shortly")
     answer = json.loads(blobs.read(item))

@@ -203,7 +203,7 @@ def _aws_fault(request: Request, error: Exception) -> JSONResponse:
         request,
         503,
         "unavailable",
-        "A part of the service did not answer, and the request was not carried out; try again shortly",
+        "A part of the service did not answer; the request may not have been carried out. Try again shortly",
         headers={"Retry-After": _RETRY_AFTER_OUTAGE},
     )
 

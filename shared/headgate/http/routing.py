@@ -9,9 +9,9 @@ from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
-from headgate import clock, errors
+from headgate import clock, errors, once
 from headgate.audit import service as audit
-from headgate.http import credentials, idempotency, problems
+from headgate.http import credentials, idempotency, problems, replay
 from headgate.http.log import logger
 
 _PUBLIC: Final = "/api/v1/public"
@@ -64,7 +64,7 @@ class Route(APIRoute):
                 await run_in_threadpool(enter_as, request)
             _refuse_unknown_query(request, query_names)
             if creates and enter_as is not None and "idempotency-key" in request.headers:
-                response = await _once(request, handle)
+                response = await _once(request, handle, self)
             else:
                 response = await handle(request)
             if enter_as is _as_writer and response.status_code < 400:
@@ -116,26 +116,42 @@ def _record(request: Request, action: str, response: Response) -> None:
         logger.error("change_not_recorded", action=action, target=target, kind=type(error).__name__)
 
 
-async def _once(request: Request, handle: Callable[[Request], Coroutine[None, None, Response]]) -> Response:
+async def _once(
+    request: Request, handle: Callable[[Request], Coroutine[None, None, Response]], route: APIRoute
+) -> Response:
     body = await request.body()
     caller = request.state.caller
-    claimed = await run_in_threadpool(
-        idempotency.claim,
-        # A session acts in several organizations.
-        f"{caller.organization_id}#{caller.credential_id}",
-        request.headers["idempotency-key"],
-        idempotency.fingerprint(request.method, request.url.path, body),
-        clock.now(),
-    )
+
+    async def claim() -> idempotency.Claim | idempotency.Made | Response:
+        return await run_in_threadpool(
+            idempotency.claim,
+            # A session acts in several organizations.
+            f"{caller.organization_id}#{caller.credential_id}",
+            request.headers["idempotency-key"],
+            idempotency.fingerprint(request.method, request.url.path, body),
+            clock.now(),
+        )
+
+    claimed = await claim()
+    if isinstance(claimed, idempotency.Made):
+        answer = await replay.of(request, route, claimed.path)
+        if answer is not None:
+            return answer
+        await run_in_threadpool(idempotency.forget, claimed.claim)
+        claimed = await claim()
     if isinstance(claimed, Response):
         return claimed
+    if isinstance(claimed, idempotency.Made):
+        raise errors.Contention("Another request with this key was made at once; try again shortly")
+    mine = claimed
     try:
-        response = await handle(request)
+        with once.noted_by(lambda path: idempotency.made(mine, path, clock.now())):
+            response = await handle(request)
     except BaseException:
-        await run_in_threadpool(idempotency.release, claimed)
+        await run_in_threadpool(idempotency.release, mine)
         raise
     try:
-        await run_in_threadpool(idempotency.keep, claimed, response, clock.now())
+        await run_in_threadpool(idempotency.keep, mine, response, clock.now())
     except Exception as error:  # noqa: BLE001  the create is done: a fault in remembering it must not turn it into an error
         logger.error("idempotency_not_kept", kind=type(error).__name__)
     return response

@@ -1,20 +1,25 @@
 """The runs table, and the files of runs in the bucket. One function, one access pattern."""
 
+from __future__ import annotations
+
 import json
 import zlib
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from botocore.exceptions import ClientError
 
-from headgate import aws, clock, dynamo
+from headgate import aws, clock, dynamo, once
 from headgate.dynamo import Item, Value
 from headgate.identity.model import Principal, PrincipalKind
 from headgate.rules.items import rule_attributes, rule_of
 from headgate.rules.model import Signal
 from headgate.runs.model import RuleResult, Run, RunRule, Status
 from headgate.settings import settings
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
 
 _LINK_SECONDS: Final = 300
 
@@ -24,8 +29,9 @@ class AlreadyFinal(Exception):
 
 
 def create(run: Run) -> None:
-    """Keep a new run; one write."""
-    aws.dynamodb().put_item(TableName=settings().runs_table, Item=dynamo.marshal(_item(run)))
+    """Keep a new run; one transaction."""
+    put: TransactWriteItemTypeDef = {"Put": {"TableName": settings().runs_table, "Item": dynamo.marshal(_item(run))}}
+    aws.dynamodb().transact_write_items(TransactItems=[put, *once.writes(f"/testing/runs/{run.id}")])
 
 
 def run(run_id: str) -> Run | None:

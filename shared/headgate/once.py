@@ -1,0 +1,35 @@
+"""A create under an `Idempotency-Key` happens once, even when its answer is lost with its process.
+
+The transaction that makes the thing also writes into the key's record where the thing is. Whoever holds the key's
+record (`headgate.http.idempotency`) says how; a store only adds `once.writes(path)` to its transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
+
+Note = Callable[[str], "TransactWriteItemTypeDef"]
+
+_note: Final[ContextVar[Note | None]] = ContextVar("note", default=None)
+
+
+def writes(path: str) -> list[TransactWriteItemTypeDef]:
+    """What to write with the thing that comes to be at `path` (of the public API); nothing where there is no key."""
+    note = _note.get()
+    return [] if note is None else [note(path)]
+
+
+@contextmanager
+def noted_by(note: Note) -> Iterator[None]:
+    """Within the block, and in the threads that it starts work in, a create notes its path with `note`."""
+    before = _note.set(note)
+    try:
+        yield
+    finally:
+        _note.reset(before)
