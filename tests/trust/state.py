@@ -1,0 +1,70 @@
+"""What the tables and the bucket hold: taken, compared, and put back."""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from headgate_local.moto_data import MotoData
+from headgate_local.moto_patches import LOCK
+from headgate_local.objects import ObjectFiles
+from headgate_local.records import Change, Json
+from headgate_local.template import Template
+
+Held = dict[tuple[str, str], Json]
+
+# Counting what is used and tried: not what a request is for.
+_COUNTERS: Final = ("rate_used", "rate_minute")
+_TIME_OR_NAME: Final = re.compile(
+    r"\d{4}-\d\d-\d\dT[0-9:.]+Z|(?<=_)[0-9a-z]{26}|[0-9a-f]{64}|[0-9A-Za-z_]+@[a-z.]+",
+)
+
+
+class State:
+    """All items and objects of the template's tables and buckets."""
+
+    def __init__(self, template: Template, folder: Path) -> None:
+        self._tables = MotoData(template.tables(), [], ObjectFiles(folder))
+        self._data = MotoData(template.tables(), template.buckets(), ObjectFiles(folder))
+        self._buckets = [bucket.name for bucket in template.buckets()]
+
+    def take(self) -> Held:
+        with LOCK:
+            return {(one.place, one.key): one.value for one in self._everything()}
+
+    def put_back(self, held: Held) -> None:
+        with LOCK:
+            now = {(one.place, one.key): one.value for one in self._everything()}
+            for place, key in now.keys() - held.keys():
+                self._data.apply(Change(place, key, None))
+            for (place, key), value in held.items():
+                if now.get((place, key)) != value:
+                    self._data.apply(Change(place, key, value))
+
+    def _everything(self) -> Iterator[Change]:
+        """All but the gallery, which no request changes."""
+        yield from self._tables.everything()
+        for bucket in self._buckets:
+            for key in list(self._data.s3.buckets[bucket].keys):
+                if not key.startswith("flows/"):
+                    yield self._data.object(bucket, key)
+
+
+def changes(before: Held, after: Held) -> set[str]:
+    """What became of items and objects, in words that are the same for any two runs of one request."""
+    return {
+        _word(place, key, before.get((place, key)), after.get((place, key)))
+        for place, key in before.keys() | after.keys()
+        if _counted_out(before.get((place, key))) != _counted_out(after.get((place, key)))
+    }
+
+
+def _counted_out(value: Json) -> Json:
+    if not isinstance(value, Mapping):
+        return value
+    return {name: one for name, one in value.items() if name not in _COUNTERS}
+
+
+def _word(place: str, key: str, before: Json, after: Json) -> str:
+    what = "new" if before is None else "gone" if after is None else "changed"
+    return f"{what} {place.rpartition('/')[2]} {_TIME_OR_NAME.sub('*', key)}"
