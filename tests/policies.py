@@ -16,7 +16,13 @@ _FORMS = {
     "AWS::Cognito::UserPool": "cognito-idp:::{name}",
 }
 # Each call has one value of each key: a transaction's entries are asked for one by one.
-_OPERATORS = ("StringLike", "ForAnyValue:StringLike", "ForAllValues:StringLike")
+_OPERATORS = (
+    "StringLike",
+    "ForAnyValue:StringLike",
+    "ForAllValues:StringLike",
+    "ForAllValues:StringEquals",
+    "ForAnyValue:StringEquals",
+)
 
 
 @dataclass(frozen=True)
@@ -31,7 +37,7 @@ class Permission:
     conditions: tuple[tuple[str, tuple[str, ...]], ...]
 
     def covers(self, call: Call) -> bool:
-        values = {"dynamodb:LeadingKeys": f"{call.leading_key}#x", "s3:prefix": f"{call.prefix}/x"}
+        values = {"dynamodb:LeadingKeys": _whole(call.leading_key), "s3:prefix": _whole(call.prefix)}
         return (
             self.function == call.function
             and fnmatchcase(call.action, self.action)
@@ -71,6 +77,11 @@ def unused(calls: Iterable[Call], given: list[Permission]) -> list[str]:
     return sorted(str(one) for one in given if one.effect == "Allow" and not any(one.covers(call) for call in made))
 
 
+def _whole(cut: str) -> str:
+    """A value that begins as the recorded one does."""
+    return f"{cut}x" if cut.endswith(("#", "/")) else cut
+
+
 def _statements(properties: Mapping[str, Any]) -> Iterator[Any]:
     for policy in properties.get("Policies", []):
         assert isinstance(policy, dict), f"{policy} is a managed policy: say what is allowed"
@@ -97,8 +108,8 @@ def _resource(template: Template, node: Any) -> str:
         case {"Fn::Sub": str(text)} if text.startswith("${") and ".Arn}" in text:
             logical_id, _, rest = text.removeprefix("${").partition(".Arn}")
             return _arn(template, logical_id) + rest
-        case "*":
-            return "*"
+        case {"Fn::Sub": str(text)} if ":states:" in text:
+            return f"states:::{str(template.resolve(node)).rpartition(':')[2]}"
     raise AssertionError(f"the resource {node} is not understood")
 
 

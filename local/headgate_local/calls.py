@@ -2,7 +2,7 @@
 
 On when HEADGATE_CALLS names a folder: each process writes one file there, a line of JSON for each kind of call when it
 first happens. A call is told by what IAM would be asked: function, action, the resource's ARN without the account, and
-the values of the condition keys that the policies use, cut to what is before the first `#` or `/`.
+the values of the condition keys that the policies use, cut after the first `#` or `/`.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def record_to(path: Path) -> None:
         if function and code in _MISSING and model.service_model.service_name == "s3":
             # S3 says that a key is not there only to those who may list it; others get 403.
             bucket, key = context["headgate_bucket"], str(context["headgate_key"])
-            write([Call(function, "s3:ListBucket", f"s3:::{bucket}", prefix=_before(key, "/"))])
+            write([Call(function, "s3:ListBucket", f"s3:::{bucket}", prefix=_up_to(key, "/"))])
 
     boto3.setup_default_session()
     session = boto3.DEFAULT_SESSION
@@ -133,8 +133,8 @@ def _asked(function: str, model: OperationModel, params: Parameters) -> list[Cal
         case "s3":
             action, bucket, key = _S3_ACTIONS.get(operation, operation), params.get("Bucket"), params.get("Key")
             if key is None:
-                return [Call(function, f"s3:{action}", f"s3:::{bucket}", prefix=_before(params.get("Prefix"), "/"))]
-            return [Call(function, f"s3:{action}", f"s3:::{bucket}/{_before(key, '/')}/x")]
+                return [Call(function, f"s3:{action}", f"s3:::{bucket}", prefix=_up_to(params.get("Prefix"), "/"))]
+            return [Call(function, f"s3:{action}", f"s3:::{bucket}/{_up_to(key, '/')}x")]
         case "stepfunctions":
             arn = str(params.get("stateMachineArn") or params.get("executionArn"))
             return [Call(function, f"states:{operation}", f"states:::{arn.rpartition(':')[2]}")]
@@ -165,8 +165,8 @@ def _item(function: str, action: str, params: Parameters) -> Call:
         return Call(function, f"dynamodb:{action}", f"{resource}/index/{index}")
     key = params.get("Key") or params.get("Item") or {}
     leading = cast("dict[str, dict[str, str]]", key).get("pk", {}).get("S", "")
-    return Call(function, f"dynamodb:{action}", resource, leading_key=_before(leading, "#"))
+    return Call(function, f"dynamodb:{action}", resource, leading_key=_up_to(leading, "#"))
 
 
-def _before(text: object, separator: str) -> str:
-    return str(text or "").partition(separator)[0]
+def _up_to(text: object, separator: str) -> str:
+    return "".join(str(text or "").partition(separator)[:2])

@@ -1,0 +1,253 @@
+"""Requests that make the functions call what the other tests here do not; test_policies.py looks at what they called.
+
+Here everything is in one process, so that AWS can be in a state that nobody gets it into from outside.
+"""
+
+import base64
+import json
+import random
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import boto3
+import pytest
+from fastapi.testclient import TestClient
+from httpx2 import Response
+
+import run_steps.app
+from application import first_organization
+from headgate import aws, checker, clock
+from headgate.flows import publish
+from headgate.identity import keys, member_store, sessions
+from headgate.identity import service as identity
+from headgate.identity.model import Member, Principal, User
+from headgate.ids import new_id
+from headgate.runs import service as runs
+from headgate.settings import settings
+from headgate_local import calls, gallery, template, user_pool
+from headgate_local.service import functions
+
+pytestmark = pytest.mark.end_to_end
+
+API = "/api/v1/public"
+YAML = "receivers: {nop: }\nexporters: {nop: }\nservice: {pipelines: {logs: {receivers: [nop], exporters: [nop]}}}\n"
+LARGE = f"# {base64.b64encode(random.Random(1).randbytes(500_000)).decode()}\n{YAML}"
+RUN = {"sample": "a", "signal_type": "logs", "target_pipeline": "logs"}
+
+
+@dataclass(frozen=True)
+class People:
+    """Two members, by tokens of service accounts, and an Admin, by a session."""
+
+    ann: TestClient
+    bob: TestClient
+    ada: TestClient
+
+
+@pytest.fixture(scope="module", autouse=True)
+def recording(aws_here: template.Template, recorded_calls: Path) -> Iterator[None]:
+    """Calls made in this process are written down as well."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", "https://fleet.example")
+        settings.cache_clear()
+        calls.record_to(recorded_calls / "here.jsonl")
+        aws.forget_clients()
+        publish.upload(publish.build(gallery.FLOWS), settings().bucket)
+        yield
+        checker.close()
+    boto3.DEFAULT_SESSION = None
+    aws.forget_clients()
+
+
+@pytest.fixture
+def people(aws_here: template.Template) -> People:
+    application = functions(aws_here)
+    organization = identity.create_organization("Acme")
+
+    def client(**headers: str) -> TestClient:
+        return TestClient(application, raise_server_exceptions=False, headers=headers)
+
+    def token(name: str) -> str:
+        account = identity.create_service_account(organization.id, name)
+        return identity.create_token(organization.id, account.id, name=name, access="read_write")[1]
+
+    user = User(new_id("usr"), f"{new_id('usr')}@example.com", clock.now())
+    assert member_store.put_user(user)
+    by = Principal("user", user.id, user.email)
+    member_store.add_user(Member(organization.id, by, "admin", "active", clock.now()))
+    _, session = sessions.begin(user, "cli", clock.now())
+    return People(
+        client(Authorization=f"Bearer {token('ann')}"),
+        client(Authorization=f"Bearer {token('bob')}"),
+        client(Authorization=f"Bearer {session}", **{"X-Service-Org": organization.id}),
+    )
+
+
+def created(response: Response) -> str:
+    assert response.status_code in (201, 202), response.text
+    return str(response.json()["id"])
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        (f"{API}/configurations", {"name": "Edge", "yaml": YAML}, 201),
+        (f"{API}/configurations", {"name": "Edge", "yaml": LARGE}, 201),
+        (f"{API}/fleets", {"label": "Edge", "type": "server-supervisor"}, 201),
+        (f"{API}/testing/runs", {**RUN, "yaml": YAML, "collector_version": "0.0.1"}, 202),
+    ],
+    ids=["a configuration", "a large configuration", "a fleet", "a run"],
+)
+def test_a_create_that_is_sent_again_is_answered_again(
+    people: People, path: str, body: dict[str, object], status: int
+) -> None:
+    first, again = (people.ann.post(path, json=body, headers={"Idempotency-Key": "k"}) for _ in range(2))
+
+    assert (first.status_code, again.status_code) == (status, status), first.text
+    assert (again.content, again.headers["Idempotency-Replayed"]) == (first.content, "true")
+
+
+@pytest.mark.parametrize("path", [f"{API}/configurations", f"{API}/fleets", f"{API}/testing/runs"])
+def test_a_create_that_failed_may_be_sent_again(people: People, path: str) -> None:
+    answers = [people.ann.post(path, json={}, headers={"Idempotency-Key": "k"}) for _ in range(2)]
+
+    assert [one.status_code for one in answers] == [422, 422]
+
+
+@pytest.mark.parametrize("path", ["configurations", "fleets", "flows", "identity", "testing/runs/run_0"])
+def test_a_session_reads_in_every_group(people: People, path: str) -> None:
+    assert people.ada.get(f"{API}/{path}").status_code in (200, 404)
+
+
+def test_a_session_lints(people: People) -> None:
+    answer = people.ada.post(f"{API}/ottl/lint", json={"context": "log", "conditions": ["true"]})
+
+    assert (answer.status_code, answer.json()["valid"]) == (200, True)
+
+
+@pytest.mark.parametrize("path", ["configurations", "fleets", "flows"])
+def test_the_first_page_of_a_new_deployment_makes_its_signing_key(people: People, path: str) -> None:
+    if path == "configurations":
+        for name in ("Edge", "Core"):
+            created(people.ann.post(f"{API}/{path}", json={"name": name, "yaml": YAML}))
+    elif path == "fleets":
+        for name in ("Edge", "Core"):
+            created(people.ann.post(f"{API}/{path}", json={"label": name, "type": "server-supervisor"}))
+    key = {name: {"S": str(value)} for name, value in keys.signing_key().items()}
+    aws.dynamodb().delete_item(TableName=settings().identity_table, Key=key)
+    identity._signing_key.cache_clear()
+
+    first = people.ann.get(f"{API}/{path}", params={"limit": 1}).json()
+    second = people.ann.get(f"{API}/{path}", params={"limit": 1, "cursor": first["next_cursor"]}).json()
+    assert first["items"] != second["items"]
+
+
+def test_a_flow_is_read_and_an_unknown_one_is_404(people: People) -> None:
+    slug = people.ann.get(f"{API}/flows").json()["items"][0]["slug"]
+
+    assert people.ann.get(f"{API}/flows/{slug}").status_code == 200
+    assert people.ann.get(f"{API}/flows/nothing-of-that-name").status_code == 404
+
+
+def test_others_see_the_published_versions(people: People) -> None:
+    made = created(people.ann.post(f"{API}/configurations", json={"name": "Edge", "yaml": LARGE}))
+    people.ann.post(f"{API}/configurations/{made}/versions/1/publish").raise_for_status()
+
+    seen = people.bob.get(f"{API}/configurations/{made}/versions").json()["items"]
+    run = people.bob.post(f"{API}/testing/runs", json={**RUN, "configuration_id": made, "version_number": 1})
+
+    assert [one["n"] for one in seen] == [1]
+    # There is no state machine here; the version and its text were read.
+    assert (run.status_code, run.json()["code"]) == (503, "testing_unavailable")
+
+
+def test_a_deployment_group_takes_another_name(people: People) -> None:
+    made = created(people.ann.post(f"{API}/fleets", json={"label": "Edge", "type": "server-supervisor"}))
+    (group,) = people.ann.get(f"{API}/fleets/{made}/deployments").json()["items"]
+    path = f"{API}/fleets/{made}/deployments/{group['id']}"
+
+    assert people.ann.patch(path, json={"name": "Hosts"}).json()["name"] == "Hosts"
+
+
+def test_a_run_whose_execution_does_not_start_leaves_nothing(people: People) -> None:
+    answer = people.ann.post(f"{API}/testing/runs", json={**RUN, "yaml": YAML})
+
+    assert (answer.status_code, answer.json()["code"]) == (503, "testing_unavailable")
+    assert aws.dynamodb().scan(TableName=settings().runs_table)["Count"] == 0 or runs.settle_unfinished() == 0
+
+
+def test_a_step_that_fails_before_there_are_files_ends_the_run(people: People, aws_here: template.Template) -> None:
+    answer = people.ann.post(f"{API}/testing/runs", json={**RUN, "yaml": YAML, "collector_version": "0.0.1"})
+    run_id = created(answer)
+    # As it stands before its refusal is known.
+    aws.dynamodb().update_item(
+        TableName=settings().runs_table,
+        Key={"run_id": {"S": run_id}},
+        UpdateExpression="SET #status = :running",
+        ExpressionAttributeNames={"#status": "status"},
+        ExpressionAttributeValues={":running": {"S": "Running"}},
+    )
+
+    with calls.of("RunStepsFunction"):
+        failed = {"Error": "States.TaskFailed", "Cause": "gone"}
+        run_steps.app.handler({"step": "fail", "run_id": run_id, "stage": "collect", "error": failed}, None)
+
+    assert people.ann.get(f"{API}/testing/runs/{run_id}").json()["status"] == "Error"
+
+
+def test_somebody_with_an_account_is_invited_to_another_organization(people: People) -> None:
+    user_pool.add_account("known@example.com", "four words in a row")
+
+    answer = people.ada.post("/api/v1/app/members", json={"email": "known@example.com", "role": "contributor"})
+
+    assert answer.status_code == 201, answer.text
+
+
+Answers = tuple[str, list[dict[str, str]]]
+
+
+@pytest.fixture
+def cloudformation() -> Iterator[Answers]:
+    """Where CloudFormation waits for the answer of a custom resource, and the answers."""
+    answers: list[dict[str, str]] = []
+
+    class Waiting(BaseHTTPRequestHandler):
+        def do_PUT(self) -> None:
+            answers.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Waiting)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/", answers
+    server.shutdown()
+    server.server_close()
+
+
+def test_cloudformation_makes_the_first_organization_once(cloudformation: Answers) -> None:
+    """A deployment's own function, which a local service has no use for; its Admin had an account from a first try."""
+    url, answers = cloudformation
+    user_pool.add_account("first@example.com", "four words in a row")
+    event = {
+        "RequestType": "Create",
+        "ResponseURL": url,
+        "StackId": "stack",
+        "RequestId": "request",
+        "LogicalResourceId": "FirstOrganizationAndAdmin",
+        "ResourceProperties": {
+            "Organization": "Acme",
+            "AdminEmail": "first@example.com",
+            "Url": "https://headgate.example",
+        },
+    }
+    with calls.of("FirstOrganizationFunction"):
+        first_organization.handler(event, None)
+        first_organization.handler(event, None)
+
+    assert [answer["Status"] for answer in answers] == ["SUCCESS", "SUCCESS"], answers
