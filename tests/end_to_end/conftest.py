@@ -7,6 +7,7 @@ import pytest
 
 from headgate_local import calls, template
 from tests.conftest import aws_for
+from tests.end_to_end.cli_support import Cli, Founder
 from tests.end_to_end.local_service import LocalService
 
 HERE = Path(__file__).parent
@@ -63,3 +64,17 @@ def own_service(tmp_path: Path) -> Iterator[LocalService]:
     started.start()
     yield started
     started.stop()
+
+
+@pytest.fixture(scope="session")
+def founder(service: LocalService) -> Founder:
+    """Makes new organizations."""
+    return Founder(service)
+
+
+@pytest.fixture
+def cli(service: LocalService, founder: Founder, tmp_path: Path) -> Cli:
+    """The command line in an empty folder, with a token of an organization that holds nothing."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    return Cli(folder, service.base_url, founder.token(tmp_path.name[:100]))

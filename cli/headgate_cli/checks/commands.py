@@ -64,9 +64,10 @@ def validate(api: Api, files: Sequence[str], version: str, env: Sequence[str], o
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--notes", is_flag=True, help="Show remarks on right expressions too, such as an inferred context.")
 @_format
 @connected
-def lint(api: Api, files: Sequence[str], output: str) -> None:
+def lint(api: Api, files: Sequence[str], notes: bool, output: str) -> None:
     """Check every OTTL expression of files with the collector's own grammar; `-` is standard input.
 
     Ends with 0 when every expression is right, and with 1 when one is not or could not be checked.
@@ -74,10 +75,11 @@ def lint(api: Api, files: Sequence[str], output: str) -> None:
     \b
     Examples:
       headgate lint collector.yaml
+      headgate lint --notes collector.yaml
       headgate lint --format github collector.yaml gateway.yaml
     """
     answers, failed = _ask(api, "/ottl/lint", files, {}, "could not lint")
-    found = [one for file, (_, answer) in answers.items() for one in findings.of_lint(file, answer)]
+    found = [one for file, (_, answer) in answers.items() for one in findings.of_lint(file, answer, notes=notes)]
     _show(answers, found, output, complete=not failed)
     if output == "text":
         for file, (_, answer) in answers.items():

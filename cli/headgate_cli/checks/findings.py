@@ -59,13 +59,13 @@ def of_validation(file: str, answer: Entity) -> list[Finding]:
     ]
 
 
-def of_lint(file: str, answer: Entity) -> list[Finding]:
-    """The errors and notes of an answer of POST /ottl/lint; of what it cannot judge, nothing."""
+def of_lint(file: str, answer: Entity, *, notes: bool) -> list[Finding]:
+    """The errors of an answer of POST /ottl/lint, and its `notes` if wanted; of what it cannot judge, nothing."""
     found = []
     for item in entities(answer, "items"):
         location = item.get("location")
         place: Entity = location if isinstance(location, dict) else {}
-        for severity, code, name in _LINT:
+        for severity, code, name in _LINT if notes else _LINT[:1]:
             if optional(item, name):
                 at = (optional(place, "path"), _at(place, "line"), _at(place, "column"))
                 found.append(Finding(file, severity, code, optional(item, name), *at))

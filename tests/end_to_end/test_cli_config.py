@@ -1,0 +1,379 @@
+"""`headgate config`: what is saved, what is not, and what one is told about it."""
+
+import json
+import re
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tests.end_to_end.cli_support import BROKEN, EDGE, Cli, Done, until_end
+
+pytestmark = pytest.mark.end_to_end
+
+
+def pushed(cli: Cli, text: str = EDGE, name: str = "edge.yaml") -> str:
+    """The id of the configuration that the file became."""
+    cli.write(name, text)
+    (one,) = json.loads(cli.ok("config", "push", name, "--json"))
+    return str(one["configuration_id"])
+
+
+def test_a_file_becomes_a_draft_and_then_only_what_differs_is_saved(cli: Cli) -> None:
+    made = pushed(cli)
+    again = cli.run("config", "push", "edge.yaml")
+    cli.write("edge.yaml", EDGE.replace("5s", "6s"))
+    changed = cli.ok("config", "push", "edge.yaml", "--publish", "-m", "Wait longer")
+
+    assert (again.code, again.out) == (0, "edge.yaml: edge v1, unchanged\n")
+    assert changed == "edge.yaml: edge v2, published\n"
+    assert cli.versions(made) == [EDGE, EDGE.replace("5s", "6s")]
+    with cli.api() as api:
+        version = api.get(f"/configurations/{made}/versions/2").json()
+    assert (version["status"], version["description"]) == ("published", "Wait longer")
+
+
+@pytest.mark.parametrize("text", [EDGE.replace("\n", "\r\n"), "﻿" + EDGE, EDGE.rstrip("\n"), EDGE + "# 配置\n"])
+def test_texts_go_and_come_byte_for_byte(cli: Cli, text: str) -> None:
+    pushed(cli, text)
+    cli.ok("config", "pull", "edge", "--to", "there")
+
+    assert (cli.folder / "there" / "edge.yaml").read_bytes() == text.encode()
+    assert cli.ok("config", "push", "edge.yaml", "there") == (
+        "edge.yaml: edge v1, unchanged\nthere/edge.yaml: edge v1, unchanged\n"
+    )
+
+
+def test_a_file_that_the_collector_refuses_is_shown_and_not_saved(cli: Cli) -> None:
+    cli.write("edge.yaml", BROKEN)
+    done = cli.run("config", "push", "edge.yaml")
+
+    assert (done.code, done.out) == (1, "")
+    assert "edge.yaml:6:14: error:" in done.err
+    assert "Nothing was saved" in done.err
+    assert cli.run("config", "list", "--json").json == []
+    assert not (cli.folder / "headgate.json").exists()
+    assert cli.ok("config", "push", "edge.yaml", "--no-validate") == "edge.yaml: edge v1\n"
+
+
+def test_nothing_of_a_folder_is_saved_when_one_file_is_wrong(cli: Cli) -> None:
+    cli.write("all/a.yaml", EDGE)
+    cli.write("all/b.yaml", BROKEN)
+
+    assert cli.run("config", "push", "all").code == 1
+    assert cli.run("config", "list", "--json").json == []
+
+
+def test_an_outage_of_the_validation_saves_nothing(cli: Cli) -> None:
+    made = pushed(cli)
+    with cli.api() as api:
+        # A collector that is not installed: its verdict cannot be had.
+        api.patch(f"/configurations/{made}/versions/1", json={"collector_version": "0.1.0"}).raise_for_status()
+    cli.write("edge.yaml", EDGE.replace("5s", "6s"))
+    done = cli.run("config", "push", "edge.yaml", "--publish")
+
+    assert done.code == 1
+    assert "could not validate edge.yaml" in done.err
+    assert cli.versions(made) == [EDGE]
+
+
+def test_a_server_that_is_not_there_saves_nothing_either(cli: Cli) -> None:
+    cli.write("edge.yaml", EDGE)
+    done = cli.run("config", "push", "edge.yaml", HEADGATE_URL="http://127.0.0.1:1")
+
+    assert (done.code, done.out) == (1, "")
+    assert "cannot reach http://127.0.0.1:1" in done.err
+
+
+def test_a_dry_run_shows_the_difference_and_saves_nothing(cli: Cli) -> None:
+    made = pushed(cli)
+    cli.write("edge.yaml", EDGE.replace("5s", "6s"))
+    done = cli.run("config", "push", "edge.yaml", "--dry-run", "--publish")
+
+    assert done.code == 0
+    assert "-    timeout: 5s\n+    timeout: 6s\n" in done.out
+    assert "would become edge v2, published" in done.err
+    assert cli.versions(made) == [EDGE]
+
+
+def test_what_somebody_else_pushed_is_not_pushed_over(cli: Cli) -> None:
+    made = pushed(cli)
+    cli.ok("config", "pull", made, "--to", "other")
+    cli.write("other/edge.yaml", EDGE.replace("5s", "7s"))
+    cli.ok("config", "push", "other")
+
+    unchanged = cli.run("config", "push", "edge.yaml")
+    cli.write("edge.yaml", EDGE.replace("5s", "8s"))
+    changed = cli.run("config", "push", "edge.yaml")
+    pulled = cli.run("config", "pull")
+
+    assert [one.code for one in (unchanged, changed, pulled)] == [1, 1, 1]
+    assert "the file has no change of its own: pull it" in unchanged.err
+    assert f"headgate config diff {made} --file edge.yaml" in changed.err
+    assert "was changed here" in pulled.err
+    assert (cli.folder / "edge.yaml").read_text() == EDGE.replace("5s", "8s")
+    assert len(cli.versions(made)) == 2
+
+    cli.ok("config", "push", "edge.yaml", "--force")
+    assert cli.versions(made)[2] == EDGE.replace("5s", "8s")
+
+
+def test_a_draft_that_was_changed_in_place_is_not_pushed_over(cli: Cli) -> None:
+    made = pushed(cli)
+    with cli.api() as api:
+        api.patch(f"/configurations/{made}/versions/1", json={"yaml": EDGE.replace("5s", "7s")}).raise_for_status()
+    cli.write("edge.yaml", EDGE.replace("5s", "8s"))
+
+    assert cli.run("config", "push", "edge.yaml").code == 1
+    assert cli.versions(made) == [EDGE.replace("5s", "7s")]
+
+
+def test_pushes_at_the_same_time_lose_nothing(cli: Cli) -> None:
+    made = pushed(cli)
+    folders = [f"clone{number}" for number in range(4)]
+    for number, folder in enumerate(folders):
+        cli.ok("config", "pull", made, "--to", folder)
+        cli.write(f"{folder}/edge.yaml", EDGE.replace("5s", f"{number + 10}s"))
+    with ThreadPoolExecutor() as pool:
+        done = list(pool.map(lambda folder: cli.run("config", "push", folder), folders))
+
+    there = cli.versions(made)
+    for number, one in enumerate(done):
+        text = EDGE.replace("5s", f"{number + 10}s")
+        # Saved and said so, or refused and said so.
+        assert (text in there) == (one.code == 0), one
+    assert len(there) == 1 + sum(one.code == 0 for one in done)
+
+
+def test_without_its_manifest_a_file_does_not_become_a_second_configuration(cli: Cli) -> None:
+    made = pushed(cli)
+    (cli.folder / "headgate.json").unlink()
+    cli.write("edge.yaml", EDGE.replace("5s", "6s"))
+    refused = cli.run("config", "push", "edge.yaml")
+
+    assert (refused.code, f"--to {made}" in refused.err) == (1, True)
+    assert cli.ok("config", "push", "edge.yaml", "--to", made) == "edge.yaml: edge v2\n"
+
+
+def test_a_folder_is_pulled_and_pushed_as_a_whole(cli: Cli) -> None:
+    cli.ok("config", "create", "-", "--name", "Edge: EU/west", "--publish", given=EDGE.encode())
+    cli.ok("config", "create", "-", "--name", "Gateway", given=EDGE.encode())
+    cli.ok("config", "pull", "--all", "--to", "all")
+    folder = cli.folder / "all"
+
+    assert sorted(one.name for one in folder.iterdir()) == ["edge-eu-west.yaml", "gateway.yaml", "headgate.json"]
+
+    cli.write("all/gateway.yaml", EDGE.replace("5s", "6s"))
+    cli.write("all/new.yaml", EDGE)
+    assert cli.ok("config", "push", "all").splitlines() == [
+        "all/edge-eu-west.yaml: Edge: EU/west v1, unchanged",
+        "all/gateway.yaml: Gateway v2",
+        "all/new.yaml: new v1",
+    ]
+    before = {one.name: one.read_bytes() for one in folder.iterdir()}
+    cli.ok("config", "pull", "--to", "all")
+    assert {one.name: one.read_bytes() for one in folder.iterdir()} == before
+
+
+def test_a_pull_of_what_is_published_leaves_drafts_alone(cli: Cli) -> None:
+    made = pushed(cli)
+    cli.ok("config", "publish", made)
+    cli.write("edge.yaml", EDGE.replace("5s", "6s"))
+    cli.ok("config", "push", "edge.yaml")
+    cli.ok("config", "create", "-", "--name", "draft", given=EDGE.encode())
+    done = cli.run("config", "pull", "--all", "--published", "--to", "production")
+
+    assert done.out == "production/edge.yaml: edge v1\n"
+    assert "draft: nothing is published" in done.err
+    assert (cli.folder / "production" / "edge.yaml").read_text() == EDGE
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {"../victim": {"id": "cfg_01m7xvpv04fderdbp0w7k6v2ep", "name": "x", "version": 1, "sha256": ""}},
+        {"/tmp/victim": {"id": "cfg_01m7xvpv04fderdbp0w7k6v2ep", "name": "x", "version": 1, "sha256": ""}},
+        {"edge.yaml": {"id": "../identity", "name": "x", "version": 1, "sha256": ""}},
+        {"edge.yaml": {"id": "cfg_01m7xvpv04fderdbp0w7k6v2ep"}},
+        [],
+    ],
+)
+def test_a_strange_manifest_is_refused_before_anything_is_written(cli: Cli, entries: object) -> None:
+    cli.write("headgate.json", json.dumps({"configurations": entries}))
+    done = cli.run("config", "pull")
+
+    assert done.code == 1
+    assert "headgate.json is no manifest" in done.err
+    assert not (cli.folder.parent / "victim").exists()
+
+
+def test_a_configuration_goes_by_id_name_or_file(cli: Cli) -> None:
+    made = pushed(cli)
+
+    shown = [cli.ok("config", "show", wanted, "--yaml") for wanted in (made, "edge", "edge.yaml", "./edge.yaml")]
+    assert shown == [EDGE] * 4
+
+    cli.ok("config", "create", "edge.yaml", "--name", "edge")
+    several, none = cli.run("config", "show", "edge"), cli.run("config", "show", "nothing")
+    assert (several.code, "2 configurations are called 'edge'" in several.err, made in several.err) == (1, True, True)
+    assert (none.code, "no configuration 'nothing'" in none.err) == (1, True)
+
+
+def test_versions_are_listed_and_compared(cli: Cli) -> None:
+    made = pushed(cli)
+    cli.ok("config", "publish", "edge")
+    cli.write("edge.yaml", EDGE.replace("5s", "6s"))
+    cli.ok("config", "push", "edge.yaml", "-m", "Wait longer")
+
+    listed = cli.ok("config", "versions", "edge")
+    assert re.search(r"^2 +draft .*Wait longer$", listed, re.MULTILINE)
+    assert re.search(r"^1 +published ", listed, re.MULTILINE)
+    assert [one["n"] for one in cli.run("config", "versions", made, "--json").json] == [2, 1]
+    assert "-    timeout: 5s\n+    timeout: 6s\n" in cli.ok("config", "diff", "edge")
+    assert "+    timeout: 5s\n" in cli.ok("config", "diff", "edge", "--from", "2", "--to", "v1")
+    cli.write("edge.yaml", EDGE.replace("5s", "9s"))
+    assert "+    timeout: 9s\n" in cli.ok("config", "diff", "edge", "--file", "edge.yaml")
+    assert cli.run("config", "diff", "edge", "--file", "edge.yaml", "--exit-code").code == 1
+
+
+# In an editor.
+
+
+def editor(cli: Cli, *scripts: str) -> dict[str, str]:
+    """An editor that runs one `sed` script each time it is opened, the last one again and again."""
+    for number, script in enumerate(scripts):
+        cli.write(f"../script{number}", script)
+    program = cli.write(
+        "../editor",
+        f"""#!/bin/sh
+cd {cli.folder.parent}
+n=$(cat opened 2>/dev/null || echo 0)
+[ -e "script$n" ] || n=$((n - 1))
+sed -i -f "script$n" "$1"
+echo $((n + 1)) > opened
+""",
+    )
+    program.chmod(0o755)
+    return {"EDITOR": str(program), "VISUAL": ""}
+
+
+def kept_text(said: str) -> str:
+    found = re.search(r"what you wrote is in (\S+)", said)
+    assert found is not None, said
+    return Path(found[1]).read_text()
+
+
+def test_a_draft_is_edited_in_place_and_a_published_version_is_followed_by_a_draft(cli: Cli) -> None:
+    made = pushed(cli)
+    code, said = until_end(cli.terminal("config", "edit", "edge", **editor(cli, "s/5s/6s/", "s/6s/7s/")))
+    assert (code, "edge v1 is saved, a draft" in said) == (0, True)
+
+    cli.ok("config", "publish", "edge")
+    code, said = until_end(cli.terminal("config", "edit", "edge", **editor(cli, "s/5s/6s/", "s/6s/7s/")))
+    assert (code, "edge v2 is saved, a draft" in said) == (0, True)
+    assert cli.versions(made) == [EDGE.replace("5s", "6s"), EDGE.replace("5s", "7s")]
+
+
+def test_an_edit_without_a_change_saves_nothing(cli: Cli) -> None:
+    made = pushed(cli)
+    cli.ok("config", "publish", "edge")
+    code, said = until_end(cli.terminal("config", "edit", "edge", **editor(cli, "s/x/x/")))
+
+    assert (code, "No change" in said, len(cli.versions(made))) == (0, True, 1)
+
+
+def test_an_edit_that_the_collector_refuses_comes_back_to_the_editor(cli: Cli) -> None:
+    made = pushed(cli)
+    scripts = editor(cli, "s/5s/5 parsecs/", "s/5 parsecs/6s/")
+    child = cli.terminal("config", "edit", "edge", NO_COLOR="1", **scripts)
+    child.expect(":6:14: error")
+    child.expect("Edit again")
+    child.sendline("edit")
+
+    assert until_end(child)[0] == 0
+    assert cli.versions(made) == [EDGE.replace("5s", "6s")]
+
+
+@pytest.mark.parametrize(("answer", "expected"), [("leave\n", 1), ("\x03", 130)])
+def test_an_edit_that_is_given_up_is_kept_in_a_file(cli: Cli, answer: str, expected: int) -> None:
+    made = pushed(cli)
+    child = cli.terminal("config", "edit", "edge", **editor(cli, "s/5s/5 parsecs/"))
+    child.expect("Edit again")
+    child.send(answer)
+    code, said = until_end(child)
+
+    assert code == expected
+    assert kept_text(said) == BROKEN
+    assert cli.versions(made) == [EDGE]
+
+
+def test_an_edit_of_what_changed_meanwhile_is_kept_and_not_saved(cli: Cli) -> None:
+    made = pushed(cli)
+    child = cli.terminal("config", "edit", "edge", **editor(cli, "s/5s/5 parsecs/", "s/5 parsecs/6s/"))
+    child.expect("Edit again")
+    with cli.api() as api:
+        api.patch(f"/configurations/{made}/versions/1", json={"yaml": EDGE.replace("5s", "9s")}).raise_for_status()
+    child.sendline("edit")
+    code, said = until_end(child)
+
+    assert (code, "was changed meanwhile" in said) == (1, True)
+    assert kept_text(said) == EDGE.replace("5s", "6s")
+    assert cli.versions(made) == [EDGE.replace("5s", "9s")]
+
+
+def test_an_editor_that_is_not_there_is_said(cli: Cli) -> None:
+    pushed(cli)
+    code, said = until_end(cli.terminal("config", "edit", "edge", EDITOR="/nonexistent/editor", VISUAL=""))
+
+    assert (code, "EDITOR" in said) == (1, True)
+    assert kept_text(said) == EDGE
+
+
+# Exit codes and tables.
+
+
+def outcome(done: Done) -> tuple[int, bool]:
+    """The exit code, and whether standard output stayed clean."""
+    return done.code, done.out == ""
+
+
+def test_what_is_wrong_decides_the_exit_code(cli: Cli) -> None:
+    cli.write("edge.yaml", EDGE)
+
+    assert outcome(cli.run("config", "list", SERVICE_API_TOKEN="sv_unknown")) == (3, True)
+    assert outcome(cli.run("config", "list", SERVICE_API_TOKEN="")) == (3, True)
+    assert outcome(cli.run("config", "list", HEADGATE_URL="")) == (2, True)
+    assert outcome(cli.run("config", "list", "--nonsense")) == (2, True)
+    assert outcome(cli.run("config", "pull")) == (2, True)
+    assert outcome(cli.run("config", "show", "cfg_01m7xvpv04fderdbp0w7k6v2ep")) == (1, True)
+    assert outcome(cli.run("config", "push", "nowhere.yaml")) == (1, True)
+    assert outcome(cli.run("config", "create", "edge.yaml", "--name", "x" * 201)) == (1, True)
+    assert "name: " in cli.run("config", "create", "edge.yaml", "--name", "x" * 201).err
+
+
+def test_a_table_fits_its_terminal_and_is_whole_in_a_pipe(cli: Cli) -> None:
+    long = "A configuration with a name of a length that no narrow terminal shows: 配置 " * 2
+    cli.ok("config", "create", "-", "--name", long.strip(), given=EDGE.encode())
+
+    assert long.strip() in cli.ok("config", "list")
+    code, shown = until_end(cli.terminal("config", "list", columns=80))
+    assert code == 0
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+    assert "…" in plain
+    assert all(len(line) + sum(one in "配置" for one in line) <= 80 for line in plain.splitlines())
+
+
+def test_colour_is_for_terminals_that_want_it(cli: Cli) -> None:
+    pushed(cli)
+
+    assert "\x1b[" in until_end(cli.terminal("config", "list"))[1]
+    assert "\x1b[" not in until_end(cli.terminal("config", "list", NO_COLOR="1"))[1]
+    assert "\x1b[" not in cli.ok("config", "list")
+
+
+def test_a_name_cannot_drive_the_terminal(cli: Cli) -> None:
+    cli.ok("config", "create", "-", "--name", "\x1b]0;owned\x07\x1b[2J", given=EDGE.encode())
+    shown = until_end(cli.terminal("config", "list", NO_COLOR="1"))[1]
+
+    assert "\x1b" not in shown
+    assert "owned" in shown
