@@ -5,6 +5,7 @@ from httpx2 import Response
 
 from configurations.app import router as configurations_router
 from fleets.app import router
+from headgate import checker
 from headgate.settings import settings
 from headgate.validation import service as validation
 from headgate.validation.model import Finding, NotChecked, ValidationResult
@@ -21,6 +22,7 @@ def _endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
     # No collector is installed here: what is assigned is "not checked".
     monkeypatch.setenv("HEADGATE_COLLECTORS_DIR", "/nonexistent")
     settings.cache_clear()
+    checker.close()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from headgate import aws, clock
+from headgate import aws, checker, clock
 from headgate.engine import Verdict, parts
 from headgate.identity import service as identity
 from headgate.identity.model import Caller, Principal
@@ -337,8 +337,11 @@ def test_a_run_of_the_longest_rules_is_kept_whole(ann: Member) -> None:
     assert store.run(run.id) == replace(run, created_at=clock.parse(clock.rfc3339(run.created_at)))
 
 
-def test_when_the_checker_cannot_be_asked_no_run_is_made(ann: Member) -> None:
-    """No collector is installed in these tests."""
+def test_when_the_checker_cannot_be_asked_no_run_is_made(ann: Member, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADGATE_COLLECTORS_DIR", "/nonexistent")
+    settings.cache_clear()
+    checker.close()
+
     response = ann.http.post(f"{API}/testing/runs", json=VALID)
 
     assert response.status_code == 503, response.text
