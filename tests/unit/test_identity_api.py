@@ -457,3 +457,14 @@ def test_a_refused_change_is_not_recorded(ada: Browser) -> None:
     ada.app.delete(f"{APP}/members/{ada.user.id}")
 
     assert ada.app.get(f"{APP}/changes").json()["items"] == []
+
+
+@pytest.mark.parametrize("email", ["nobody", "a b@example.com", "<a>@example.com", "n@a.b"])
+def test_an_address_that_is_none_is_refused_by_its_field(ada: Browser, email: str) -> None:
+    """The last one is for the user pool alone to refuse."""
+    answer = ada.app.post(f"{APP}/members", json={"email": email, "role": "contributor"})
+
+    assert (answer.status_code, answer.json()["errors"]) == (
+        422,
+        [{"loc": ["body", "email"], "message": "This is no email address"}],
+    )

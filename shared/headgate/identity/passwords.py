@@ -55,6 +55,14 @@ class WeakPassword(errors.Invalid):
         super().__init__(f"A password needs at least {SHORTEST} characters, and at most {LONGEST}")
 
 
+class NoAddress(errors.Invalid):
+    code = "invalid_email"
+
+    def __init__(self) -> None:
+        message = "This is no email address"
+        super().__init__(message, [errors.FieldError(("body", "email"), message)])
+
+
 class Busy(errors.TooManyRequests):
     """The user pool's own limits."""
 
@@ -117,7 +125,10 @@ def reset(email: str, code: str, password: str) -> None:
 
 
 def create(email: str, url: str) -> bool:
-    """Make an account, and mail a temporary password with `url` to sign in at. False if there was one."""
+    """Make an account, and mail a temporary password with `url` to sign in at. False if there was one.
+
+    Raises Invalid for an address that the user pool does not take.
+    """
     try:
         aws.cognito().admin_create_user(
             UserPoolId=settings().user_pool_id,
@@ -127,8 +138,11 @@ def create(email: str, url: str) -> bool:
             ClientMetadata={"url": url},
         )
     except ClientError as error:
-        if error.response["Error"]["Code"] == "UsernameExistsException":
-            return False
+        match error.response["Error"]["Code"]:
+            case "UsernameExistsException":
+                return False
+            case "InvalidParameterException":
+                raise NoAddress from error
         raise
     return True
 

@@ -30,8 +30,7 @@ def address(text: str) -> str:
     """The address in the form that it is kept in. Raises Invalid for what is none."""
     found = text.strip().lower()
     if len(found) > _LONGEST_ADDRESS or not _ADDRESS.fullmatch(found):
-        message = "This is no email address"
-        raise errors.Invalid(message, [errors.FieldError(("body", "email"), message)])
+        raise passwords.NoAddress
     return found
 
 
