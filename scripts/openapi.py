@@ -11,7 +11,9 @@ from typing import Final, TypeAlias
 
 from fastapi import FastAPI
 
+from headgate.http.credentials import ORGANIZATION_HEADER
 from headgate.http.problems import Problem
+from headgate.ids import id_pattern
 
 FUNCTIONS: Final = Path(__file__).parents[1] / "functions"
 DOCUMENT: Final = FUNCTIONS / "identity" / "openapi.json"
@@ -47,6 +49,14 @@ IDEMPOTENCY_KEY: Final[dict[str, Json]] = {
     "required": False,
     "description": "The same key with the same body gives the first answer again, for 24 hours",
     "schema": {"type": "string", "pattern": "^[!-~]{1,255}$"},
+}
+ORGANIZATION: Final[dict[str, Json]] = {
+    "name": ORGANIZATION_HEADER,
+    "in": "header",
+    "required": False,
+    "description": "With a session: the id of the organization that the request acts as; without it, or with anything "
+    "else in it, a session gets 400. With a token it is not looked at: a token belongs to one organization",
+    "schema": {"type": "string", "pattern": id_pattern("org")},
 }
 
 
@@ -89,6 +99,8 @@ def complete(method: str, operation: dict[str, Json]) -> None:
     assert isinstance(responses, dict)
     if method == "post" and {"201", "202"} & set(responses):
         operation.setdefault("parameters", []).append(IDEMPOTENCY_KEY)
+    if "security" in operation:
+        operation.setdefault("parameters", []).append(ORGANIZATION)
     for status, response in responses.items():
         headers = response.setdefault("headers", {})
         headers |= REQUEST_ID

@@ -22,6 +22,13 @@ def test_it_is_served_without_a_credential(join: JoinWith) -> None:
     assert response.json()["paths"][f"{API}/identity"]
 
 
+def test_every_operation_with_a_credential_names_the_header_of_sessions() -> None:
+    for path, item in json.loads(DOCUMENT.read_text())["paths"].items():
+        for method, operation in item.items():
+            named = [one["name"] for one in operation.get("parameters", []) if one["in"] == "header"]
+            assert ("X-Service-Org" in named) == ("security" in operation), (method, path)
+
+
 @pytest.mark.parametrize("status", ["401", "429", "503"])
 def test_every_operation_says_what_can_go_wrong(status: str) -> None:
     operations = [
