@@ -21,6 +21,8 @@ import (
 	"github.com/open-telemetry/opentelemetry-collector-contrib/cmd/opampsupervisor/supervisor"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/cmd/opampsupervisor/supervisor/config"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/cmd/opampsupervisor/supervisor/telemetry"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 )
 
 // Set by the build.
@@ -86,7 +88,7 @@ func supervise(signals context.Context, cfg config.Supervisor) error {
 	if err != nil {
 		return fmt.Errorf("make the logger: %w", err)
 	}
-	logger = logger.Named("supervisor")
+	logger = logger.Named("supervisor").WithOptions(zap.WrapCore(quiet))
 	// Not that of the signals: a shutdown in order needs it alive. It ends what a failed start leaves running.
 	running, end := context.WithCancel(context.Background())
 	defer end()
@@ -117,6 +119,24 @@ func supervise(signals context.Context, cfg config.Supervisor) error {
 	<-signals.Done()
 	official.Shutdown()
 	return nil
+}
+
+// quiet leaves out what the supervisor says after every single message that arrived.
+func quiet(core zapcore.Core) zapcore.Core {
+	return &silent{core}
+}
+
+type silent struct{ zapcore.Core }
+
+func (s *silent) With(fields []zapcore.Field) zapcore.Core {
+	return &silent{s.Core.With(fields)}
+}
+
+func (s *silent) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
+	if entry.Message == "Connected to the server." {
+		return checked
+	}
+	return s.Core.Check(entry, checked)
 }
 
 // lock keeps a second supervisor from the same storage, where it would take the first one's identity.

@@ -25,6 +25,7 @@ from scripts.openapi import FUNCTIONS
 Takes = Literal["nothing", "read", "write", "person", "member", "admin"]
 PUBLIC = "/api/v1/public"
 APP = "/api/v1/app"
+INSTALL = "/api/v1/fleet-install"
 
 # What an endpoint takes, and the status of a request that is let in.
 ENDPOINTS: dict[str, tuple[Takes, int]] = {
@@ -81,6 +82,9 @@ ENDPOINTS: dict[str, tuple[Takes, int]] = {
     f"PUT {APP}/fleets/{{fleet_id}}/deployments/{{deployment_id}}/volume-mounts": ("member", 422),
     f"POST {APP}/device_authorization": ("nothing", 200),
     f"POST {APP}/token": ("nothing", 422),
+    # The link itself is what lets in; here it has no signature.
+    f"GET {INSTALL}/{{platform}}/{{deployment_id}}": ("nothing", 403),
+    f"GET {INSTALL}/{{platform}}/{{deployment_id}}/{{name}}": ("nothing", 403),
 }
 
 UNAUTHENTICATED = (401, "The credential is missing, malformed, revoked or expired")
@@ -235,6 +239,8 @@ def request_path(path: str) -> str:
         member_id=new_id("usr"),
         service_account_id=new_id("sva"),
         token_id=new_id("tok"),
+        platform="linux",
+        name="chart",
     )
 
 

@@ -1,7 +1,9 @@
 """Install commands: the rules of the specification, and what a real shell makes of them."""
 
+import json
 import subprocess
 from datetime import UTC, datetime
+from typing import Literal
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -150,43 +152,108 @@ def test_an_unsafe_mount_is_left_out_without_an_error(path: str, kept: bool) -> 
     connection = Connection("e", "f", "d", "t")
     for mount in (VolumeMount(path, "/ok"), VolumeMount("/ok", path)):
         command = install_commands.docker(
-            connection, collector_version="1", server_name=None, mounts=[mount, VolumeMount("/x", "/y")], env={}
+            connection, image="headgate-supervisor:1", server_name=None, mounts=[mount, VolumeMount("/x", "/y")], env={}
         )
         mounted = [value for flag, value in zip(words(command), words(command)[1:], strict=False) if flag == "--volume"]
         assert mounted == ([f"{mount.host_path}:{mount.mount_path}"] if kept else []) + ["/x:/y"]
 
 
 @limits(max_examples=60, deadline=None)
-@given(ANY, ANY, ANY, ENV)
+@given(ANY, ANY, ANY, ANY, ANY, ENV, st.lists(st.builds(VolumeMount, ANY, ANY), max_size=3))
 def test_a_shell_reads_every_docker_word_as_it_was_meant(
-    endpoint: str, token: str, name: str, env: dict[str, str]
+    endpoint: str, deployment_id: str, token: str, name: str, image: str, env: dict[str, str], mounts: list[VolumeMount]
 ) -> None:
+    safe = VolumeMount("/var/log", "/logs")
     command = install_commands.docker(
-        Connection(endpoint, "f", "d", token), collector_version="1", server_name=name or "n", mounts=[], env=env
+        Connection(endpoint, "f", deployment_id, token),
+        image=image,
+        server_name=name or "n",
+        mounts=[*mounts, safe],
+        env=env,
     )
-    variables = {**env, "HEADGATE_ENDPOINT": endpoint, "HEADGATE_DEPLOYMENT_ID": "d", "HEADGATE_FLEET_TOKEN": token}
-    expected = ["docker", "run", "--detach", "--restart", "unless-stopped", "--name", name or "n"]
-    for variable, value in variables.items():
+    expected = ["docker", "run", "--detach", "--init", "--restart", "unless-stopped", "--name", name or "n"]
+    expected += ["--hostname", name or "n"]
+    for mount in [*filter(install_commands.mountable, mounts), safe]:
+        expected += ["--volume", f"{mount.host_path}:{mount.mount_path}"]
+    connection = {
+        "HEADGATE_ENDPOINT": endpoint,
+        "HEADGATE_DEPLOYMENT_ID": deployment_id,
+        "HEADGATE_FLEET_TOKEN": token,
+    }
+    for variable, value in {**env, **connection}.items():
         expected += ["--env", f"{variable}={value}"]
 
-    assert words(command) == [*expected, "headgate-supervisor:1"]
+    assert words(command) == [*expected, image]
+
+
+def test_a_container_is_named_after_its_group_unless_it_is_given_a_name(ann: Member) -> None:
+    fleet_id = create(ann).json()["id"]
+    answer = install(ann, fleet_id, "docker").json()
+    named = words(install(ann, fleet_id, "docker", server_name="web-1").json()["command"])
+
+    assert words(answer["command"])[7] == f"headgate-{answer['deployment_id']}"
+    assert "--hostname" not in words(answer["command"])
+    assert named[6:10] == ["--name", "web-1", "--hostname", "web-1"]
+    assert named[-1] == "headgate-supervisor:0.139.0"
+
+
+def test_the_image_is_the_operators_choice(ann: Member, monkeypatch: pytest.MonkeyPatch) -> None:
+    fleet_id = create(ann).json()["id"]
+    monkeypatch.setenv("HEADGATE_SUPERVISOR_IMAGE", "registry.example:5000/team/supervisor:7")
+    settings.cache_clear()
+
+    assert words(install(ann, fleet_id, "docker").json()["command"])[-1] == "registry.example:5000/team/supervisor:7"
 
 
 @limits(max_examples=60, deadline=None)
-@given(ANY, ANY, ANY, ENV)
-def test_a_shell_reads_every_linux_word_as_it_was_meant(url: str, token: str, root: str, env: dict[str, str]) -> None:
+@given(ANY, ANY, ANY, ANY, ANY, ENV, st.sampled_from(["amd64", "arm64"]), st.booleans())
+def test_a_shell_reads_every_linux_word_as_it_was_meant(
+    endpoint: str,
+    deployment_id: str,
+    url: str,
+    token: str,
+    root: str,
+    env: dict[str, str],
+    arch: Literal["amd64", "arm64"],
+    systemd: bool,
+) -> None:
     command = install_commands.linux(
-        Connection("e", "f", "d", token), script_url=url, arch="amd64", root_deploy_path=root, systemd=False, env=env
+        Connection(endpoint, "f", deployment_id, token),
+        script_url=url,
+        arch=arch,
+        root_deploy_path=root,
+        systemd=systemd,
+        env=env,
     )
     script = 'curl() { for word in "$@"; do printf \'%s\\0\' "$word"; done; }\n'
     script += 'sh() { cat; for word in "$@"; do printf \'%s\\0\' "$word"; done; }\n'
+    script += 'sudo() { "$@"; }\n'
     out = subprocess.run(["/bin/sh", "-c", script + command], capture_output=True, check=True)
-    expected = ["-fsSL", url, "-s", "--", "--endpoint", "e", "--deployment-id", "d", "--token", token]
-    expected += ["--arch", "amd64", "--root", root, "--no-systemd"]
+    expected = ["-fsSL", url, "-s", "--", "--endpoint", endpoint, "--deployment-id", deployment_id, "--token", token]
+    expected += ["--arch", arch, "--root", root, "--systemd" if systemd else "--no-systemd"]
     for variable, value in env.items():
         expected += ["--env", f"{variable}={value}"]
 
     assert out.stdout.decode().split("\0")[:-1] == expected
+    assert (" | sudo sh -s " in command) or not systemd
+
+
+@limits(max_examples=60, deadline=None)
+@given(ANY, ANY, ANY, ENV)
+def test_a_shell_reads_every_kubernetes_word_as_it_was_meant(
+    chart: str, values: str, namespace: str, env: dict[str, str]
+) -> None:
+    command = install_commands.kubernetes(
+        Connection("e", "f", "dep_1", None), chart_url=chart, values_url=values, namespace=namespace or None, env=env
+    )
+    got = words(command)
+    expected = ["helm", "upgrade", "--install", "headgate-1", chart, "--namespace", namespace or "headgate"]
+
+    assert got[:10] == [*expected, "--create-namespace", "--values", values]
+    if env:
+        assert got[10] == "--set-json"
+        assert json.loads(got[11].removeprefix("env=")) == env
+    assert len(got) == (12 if env else 10)
 
 
 def test_a_link_serves_one_group_for_an_hour(ann: Member) -> None:

@@ -1,9 +1,12 @@
-// Package guard stands between the supervisor and the collector, for the time that the supervisor has a defect.
+// Package guard stands between the supervisor and the collector until the collector runs, for two things.
 //
-// Supervisor v0.149.0 validates a new configuration with `validate --config NEW --config OLD`: it appends the
+// A collector ends with its supervisor, however that ends. The collector looks for its supervisor every five seconds
+// itself, but may hang before it does: nobody reads any more what it writes.
+//
+// And supervisor v0.149.0 has a defect. It validates a new configuration with `validate --config NEW --config OLD`: it appends the
 // arguments that the collector runs with. The collector merges the two, so a broken configuration passes where the old
 // one fills its gap, and a good one is refused where the two contradict each other. A test of this package fails as
-// soon as the official packages do otherwise; then this package goes.
+// soon as the official packages do otherwise; then Mended goes.
 package guard
 
 import (
@@ -28,6 +31,10 @@ func Exec(collector string, arguments []string) error {
 		if !strings.HasPrefix(variable, Variable+"=") {
 			environment = append(environment, variable)
 		}
+	}
+	// Kept by what this process becomes.
+	if _, _, err := syscall.RawSyscall(syscall.SYS_PRCTL, syscall.PR_SET_PDEATHSIG, uintptr(syscall.SIGTERM), 0); err != 0 {
+		return fmt.Errorf("tie the collector to its supervisor: %w", err)
 	}
 	argv := append([]string{collector}, Mended(arguments[1:])...)
 	if err := syscall.Exec(collector, argv, environment); err != nil {

@@ -57,6 +57,6 @@ func TestTheSupervisorStillValidatesWithTheOldConfiguration(t *testing.T) {
 	}
 	if !slices.Equal(strings.Fields(string(arguments)), strings.Fields("validate --config new --config old")) {
 		t.Fatalf("The official supervisor now validates with %q: if the old configuration is gone, the defect is mended. "+
-			"Drop the package guard, start the collector itself, and say so in docs/decisions.", arguments)
+			"Drop Mended, and say so in docs/decisions/0018-our-supervisor.md.", arguments)
 	}
 }

@@ -18,6 +18,7 @@ const (
 	longest    = 64 * 1024
 	recent     = 20 * time.Second
 	longestSay = 1800
+	pipeSize   = 1 << 20
 	// How the collector, and Go's runtime, begin what they say last.
 	lastWords = "collector server run finished with error: "
 )
@@ -50,9 +51,20 @@ func Open(path string, w io.Writer) (*Output, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the pipe: %w", err)
 	}
+	enlarge(pipe)
 	o := &Output{pipe: pipe}
 	go o.pass(w)
 	return o, nil
+}
+
+// enlarge makes room for as much as the kernel lets anyone have, if it does: so a collector that writes a lot need not
+// wait for us.
+func enlarge(pipe *os.File) {
+	if raw, err := pipe.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) {
+			_, _, _ = syscall.Syscall(syscall.SYS_FCNTL, fd, syscall.F_SETPIPE_SZ, pipeSize)
+		})
+	}
 }
 
 // Close ends the passing on.
