@@ -3,14 +3,14 @@
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
 
 from headgate import clock
 from headgate.audit.model import AuditRecord
+from headgate.http.wire import Input, Name
 from headgate.identity.model import Access, Member, Membership, Role, ServiceAccount, Session, Token
 from headgate.ids import id_pattern
 
-Name = Annotated[str, StringConstraints(strict=True, strip_whitespace=True, min_length=1, max_length=200)]
 Email = Annotated[str, StringConstraints(strict=True, min_length=3, max_length=254)]
 
 
@@ -22,10 +22,6 @@ def _time(text: str) -> str:
     if at <= clock.now():
         raise ValueError("This time has passed")
     return text
-
-
-class Input(BaseModel):
-    model_config = ConfigDict(extra="forbid")
 
 
 class CreateOrganization(Input):

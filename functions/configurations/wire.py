@@ -2,36 +2,13 @@
 
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, Field, StringConstraints
 
 from headgate.clock import rfc3339
-from headgate.configurations.model import COLLECTOR_VERSION, DISTRIBUTION, Configuration, Version
-from headgate.identity.model import Principal
+from headgate.configurations.model import DISTRIBUTION, Configuration, Version
+from headgate.http.wire import PRESENT, CollectorVersion, Input, Name, Patch, PrincipalOut, Yaml
 
-
-def _present(value: str | None) -> str:
-    """For a field that may be left out of a PATCH, and may not be null."""
-    if value is None:
-        raise ValueError("This cannot be null; leave it out to keep it")
-    return value
-
-
-def _version_number(value: str) -> str:
-    if not COLLECTOR_VERSION.fullmatch(value):
-        raise ValueError("This has to be a version X.Y.Z, such as 0.139.0")
-    return value
-
-
-Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 Description = Annotated[str, StringConstraints(max_length=2_000)]
-Yaml = Annotated[str, StringConstraints(min_length=1)]
-CollectorVersion = Annotated[str, AfterValidator(_version_number)]
-
-
-class Input(BaseModel):
-    """Takes exactly its fields, of exactly their types."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class CreateConfiguration(Input):
@@ -41,18 +18,8 @@ class CreateConfiguration(Input):
     description: Description | None = None
 
 
-class Patch(Input):
-    """Changes the fields that are given, at least one."""
-
-    @model_validator(mode="after")
-    def _some_field(self) -> Self:
-        if not self.model_fields_set:
-            raise ValueError(f"At least one of {', '.join(type(self).model_fields)} is needed")
-        return self
-
-
 class PatchConfiguration(Patch):
-    name: Annotated[Name | None, AfterValidator(_present)] = Field(default=None)
+    name: Annotated[Name | None, PRESENT] = Field(default=None)
     description: Description | None = None
 
     def changes(self) -> dict[str, str | None]:
@@ -65,20 +32,8 @@ class AppendVersion(Input):
 
 
 class PatchVersion(Patch):
-    yaml: Annotated[Yaml | None, AfterValidator(_present)] = Field(default=None)
-    collector_version: Annotated[CollectorVersion | None, AfterValidator(_present)] = Field(default=None)
-
-
-class PrincipalOut(BaseModel):
-    """A user, or a service account whichever of its tokens was used."""
-
-    kind: Literal["service_account", "user"]
-    id: str
-    name: str
-
-    @classmethod
-    def of(cls, principal: Principal) -> Self:
-        return cls(kind=principal.kind, id=principal.id, name=principal.name)
+    yaml: Annotated[Yaml | None, PRESENT] = Field(default=None)
+    collector_version: Annotated[CollectorVersion | None, PRESENT] = Field(default=None)
 
 
 class ConfigurationSummary(BaseModel):

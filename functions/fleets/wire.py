@@ -11,19 +11,12 @@ from headgate.deployments.install import Install, Options
 from headgate.deployments.model import Assignment, Deployment, Role, VolumeMount
 from headgate.deployments.service import Check
 from headgate.fleets.model import INSTANCE_STATES, ExpiresIn, Fleet, FleetType, InstanceState
-from headgate.identity.model import Principal
+from headgate.http.wire import PRESENT, Input, Name, Patch, PrincipalOut
 from headgate.instances.service import Seen
 from headgate.validation.model import Finding
 
 _ENV_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OPTIONS: Final = {"server_name": "docker", "arch": "linux", "root_deploy_path": "linux", "systemd": "linux"}
-
-
-def _present(value: str | int | None) -> str | int:
-    """For a field that may be left out of a PATCH, and may not be null."""
-    if value is None:
-        raise ValueError("This cannot be null; leave it out to keep it")
-    return value
 
 
 def _plain(value: str) -> str:
@@ -47,19 +40,12 @@ def _environment(value: dict[str, str]) -> dict[str, str]:
     return value
 
 
-Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 Number = Annotated[int, Field(ge=1, le=99_999_999)]
 Replicas = Annotated[int, Field(ge=1, le=1_000)]
 Namespace = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\z", max_length=63)]
 ServerName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}\z")]
 RootPath = Annotated[str, StringConstraints(max_length=4_000), AfterValidator(_path)]
 Environment = Annotated[dict[str, str], AfterValidator(_environment)]
-
-
-class Input(BaseModel):
-    """Takes exactly its fields, of exactly their types."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class CreateFleet(Input):
@@ -77,20 +63,14 @@ class CreateDeployment(Input):
     namespace: Namespace | None = None
 
 
-class PatchDeployment(Input):
+class PatchDeployment(Patch):
     """Changes the fields that are given, at least one; null clears where it may stand."""
 
-    name: Annotated[Name | None, AfterValidator(_present)] = Field(default=None)
+    name: Annotated[Name | None, PRESENT] = Field(default=None)
     configuration_id: str | None = None
-    version_number: Annotated[Number | None, AfterValidator(_present)] = Field(default=None)
+    version_number: Annotated[Number | None, PRESENT] = Field(default=None)
     replicas: Replicas | None = None
     namespace: Namespace | None = None
-
-    @model_validator(mode="after")
-    def _some_field(self) -> Self:
-        if not self.model_fields_set:
-            raise ValueError(f"At least one of {', '.join(type(self).model_fields)} is needed")
-        return self
 
     def changes(self) -> dict[str, str | int | None]:
         return self.model_dump(exclude_unset=True)
@@ -128,16 +108,6 @@ class PutVolumeMounts(Input):
 
     def mounts(self) -> list[VolumeMount]:
         return [VolumeMount(one.host_path, one.mount_path) for one in self.volume_mounts]
-
-
-class PrincipalOut(BaseModel):
-    kind: Literal["service_account", "user"]
-    id: str
-    name: str
-
-    @classmethod
-    def of(cls, principal: Principal) -> Self:
-        return cls(kind=principal.kind, id=principal.id, name=principal.name)
 
 
 class InstancesOut(BaseModel):

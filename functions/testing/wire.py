@@ -2,25 +2,18 @@
 
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StringConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, Field, JsonValue, StringConstraints, model_validator
 
 from headgate.clock import rfc3339
-from headgate.configurations.model import COLLECTOR_VERSION
 from headgate.engine import Sample
+from headgate.http.wire import CollectorVersion, Input, Name
 from headgate.ids import id_pattern
 from headgate.rules.model import DEFAULT_CONTEXTS, MOST_RULES, Context, Expect, Rule, RuleSet, Signal, StoredRule
 from headgate.runs.model import RuleResult, Run, Status
 from headgate.runs.samples import of_json
 from headgate.runs.service import Start, StoredVersion
 
-Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 Pipeline = Annotated[str, StringConstraints(min_length=1, max_length=1_024)]
-
-
-class Input(BaseModel):
-    """Takes exactly its fields, of exactly their types."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class RuleIn(Input):
@@ -120,12 +113,6 @@ class RuleSets(BaseModel):
     items: list[RuleSetOut]
 
 
-def _version_number(value: str) -> str:
-    if not COLLECTOR_VERSION.fullmatch(value):
-        raise ValueError("This has to be a version X.Y.Z, such as 0.139.0")
-    return value
-
-
 class StartRun(Input):
     """Either `configuration_id` with `version_number`, or `yaml`; `rules` or `use_saved_rules` or neither."""
 
@@ -136,7 +123,7 @@ class StartRun(Input):
     signal_type: Signal
     target_pipeline: Pipeline
     duration_seconds: Annotated[int, Field(ge=1, le=60)] = 5
-    collector_version: Annotated[str, AfterValidator(_version_number)] | None = None
+    collector_version: CollectorVersion | None = None
     collector_distribution: str | None = None
     rules: Rules | None = None
     use_saved_rules: bool = False

@@ -2,31 +2,18 @@
 
 from typing import Annotated, Final, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
-from headgate.configurations.model import COLLECTOR_VERSION, DISTRIBUTION
+from headgate.configurations.model import DISTRIBUTION
+from headgate.http.wire import CollectorVersion, Input, Yaml
 from headgate.validation.service import ExpressionKind
 
 MAX_EXPRESSIONS: Final = 200
 MAX_VARIABLES: Final = 100
 
 
-def _version_number(value: str) -> str:
-    if not COLLECTOR_VERSION.fullmatch(value):
-        raise ValueError("This has to be a version X.Y.Z, such as 0.139.0")
-    return value
-
-
-Yaml = Annotated[str, StringConstraints(min_length=1)]
-CollectorVersion = Annotated[str, AfterValidator(_version_number)]
 VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 Variables = Annotated[dict[VariableName, str], Field(max_length=MAX_VARIABLES)]
-
-
-class Input(BaseModel):
-    """Takes exactly its fields, of exactly their types."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class Validate(Input):

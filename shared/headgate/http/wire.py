@@ -1,0 +1,57 @@
+"""What the bodies of several functions have in common."""
+
+from typing import Annotated, Literal, Self, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, model_validator
+
+from headgate.configurations.model import COLLECTOR_VERSION
+from headgate.identity.model import Principal
+
+_Value = TypeVar("_Value")
+
+
+def _present(value: _Value | None) -> _Value:
+    if value is None:
+        raise ValueError("This cannot be null; leave it out to keep it")
+    return value
+
+
+def _version_number(value: str) -> str:
+    if not COLLECTOR_VERSION.fullmatch(value):
+        raise ValueError("This has to be a version X.Y.Z, such as 0.139.0")
+    return value
+
+
+PRESENT = AfterValidator(_present)
+"""For a field that may be left out of a PATCH, and may not be null."""
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+Yaml = Annotated[str, StringConstraints(min_length=1)]
+CollectorVersion = Annotated[str, AfterValidator(_version_number)]
+
+
+class Input(BaseModel):
+    """Takes exactly its fields, of exactly their types."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Patch(Input):
+    """Changes the fields that are given, at least one."""
+
+    @model_validator(mode="after")
+    def _some_field(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError(f"At least one of {', '.join(type(self).model_fields)} is needed")
+        return self
+
+
+class PrincipalOut(BaseModel):
+    """A user, or a service account whichever of its tokens was used."""
+
+    kind: Literal["service_account", "user"]
+    id: str
+    name: str
+
+    @classmethod
+    def of(cls, principal: Principal) -> Self:
+        return cls(kind=principal.kind, id=principal.id, name=principal.name)
