@@ -1,0 +1,280 @@
+"""What we use of others: docs/licences.md, and with `--sbom FILE` the same as a CycloneDX 1.6 document.
+
+make licences
+make sbom
+
+Python's comes from the locks and the metadata of what is installed from them; Go's from the modules that the built
+programs name in themselves and the licence files in Go's module cache.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import Distribution, distributions
+from pathlib import Path
+from typing import Final, Literal
+
+ROOT: Final = Path(__file__).parents[1]
+DOCUMENT: Final = ROOT / "docs" / "licences.md"
+LOCKS: Final = ("lambda", "local", "dev", "sam")
+COLLECTORS: Final = Path(os.environ.get("HEADGATE_COLLECTORS_DIR", Path.home() / ".cache" / "headgate" / "collectors"))
+
+# By the text of a licence file: every phrase has to be there.
+PHRASES: Final[dict[str, tuple[str, ...]]] = {
+    "Apache-2.0": ("apache license", "version 2.0"),
+    "MPL-2.0": ("mozilla public license", "2.0"),
+    "EPL-2.0": ("eclipse public license", "2.0"),
+    "AGPL-3.0": ("gnu affero general public license",),
+    "LGPL-3.0": ("gnu lesser general public license", "version 3"),
+    "LGPL-2.1": ("gnu lesser general public license", "version 2.1"),
+    "GPL": ("gnu general public license", "terms and conditions for copying"),
+    "Unlicense": ("free and unencumbered software released into the public domain",),
+    "CC0-1.0": ("cc0 1.0 universal",),
+    "ISC": ("permission to use, copy, modify, and/or distribute this software for any purpose",),
+    "ISC ": ("permission to use, copy, modify, and distribute this software for any purpose",),
+    "MIT": ("permission is hereby granted, free of charge, to any person obtaining",),
+    "BSD-3-Clause": ("redistribution and use in source and binary forms", "endorse or promote products"),
+    "BSD-2-Clause": ("redistribution and use in source and binary forms", "this list of conditions"),
+    "Zlib": ("this software is provided 'as-is', without any express or implied warranty", "altered source versions"),
+}
+# What packages write in the place of an SPDX expression.
+SAID: Final[dict[str, str]] = {
+    "3-Clause BSD License": "BSD-3-Clause",
+    "Apache": "Apache-2.0",
+    "Apache Software License": "Apache-2.0",
+    "Apache Software License 2.0": "Apache-2.0",
+    "Apache License 2.0": "Apache-2.0",
+    "BSD": "BSD-3-Clause",
+    "BSD License": "BSD-3-Clause",
+    "ISC License (ISCL)": "ISC",
+    "MIT License": "MIT",
+    "MIT No Attribution License (MIT-0)": "MIT-0",
+    "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
+    "Python Software Foundation License": "PSF-2.0",
+    "The Unlicense (Unlicense)": "Unlicense",
+}
+# What says nothing of itself, or is for other platforms than this one: looked up where each comes from.
+LOOKED_UP: Final[dict[str, str]] = {
+    "backports-asyncio-runner": "PSF-2.0",
+    "colorama": "BSD-3-Clause",
+    "exceptiongroup": "MIT",
+    "pywin32": "PSF-2.0",
+    "tomli": "MIT",
+}
+
+Ecosystem = Literal["pypi", "golang"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Component:
+    """Something of others. `use` names what it is part of or what it is used for."""
+
+    ecosystem: Ecosystem
+    name: str
+    version: str
+    licence: str
+    use: str
+    sha256: tuple[str, ...] = ()
+
+    @property
+    def purl(self) -> str:
+        return f"pkg:{self.ecosystem}/{self.name}@{self.version}"
+
+
+def components() -> list[Component]:
+    return sorted([*python(), *go()])
+
+
+def locked(name: str) -> dict[tuple[str, str], tuple[str, ...]]:
+    """The packages of a lock: hashes by name and version. Another Python may need another version."""
+    text = (ROOT / "requirements" / f"{name}.txt").read_text(encoding="utf-8")
+    found = {}
+    for entry in re.split(r"\n(?=[A-Za-z0-9])", text):
+        # What is for browsers only is installed nowhere.
+        if (pinned := re.match(r"([A-Za-z0-9._-]+)(?:\[[^]]*\])?==(\S+)", entry)) and "emscripten" not in entry:
+            hashes = tuple(re.findall(r"--hash=sha256:([0-9a-f]{64})", entry))
+            found[normal(pinned[1]), pinned[2]] = hashes
+    return found
+
+
+def normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def python() -> Iterator[Component]:
+    """Every package of every lock, once for each version, with the lock that needs it most."""
+    seen = set()
+    for name in LOCKS:
+        installed = {normal(one.name): one for one in _installed(name)}
+        for (package, version), hashes in locked(name).items():
+            if (package, version) in seen:
+                continue
+            seen.add((package, version))
+            licence = LOOKED_UP.get(package) or _licence_of(installed.get(package)) or "unknown"
+            yield Component("pypi", package, version, licence, name, hashes)
+
+
+def _installed(lock: str) -> Iterable[Distribution]:
+    if lock != "sam":
+        return distributions()
+    return distributions(path=[str(path) for path in (ROOT / ".venv-sam" / "lib").glob("python*/site-packages")])
+
+
+def _licence_of(package: Distribution | None) -> str | None:
+    if package is None:
+        return None
+    said: str | None = package.metadata.get("License-Expression")
+    if said:
+        return said
+    classifiers = [
+        one.rpartition(" :: ")[2]
+        for one in package.metadata.get_all("Classifier") or []
+        if one.startswith("License :: ") and one != "License :: OSI Approved"
+    ]
+    known = sorted({SAID[one] for one in classifiers if one in SAID})
+    if known:
+        return " OR ".join(known)
+    word = (package.metadata.get("License") or "").strip().partition("\n")[0]
+    if word:
+        return SAID.get(word, word)
+    files = [one for one in package.files or [] if re.match(r"(?i)(un)?licen[cs]e|copying", one.name)]
+    return " AND ".join(sorted({one for file in files for one in classified(file.read_text())})) or None
+
+
+def go() -> Iterator[Component]:
+    """Every module that is linked into a program of ours."""
+    cache = Path(_output("go", "env", "GOMODCACHE"))
+    for use, program in programs().items():
+        lines = [line.split() or [""] for line in _output("go", "version", "-m", str(program)).splitlines()]
+        for words, after in zip(lines, [*lines[1:], [""]], strict=True):
+            # A module that another one replaces is not linked itself.
+            if words[0] == "=>" or (words[0] == "dep" and after[0] != "=>"):
+                _, module, version = words[:3]
+                yield Component("golang", module, version, _licence_in(cache, module, version), use)
+
+
+def programs() -> dict[str, Path]:
+    """The programs that are built here, by what they are; every architecture links the same modules."""
+    built = {
+        "collector": sorted(COLLECTORS.glob("*/otelcol-contrib")),
+        "supervisor": sorted((COLLECTORS.parent / "supervisor").glob("linux-*/headgate-supervisor")),
+    }
+    return {use: found[-1] for use, found in built.items() if found}
+
+
+def _licence_in(cache: Path, module: str, version: str) -> str:
+    """By the text of the licence file in the module's folder."""
+    escaped = re.sub(r"[A-Z]", lambda letter: "!" + letter[0].lower(), f"{module}@{version}")
+    files = sorted(
+        path
+        for path in (cache / escaped).glob("*")
+        if path.is_file() and re.match(r"(?i)(un)?licen[cs]e|copying", path.name)
+    )
+    found = sorted({one for path in files for one in classified(path.read_text(encoding="utf-8", errors="replace"))})
+    return " AND ".join(found) or "unknown"
+
+
+def classified(text: str) -> set[str]:
+    """The licences whose words a text has."""
+    flat = " ".join(re.sub(r"[*#>]|//", " ", text.lower()).split())
+    found = {name.strip() for name, phrases in PHRASES.items() if all(phrase in flat for phrase in phrases)}
+    # Longer ones have the words of these.
+    if "BSD-3-Clause" in found:
+        found.discard("BSD-2-Clause")
+    if found & {"MPL-2.0", "EPL-2.0"}:
+        # They name these as licences that they can be combined with.
+        found -= {"LGPL-3.0", "LGPL-2.1", "AGPL-3.0", "GPL"}
+    if found & {"LGPL-3.0", "LGPL-2.1", "AGPL-3.0"}:
+        found.discard("GPL")
+    return found
+
+
+def _output(*command: str) -> str:
+    if command[0] == "go":
+        building = ROOT / "layers" / "collector"
+        path = subprocess.check_output([sys.executable, "-m", "building", "go"], cwd=building, text=True).strip()
+        command = (path, *command[1:])
+    return subprocess.check_output(command, text=True).strip()
+
+
+def written(found: list[Component]) -> str:
+    """The document, one line for each component."""
+    lines = [
+        "# Licences of what we use",
+        "",
+        "Made by `make licences` from the locks and from the built collector; `tests/trust/test_supply_chain.py`",
+        "fails when something is missing here or has a licence that is not among those we accept, which it lists.",
+        "`lambda` is what a function is deployed with; `collector` what is linked into the program that the layer and",
+        "the test runner's image hold; `supervisor` into the one that install links serve. `local`, `dev` and `sam`",
+        "are tools on a developer's machine and are not passed on. `make sbom` has the versions too.",
+        "",
+        "| Use | Licence | Components |",
+        "|---|---|---|",
+    ]
+    groups: dict[tuple[str, str], list[str]] = {}
+    for one in found:
+        groups.setdefault((one.use, one.licence), []).append(one.name)
+    for (use, licence), names in sorted(groups.items()):
+        lines.append(f"| {use} | {licence} | {len(names)} |")
+    for use in sorted({one.use for one in found}):
+        lines += ["", f"## {use}", "", "| Name | Licence |", "|---|---|"]
+        lines += sorted({f"| {one.name} | {one.licence} |" for one in found if one.use == use})
+    return "\n".join(lines) + "\n"
+
+
+def read(document: str) -> set[tuple[str, str, str]]:
+    """The use, name and licence of every component of the document."""
+    found, use = set(), ""
+    for line in document.splitlines():
+        if line.startswith("## "):
+            use = line.removeprefix("## ")
+        elif use and (row := re.match(r"\| (\S+) \| (.+) \|$", line)) and row[1] != "Name":
+            found.add((use, row[1], row[2]))
+    return found
+
+
+def sbom(found: list[Component]) -> dict[str, object]:
+    """A CycloneDX 1.6 document. Its serial number follows from its content, so that the same makes the same."""
+    shipped = {one.purl for one in found if one.use in ("lambda", "collector", "supervisor")}
+    listed = [
+        {
+            "type": "library",
+            "bom-ref": one.purl,
+            "name": one.name,
+            "version": one.version,
+            "purl": one.purl,
+            "scope": "required" if one.purl in shipped else "excluded",
+            "licenses": [{"expression": one.licence}] if one.licence != "unknown" else [],
+        }
+        # A module may be linked into several programs.
+        for one in {one.purl: one for one in found}.values()
+    ]
+    content = json.dumps(listed, sort_keys=True)
+    return {
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.6",
+        "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, content)}",
+        "version": 1,
+        "metadata": {"component": {"type": "application", "name": "headgate", "bom-ref": "headgate"}},
+        "components": listed,
+    }
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sbom", type=Path, help="write a CycloneDX document to this file instead")
+    target = parser.parse_args().sbom
+    everything = components()
+    if target is None:
+        DOCUMENT.write_text(written(everything), encoding="utf-8")
+        print(f"wrote {DOCUMENT.relative_to(ROOT)}")
+    else:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(json.dumps(sbom(everything), indent=1) + "\n", encoding="utf-8")
+        print(f"wrote {target}")
