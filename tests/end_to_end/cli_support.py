@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -75,15 +76,21 @@ class Cli:
 
     def terminal(self, *arguments: str, columns: int = 120, **environment: str) -> "pexpect.spawn[str]":
         """The command in a terminal."""
-        command = ["-m", "headgate_cli.main", *arguments]
+        return self.spawn(sys.executable, ["-m", "headgate_cli.main", *arguments], columns, environment)
+
+    def spawn(
+        self, program: str, arguments: list[str], columns: int, environment: dict[str, str]
+    ) -> "pexpect.spawn[str]":
+        """A program in a terminal, where Ctrl-C works also if these tests run in the background of a shell."""
         return pexpect.spawn(
-            sys.executable,
-            command,
+            program,
+            arguments,
             cwd=str(self.folder),
             env=self.environment(environment),
             encoding="utf-8",
             timeout=60,
             dimensions=(40, columns),
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
 
     def write(self, name: str, text: str) -> Path:

@@ -1,0 +1,133 @@
+"""Every example of every command's `--help`, as it stands there, on the running service."""
+
+import re
+import shlex
+from collections.abc import Iterator
+
+import click
+import pytest
+
+from headgate_cli.main import headgate
+from tests.end_to_end.cli_support import EDGE, Cli, until_end
+from tests.service import ROOT
+
+pytestmark = pytest.mark.end_to_end
+
+SERVER = "https://headgate.example.com"
+RUN = "run_01..."
+GATEWAY = EDGE.replace("filelog:\n    include: [/var/log/app.log]", "otlp:\n    protocols: {grpc: {}}").replace(
+    "[filelog]", "[otlp]"
+)
+
+
+def commands(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    yield path, command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            assert found is not None, name
+            yield from commands(found, (*path, name))
+
+
+COMMANDS = dict(commands(headgate, ("headgate",)))
+
+
+def examples(command: click.Command) -> list[str]:
+    _, _, block = (command.help or "").partition("Examples:\n")
+    return [line.strip() for line in block.splitlines() if line.strip()]
+
+
+EXAMPLES = [(path, line) for path, command in COMMANDS.items() for line in examples(command)]
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_every_command_has_an_example_of_its_own(path: tuple[str, ...]) -> None:
+    shown = examples(COMMANDS[path])
+
+    assert shown
+    assert all(re.search(rf"\b{' '.join(path)}\b", line) for line in shown), shown
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_every_command_is_in_the_reference(path: tuple[str, ...]) -> None:
+    assert f"`{' '.join(path)}" in (ROOT / "docs" / "cli.md").read_text()
+
+
+@pytest.mark.parametrize("path", [path for path, one in COMMANDS.items() if not isinstance(one, click.Group)])
+def test_every_command_that_prints_a_result_can_print_json(path: tuple[str, ...]) -> None:
+    """All but those whose result is a text, or a login."""
+    texts = {"login", "logout", "completion", "diff", "output"}
+    options = {option for one in COMMANDS[path].params for option in one.opts}
+
+    assert ("--json" in options) == (path[-1] not in texts)
+
+
+def furnish(cli: Cli, line: str) -> str:
+    """Make what the line names, but not what it makes. Returns the line with what only this server knows."""
+    words = shlex.split(line.replace("|", " "))
+    about = words[words.index("headgate") + 1 :]
+    home = cli.folder.parent / "home"
+    (home / ".local/share/bash-completion/completions").mkdir(parents=True)
+    (home / ".zfunc").mkdir()
+    for name in ("collector.yaml", "configurations/one.yaml", "configurations/two.yaml"):
+        cli.write(name, EDGE)
+    cli.write("gateway.yaml", GATEWAY)
+    cli.write("edge.yaml", EDGE.replace("5s", "9s"))
+    cli.write("sample.log", "first line\nsecond line\n")
+    if about[:1] in (["login"], ["logout"], ["whoami"], ["completion"], ["flow"], ["validate"], ["lint"]):
+        return line.replace(SERVER, cli.url)
+    with cli.api() as api:
+
+        def post(path: str, **body: object) -> dict[str, str]:
+            response = api.post(path, json=body)
+            assert response.is_success, response.text
+            made: dict[str, str] = response.json()
+            return made
+
+        edge = post("/configurations", name="edge", yaml=EDGE)["id"]
+        path = f"/configurations/{edge}/versions"
+        post(f"{path}/1/publish")
+        post(path, yaml=EDGE.replace("5s", "6s"))
+        post(path, yaml=EDGE)
+        post(f"{path}/3/publish")
+        post(path, yaml=EDGE + "# later\n")
+        rule = {"name": "all have a body", "condition": "log.body != nil", "expect": "all"}
+        for n in (3, 4):
+            saved = {"signal_type": "logs", "rules": [rule]}
+            assert api.put(f"{path}/{n}/validation-pipelines/logs", json=saved).is_success
+        cli.write("rules.yaml", cli.ok("rules", "get", "edge"))
+        if RUN in line:
+            run = {"signal_type": "logs", "target_pipeline": "logs", "duration_seconds": 1, "rules": [rule]}
+            started = post("/testing/runs", configuration_id=edge, version_number=3, sample="a line\n", **run)["id"]
+            cli.ok("test", "show", started, "--wait")
+            line = line.replace(RUN, started)
+        gateway = post("/configurations", name="gateway", yaml=GATEWAY)["id"]
+        post(f"/configurations/{gateway}/versions/1/publish")
+        if about[:2] != ["fleet", "create"]:
+            fleet = post("/fleets", label="edge", type="server-supervisor")["id"]
+            post("/fleets", label="clusters", type="kubernetes-supervisor")
+            if about[:2] != ["deployment", "create"]:
+                post(f"/fleets/{fleet}/deployments", name="canary", configuration_id=edge, version_number=3)
+    return line
+
+
+@pytest.mark.parametrize(("path", "line"), EXAMPLES, ids=[line for _, line in EXAMPLES])
+def test_the_example_works(cli: Cli, path: tuple[str, ...], line: str) -> None:
+    line = furnish(cli, line)
+    if path[-1] == "login" and "--token" not in line:
+        # The rest takes a person; tests/end_to_end/test_login.py has one.
+        child = cli.spawn("bash", ["-c", line], 120, {"BROWSER": "false"})
+        child.expect("Open this address|Approve this login")
+        child.sendintr()
+        assert until_end(child)[0] == 130
+        return
+    done = cli.shell(line)
+
+    assert done.code == 0, done
+    assert "Traceback" not in done.err
+    written = re.search(r"> *([^ ]+)$", line)
+    if written:
+        assert cli.shell(f"test -s {written[1]}").code == 0
+    else:
+        assert done.out or done.err
