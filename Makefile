@@ -39,15 +39,28 @@ $(SAM_VENV)/.ready: requirements/sam.txt
 collector: ## Build the collector, or with VERSION=X.Y.Z add an official release beside it
 	@$(MAKE) --no-print-directory -C layers/collector collector VERSION=$(VERSION)
 
-dev: venv collector ## Run the whole service on this machine
+supervisor: venv ## Build the fleets' supervisor, or with ARCHITECTURE=arm64 that of another machine
+	@$(MAKE) --no-print-directory -C layers/supervisor supervisor ARCHITECTURE=$(if $(filter command line,$(origin ARCHITECTURE)),$(ARCHITECTURE))
+
+publish-install: venv ## Put what fleets install into a stack's bucket: BUCKET=NAME, and ARCH="amd64 arm64" for both
+	@test -n "$(BUCKET)" || { echo "BUCKET=NAME is needed: the stack's bucket" >&2; exit 1; }
+	@$(PY) -m scripts.publish_release --bucket "$(BUCKET)" $(ARCH:%=--arch %)
+
+image: venv ## Build the image of supervisor and collector with docker, as IMAGE
+	@$(MAKE) --no-print-directory -C layers/supervisor image IMAGE=$(or $(IMAGE),headgate-supervisor:latest) \
+		ARCHITECTURE=$(if $(filter command line,$(origin ARCHITECTURE)),$(ARCHITECTURE))
+
+dev: venv collector supervisor ## Run the whole service on this machine
 	@exec $(PY) -m headgate_local
 
 build: venv $(SAM_VENV)/.ready ## Build what is deployed, with SAM
 	@$(SAM_VENV)/bin/sam build --build-in-source --parameter-overrides PythonRuntime=$(RUNTIME) Architecture=$(ARCHITECTURE)
 
-test: venv collector $(SAM_VENV)/.ready ## Set up and run every test
+test: venv collector supervisor $(SAM_VENV)/.ready ## Set up and run every test
 	@$(MAKE) --no-print-directory -C layers/collector go-test
+	@$(MAKE) --no-print-directory -C layers/supervisor go-test
 	@$(PY) -m pytest tests/unit
+	@scripts/ensure_helm >/dev/null
 	@$(PY) -m pytest tests/contract
 	@scripts/ensure_chromium $(PY)
 	@$(PY) -m pytest tests/end_to_end
@@ -59,9 +72,24 @@ lint: venv ## Check style, types, layers and the template
 	$(VENV)/bin/lint-imports
 	@if [ -f template.yaml ]; then echo "cfn-lint template.yaml"; $(VENV)/bin/cfn-lint template.yaml; fi
 	$(MAKE) --no-print-directory -C layers/collector go-vet gofmt-check
+	$(MAKE) --no-print-directory -C layers/supervisor go-vet gofmt-check
 
 bench: venv collector ## Print the benchmarks, each against its baseline
 	@$(PY) -m tests.benchmarks
+
+# STAGE is one of samconfig.toml's; PARAMETERS are the template's: "AlarmEmail=ops@example.com LogRetentionDays=30".
+STAGE ?= prod
+PARAMETERS ?=
+SAM := $(CURDIR)/$(SAM_VENV)/bin/sam
+
+deploy: venv $(SAM_VENV)/.ready ## Deploy to AWS; asks what it has to know (STAGE=, PARAMETERS=)
+	@$(PY) -m scripts.deploy --stage "$(STAGE)" --parameters "$(PARAMETERS)" --sam "$(SAM)" $(if $(YES),--yes)
+
+destroy: venv $(SAM_VENV)/.ready ## Remove from AWS, after asking (STAGE=)
+	@$(PY) -m scripts.destroy --stage "$(STAGE)" --sam "$(SAM)"
+
+logs: venv ## Show the logs of AWS (STAGE=, FUNCTION=)
+	@$(PY) -m scripts.logs --stage "$(STAGE)" --function "$(FUNCTION)"
 
 openapi: venv ## Write the API's description from the routes
 	@$(PY) -m scripts.openapi
@@ -75,4 +103,4 @@ lock: ## Renew requirements/*.txt from requirements/*.in (needs uv)
 			--no-emit-find-links $$( [ $$name = lambda ] || [ $$name = sam ] || echo -c requirements/lambda.txt ) \
 			requirements/$$name.in -o requirements/$$name.txt; done
 
-.PHONY: help venv collector dev build test lint bench openapi protobuf lock
+.PHONY: help venv collector supervisor image publish-install dev build deploy destroy logs test lint bench openapi protobuf lock

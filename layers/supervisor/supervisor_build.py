@@ -1,4 +1,6 @@
-"""`python -m supervisor_build supervisor [amd64|arm64]` builds the supervisor and prints its path; `go` prints Go's.
+"""`python -m supervisor_build supervisor [amd64|arm64]` builds the supervisor and prints its path.
+
+`go` prints the path of the Go that does; `version`, `collector-version` and `architecture` print what they are here.
 
 A build is kept under $HEADGATE_CACHE/supervisor by the hash of what went into it; `linux-amd64` there is a link to the
 newest for that machine. It needs layers/collector on the path, whose cache and toolchain it shares.
@@ -12,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from building import toolchain
+from building import collector, toolchain
 from building.cache import Cache, point
 from building.collector import environment
 from building.errors import BuildError
@@ -27,6 +29,12 @@ _OFFICIAL: Final = re.compile(r"^\s*\S+/cmd/opampsupervisor v(\S+)$", re.MULTILI
 def main() -> int:
     try:
         match sys.argv[1:]:
+            case ["version"]:
+                print(version())
+            case ["collector-version"]:
+                print(collector.version())
+            case ["architecture"]:
+                print(Target.named(None).architecture)
             case ["go"]:
                 print(toolchain.go(Cache.of_this_user(), MODULE))
             case ["supervisor", *architecture]:

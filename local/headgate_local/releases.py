@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from headgate import aws
 from headgate.deployments import install_publish
-from headgate.deployments.install_releases import CHART, MANIFEST, Artifact, Release
+from headgate.deployments.install_releases import Artifact
 from headgate.settings import settings
 
 if TYPE_CHECKING:
@@ -17,30 +18,32 @@ if TYPE_CHECKING:
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 _CHART: Final = ROOT / "charts" / "headgate-supervisor"
-_FOLDER: Final = "releases"
 
 
 @contextmanager
 def offered(local: Local) -> Iterator[None]:
-    """Describe the files in the data folder, and tell the functions of it. The programs stay where they were built."""
-    folder = local.data / _FOLDER
-    folder.mkdir(exist_ok=True)
-    chart = folder / CHART
-    chart.write_bytes(install_publish.packed_chart(_CHART))
-    files = {CHART: chart, **_programs(local.collectors)}
-    artifacts = {name: Artifact(str(path), _sha256(path), compressed=False) for name, path in files.items()}
-    release = Release(settings().collector_version, "", artifacts)
-    (folder / MANIFEST).write_bytes(release.encode())
+    """Publish the chart and a manifest of the programs, which stay where they were built."""
+    programs = {
+        name: Artifact(str(path), _sha256(path), compressed=False) for name, path in _programs(local.collectors).items()
+    }
+    versions = (settings().collector_version, "")
+    chart = install_publish.packed_chart(_CHART)
+    install_publish.release(aws.s3(), settings().bucket, versions, programs, chart)
     yield
 
 
 def _programs(collectors: Path) -> dict[str, Path]:
     """Those that are built: the collector of this machine, and the supervisor of whichever."""
     machine = "arm64" if os.uname().machine in ("aarch64", "arm64") else "amd64"
-    builds = Path(os.environ.get("HEADGATE_CACHE") or collectors.parent) / "supervisor"
+    builds = cache(collectors) / "supervisor"
     found = {f"supervisor-{arch}": builds / f"linux-{arch}" / "headgate-supervisor" for arch in ("amd64", "arm64")}
     found[f"collector-{machine}"] = collectors / settings().collector_version / "otelcol-contrib"
     return {name: path for name, path in found.items() if path.is_file()}
+
+
+def cache(collectors: Path) -> Path:
+    """The folder of all that is built on this machine."""
+    return Path(os.environ.get("HEADGATE_CACHE") or collectors.parent)
 
 
 def _sha256(path: Path) -> str:

@@ -16,7 +16,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from headgate import checker
-from headgate_local import aws_server, calls, parts, store, user_pool
+from headgate_local import aws_server, calls, parts, releases, store, user_pool
 from headgate_local.dispatch import Dispatcher, application_of
 from headgate_local.options import HOST, Options, listen, locked, read_options, require_collector
 from headgate_local.seed import Seed, seed
@@ -89,7 +89,8 @@ def _set_environment(options: Options, template: Template) -> None:
     os.environ.setdefault("HEADGATE_PUBLIC_URL", f"http://{HOST}:{options.port}")
     # One's own is for a proxy in between; collectors elsewhere do not reach this machine's loopback.
     os.environ["HEADGATE_FLEET_ENDPOINT"] = endpoint or f"http://{HOST}:{options.port}"
-    os.environ["HEADGATE_RELEASES_DIR"] = str(options.data / "releases")
+    programs = (releases.cache(options.collectors), options.collectors)
+    os.environ["HEADGATE_RELEASES_DIRS"] = os.pathsep.join(map(str, programs))
     # A line for every request would bury what was printed at the start.
     os.environ["POWERTOOLS_LOG_LEVEL"] = os.environ.get("HEADGATE_LOG_LEVEL", "WARNING")
     os.environ["POWERTOOLS_SERVICE_NAME"] = "headgate"

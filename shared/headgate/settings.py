@@ -22,7 +22,7 @@ class Settings:
     fleet_limit: int
     fleet_endpoint: str
     supervisor_image: str
-    releases_dir: str
+    releases_dirs: tuple[str, ...]
     fleet_heartbeat_seconds: int
     public_url: str
     user_pool_id: str
@@ -47,7 +47,7 @@ def settings() -> Settings:
         fleet_limit=_whole_number("HEADGATE_FLEET_LIMIT", default=25, least=0),
         fleet_endpoint=env("HEADGATE_FLEET_ENDPOINT", ""),
         supervisor_image=env("HEADGATE_SUPERVISOR_IMAGE", ""),
-        releases_dir=env("HEADGATE_RELEASES_DIR", ""),
+        releases_dirs=tuple(filter(None, env("HEADGATE_RELEASES_DIRS", "").split(os.pathsep))),
         fleet_heartbeat_seconds=_whole_number("HEADGATE_FLEET_HEARTBEAT_SECONDS", default=30, least=1),
         public_url=env("HEADGATE_PUBLIC_URL", ""),
         user_pool_id=env("HEADGATE_USER_POOL", ""),

@@ -115,7 +115,9 @@ def test_a_version_that_only_the_old_one_would_complete_is_refused(host: Host) -
     half = host.publish(whole[: whole.index("exporters:")] + whole[whole.index("service:") :])
     host.assign(half)
 
-    assert "no exporter configuration specified" in host.wait_for("apply_failed", half)["state_message"]
+    # The real one: which of two mistakes it names first is not ours to say.
+    assert "exporter" in host.wait_for("apply_failed", half)["state_message"]
+    assert host.flows_as("good")
 
 
 def test_clearing_the_assignment_stops_the_collector(host: Host) -> None:

@@ -18,7 +18,7 @@ from configurations.app import router as configurations_router
 from fleets.app import router as fleets_router
 from headgate import aws, clock
 from headgate.deployments import install_publish, store
-from headgate.deployments.install_releases import CHART, MANIFEST, Artifact, Release
+from headgate.deployments.install_releases import CHART, MANIFEST, PREFIX, Artifact
 from headgate.fleets import tokens
 from headgate.ids import new_id
 from headgate.settings import settings
@@ -35,18 +35,19 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
-def released(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def released(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, aws_here: object) -> Path:
     """A folder with a release for amd64 alone."""
     artifacts = {}
-    for name in ("collector-amd64", "supervisor-amd64", CHART):
+    for name in ("collector-amd64", "supervisor-amd64"):
         file = tmp_path / name
         file.write_bytes(f"content of {name}".encode())
         with file.open("rb") as opened:
             artifacts[name] = Artifact(str(file), install_publish.sha256(opened), compressed=name.startswith("coll"))
-    (tmp_path / MANIFEST).write_bytes(Release("0.139.0", "0.149.0", artifacts).encode())
+    chart = f"content of {CHART}".encode()
+    install_publish.release(aws.s3(), settings().bucket, ("0.139.0", "0.149.0"), artifacts, chart)
     monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", ORIGIN)
     monkeypatch.setenv("HEADGATE_COLLECTORS_DIR", "/nonexistent")
-    monkeypatch.setenv("HEADGATE_RELEASES_DIR", str(tmp_path))
+    monkeypatch.setenv("HEADGATE_RELEASES_DIRS", str(tmp_path))
     settings.cache_clear()
     return tmp_path
 
@@ -173,21 +174,29 @@ def test_a_group_that_is_no_more_has_nothing_to_install(ann: Member) -> None:
     assert get(url_of(made)).json()["code"] == "deployment_not_found"
 
 
-def test_without_a_release_there_is_nothing_to_install(ann: Member, released: Path) -> None:
+def test_without_a_release_there_is_nothing_to_install(ann: Member) -> None:
     url = url_of(composed(ann, "linux"))
-    (released / MANIFEST).unlink()
+    aws.s3().delete_object(Bucket=settings().bucket, Key=PREFIX + MANIFEST)
     answer = get(url)
 
     assert (answer.status_code, answer.json()["code"]) == (503, "release_not_published")
     assert "make publish-install" in answer.json()["detail"]
 
 
+@pytest.mark.parametrize("allowed", ["", "elsewhere"])
+def test_no_manifest_makes_the_function_read_a_file_of_its_own(
+    ann: Member, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, allowed: str
+) -> None:
+    monkeypatch.setenv("HEADGATE_RELEASES_DIRS", allowed and str(tmp_path / allowed))
+    settings.cache_clear()
+
+    assert get(url_of(composed(ann, "linux")), "collector-amd64").status_code == 404
+
+
 def test_on_aws_a_host_is_sent_to_the_object(ann: Member, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("HEADGATE_RELEASES_DIR", "")
+    monkeypatch.setenv("HEADGATE_RELEASES_DIRS", "")
     settings.cache_clear()
     linux, kubernetes = (url_of(composed(ann, platform)) for platform in ("linux", "kubernetes"))
-    assert get(linux).json()["code"] == "release_not_published"
-
     program = tmp_path / "program"
     program.write_bytes(b"#!/bin/sh\n" * 1000)
     binaries = {"collector-amd64": program, "supervisor-amd64": program}

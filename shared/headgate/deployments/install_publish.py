@@ -39,11 +39,19 @@ def upload(s3: S3Client, bucket: str, versions: tuple[str, str], binaries: Mappi
     `versions` are those of collector and supervisor. What an earlier release named stays for the hosts that are
     fetching it just now.
     """
-    artifacts = {CHART: _put(s3, bucket, io.BytesIO(chart), compressed=False)}
+    artifacts = {}
     for name, path in binaries.items():
         packed = compressed(path)
         with packed.open("rb") as file:
             artifacts[name] = _put(s3, bucket, file, compressed=True)
+    return release(s3, bucket, versions, artifacts, chart)
+
+
+def release(
+    s3: S3Client, bucket: str, versions: tuple[str, str], programs: Mapping[str, Artifact], chart: bytes
+) -> Release:
+    """Put the chart, then the manifest; returns what it says."""
+    artifacts = {**programs, CHART: _put(s3, bucket, io.BytesIO(chart), compressed=False)}
     release = Release(*versions, artifacts)
     s3.put_object(Bucket=bucket, Key=PREFIX + MANIFEST, Body=release.encode(), ContentType="application/json")
     return release

@@ -1,8 +1,8 @@
 """What an install fetches: collector, supervisor and chart, as an operator published them.
 
-On AWS they are objects of the bucket under `install/`, where `manifest.json` names them; they are larger than an answer
-of a function, so a host is sent to them by S3's own signed URLs. A local service reads them from a folder instead,
-whose `manifest.json` names files by their paths.
+They are objects of the bucket under `install/`, where `manifest.json` names them. The programs are larger than an
+answer of a function, so a host is sent to them by S3's own signed URLs. A local service does not keep hundreds of
+megabytes twice: its manifest names programs by their paths, below the folders that HEADGATE_RELEASES_DIRS allows.
 """
 
 from __future__ import annotations
@@ -86,18 +86,17 @@ def names() -> list[str]:
 
 def current() -> Release:
     """One read. Raises ReleaseNotPublished."""
-    folder = settings().releases_dir
-    if folder:
-        try:
-            return Release.decode(Path(folder, MANIFEST).read_bytes())
-        except FileNotFoundError as error:
-            raise ReleaseNotPublished("A release") from error
     return Release.decode(_object(PREFIX + MANIFEST))
 
 
 def path(artifact: Artifact) -> Path | None:
-    """Where the file is on this machine; None if it is an object."""
-    return Path(artifact.key) if settings().releases_dir else None
+    """Where the file is on this machine; None if it is an object. Raises ArtifactNotFound for any other place."""
+    if not artifact.key.startswith("/"):
+        return None
+    path = Path(artifact.key).resolve()
+    if not any(path.is_relative_to(Path(allowed).resolve()) for allowed in settings().releases_dirs):
+        raise ArtifactNotFound
+    return path
 
 
 def url(artifact: Artifact) -> str:
@@ -107,8 +106,8 @@ def url(artifact: Artifact) -> str:
 
 
 def content(artifact: Artifact) -> bytes:
-    """The whole file; for small ones. One read. Raises ReleaseNotPublished."""
-    return Path(artifact.key).read_bytes() if settings().releases_dir else _object(artifact.key)
+    """The whole object; for small ones. One read. Raises ReleaseNotPublished."""
+    return _object(artifact.key)
 
 
 def _object(key: str) -> bytes:

@@ -10,8 +10,8 @@ from headgate.deployments import store
 from headgate.deployments.model import Deployment, FieldRefused, VolumeMount
 from headgate.deployments.service import of_fleet
 from headgate.fleets import service as fleets
-from headgate.fleets import table
 from headgate.identity.model import Caller
+from headgate.races import settle
 
 MOST_MOUNTS: Final = 20
 LONGEST_PATH: Final = 1_000
@@ -61,7 +61,7 @@ def change(
         store.replace(before, after, audit.entry(caller, "put_volume_mounts", target, mounts=str(len(mounts))))
         return after
 
-    return table.settle(once)
+    return settle(once)
 
 
 def require_good(mounts: Sequence[VolumeMount]) -> None:

@@ -16,11 +16,11 @@ from headgate.deployments.model import (
     Role,
 )
 from headgate.fleets import service as fleets
-from headgate.fleets import table
 from headgate.fleets.model import Fleet
 from headgate.identity.model import Caller
 from headgate.ids import is_id, new_id
 from headgate.paging import Slice
+from headgate.races import settle
 from headgate.validation import service as validation
 from headgate.validation.model import Finding, NotChecked, TooCostly
 
@@ -88,7 +88,7 @@ def create(
         created_at=at,
         updated_at=at,
     )
-    table.settle(lambda: store.create(created))
+    settle(lambda: store.create(created))
     return created, _check(version)
 
 
@@ -124,7 +124,7 @@ def change(
         store.replace(before, after)
         return after, version
 
-    after, version = table.settle(once)
+    after, version = settle(once)
     return after, _check(version)
 
 

@@ -1,0 +1,62 @@
+"""Publish what fleets install: `make publish-install BUCKET=…`, with AWS credentials that may write to the bucket.
+
+The programs are built if they are not: the supervisor for amd64 and arm64, and the collector for this machine's
+architecture, or for both with `--arch amd64 --arch arm64` (15 minutes more for the other one, once).
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import boto3
+
+from headgate.deployments import install_publish
+
+ROOT: Final = Path(__file__).parents[1]
+LAYERS: Final = ROOT / "layers"
+CHART: Final = ROOT / "charts" / "headgate-supervisor"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bucket", required=True, help="the stack's bucket")
+    parser.add_argument("--arch", action="append", choices=["amd64", "arm64"], help="of the collector; may be repeated")
+    arguments = parser.parse_args()
+    try:
+        binaries = {f"supervisor-{arch}": supervisor("supervisor", arch) for arch in ("amd64", "arm64")}
+        for arch in arguments.arch or [supervisor("architecture")]:
+            binaries[f"collector-{arch}"] = collector("--architecture", str(arch), "collector")
+        versions = (str(supervisor("collector-version")), str(supervisor("version")))
+    except subprocess.CalledProcessError as error:
+        return int(error.returncode)
+    chart = install_publish.packed_chart(CHART)
+    release = install_publish.upload(boto3.client("s3"), arguments.bucket, versions, binaries, chart)
+    for name, artifact in sorted(release.artifacts.items()):
+        print(f"{artifact.sha256}  {name}")
+    print(f"Published collector {versions[0]} and supervisor {versions[1]} in {arguments.bucket}.")
+    return 0
+
+
+def supervisor(*arguments: str) -> Path:
+    """What the supervisor's build prints last."""
+    return _printed("supervisor_build", *arguments)
+
+
+def collector(*arguments: str) -> Path:
+    """What the collector's build prints last."""
+    return _printed("building", *arguments)
+
+
+def _printed(module: str, *arguments: str) -> Path:
+    # Builds have settings of their own; as processes they do not meet those of the domain.
+    path = f"{LAYERS / 'collector'}:{LAYERS / 'supervisor'}"
+    command = [sys.executable, "-m", module, *arguments]
+    done = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE, check=True)
+    return Path(done.stdout.decode().strip().splitlines()[-1])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
