@@ -13,6 +13,7 @@ from headgate.configurations import service, store
 from headgate.configurations.model import Version, VersionIsPublished
 from headgate.identity.model import Caller, Principal
 from headgate.ids import new_id
+from headgate.races import LostRace
 from tests.conftest import API, JoinWith, Member
 
 YAML = "receivers:\n  otlp:\n    protocols: {grpc: }\n"
@@ -393,7 +394,7 @@ def test_the_model_and_the_table_agree_on_what_may_be_edited(ann: Member, before
     else:
         with pytest.raises(VersionIsPublished):
             before.edit("new", None, clock.now())
-        with pytest.raises(store.LostRace):
+        with pytest.raises(LostRace):
             store.edit(configuration, stored, changed)
 
 

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from headgate.ids import new_id
+from headgate.races import LostRace
 from headgate.rules import store
 from headgate.rules.model import MOST_RULES, Rule, RuleNamesRepeat, RuleSet, StoredRule, TooManyRules, default_name
 from headgate_local.template import Template
@@ -66,7 +67,7 @@ def test_of_two_that_change_a_set_at_once_one_has_to_decide_again(aws_here: Temp
     def save(_: int) -> bool:
         try:
             store.save(configuration_id, 1, after)
-        except store.LostRace:
+        except LostRace:
             return False
         return True
 

@@ -1,14 +1,11 @@
 """What can be done with configurations, and by whom."""
 
-import random
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from functools import cache
-from typing import Final, TypeVar
 
-from headgate import clock, errors
+from headgate import clock
 from headgate.configurations import keys, store
 from headgate.configurations.model import (
     DISTRIBUTION,
@@ -22,12 +19,9 @@ from headgate.configurations.model import (
 from headgate.identity.model import Caller
 from headgate.ids import new_id
 from headgate.paging import Slice
+from headgate.races import LostRace, settle
 from headgate.settings import settings
 from headgate.validation import service as validation
-
-_Result = TypeVar("_Result")
-# Well inside the 29 seconds that a function has.
-_RACE_SECONDS: Final = 15.0
 
 
 def visible(caller: Caller, limit: int, after: str | None) -> Slice[Configuration]:
@@ -130,12 +124,12 @@ def append(caller: Caller, configuration_id: str, yaml: str, description: str | 
         before = _changeable(caller, configuration_id)
         inherited = store.collector_version(configuration_id, before.latest_version)
         if inherited is None:
-            raise store.LostRace
+            raise LostRace
         added = _draft(caller, before, before.latest_version + 1, yaml, inherited, description, clock.now())
         store.append(before, added)
         return added
 
-    return _settle(once)
+    return settle(once)
 
 
 def edit(
@@ -164,7 +158,7 @@ def edit(
         store.edit(configuration, before, after)
         return after
 
-    return _settle(once)
+    return settle(once)
 
 
 def publish(caller: Caller, configuration_id: str, n: int) -> Version:
@@ -180,7 +174,7 @@ def publish(caller: Caller, configuration_id: str, n: int) -> Version:
             store.publish(configuration, before, after)
         return after
 
-    return _settle(once)
+    return settle(once)
 
 
 def _visible(caller: Caller, configuration_id: str) -> Configuration:
@@ -233,20 +227,6 @@ def _draft(
         revision=1,
         yaml=yaml,
     )
-
-
-def _settle(once: Callable[[], _Result]) -> _Result:
-    """Read, decide and write until no other change comes between. Raises Contention when that takes too long."""
-    deadline = time.monotonic() + _RACE_SECONDS
-    for attempt in range(1_000):
-        try:
-            return once()
-        except store.LostRace:
-            if time.monotonic() > deadline:
-                break
-            # Growing and random, so that many writers spread out.
-            time.sleep(random.uniform(0, min(0.4, 0.005 * 2**attempt)))  # noqa: S311  no secret
-    raise errors.Contention("Too many changes at once; nothing was saved, try again shortly")
 
 
 def _position(entry: Configuration) -> str:

@@ -15,16 +15,13 @@ from headgate.configurations.model import Configuration, Status, Version
 from headgate.dynamo import Item, Value
 from headgate.identity.model import Principal, PrincipalKind
 from headgate.paging import Slice
+from headgate.races import LostRace
 from headgate.settings import settings
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactGetItemTypeDef, TransactWriteItemTypeDef
 
 _BLOB_PREFIX: Final = "versions"
-
-
-class LostRace(Exception):
-    """Something that the change was based on has changed meanwhile: read again, and decide again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from headgate import clock
 from headgate.deployments.model import Deployment
-from headgate.fleets import store, table, tokens
+from headgate.fleets import store, tokens
 from headgate.fleets.model import (
     ExpiresIn,
     Fleet,
@@ -17,6 +17,7 @@ from headgate.identity.store import hash_of
 from headgate.ids import new_id
 from headgate.instances import counting
 from headgate.paging import Slice
+from headgate.races import settle
 from headgate.settings import settings
 
 
@@ -79,5 +80,5 @@ def create(caller: Caller, label: str, fleet_type: FleetType, expires_in: Expire
         created_at=at,
     )
     token_hash = hash_of(tokens.value_of(fleet.id, fleet.token_generation))
-    table.settle(lambda: store.create(fleet, token_hash, default, settings().fleet_limit))
+    settle(lambda: store.create(fleet, token_hash, default, settings().fleet_limit))
     return fleet

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import random
-import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, TypeVar, cast
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, cast
 
 from botocore.exceptions import ClientError
 
 from headgate import aws, dynamo, errors
 from headgate.dynamo import Item, Value
 from headgate.fleets import keys
+from headgate.races import LostRace
 from headgate.settings import settings
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef, TransactWriteItemTypeDef
-
-_Result = TypeVar("_Result")
-# Well inside the 29 seconds that a function has.
-_RACE_SECONDS: Final = 15.0
-
-
-class LostRace(Exception):
-    """Something that the change was based on has changed meanwhile: read again, and decide again."""
 
 
 def get(key: keys.Key) -> Item | None:
@@ -105,17 +96,3 @@ def transact(writes: list[TransactWriteItemTypeDef], refusals: Mapping[int, erro
         if dynamo.lost_a_race(error):
             raise LostRace from error
         raise
-
-
-def settle(once: Callable[[], _Result]) -> _Result:
-    """Read, decide and write until no other change comes between. Raises Contention when that takes too long."""
-    deadline = time.monotonic() + _RACE_SECONDS
-    for attempt in range(1_000):
-        try:
-            return once()
-        except LostRace:
-            if time.monotonic() > deadline:
-                break
-            # Growing and random, so that many writers spread out.
-            time.sleep(random.uniform(0, min(0.4, 0.005 * 2 ** min(attempt, 10))))  # noqa: S311  no secret
-    raise errors.Contention("Too many changes at once; nothing was saved, try again shortly")

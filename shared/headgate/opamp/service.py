@@ -10,7 +10,7 @@ from typing import Final
 from headgate import clock, errors
 from headgate.configurations import store as configurations
 from headgate.deployments.model import Assignment
-from headgate.fleets import table, tokens
+from headgate.fleets import tokens
 from headgate.http.log import logger
 from headgate.identity.model import NotAuthenticated
 from headgate.identity.store import hash_of
@@ -19,6 +19,7 @@ from headgate.instances import model, store
 from headgate.instances.model import Desired, Instance, Report
 from headgate.opamp import messages
 from headgate.opamp.messages import Offer, Reply
+from headgate.races import settle
 from headgate.settings import settings
 
 HEARTBEAT_KEPT_EVERY: Final = timedelta(minutes=3)
@@ -52,7 +53,7 @@ def exchange(credential: str, deployment_id: str, body: bytes) -> bytes:
     except messages.NotOpamp:
         sender.authenticate()
         raise
-    return table.settle(lambda: _answer(sender, report)).encode()
+    return settle(lambda: _answer(sender, report)).encode()
 
 
 @dataclass(frozen=True, slots=True)

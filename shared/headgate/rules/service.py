@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from headgate import engine, errors
+from headgate import engine, races
 from headgate.audit import service as audit
 from headgate.configurations import service as configurations
 from headgate.configurations.model import Version
@@ -17,8 +17,6 @@ from headgate.rules.model import Rule, RuleSet, Signal, StoredRule, default_name
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
-
-_RACES = 10
 
 
 def saved(caller: Caller, configuration_id: str, n: int) -> list[RuleSet]:
@@ -86,14 +84,13 @@ def settle(
     *records: TransactWriteItemTypeDef,
 ) -> RuleSet:
     """Keep what `changed` makes of a pipeline's set, `none` where there is none yet. Raises Contention."""
-    for _ in range(_RACES):
+
+    def once() -> RuleSet:
         after = changed(store.rule_set(configuration_id, n, none.pipeline) or none)
-        try:
-            store.save(configuration_id, n, after, *records)
-        except store.LostRace:
-            continue
+        store.save(configuration_id, n, after, *records)
         return after
-    raise errors.Contention("Too many changes at once; nothing was saved, try again shortly")
+
+    return races.settle(once)
 
 
 def record_by_hand(

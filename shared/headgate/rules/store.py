@@ -10,16 +10,13 @@ from botocore.exceptions import ClientError
 from headgate import aws, dynamo
 from headgate.configurations import keys
 from headgate.dynamo import Item, Value
+from headgate.races import LostRace
 from headgate.rules.items import rule_attributes, rule_of
 from headgate.rules.model import RuleSet, Signal, StoredRule
 from headgate.settings import settings
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
-
-
-class LostRace(Exception):
-    """The set has changed meanwhile: read again, and decide again."""
 
 
 def rule_set(configuration_id: str, n: int, pipeline: str) -> RuleSet | None:
