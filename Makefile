@@ -62,6 +62,7 @@ test: venv collector supervisor $(SAM_VENV)/.ready ## Set up and run every test
 	@$(PY) -m pytest tests/unit
 	@scripts/ensure_helm >/dev/null
 	@$(PY) -m pytest tests/contract
+	@$(PY) -m pytest tests/trust
 	@scripts/ensure_chromium $(PY)
 	@$(PY) -m pytest tests/end_to_end
 
@@ -73,6 +74,26 @@ lint: venv ## Check style, types, layers and the template
 	@if [ -f template.yaml ]; then echo "cfn-lint template.yaml"; $(VENV)/bin/cfn-lint template.yaml; fi
 	$(MAKE) --no-print-directory -C layers/collector go-vet gofmt-check
 	$(MAKE) --no-print-directory -C layers/supervisor go-vet gofmt-check
+
+# The sizes of docs/trust.md; `make test` has small ones.
+trust: venv collector $(SAM_VENV)/.ready ## Run the tests of docs/trust.md at full size: about two hours
+	@HEADGATE_TRUST_REQUESTS=24000 HEADGATE_TRUST_TEXTS=4000 HEADGATE_TRUST_STEPS=6000 HEADGATE_TRUST_FAULTS=1 \
+		$(PY) -m pytest --timeout 3600 tests/trust tests/end_to_end/test_isolation.py
+	@$(PY) -c 'import atheris' 2>/dev/null || { echo "atheris has no wheel for this platform" >&2; exit 1; }
+	@$(PY) -m tests.trust.coverage_guided 360
+	@$(MAKE) --no-print-directory -C layers/collector go-fuzz
+
+licences: venv collector $(SAM_VENV)/.ready ## Write docs/licences.md from the locks and the built programs
+	@$(PY) -m scripts.third_party
+
+sbom: venv collector $(SAM_VENV)/.ready ## Write build/sbom.json, a CycloneDX document
+	@$(PY) -m scripts.third_party --sbom build/sbom.json
+
+audit: venv collector ## Ask the vulnerability databases of Python and Go about what we use (needs the internet)
+	@test -x $(HEADGATE_CACHE)/audit/bin/pip-audit || { $(PYTHON) -m venv $(HEADGATE_CACHE)/audit && \
+		$(HEADGATE_CACHE)/audit/bin/pip install --quiet pip-audit; }
+	@$(HEADGATE_CACHE)/audit/bin/pip-audit --disable-pip --require-hashes -r requirements/lambda.txt
+	@$(MAKE) --no-print-directory -C layers/collector go-audit
 
 bench: venv collector ## Print the benchmarks, each against its baseline
 	@$(PY) -m tests.benchmarks
@@ -103,4 +124,4 @@ lock: ## Renew requirements/*.txt from requirements/*.in (needs uv)
 			--no-emit-find-links $$( [ $$name = lambda ] || [ $$name = sam ] || echo -c requirements/lambda.txt ) \
 			requirements/$$name.in -o requirements/$$name.txt; done
 
-.PHONY: help venv collector supervisor image publish-install dev build deploy destroy logs test lint bench openapi protobuf lock
+.PHONY: help venv collector supervisor image publish-install dev build deploy destroy logs test lint trust licences sbom audit bench openapi protobuf lock
