@@ -90,7 +90,7 @@ def list_fleets(who: Visit, caller: Member, after: After = None) -> Response:
 
 @router.get("/organizations/{organization_id}/fleets/{fleet_id}")
 def show_fleet(who: Visit, caller: Member, fleet_id: FleetId, after: After = None) -> Response:
-    fleet = fleets.get(caller, fleet_id)
+    fleet = fleets.counted(caller, fleet_id)
     part = deployments.deployments(caller, fleet_id, ENTRIES, after)
     assigned = {group.assignment.configuration_id for group in part.entries if group.assignment}
     names = {one: _name(caller, one) for one in assigned}
