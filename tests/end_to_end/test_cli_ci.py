@@ -19,7 +19,7 @@ pytestmark = pytest.mark.end_to_end
 
 PACKAGED = ("pyproject.toml", "README.md", ".pre-commit-hooks.yaml", "cli")
 REPOSITORY = "https://github.com/YOUR-ORGANIZATION/headgate"
-SOURCE = f"git+{REPOSITORY}@v{VERSION}"
+SOURCE = f"headgate @ git+{REPOSITORY}@v{VERSION}"
 
 
 def run(command: list[str], folder: Path, **environment: str) -> Done:

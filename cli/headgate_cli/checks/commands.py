@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeVar
 
 import click
 
+from headgate_cli import variables
 from headgate_cli.api import Api, Entity, entities, number, text
 from headgate_cli.checks import findings
 from headgate_cli.checks.findings import Finding
@@ -16,9 +16,10 @@ from headgate_cli.errors import FAILED, Ended, Failed, NotAuthenticated, Unreach
 from headgate_cli.output import dump, say
 from headgate_cli.texts import name, read
 
-F = TypeVar("F", bound=Callable[..., None])
+# Whose standard error a person reads.
+_SUMMARIZED: Final = ("text", "github")
 
-_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*", re.DOTALL)
+F = TypeVar("F", bound=Callable[..., None])
 
 
 def _format(command: F) -> F:
@@ -35,10 +36,10 @@ def _format(command: F) -> F:
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--version", default="", help="The collector's version, as in 0.139.0; the server's own by default.")
-@click.option("--env", "env", multiple=True, metavar="NAME=VALUE", help="A value for an ${env:NAME}; repeatable.")
+@variables.env
 @_format
 @connected
-def validate(api: Api, files: Sequence[str], version: str, env: Sequence[str], output: str) -> None:
+def validate(api: Api, files: Sequence[str], version: str, env: Sequence[tuple[str, str]], output: str) -> None:
     """Validate files on the real collector; `-` is standard input.
 
     Ends with 0 when every file is valid, and with 1 when one is not or could not be checked.
@@ -51,11 +52,11 @@ def validate(api: Api, files: Sequence[str], version: str, env: Sequence[str], o
     """
     request: dict[str, object] = {"version": version} if version else {}
     if env:
-        request["env"] = dict(_variable(one) for one in env)
+        request["env"] = dict(env)
     answers, failed = _ask(api, "/validate", files, request, "could not validate")
     found = [one for file, (_, answer) in answers.items() for one in findings.of_validation(file, answer)]
     _show(answers, found, output, complete=not failed)
-    if output == "text":
+    if output in _SUMMARIZED:
         for file, (_, answer) in answers.items():
             if answer.get("valid"):
                 say(f"{file}: valid on {text(answer, 'distribution')} {text(answer, 'version')}")
@@ -81,7 +82,7 @@ def lint(api: Api, files: Sequence[str], notes: bool, output: str) -> None:
     answers, failed = _ask(api, "/ottl/lint", files, {}, "could not lint")
     found = [one for file, (_, answer) in answers.items() for one in findings.of_lint(file, answer, notes=notes)]
     _show(answers, found, output, complete=not failed)
-    if output == "text":
+    if output in _SUMMARIZED:
         for file, (_, answer) in answers.items():
             checked, skipped = number(answer, "checked"), len(entities(answer, "skipped"))
             left = f", {skipped} that cannot be judged" if skipped else ""
@@ -126,10 +127,3 @@ def _show(answers: Answers, found: Sequence[Finding], output: str, *, complete: 
 def _end(answers: Answers, *, failed: bool) -> None:
     if failed or not all(answer.get("valid") for _, answer in answers.values()):
         raise Ended(FAILED)
-
-
-def _variable(given: str) -> tuple[str, str]:
-    if not _VARIABLE.fullmatch(given):
-        raise click.BadParameter(f"{given!r} is not NAME=VALUE", param_hint="--env")
-    variable, _, value = given.partition("=")
-    return variable, value
