@@ -66,6 +66,10 @@ test: venv collector supervisor $(SAM_VENV)/.ready ## Set up and run every test
 	@scripts/ensure_chromium $(PY)
 	@$(PY) -m pytest tests/end_to_end
 
+test-dynamodb-local: venv ## Run what uses tables on AWS's own engine: needs Java 17 and Maven
+	@scripts/with_dynamodb_local $(PY) -m pytest tests/contract/test_version_races.py \
+		$(addprefix tests/unit/test_,$(addsuffix .py,configurations deployments fleets http identity_api rules runs))
+
 lint: venv ## Check style, types, layers and the template
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
@@ -124,4 +128,4 @@ lock: ## Renew requirements/*.txt from requirements/*.in (needs uv)
 			--no-emit-find-links $$( [ $$name = lambda ] || [ $$name = sam ] || echo -c requirements/lambda.txt ) \
 			requirements/$$name.in -o requirements/$$name.txt; done
 
-.PHONY: help venv collector supervisor image publish-install dev build deploy destroy logs test lint trust licences sbom audit bench openapi protobuf lock
+.PHONY: help venv collector supervisor image publish-install dev build deploy destroy logs test test-dynamodb-local lint trust licences sbom audit bench openapi protobuf lock

@@ -57,12 +57,17 @@ def aws_for(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[template.
         monkeypatch.setenv(name, value)
     for name, value in {"ACCESS_KEY_ID": "x", "SECRET_ACCESS_KEY": "x", "DEFAULT_REGION": "us-east-1"}.items():
         monkeypatch.setenv(f"AWS_{name}", value)
+    if dynamodb_local := os.environ.get("DYNAMODB_LOCAL_URL"):
+        # DynamoDB as AWS wrote it, in moto's place (`make test-dynamodb-local`).
+        monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", dynamodb_local)
     monkeypatch.setenv("HEADGATE_RATE_LIMIT_PER_MINUTE", "100000")
     settings.cache_clear()
     data = MotoData(described.tables(), described.buckets(), ObjectFiles(folder))
     with mock_aws(), moto_patches.installed(data, keep=lambda _: None):
         aws.forget_clients()
         identity._signing_key.cache_clear()
+        for name in aws.dynamodb().list_tables()["TableNames"]:
+            aws.dynamodb().delete_table(TableName=name)
         for table in described.tables():
             aws.dynamodb().create_table(**table.definition)
         for bucket in described.buckets():
