@@ -12,6 +12,7 @@ import click
 
 from headgate_cli import VERSION
 from headgate_cli.errors import Failed, NotAuthenticated, Unreachable
+from headgate_cli.output import printable
 
 if TYPE_CHECKING:
     import httpx
@@ -41,7 +42,8 @@ class ServerError(Failed):
 
     def __init__(self, status: int, code: str, detail: str, errors: list[Entity]) -> None:
         lines = [detail, *(_line_of(error) for error in errors if error.get("message") != detail)]
-        super().__init__("\n  ".join(lines))
+        # It may quote what somebody else wrote.
+        super().__init__(printable("\n  ".join(lines)))
         self.status = status
         self.code = code
         self.detail = detail
@@ -149,7 +151,7 @@ def _refusal(url: str, response: httpx.Response) -> Failed:
         )
     detail, code = str(problem["detail"]), str(problem.get("code", ""))
     if response.status_code == 401 or code in _CREDENTIAL_CODES:
-        return NotAuthenticated(detail)
+        return NotAuthenticated(printable(detail))
     return ServerError(response.status_code, code, detail, entities(problem, "errors"))
 
 

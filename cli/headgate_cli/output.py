@@ -41,6 +41,11 @@ def printable(text: str) -> str:
     return "".join(one if one.isprintable() or one in "\n\t" else "�" for one in text)
 
 
+def show(content: str) -> None:
+    """A text that is the result: byte for byte in a pipe, harmless on a terminal."""
+    click.echo(printable(content) if sys.stdout.isatty() else content, nl=False)
+
+
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, nothing: str) -> None:
     """A table as wide as the terminal at most; in a pipe nothing is cut off. `nothing` is said where no row is."""
     texts = [[_shown(value) for value in row] for row in rows]

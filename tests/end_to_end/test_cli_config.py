@@ -345,6 +345,8 @@ def test_what_is_wrong_decides_the_exit_code(cli: Cli) -> None:
     assert outcome(cli.run("config", "list", HEADGATE_URL="")) == (2, True)
     assert outcome(cli.run("config", "list", "--nonsense")) == (2, True)
     assert outcome(cli.run("config", "pull")) == (2, True)
+    assert outcome(cli.run("configs")) == (2, True)
+    assert "Did you mean 'config'?" in cli.run("configs").err
     assert outcome(cli.run("config", "show", "cfg_01m7xvpv04fderdbp0w7k6v2ep")) == (1, True)
     assert outcome(cli.run("config", "push", "nowhere.yaml")) == (1, True)
     assert outcome(cli.run("config", "create", "edge.yaml", "--name", "x" * 201)) == (1, True)
@@ -371,9 +373,14 @@ def test_colour_is_for_terminals_that_want_it(cli: Cli) -> None:
     assert "\x1b[" not in cli.ok("config", "list")
 
 
-def test_a_name_cannot_drive_the_terminal(cli: Cli) -> None:
-    cli.ok("config", "create", "-", "--name", "\x1b]0;owned\x07\x1b[2J", given=EDGE.encode())
-    shown = until_end(cli.terminal("config", "list", NO_COLOR="1"))[1]
+def test_what_others_wrote_cannot_drive_the_terminal(cli: Cli) -> None:
+    name = "\x1b]0;owned\x07"
+    made = cli.ok("config", "create", "-", "--name", name, "--no-validate", given=b"a: b # \x1b[2J\n").strip()
 
-    assert "\x1b" not in shown
-    assert "owned" in shown
+    cli.write("mine.yaml", EDGE)
+    push = ["push", "mine.yaml", "--to", made, "--dry-run"]
+    for command in (["list"], ["show", made], ["publish", made], push, ["pull", made]):
+        shown = until_end(cli.terminal("config", *command, NO_COLOR="1"))[1]
+        assert "\x1b" not in shown, command
+        assert "\x07" not in shown, command
+    assert cli.ok("config", "show", made, "--version", "1", "--yaml") == "a: b # \x1b[2J\n"

@@ -13,7 +13,8 @@ from headgate_cli.configurations.push import create, push
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import diff as show_diff
-from headgate_cli.output import dump, say, since, table
+from headgate_cli.output import dump, printable, say, since, table
+from headgate_cli.output import show as show_text
 from headgate_cli.texts import name, read
 
 _CONFIGURATION = "CONFIGURATION"
@@ -85,18 +86,18 @@ def show(api: Api, configuration: str, n: int | None, yaml_only: bool, as_json: 
         dump(shown)
         return
     if yaml_only:
-        click.echo(text(shown, "yaml"), nl=False)
+        show_text(text(shown, "yaml"))
         return
     published = optional(detail, "published_version")
     state = f"version {n}, {text(shown, 'status')}" if n else f"version {number(detail, 'latest_version')}, the latest"
-    say(click.style(text(detail, "name"), bold=True) + f"  {configuration_id}")
+    say(click.style(printable(text(detail, "name")), bold=True) + f"  {configuration_id}")
     if optional(detail, "description"):
-        say(optional(detail, "description"))
+        say(printable(optional(detail, "description")))
     say(
         f"{state}; {f'version {published} is published' if published else 'none is published'}; "
         f"collector {text(shown, 'collector_version')}\n"
     )
-    click.echo(text(shown, "yaml"), nl=False)
+    show_text(text(shown, "yaml"))
 
 
 @config.command()

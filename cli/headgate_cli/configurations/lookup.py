@@ -10,6 +10,7 @@ import click
 from headgate_cli.api import Api, Entity, number, optional, text
 from headgate_cli.configurations.folder import CONFIGURATION_ID, Folder
 from headgate_cli.errors import Failed
+from headgate_cli.output import printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def latest(api: Api, configuration_id: str) -> Latest:
 def of_detail(detail: Entity) -> Latest:
     return Latest(
         id=text(detail, "id"),
-        name=text(detail, "name"),
+        name=printable(text(detail, "name")),
         version=number(detail, "latest_version"),
         published=int(optional(detail, "published_version") or 0),
         yaml=text(detail, "yaml"),

@@ -10,7 +10,7 @@ from headgate_cli.errors import USAGE, Failed, NotAuthenticated
 from headgate_cli.login import credentials
 from headgate_cli.login.credentials import Credential
 from headgate_cli.login.errors import CodeMistyped, LoginFailed
-from headgate_cli.output import dump, say
+from headgate_cli.output import dump, printable, say
 
 
 class _Mistyped(Failed):
@@ -89,7 +89,8 @@ def whoami(api: Api, as_json: bool) -> None:
 def _sentence_on(api: Api) -> str:
     identity = api.get("/identity")
     access = "read and write" if text(identity, "access") == "read_write" else "read"
-    return f"{text(identity, 'name')} in {text(identity, 'organization_name')}: {text(identity, 'role')}, {access}"
+    who = printable(f"{text(identity, 'name')} in {text(identity, 'organization_name')}")
+    return f"{who}: {text(identity, 'role')}, {access}"
 
 
 def _asked(question: str) -> str:
