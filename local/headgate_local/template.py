@@ -93,10 +93,16 @@ class Template:
             "AWS::StackName": prefix,
             "AWS::URLSuffix": "amazonaws.com",
         }
+        self._parameters: list[str] = []
         for name, parameter in _mapping(document.get("Parameters", {}), "Parameters").items():
             default = _mapping(parameter, name).get("Default")
+            self._parameters.append(name)
             if name in parameters or default is not None:
                 self._values[name] = parameters.get(name, default)
+
+    def parameters(self) -> list[str]:
+        """Their names."""
+        return list(self._parameters)
 
     def tables(self) -> list[Table]:
         return [self._table(logical_id, properties) for logical_id, properties in self.of_type("AWS::DynamoDB::Table")]
@@ -118,6 +124,14 @@ class Template:
             Route(_method(event), str(event.get("Path", "$default")), function)
             for function in self.functions()
             for event in self._http_events(function)
+        ]
+
+    def retained(self) -> list[str]:
+        """The logical ids of what outlives its stack."""
+        return [
+            logical_id
+            for logical_id, resource in self._resources.items()
+            if _mapping(resource, logical_id).get("DeletionPolicy") == "Retain"
         ]
 
     def environment(self) -> dict[str, str]:

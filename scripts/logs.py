@@ -1,0 +1,71 @@
+"""Prints a stack's logs, and goes on as more comes: `make logs`, or `make logs FUNCTION=Validation`."""
+
+import argparse
+import sys
+import time
+from datetime import UTC, datetime
+
+import boto3
+
+from scripts import stack
+from scripts.stack import Stop
+
+_PAUSE_SECONDS = 2
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Print a stack's logs.")
+    parser.add_argument("--stage", default="prod", help="a stage of samconfig.toml")
+    parser.add_argument("--function", default="", help="of one function (Validation) or log (Api, Runner)")
+    parser.add_argument("--minutes", type=int, default=10, help="how far back to begin")
+    parser.add_argument("--once", action="store_true", help="end with what is there now")
+    options = parser.parse_args()
+    try:
+        _print(options)
+    except Stop as reason:
+        print(reason, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def _print(options: argparse.Namespace) -> None:
+    stage = stack.stage(options.stage)
+    stack.account()
+    if stack.find(stage.stack_name) is None:
+        raise Stop(f"There is no stack {stage.stack_name}.")
+    groups = {
+        logical_id.removesuffix("Log"): name
+        for logical_id, kind, name in stack.resources(stage.stack_name)
+        if kind == "AWS::Logs::LogGroup"
+    }
+    wanted = options.function.removesuffix("Function")
+    if wanted and wanted not in groups:
+        raise Stop(f"There is no log {wanted!r}; there is {', '.join(sorted(groups))}")
+    chosen = {name: group for name, group in groups.items() if wanted in ("", name)}
+    since = int((time.time() - options.minutes * 60) * 1000)
+    seen: set[str] = set()
+    while True:
+        lines = sorted(line for name, group in chosen.items() for line in _events(name, group, since, seen))
+        for at, name, message in lines:
+            print(f"{datetime.fromtimestamp(at / 1000, UTC):%H:%M:%S} {name}: {message}", flush=True)
+        if options.once:
+            return
+        time.sleep(_PAUSE_SECONDS)
+
+
+def _events(name: str, group: str, since: int, seen: set[str]) -> list[tuple[int, str, str]]:
+    """What has come to a group since then, in milliseconds, and was not there before."""
+    found = []
+    pages = boto3.client("logs").get_paginator("filter_log_events")
+    for page in pages.paginate(logGroupName=group, startTime=since):
+        for event in page["events"]:
+            if event["eventId"] not in seen:
+                seen.add(event["eventId"])
+                found.append((event["timestamp"], name, event["message"].rstrip()))
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,327 @@
+"""`make deploy`, `make destroy` and `make logs` as an operator gives them, against moto in the place of AWS.
+
+SAM and the container engine are stand-ins that write down what they were asked to do; SAM's also makes in moto what the
+stack would hold. That SAM builds and accepts the template is in test_deployment.py.
+"""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+import zstandard
+
+from headgate_local import aws_server, template
+from scripts import runner_image
+from scripts.stack import Stop
+
+pytestmark = pytest.mark.contract
+
+ROOT = template.PATH.parent
+VERSION = str(template.read().resolve({"Ref": "CollectorVersion"}))
+STAND_IN = """\
+#!{python}
+import json, os, pathlib, sys
+name, arguments = pathlib.Path(sys.argv[0]).name, sys.argv[1:]
+shown = {{"command": name, "arguments": arguments}}
+if arguments[:1] == ["login"]:
+    shown["password_on_stdin"] = bool(sys.stdin.read())
+for one in arguments:
+    if one.startswith("collectors="):
+        shown["collectors"] = sorted(
+            [str(path.relative_to(one[11:])), path.read_text(), os.access(path, os.X_OK)]
+            for path in pathlib.Path(one[11:]).rglob("*") if path.is_file()
+        )
+if arguments[:1] == ["build"] and name == "sam":
+    shown["variables"] = {{key: os.environ.get(key) for key in ("RUNTIME", "ARCHITECTURE")}}
+with open({calls!r}, "a") as file:
+    file.write(json.dumps(shown) + "\\n")
+{more}
+"""
+# Makes what the stack holds, with the parameters of the command, as SAM would.
+OF_SAM = """\
+import boto3
+cloudformation = boto3.client("cloudformation")
+if arguments[0] == "deploy":
+    given = dict(one.split("=", 1) for one in arguments[arguments.index("--parameter-overrides") + 1:])
+    given = {key: json.loads(value) for key, value in given.items()}
+    body = json.loads(pathlib.Path(%r).read_text())
+    stack_name = {"prod": "headgate", "dev": "headgate-dev"}[arguments[arguments.index("--config-env") + 1]]
+    try:
+        (there,) = cloudformation.describe_stacks(StackName=stack_name)["Stacks"]
+    except cloudformation.exceptions.ClientError:
+        there = None
+    known = {one["ParameterKey"]: one["ParameterValue"] for one in there["Parameters"]} if there else {}
+    values = {**{key: one["Default"] for key, one in body["Parameters"].items()}, **known, **given}
+    parameters = [{"ParameterKey": key, "ParameterValue": value} for key, value in values.items()]
+    call = cloudformation.update_stack if there else cloudformation.create_stack
+    call(StackName=stack_name, TemplateBody=json.dumps(body), Parameters=parameters)
+elif arguments[0] == "delete":
+    cloudformation.delete_stack(StackName=arguments[arguments.index("--stack-name") + 1])
+"""
+
+
+def stack_of_the_template() -> dict[str, Any]:
+    """Parameters, outputs and some resources by the template's own names, which moto can make."""
+    ours = template.read()
+    names = ("Bucket", "ValidationLog", "ApiLog", "RunnerRepository")
+    kinds = {"Bucket": "AWS::S3::Bucket", "RunnerRepository": "AWS::ECR::Repository"}
+    parameters = {name: {"Type": "String", "Default": str(ours.resolve({"Ref": name}))} for name in ours.parameters()}
+    return {
+        "Parameters": parameters,
+        "Resources": {
+            name: {
+                "Type": kinds.get(name, "AWS::Logs::LogGroup"),
+                **({"DeletionPolicy": "Retain"} if name == "Bucket" else {}),
+                "Properties": {"RepositoryName": "headgate-runner"} if name == "RunnerRepository" else {},
+            }
+            for name in names
+        },
+        "Outputs": {
+            "BaseUrl": {"Value": "https://abc.execute-api.us-east-1.amazonaws.com"},
+            "BucketName": {"Value": {"Ref": "Bucket"}},
+            "RunnerRepositoryUri": {"Value": "123456789012.dkr.ecr.us-east-1.amazonaws.com/headgate-runner"},
+        },
+    }
+
+
+@dataclass(frozen=True)
+class Machine:
+    """An operator's machine: what is on its PATH, and what was called there."""
+
+    programs: Path
+    calls: Path
+
+    def has(self, name: str, more: str = "") -> None:
+        path = self.programs / name
+        path.write_text(STAND_IN.format(python=sys.executable, calls=str(self.calls), more=more))
+        path.chmod(0o755)
+
+    def make(
+        self, *arguments: str, given: str = "", terminal: bool = False, without: tuple[str, ...] = ()
+    ) -> subprocess.CompletedProcess[str]:
+        path = f"{self.programs}:{Path(sys.executable).parent}:/usr/bin:/bin"
+        variables = {name: value for name, value in os.environ.items() if name not in without} | {"PATH": path}
+        command = ["make", "--old-file=.venv/.ready", "--old-file=.venv-sam/.ready", *arguments]
+        command.append(f"SAM={self.programs / 'sam'}")
+        options: dict[str, Any] = {"cwd": ROOT, "env": variables, "capture_output": True, "text": True, "check": False}
+        if not terminal:
+            return subprocess.run(command, input=given, **options)
+        ours, theirs = pty.openpty()
+        os.write(ours, given.encode())
+        try:
+            return subprocess.run(command, stdin=theirs, **options)
+        finally:
+            os.close(ours)
+            os.close(theirs)
+
+    def called(self, command: str, first: str = "") -> list[dict[str, Any]]:
+        if not self.calls.exists():
+            return []
+        lines = [json.loads(line) for line in self.calls.read_text().splitlines()]
+        return [one for one in lines if one["command"] == command and first in ("", one["arguments"][0])]
+
+    def order(self) -> list[str]:
+        lines = [json.loads(line) for line in self.calls.read_text().splitlines()]
+        return [f"{one['command']} {one['arguments'][0]}" for one in lines]
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    body = tmp_path / "stack.json"
+    body.write_text(json.dumps(stack_of_the_template()))
+    made = Machine(programs, tmp_path / "calls.jsonl")
+    made.has("sam", OF_SAM % str(body))
+    with aws_server.running():
+        yield made
+        if bucket := outputs("headgate").get("BucketName"):
+            boto3.resource("s3").Bucket(bucket).objects.all().delete()
+        for name in ("headgate", "headgate-dev"):
+            boto3.client("cloudformation").delete_stack(StackName=name)
+        for repository in boto3.client("ecr").describe_repositories()["repositories"]:
+            boto3.client("ecr").delete_repository(repositoryName=repository["repositoryName"], force=True)
+
+
+@pytest.fixture
+def layer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """What `sam build` leaves: here the stand-in leaves nothing, and a build that is there stays as it is."""
+    folder = ROOT / ".aws-sam" / "build" / "CollectorLayer" / "collectors" / "0.0.1"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "otelcol-contrib.zst").write_bytes(zstandard.compress(b"a collector"))
+    yield folder
+    (folder / "otelcol-contrib.zst").unlink()
+    folder.rmdir()
+
+
+def outputs(stack_name: str) -> dict[str, str]:
+    try:
+        (found,) = boto3.client("cloudformation").describe_stacks(StackName=stack_name)["Stacks"]
+    except boto3.client("cloudformation").exceptions.ClientError:
+        return {}
+    return {one["OutputKey"]: one["OutputValue"] for one in found.get("Outputs", [])}
+
+
+def parameters(stack_name: str) -> dict[str, str]:
+    (found,) = boto3.client("cloudformation").describe_stacks(StackName=stack_name)["Stacks"]
+    return {one["ParameterKey"]: one.get("ParameterValue", "") for one in found["Parameters"]}
+
+
+def test_a_new_account_comes_up_in_one_go(machine: Machine, layer: Path) -> None:
+    machine.has("docker")
+
+    done = machine.make("deploy", given='Acme "Edge"\nada@example.com\n\ny\n', terminal=True)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert machine.order() == [
+        "docker info",
+        "sam build",
+        "sam deploy",
+        "docker login",
+        "docker build",
+        "docker push",
+        "sam deploy",
+    ]
+    known = parameters("headgate")
+    assert (known["FirstOrganization"], known["FirstAdminEmail"]) == ('Acme "Edge"', "ada@example.com")
+    assert known["FleetEndpoint"] == outputs("headgate")["BaseUrl"]
+    assert known["LogRetentionDays"] == "90"
+    index = boto3.client("s3").get_object(Bucket=outputs("headgate")["BucketName"], Key="flows/index.json")
+    assert len(json.loads(index["Body"].read())) > 10
+    assert "ada@example.com has the password" in done.stdout
+    # The second time is about one thing only.
+    assert [("--no-confirm-changeset" in one["arguments"]) for one in machine.called("sam", "deploy")] == [False, True]
+
+
+def test_the_image_holds_the_layers_collectors_and_no_list_of_processes_the_password(
+    machine: Machine, layer: Path
+) -> None:
+    machine.has("podman")
+
+    done = machine.make("deploy", "YES=1", "PARAMETERS=Architecture=arm64")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    (login,) = machine.called("podman", "login")
+    assert (login["password_on_stdin"], "--password-stdin" in login["arguments"]) == (True, True)
+    (build,) = machine.called("podman", "build")
+    assert ["0.0.1/otelcol-contrib", "a collector", True] in build["collectors"]
+    image = f"123456789012.dkr.ecr.us-east-1.amazonaws.com/headgate-runner:{VERSION}"
+    assert (build["arguments"][1:5], image in build["arguments"]) == (
+        ["--platform", "linux/arm64", "--build-arg", f"VERSION={VERSION}"],
+        True,
+    )
+    assert machine.called("podman", "push")[0]["arguments"] == ["push", image]
+    assert machine.called("sam", "build")[0]["variables"]["ARCHITECTURE"] == "arm64"
+
+
+def test_an_upgrade_brings_the_image_before_what_needs_it_and_asks_nothing_new(machine: Machine, layer: Path) -> None:
+    machine.has("docker")
+    first = machine.make("deploy", "STAGE=dev", "YES=1", "PARAMETERS=AlarmEmail=ops@example.com")
+    machine.calls.unlink()
+
+    again = machine.make("deploy", "STAGE=dev", "YES=1", "PARAMETERS=CollectorVersion=9.9.9")
+
+    assert (first.returncode, again.returncode) == (0, 0), first.stderr + again.stderr
+    assert machine.order() == ["docker info", "sam build", "docker login", "docker build", "docker push", "sam deploy"]
+    assert machine.called("docker", "push")[0]["arguments"][1].endswith(":9.9.9")
+    known = parameters("headgate-dev")
+    assert (known["AlarmEmail"], known["CollectorVersion"]) == ("ops@example.com", "9.9.9")
+    assert known["DeploymentType"] == "AllAtOnce"
+
+
+def test_without_a_container_engine_it_says_what_will_not_work(machine: Machine) -> None:
+    machine.has("docker", more="sys.exit(1)")
+
+    done = machine.make("deploy", "YES=1")
+
+    assert done.returncode == 0, done.stderr
+    assert "Each test run will end in Error" in done.stdout
+    assert machine.order()[-1] == "sam deploy"
+
+
+@pytest.mark.parametrize("failing", ["build", "deploy"])
+def test_what_fails_ends_it_and_a_later_run_goes_on(machine: Machine, failing: str) -> None:
+    whole = (machine.programs / "sam").read_text()
+    machine.has("sam", more=f"sys.exit(arguments[0] == {failing!r})")
+
+    failed = machine.make("deploy", "YES=1")
+    assert failed.returncode != 0
+    assert f"`sam {failing}` failed" in failed.stderr
+    (machine.programs / "sam").write_text(whole)
+
+    assert machine.make("deploy", "YES=1").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["STAGE=staging"], "There is no stage 'staging' in samconfig.toml; there is dev, prod"),
+        (["PARAMETERS=oops"], "'oops' is not a parameter: write Name=value"),
+    ],
+)
+def test_a_mistaken_command_does_nothing(machine: Machine, arguments: list[str], said: str) -> None:
+    done = machine.make("deploy", "YES=1", *arguments)
+
+    assert (done.returncode != 0, said in done.stderr) == (True, True), done.stderr
+    assert machine.called("sam") == []
+
+
+@pytest.mark.parametrize(
+    ("without", "said"),
+    [
+        (("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), "There are no AWS credentials that work"),
+        (("AWS_REGION", "AWS_DEFAULT_REGION"), "No region is chosen"),
+    ],
+)
+def test_without_credentials_or_region_it_says_so(machine: Machine, without: tuple[str, ...], said: str) -> None:
+    assert said in machine.make("deploy", without=without).stderr
+
+
+def test_removal_asks_for_the_name_and_tells_what_stays(machine: Machine) -> None:
+    machine.make("deploy", "YES=1")
+    bucket = outputs("headgate")["BucketName"]
+
+    refused = machine.make("destroy", given="yes\n")
+    assert (refused.returncode != 0, machine.called("sam", "delete")) == (True, [])
+    done = machine.make("destroy", given="headgate\n")
+
+    assert done.returncode == 0, done.stderr
+    assert f"Bucket: {bucket} (AWS::S3::Bucket)" in done.stdout
+    assert "ValidationLog" not in done.stdout
+    assert machine.called("sam", "delete")[0]["arguments"][:3] == ["delete", "--stack-name", "headgate"]
+    assert "There is no stack headgate" in machine.make("destroy").stderr
+
+
+def test_logs_are_those_of_the_function_asked_for(machine: Machine) -> None:
+    machine.make("deploy", "YES=1")
+    logs = boto3.client("logs")
+    for later, name in enumerate(("ApiLog", "ValidationLog")):
+        summaries = boto3.client("cloudformation").describe_stack_resources(
+            StackName="headgate", LogicalResourceId=name
+        )
+        group = summaries["StackResources"][0]["PhysicalResourceId"]
+        logs.create_log_stream(logGroupName=group, logStreamName="s")
+        event = {"timestamp": int(time.time() * 1000) + later * 1000, "message": f"from {name}"}
+        logs.put_log_events(logGroupName=group, logStreamName="s", logEvents=[event])
+
+    def show(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "scripts.logs", "--once", *arguments]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+    assert [line[9:] for line in show().stdout.splitlines()] == ["Api: from ApiLog", "Validation: from ValidationLog"]
+    assert "ApiLog" not in show("--function", "ValidationFunction").stdout
+    assert "there is Api, Validation" in show("--function", "Nothing").stderr
+
+
+def test_an_image_without_a_built_layer_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Stop, match="run `make build`"):
+        runner_image.push("docker", "registry/headgate", VERSION, "x86_64", layer=tmp_path)
