@@ -81,7 +81,7 @@ lint: venv ## Check style, types, layers and the template
 
 # The sizes of docs/trust.md; `make test` has small ones.
 trust: venv collector $(SAM_VENV)/.ready ## Run the tests of docs/trust.md at full size: about two hours
-	@HEADGATE_TRUST_REQUESTS=24000 HEADGATE_TRUST_TEXTS=4000 HEADGATE_TRUST_STEPS=6000 HEADGATE_TRUST_FAULTS=1 \
+	@HEADGATE_TRUST_REQUESTS=24000 HEADGATE_TRUST_TEXTS=4000 HEADGATE_TRUST_STEPS=6000 HEADGATE_TRUST_FAULTS=1 HEADGATE_TRUST_SOAK=14400 \
 		$(PY) -m pytest --timeout 3600 tests/trust tests/end_to_end/test_isolation.py
 	@$(PY) -c 'import atheris' 2>/dev/null || { echo "atheris has no wheel for this platform" >&2; exit 1; }
 	@$(PY) -m tests.trust.coverage_guided 360

@@ -1,0 +1,220 @@
+"""An hour's worth of mixed requests, as fast as they go: no error, and nothing that grows but what was kept.
+
+`HEADGATE_TRUST_SOAK` is how many requests are made. Four credentials at their limit of 60 a minute make 14,400 an hour.
+"""
+
+import os
+import random
+import statistics
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+
+from tests.opamp_agent import Agent
+from tests.service import Service, running_service
+
+REQUESTS: Final = int(os.environ.get("HEADGATE_TRUST_SOAK", "480"))
+CLIENTS: Final = 4
+# The last of these parts is held against the second; in the first, caches fill and processes start.
+PARTS: Final = 6
+SAMPLES_OF_A_PART: Final = 5
+# What moto holds of an item in memory, several times of its size on the wire, with its record of change.
+BYTES_OF_A_WRITE: Final = 24_000
+YAML: Final = (Path(__file__).parents[1] / "benchmarks" / "hundred_lines.yaml").read_text()
+SMALL: Final = """\
+receivers: {otlp: {protocols: {grpc: {endpoint: "127.0.0.1:4317"}}}}
+processors: {filter: {logs: {log_record: ['body == "x"']}}}
+exporters: {debug: {}}
+service: {pipelines: {logs: {receivers: [otlp], processors: [filter], exporters: [debug]}}}
+"""
+RUN: Final = {"sample": "a line", "signal_type": "logs", "target_pipeline": "logs", "duration_seconds": 1}
+FINAL: Final = ("Success", "Fail", "Error")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What a process and its children hold."""
+
+    resident: int
+    files: int
+    threads: int
+    children: int
+    largest_child: int
+
+
+@dataclass
+class Traffic:
+    """Requests of one client; `kept` counts those that leave something."""
+
+    http: httpx.Client
+    configuration_id: str
+    agent: Agent
+    counted: Counter[str]
+    kept: int = 0
+
+    def one(self, draw: random.Random) -> None:
+        version = f"/configurations/{self.configuration_id}/versions"
+        edited = {"yaml": f"{SMALL}# {time.time()}"}
+        wrong = YAML.replace("batch", "botch")
+        kinds: list[tuple[int, str, Callable[[], httpx.Response]]] = [
+            (20, "validate", lambda: self.http.post("/validate", json={"yaml": YAML})),
+            (5, "validate, wrong", lambda: self.http.post("/validate", json={"yaml": wrong})),
+            (10, "lint", lambda: self.http.post("/ottl/lint", json={"yaml": YAML})),
+            (15, "configuration", lambda: self.http.get(f"/configurations/{self.configuration_id}")),
+            (10, "configurations", lambda: self.http.get("/configurations")),
+            (10, "versions", lambda: self.http.get(version)),
+            (5, "identity", lambda: self.http.get("/identity")),
+            (5, "flows", lambda: self.http.get("/flows")),
+            (5, "fleets", lambda: self.http.get("/fleets")),
+            (
+                3,
+                "edit",
+                lambda: self.http.patch(f"{version}/2?validate=true", json={"yaml": f"{SMALL}# {time.time()}"}),
+            ),
+            (1, "append", lambda: self.http.post(version, json={"yaml": SMALL})),
+        ]
+        if draw.random() < 0.15:
+            self.agent.heartbeat()
+            self.counted["heartbeat"] += 1
+            return
+        _, name, ask = draw.choices(kinds, [weight for weight, *_ in kinds])[0]
+        response = ask()
+        assert response.is_success, (name, response.status_code, response.text)
+        self.counted[name] += 1
+        self.kept += name in ("edit", "append")
+
+    def run(self) -> None:
+        """A pipeline test, to its end."""
+        run = self.http.post("/testing/runs", json={**RUN, "yaml": SMALL}).raise_for_status().json()
+        while run["status"] not in FINAL:
+            time.sleep(0.2)
+            run = self.http.get(f"/testing/runs/{run['id']}").raise_for_status().json()
+        assert run["status"] == "Success", run
+        self.counted["run"] += 1
+        self.kept += 1
+
+
+@pytest.fixture(scope="module")
+def fleet_service(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    with running_service(tmp_path_factory.mktemp("soak") / "data") as service:
+        yield service
+
+
+def test_nothing_grows_but_what_is_kept(fleet_service: Service) -> None:
+    counted: Counter[str] = Counter()
+    traffics = [traffic(fleet_service, number, counted) for number in range(CLIENTS)]
+    parts: list[list[Sample]] = []
+    kept: list[int] = []
+    started = time.perf_counter()
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        for part in range(PARTS):
+            over = threading.Event()
+            looking = threading.Thread(target=look, args=(fleet_service.pid, parts, over))
+            looking.start()
+            work = [pool.submit(drive, one, part * CLIENTS + number) for number, one in enumerate(traffics)]
+            for done in work:
+                done.result()
+            over.set()
+            looking.join()
+            kept.append(sum(one.kept for one in traffics))
+    took = time.perf_counter() - started
+
+    for number, samples in enumerate(parts):
+        print(f"part {number + 1}: {middle(samples)}")
+    print(f"{counted.total()} requests in {took:.0f} s: {dict(sorted(counted.items()))}; {kept[-1]} left something")
+    early, late = middle(parts[1]), middle(parts[-1])
+    # A third of what it was when all was warm is the noise of the allocator at this size of a test, not growth.
+    assert late.resident <= early.resident * 1.1 + BYTES_OF_A_WRITE * (kept[-1] - kept[1])
+    assert late.files <= early.files + CLIENTS
+    assert late.threads <= early.threads + CLIENTS
+    assert late.children <= early.children + 1
+    assert late.largest_child <= early.largest_child * 1.25
+
+
+def traffic(service: Service, number: int, counted: Counter[str]) -> Traffic:
+    """Over a configuration and an agent of its own."""
+    http = service.client()
+    made = http.post("/configurations", json={"name": f"Soak {number}", "yaml": SMALL}).raise_for_status().json()["id"]
+    http.post(f"/configurations/{made}/versions/1/publish").raise_for_status()
+    http.post(f"/configurations/{made}/versions", json={"yaml": SMALL}).raise_for_status()
+    label = {"label": f"Soak {number}", "type": "server-supervisor"}
+    fleet = http.post("/fleets", json=label).raise_for_status().json()["id"]
+    connection = (
+        http.post(f"/fleets/{fleet}/install", json={"platform": "docker"}).raise_for_status().json()["connection"]
+    )
+    headers = {
+        "Authorization": f"Bearer {connection['token']}",
+        "X-Deployment-Id": connection["deployment_id"],
+        "Content-Type": "application/x-protobuf",
+    }
+    post = httpx.Client(base_url=service.base_url, headers=headers, timeout=60)
+    agent = Agent(lambda body: post.post("/v1/opamp", content=body).raise_for_status().content)
+    agent.start()
+    return Traffic(http, made, agent, counted)
+
+
+def drive(one: Traffic, seed: int) -> None:
+    draw = random.Random(seed)
+    for _ in range(REQUESTS // CLIENTS // PARTS):
+        one.one(draw)
+    one.run()
+
+
+def look(pid: int, parts: list[list[Sample]], over: threading.Event) -> None:
+    """A part's samples: the last ones, so that all of them are of the same load."""
+    samples: list[Sample] = []
+    while not over.wait(0.25):
+        samples.append(sample(pid))
+    parts.append(samples[-SAMPLES_OF_A_PART:] or [sample(pid)])
+
+
+def sample(pid: int) -> Sample:
+    children = [child for child in descendants(pid) if "otelcol" in name_of(child)]
+    return Sample(
+        resident=resident(pid),
+        files=len(os.listdir(f"/proc/{pid}/fd")),  # noqa: PTH208  names alone, without looking at each
+        threads=len(os.listdir(f"/proc/{pid}/task")),  # noqa: PTH208
+        children=len(children),
+        largest_child=max(map(resident, children), default=0),
+    )
+
+
+def middle(samples: list[Sample]) -> Sample:
+    def of(name: str) -> int:
+        return int(statistics.median(getattr(one, name) for one in samples))
+
+    return Sample(of("resident"), of("files"), of("threads"), of("children"), of("largest_child"))
+
+
+def resident(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+
+
+def name_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().partition("\0")[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+def descendants(pid: int) -> list[int]:
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            children = [int(child) for child in task.read_text().split()]
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        for child in children:
+            found += [child, *descendants(child)]
+    return found
