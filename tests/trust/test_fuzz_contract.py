@@ -205,3 +205,19 @@ def test_every_answer_is_as_described(kind: str, world: World, subtests: pytest.
         with subtests.test(label, mode=mode.value):
             run()
     print(f"{kind}: {statuses.total()} requests, {dict(sorted(statuses.items()))}")
+
+
+def test_every_other_method_is_405_and_told_which_are_possible(world: World, subtests: pytest.Subtests) -> None:
+    paths: dict[str, set[str]] = {}
+    for label in [*operations(), *LEFT_OUT]:
+        method, _, path = label.partition(" ")
+        paths.setdefault(path, set()).add(method)
+    constants = {"n": "1", "pipeline": "logs", "slug": "pii-redaction"}
+    for path, methods in paths.items():
+        possible = methods | ({"HEAD"} if "GET" in methods else set())
+        for method in {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PURGE"} - possible:
+            with subtests.test(path, method=method):
+                response = world.http.request(method, path.format(**constants, **world.ids), headers=dict(world.admin))
+
+                assert response.status_code == 405
+                assert set(response.headers["allow"].split(", ")) == possible
