@@ -41,9 +41,15 @@ def printable(text: str) -> str:
     return "".join(one if one.isprintable() or one in "\n\t" else "�" for one in text)
 
 
-def show(content: str) -> None:
+def print_text(content: str) -> None:
     """A text that is the result: byte for byte in a pipe, harmless on a terminal."""
-    click.echo(printable(content) if sys.stdout.isatty() else content, nl=False)
+    if sys.stdout.isatty():
+        click.echo(printable(content), nl=False)
+        return
+    # Not by click, which takes out of a pipe what looks like colour.
+    sys.stdout.flush()
+    sys.stdout.buffer.write(content.encode())
+    sys.stdout.buffer.flush()
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, nothing: str) -> None:

@@ -345,6 +345,8 @@ def test_what_is_wrong_decides_the_exit_code(cli: Cli) -> None:
     assert outcome(cli.run("config", "list", HEADGATE_URL="")) == (2, True)
     assert outcome(cli.run("config", "list", "--nonsense")) == (2, True)
     assert outcome(cli.run("config", "pull")) == (2, True)
+    assert outcome(cli.run("config", "push", "-", given=b"a")) == (2, True)
+    assert outcome(cli.run("config", "push", "..")) == (1, True)
     assert outcome(cli.run("configs")) == (2, True)
     assert "Did you mean 'config'?" in cli.run("configs").err
     assert outcome(cli.run("config", "show", "cfg_01m7xvpv04fderdbp0w7k6v2ep")) == (1, True)

@@ -13,8 +13,7 @@ from headgate_cli.configurations.push import create, push
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import diff as show_diff
-from headgate_cli.output import dump, printable, say, since, table
-from headgate_cli.output import show as show_text
+from headgate_cli.output import dump, print_text, printable, say, since, table
 from headgate_cli.texts import name, read
 
 _CONFIGURATION = "CONFIGURATION"
@@ -86,7 +85,7 @@ def show(api: Api, configuration: str, n: int | None, yaml_only: bool, as_json: 
         dump(shown)
         return
     if yaml_only:
-        show_text(text(shown, "yaml"))
+        print_text(text(shown, "yaml"))
         return
     published = optional(detail, "published_version")
     state = f"version {n}, {text(shown, 'status')}" if n else f"version {number(detail, 'latest_version')}, the latest"
@@ -97,7 +96,7 @@ def show(api: Api, configuration: str, n: int | None, yaml_only: bool, as_json: 
         f"{state}; {f'version {published} is published' if published else 'none is published'}; "
         f"collector {text(shown, 'collector_version')}\n"
     )
-    show_text(text(shown, "yaml"))
+    print_text(text(shown, "yaml"))
 
 
 @config.command()

@@ -12,7 +12,7 @@ import click
 from headgate_cli.api import Api, number, text
 from headgate_cli.checks import findings
 from headgate_cli.configurations import lookup
-from headgate_cli.configurations.folder import MANIFEST, Entry, Folder, at, digest, entry_of
+from headgate_cli.configurations.folder import MANIFEST, SUFFIXES, Entry, Folder, at, digest, entry_of
 from headgate_cli.configurations.lookup import Latest
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed, NotAuthenticated
@@ -169,9 +169,13 @@ def require_valid(api: Api, texts: dict[str, tuple[str, str]]) -> None:
 
 def _changes(api: Api, path: str, configuration: str, *, alone: bool) -> list[Change]:
     """What a file, or each file of a folder, would change."""
+    if path == STDIN:
+        raise click.UsageError("a push is of files; standard input goes with `headgate config create -`")
     if Path(path).is_dir():
         folder = Folder(Path(path))
         files = folder.files()
+        if not files:
+            raise Failed(f"{path} holds no file whose name ends with {' or '.join(SUFFIXES)}")
         for missing in sorted(set(folder.entries) - set(files)):
             say(f"{folder.path / missing} is gone; its configuration stays as it is")
     else:

@@ -6,7 +6,7 @@ import click
 
 from headgate_cli.api import Api, Entity, text
 from headgate_cli.connection import as_json, connected
-from headgate_cli.output import dump, say, table
+from headgate_cli.output import dump, print_text, say, table
 from headgate_cli.yaml_files import SIGNALS
 
 
@@ -65,7 +65,7 @@ def show(api: Api, slug: str, yaml_only: bool, as_json: bool) -> None:
     if not yaml_only:
         say(click.style(text(found, "name"), bold=True) + f"  by {text(found, 'author')}")
         say(f"{text(found, 'description').rstrip()}\n")
-    click.echo(text(found, "yaml"), nl=False)
+    print_text(text(found, "yaml"))
 
 
 @flow.command()

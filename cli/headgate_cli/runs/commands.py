@@ -14,7 +14,7 @@ from headgate_cli.configurations import lookup
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
-from headgate_cli.output import dump, say
+from headgate_cli.output import dump, print_text, say
 from headgate_cli.rules.files import rules_for
 from headgate_cli.runs.follow import FINAL, follow, show
 from headgate_cli.texts import STDIN, name, read
@@ -142,7 +142,7 @@ def output(api: Api, run_id: str) -> None:
     Examples:
       headgate test output run_01... > output.jsonl
     """
-    click.echo(api.text(f"/testing/runs/{run_id}/output"), nl=False)
+    print_text(api.text(f"/testing/runs/{run_id}/output"))
 
 
 def _finish(api: Api, started: Entity, *, as_json: bool) -> None:
