@@ -8,6 +8,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV := .venv
 SAM_VENV := .venv-sam
+CHECKOV_VENV := .venv-checkov
 PY := $(VENV)/bin/python
 # What the functions run on; the template's parameters PythonRuntime and Architecture.
 export RUNTIME ?= python3.13
@@ -34,6 +35,17 @@ $(SAM_VENV)/.ready: requirements/sam.txt
 	@echo "Setting up the SAM command line in $(SAM_VENV) ..."
 	@test -x $(SAM_VENV)/bin/python || $(PYTHON) -m venv $(SAM_VENV)
 	@$(SAM_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/sam.txt
+	@touch $@
+
+$(CHECKOV_VENV)/.ready: requirements/checkov.txt
+	@echo "Setting up checkov in $(CHECKOV_VENV) ..."
+	@test -x $(CHECKOV_VENV)/bin/python || $(PYTHON) -m venv $(CHECKOV_VENV)
+	@$(CHECKOV_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/checkov.txt
+	@touch $@
+
+# Looked at again when there is something new to look at.
+$(CHECKOV_VENV)/.passed: $(CHECKOV_VENV)/.ready template.yaml .checkov.yaml
+	$(CHECKOV_VENV)/bin/checkov --config-file .checkov.yaml
 	@touch $@
 
 collector: ## Build the collector, or with VERSION=X.Y.Z add an official release beside it
@@ -70,7 +82,7 @@ test-dynamodb-local: venv ## Run what uses tables on AWS's own engine: needs Jav
 	@scripts/with_dynamodb_local $(PY) -m pytest tests/contract/test_version_races.py \
 		$(addprefix tests/unit/test_,$(addsuffix .py,configurations deployments fleets http identity_api rules runs))
 
-lint: venv ## Check style, types, layers and the template
+lint: venv $(CHECKOV_VENV)/.passed ## Check style, types, layers and the template
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy shared/headgate cli/headgate_cli functions local/headgate_local
@@ -123,9 +135,9 @@ protobuf: venv ## Write the OpAMP message classes from their .proto files
 	@$(PY) -m scripts.protobuf
 
 lock: ## Renew requirements/*.txt from requirements/*.in (needs uv)
-	@for name in lambda local dev sam; do \
+	@for name in lambda local dev sam checkov; do \
 		uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
-			--no-emit-find-links $$( [ $$name = lambda ] || [ $$name = sam ] || echo -c requirements/lambda.txt ) \
+			--no-emit-find-links $$( [ $$name = lambda ] || [ $$name = sam ] || [ $$name = checkov ] || echo -c requirements/lambda.txt ) \
 			requirements/$$name.in -o requirements/$$name.txt; done
 
 .PHONY: help venv collector supervisor image publish-install dev build deploy destroy logs test test-dynamodb-local lint trust licences sbom audit bench openapi protobuf lock

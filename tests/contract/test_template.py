@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
@@ -24,6 +25,7 @@ SAM_PYTHON = ROOT / ".venv-sam" / "bin" / "python"
 FUNCTIONS = [function.logical_id for function in template.read().functions()]
 # Why nothing watches over their deployments stands with each in the template. Their faults come out otherwise: as an
 # error of who called, or as one of the stack.
+ROLE = "arn:aws:iam::123456789012:role/states"
 AT_ONCE = {"MailFunction", "FirstOrganizationFunction"}
 
 
@@ -264,6 +266,32 @@ def test_both_architectures_are_built_for_alike(resources: dict[str, Any]) -> No
         assert layer["Properties"]["CompatibleArchitectures"] == [architecture]
     task = resources["RunnerTaskDefinition"]["Properties"]["RuntimePlatform"]["CpuArchitecture"]
     assert task == {"Fn::If": ["OnArm", "ARM64", "X86_64"]}
+
+
+def linted(definition: dict[str, Any], folder: Path) -> tuple[int, str]:
+    """What cfn-lint says of a state machine: its exit status and its words."""
+    file = folder / "machine.json"
+    machine = {"Type": "AWS::StepFunctions::StateMachine", "Properties": {"RoleArn": ROLE, "Definition": definition}}
+    file.write_text(json.dumps({"Resources": {"Machine": machine}}))
+    command = [Path(sys.executable).with_name("cfn-lint"), "--format", "parseable", file]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_the_state_machine_is_in_amazons_states_language(tmp_path: Path) -> None:
+    assert linted(transformed()["machine"], tmp_path) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [{"Collect": {"Type": "Tusk", "End": True}}, {"Collect": {"Type": "Task", "End": True}}],
+    ids=["an unknown type", "a task that does nothing"],
+)
+def test_a_broken_state_machine_is_told(broken: dict[str, Any], tmp_path: Path) -> None:
+    machine = transformed()["machine"]
+
+    status, words = linted({**machine, "States": {**machine["States"], **broken}}, tmp_path)
+    assert (status != 0, "E3601" in words) == (True, True), words
 
 
 # Names that the template, the state machine's file and the code have to agree on.
