@@ -12,11 +12,6 @@ from typing import Final
 
 import pytest
 from fastapi.testclient import TestClient
-from hypothesis import HealthCheck, Phase
-from hypothesis import seed as seeded
-from hypothesis import settings as limits
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 
 from headgate import aws
 from headgate.settings import settings
@@ -33,7 +28,7 @@ ACTORS: Final[list[Actor]] = ["ann", "ann", "bob", "admin", "reader"]
 NAMES: Final = ["a", "b", "c", "Ω"]
 LABELS: Final = ["north", "south", "east", "west"]
 RULE_NAMES: Final = [["one"], ["one", "two"], ["three"]]
-STEPS_OF_ONE_MACHINE: Final = 60
+STEPS_OF_ONE_ORGANIZATION: Final = 150
 OPERATIONS_OF_ONE_THREAD: Final = 5
 THREADS: Final = 4
 
@@ -55,118 +50,77 @@ def _limit_of_fleets(http: TestClient) -> None:
 
 def test_one_client_gets_what_the_model_says(http: TestClient) -> None:
     counted: Counter[str] = Counter()
-
-    class Machine(RuleBasedStateMachine):
-        """One organization, whose actors do one thing after the other."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.clients = Clients.founded(http)
-            self.model = Model(FLEET_LIMIT)
-
-        def do(self, kind: str, actor: Actor, *args: object) -> None:
-            operation = Operation(kind, actor, args)
-            answer = self.clients.perform(operation)
-            counted[f"{kind} {answer.status}"] += 1
-            self.model.step(operation, answer)
-            if kind == "get":
-                self.model.text_of_latest(actor, answer, str(args[0]))
-
-        def of(self, data: st.DataObject, known: dict[str, object]) -> str:
-            return data.draw(st.sampled_from(sorted(known)))
-
-        def version(self, data: st.DataObject) -> tuple[str, int]:
-            """Of what there is, and the number after the last."""
-            key = self.of(data, self.model.configurations)  # type: ignore[arg-type]  any values
-            return key, data.draw(st.integers(1, len(self.model.configurations[key].versions) + 1))
-
-        @rule(actor=st.sampled_from(ACTORS), name=st.sampled_from(NAMES), yaml=st.sampled_from(TEXTS))
-        def create(self, actor: Actor, name: str, yaml: str) -> None:
-            self.do("create", actor, name, yaml)
-
-        @precondition(lambda self: self.model.configurations)
-        @rule(actor=st.sampled_from(ACTORS), data=st.data(), kind=st.sampled_from(["get", "versions", "rules", "read"]))
-        def look(self, actor: Actor, data: st.DataObject, kind: str) -> None:
-            key, n = self.version(data)
-            self.do(kind, actor, *((key, n) if kind in ("rules", "read") else (key,)))
-
-        @precondition(lambda self: self.model.configurations)
-        @rule(actor=st.sampled_from(ACTORS), data=st.data(), yaml=st.sampled_from(TEXTS))
-        def append(self, actor: Actor, data: st.DataObject, yaml: str) -> None:
-            self.do("append", actor, self.version(data)[0], yaml)
-
-        @precondition(lambda self: self.model.configurations)
-        @rule(actor=st.sampled_from(ACTORS), data=st.data(), name=st.sampled_from(NAMES))
-        def rename(self, actor: Actor, data: st.DataObject, name: str) -> None:
-            self.do("rename", actor, self.version(data)[0], name)
-
-        @precondition(lambda self: self.model.configurations)
-        @rule(actor=st.sampled_from(ACTORS), data=st.data(), yaml=st.sampled_from(TEXTS))
-        def edit(self, actor: Actor, data: st.DataObject, yaml: str) -> None:
-            key, n = self.version(data)
-            if_match = data.draw(st.sampled_from([None, None, f'"{n}-1"', f'"{n}-2"']))
-            self.do("edit", actor, key, n, yaml, if_match)
-
-        @precondition(lambda self: self.model.configurations)
-        @rule(actor=st.sampled_from(ACTORS), data=st.data())
-        def publish(self, actor: Actor, data: st.DataObject) -> None:
-            self.do("publish", actor, *self.version(data))
-
-        @precondition(lambda self: self.model.configurations)
-        @rule(actor=st.sampled_from(ACTORS), data=st.data(), names=st.sampled_from(RULE_NAMES))
-        def save_rules(self, actor: Actor, data: st.DataObject, names: list[str]) -> None:
-            self.do("save_rules", actor, *self.version(data), "logs", names)
-
-        @rule(actor=st.sampled_from(ACTORS), kind=st.sampled_from(["configurations_of", "fleets_of"]))
-        def lists(self, actor: Actor, kind: str) -> None:
-            self.do(kind, actor)
-
-        @rule(actor=st.sampled_from(ACTORS), label=st.sampled_from(LABELS))
-        def create_fleet(self, actor: Actor, label: str) -> None:
-            self.do("create_fleet", actor, label)
-
-        @precondition(lambda self: self.model.fleets and self.model.configurations)
-        @rule(actor=st.sampled_from(ACTORS), data=st.data(), name=st.sampled_from([*NAMES, "Default"]))
-        def add_group(self, actor: Actor, data: st.DataObject, name: str) -> None:
-            fleet = self.of(data, self.model.fleets)  # type: ignore[arg-type]  any values
-            self.do("add_group", actor, fleet, name, *self.version(data))
-
-        @precondition(lambda self: any(one.groups for one in self.model.fleets.values()))
-        @rule(actor=st.sampled_from(ACTORS), data=st.data(), name=st.sampled_from(NAMES))
-        def change_group(self, actor: Actor, data: st.DataObject, name: str) -> None:
-            fleet = data.draw(st.sampled_from(sorted(k for k, one in self.model.fleets.items() if one.groups)))
-            group = data.draw(st.sampled_from(sorted(self.model.fleets[fleet].groups)))
-            key = data.draw(st.sampled_from([None, *sorted(self.model.configurations)]))
-            changes = data.draw(
-                st.sampled_from([{"name": name}, {"configuration_id": key}, {"name": name, "configuration_id": key}])
-            )
-            self.do("change_group", actor, fleet, group, changes)
-            self.do("group", actor, fleet, group)
-            self.do("groups", actor, fleet)
-
-        @precondition(lambda self: len(self.model.tokens) < 20)
-        @rule()
-        def create_token(self) -> None:
-            self.do("create_token", "admin")
-
-        @precondition(lambda self: self.model.tokens)
-        @rule(data=st.data(), kind=st.sampled_from(["use_token", "use_token", "delete_token"]))
-        def token(self, data: st.DataObject, kind: str) -> None:
-            self.do(kind, "admin", self.of(data, self.model.tokens))  # type: ignore[arg-type]  any values
-
-    seeded(SEED)(Machine)
-    run_state_machine_as_test(
-        Machine,
-        settings=limits(
-            max_examples=max(1, -(-STEPS // STEPS_OF_ONE_MACHINE)),
-            stateful_step_count=STEPS_OF_ONE_MACHINE,
-            deadline=None,
-            database=None,
-            suppress_health_check=list(HealthCheck),
-            phases=[Phase.generate],
-        ),
-    )
+    for number in range(max(1, STEPS // STEPS_OF_ONE_ORGANIZATION)):
+        draw = random.Random(SEED + number)
+        clients, model = Clients.founded(http), Model(FLEET_LIMIT)
+        done: list[str] = []
+        for _ in range(STEPS_OF_ONE_ORGANIZATION):
+            operation = any_operation(draw, model)
+            answer = clients.perform(operation)
+            done.append(f"{operation} -> {answer.status} {str(answer.body)[:160]}")
+            counted[f"{operation.kind} {answer.status}"] += 1
+            try:
+                model.step(operation, answer)
+                if operation.kind == "get":
+                    model.text_of_latest(operation.actor, answer, *operation.args)
+            except Mismatch as error:
+                raise AssertionError("\n".join([f"organization {number}: {error}", *done])) from error
     print(f"{counted.total()} operations: {dict(sorted(counted.items()))}")
+
+
+def any_operation(draw: random.Random, model: Model) -> Operation:
+    """Of all that can be asked about what there is, and about the version after the last."""
+    actor = draw.choice(ACTORS)
+    kinds = [
+        *("create", "create_fleet", "create_token", "configurations_of", "fleets_of"),
+        *(["get", "versions", "rules", "read", "publish"] * bool(model.configurations)),
+        *(["append", "rename", "edit", "edit", "edit", "save_rules"] * bool(model.configurations)),
+        *(["add_group", "add_group", "groups"] * bool(model.configurations and model.fleets)),
+        *(["change_group", "change_group", "group"] * any(one.groups for one in model.fleets.values())),
+        *(["use_token", "delete_token"] * bool(model.tokens)),
+    ]
+    kind = draw.choice(kinds)
+    key = draw.choice(sorted(model.configurations)) if model.configurations else ""
+    n = draw.randint(1, len(model.configurations[key].versions) + 1) if key else 0
+    fleets = sorted(name for name, one in model.fleets.items() if one.groups or kind in ("add_group", "groups"))
+    fleet = draw.choice(fleets) if fleets else ""
+    groups = sorted(model.fleets[fleet].groups) if fleet else []
+    group = draw.choice(groups) if groups else ""
+    name, text = draw.choice(NAMES), draw.choice(TEXTS)
+    match kind:
+        case "create":
+            return Operation(kind, actor, (name, text))
+        case "create_fleet":
+            return Operation(kind, actor, (draw.choice(LABELS),))
+        case "create_token":
+            return Operation(kind, "admin")
+        case "use_token" | "delete_token":
+            return Operation(kind, "admin", (draw.choice(sorted(model.tokens)),))
+        case "configurations_of" | "fleets_of":
+            return Operation(kind, actor)
+        case "get" | "versions":
+            return Operation(kind, actor, (key,))
+        case "rules" | "read" | "publish":
+            return Operation(kind, actor, (key, n))
+        case "append":
+            return Operation(kind, actor, (key, text))
+        case "rename":
+            return Operation(kind, actor, (key, name))
+        case "edit":
+            return Operation(kind, actor, (key, n, text, draw.choice([None, None, f'"{n}-1"', f'"{n}-2"'])))
+        case "save_rules":
+            return Operation(kind, actor, (key, n, "logs", draw.choice(RULE_NAMES)))
+        case "add_group":
+            return Operation(kind, actor, (fleet, draw.choice([*NAMES, "Default"]), key, n))
+        case "groups":
+            return Operation(kind, actor, (fleet,))
+        case "group":
+            return Operation(kind, actor, (fleet, group))
+        case "change_group":
+            assigned = draw.choice([None, key])
+            changes = [{"name": name}, {"configuration_id": assigned}, {"name": name, "configuration_id": assigned}]
+            return Operation(kind, actor, (fleet, group, draw.choice(changes)))
+    raise AssertionError(kind)
 
 
 def test_what_several_clients_see_could_be_one_after_the_other(http: TestClient) -> None:

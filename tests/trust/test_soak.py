@@ -74,11 +74,7 @@ class Traffic:
             (5, "identity", lambda: self.http.get("/identity")),
             (5, "flows", lambda: self.http.get("/flows")),
             (5, "fleets", lambda: self.http.get("/fleets")),
-            (
-                3,
-                "edit",
-                lambda: self.http.patch(f"{version}/2?validate=true", json={"yaml": f"{SMALL}# {time.time()}"}),
-            ),
+            (3, "edit", lambda: self.http.patch(f"{version}/2?validate=true", json=edited)),
             (1, "append", lambda: self.http.post(version, json={"yaml": SMALL})),
         ]
         if draw.random() < 0.15:
