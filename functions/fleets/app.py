@@ -2,7 +2,7 @@
 
 from fastapi import Response
 
-from fleets import fleet_pages
+from fleets import collector_pages, fleet_pages
 from fleets.wire import (
     CreateDeployment,
     CreateFleet,
@@ -103,6 +103,6 @@ def put_volume_mounts(
     return DeploymentOut.of(mounts.replace_all(caller, fleet_id, deployment_id, body.mounts()))
 
 
-app = create_app("Headgate fleets", [router, by_hand, fleet_pages.router])
+app = create_app("Headgate fleets", [router, by_hand, fleet_pages.router, collector_pages.router])
 pages.install(app)
 handler = lambda_handler(app)

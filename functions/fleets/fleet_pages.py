@@ -115,7 +115,11 @@ def show_fleet(who: Visit, caller: Member, fleet_id: FleetId, after: After = Non
         token=f"token until {day(fleet.token_expires_at)}" if fleet.token_expires_at else "token without an end",
         groups=html(_GROUP_TABLE, rows=rows) if rows else empty("No deployment group yet."),
         more=more(path, part.position),
-        instances=html('<p class="last">{counts}</p>', counts=_instances(fleet)),
+        instances=html(
+            '<p class="last">{counts} <a href="{path}/collectors">See each</a></p>',
+            counts=_instances(fleet),
+            path=path,
+        ),
     )
     return page(frame(who, caller, "fleets"), fleet.label, content)
 

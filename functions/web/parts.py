@@ -87,6 +87,10 @@ def day(at: datetime) -> str:
     return at.strftime("%Y-%m-%d")
 
 
+def moment(at: datetime) -> str:
+    return at.strftime("%Y-%m-%d %H:%M UTC")
+
+
 def _field(name: str, label: str, control: Html, hint: str, error: str) -> Html:
     return html(
         _FIELD,
