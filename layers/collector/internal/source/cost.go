@@ -11,7 +11,7 @@ import (
 // levels of mappings take 11 s, and twice as many of either four to eight times as long. No configuration that people
 // write comes near.
 const (
-	maxLevels = 300
+	maxLevels = 400
 	maxKeys   = 20_000
 	// maxPairs bounds the keys of all mappings together, as often as aliases repeat them.
 	maxPairs = float64(maxKeys) * maxKeys

@@ -169,7 +169,7 @@ func TestWhatTheCommandGivesNoVerdictOnHasNone(t *testing.T) {
 	environment := &operation.Environment{Factories: fewFactories}
 	for code, text := range map[string]string{
 		"panicked":   "receivers:\n  nop:\n  panicking:\nexporters:\n  nop:\n" + nopPipeline,
-		"too_costly": "receivers:\n  nop: " + strings.Repeat("{a: ", 400) + strings.Repeat("}", 400) + "\n",
+		"too_costly": "receivers:\n  nop: " + strings.Repeat("{a: ", 500) + strings.Repeat("}", 500) + "\n",
 	} {
 		_, err := Validate(context.Background(), environment, Request{YAML: text})
 
