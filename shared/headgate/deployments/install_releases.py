@@ -114,6 +114,7 @@ def _object(key: str) -> bytes:
     try:
         return aws.s3().get_object(Bucket=settings().bucket, Key=key)["Body"].read()
     except ClientError as error:
-        if error.response["Error"]["Code"] in ("NoSuchKey", "404"):
+        # S3 says 403 for a key that is not there where it is not sure that one may know.
+        if error.response["Error"]["Code"] in ("NoSuchKey", "404", "AccessDenied"):
             raise ReleaseNotPublished("A release") from error
         raise
