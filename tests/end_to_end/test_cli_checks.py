@@ -292,11 +292,3 @@ def test_github_shows_it_beside_the_line(cli: Cli) -> None:
 
     assert done.code == 1
     assert re.fullmatch(r"::error file=a%2Cb\.yaml,title=invalid_value,line=6,col=14::.+\n", done.out)
-
-
-def test_a_message_cannot_be_another_command_of_the_workflow(cli: Cli) -> None:
-    cli.write("edge.yaml", EDGE.replace("timeout: 5s", 'timeout: "x\\n::set-env name=A::b%0A"'))
-    lines = cli.run("validate", "--format", "github", "edge.yaml").out.splitlines()
-
-    assert lines
-    assert all(line.startswith("::error file=edge.yaml,") for line in lines)

@@ -1,0 +1,49 @@
+"""Findings as text and as GitHub's annotations, from answers that no server gives on request."""
+
+import click
+import pytest
+
+from headgate_cli.checks.findings import Finding, as_github, as_text
+
+
+def shown(finding: Finding, source: str) -> list[str]:
+    return click.unstyle(as_text([finding], {finding.file: source})).split("\n")
+
+
+def test_an_annotation_is_one_command_whatever_the_message_holds() -> None:
+    finding = Finding("a:b.yaml", "warning", "other", "50%\n::set-output name=x::y\r\n", line=3)
+
+    assert as_github([finding]) == (
+        "::warning file=a%3Ab.yaml,title=other,line=3::50%25%0A::set-output name=x::y%0D%0A"
+    )
+
+
+def test_a_note_is_a_notice_at_github() -> None:
+    assert as_github([Finding("a.yaml", "note", "ottl_note", "inferred")]).startswith("::notice ")
+
+
+def test_without_a_line_the_component_is_named() -> None:
+    finding = Finding("a.yaml", "error", "other", "is wrong", path="receivers::otlp")
+
+    assert shown(finding, "a: b") == ["a.yaml: error: receivers::otlp: is wrong [other]"]
+
+
+def test_a_line_past_the_end_is_no_fault() -> None:
+    assert len(shown(Finding("a.yaml", "error", "other", "is wrong", line=9, column=9), "a: b")) == 1
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\x85", "\u2028"])
+def test_lines_are_counted_as_yaml_does(end: str) -> None:
+    source = f"first{end}seco\x0bnd{end}third"
+
+    assert shown(Finding("a.yaml", "error", "other", "is wrong", line=3, column=1), source)[1] == "    3 | third"
+
+
+@pytest.mark.parametrize("at", [0, 1, 199, 200, 2500, 4995, 4999])
+def test_the_caret_is_in_sight_wherever_the_place_is(monkeypatch: pytest.MonkeyPatch, at: int) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    source = "." * at + "!" + "." * (4999 - at)
+    _, line, caret = shown(Finding("a.yaml", "error", "other", "is wrong", line=1, column=at + 1), source)
+
+    assert len(line) <= 80
+    assert caret.index("^") == line.index("!")
