@@ -129,9 +129,8 @@ def _installed(lock: str) -> Iterable[Distribution]:
 def _licence_of(package: Distribution | None) -> str | None:
     if package is None:
         return None
-    said: str | None = package.metadata.get("License-Expression")
-    if said:
-        return said
+    if "License-Expression" in package.metadata:
+        return package.metadata["License-Expression"]
     classifiers = [
         one.rpartition(" :: ")[2]
         for one in package.metadata.get_all("Classifier") or []
@@ -140,7 +139,7 @@ def _licence_of(package: Distribution | None) -> str | None:
     known = sorted({SAID[one] for one in classifiers if one in SAID})
     if known:
         return " OR ".join(known)
-    word = (package.metadata.get("License") or "").strip().partition("\n")[0]
+    word = (package.metadata["License"] if "License" in package.metadata else "").strip().partition("\n")[0]
     if word:
         return SAID.get(word, word)
     files = [one for one in package.files or [] if re.match(r"(?i)(un)?licen[cs]e|copying", one.name)]

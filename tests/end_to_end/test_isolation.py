@@ -189,8 +189,7 @@ def mixtures(label: str, owner: World, stranger: World) -> Iterator[dict[str, st
 
 
 def ask(world: World, headers: Headers, label: str, ids: dict[str, str], body: Body | None) -> Response:
-    sent = {} if body is None else {"json": body}
-    return world.http.request(label.partition(" ")[0], path_of(label, ids), headers=dict(headers), **sent)
+    return world.http.request(label.partition(" ")[0], path_of(label, ids), headers=dict(headers), json=body)
 
 
 def nothing_of(owner: World, response: Response, given: Sequence[str] = ()) -> None:
