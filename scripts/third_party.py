@@ -139,7 +139,7 @@ def _licence_of(package: Distribution | None) -> str | None:
     known = sorted({SAID[one] for one in classifiers if one in SAID})
     if known:
         return " OR ".join(known)
-    word = (package.metadata["License"] if "License" in package.metadata else "").strip().partition("\n")[0]
+    word = (package.metadata.get_all("License") or [""])[0].strip().partition("\n")[0]
     if word:
         return SAID.get(word, word)
     files = [one for one in package.files or [] if re.match(r"(?i)(un)?licen[cs]e|copying", one.name)]
