@@ -5,16 +5,19 @@ import os
 import platform
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
 
 from headgate import aws
+from headgate.flows import publish
 from headgate.identity import service as identity
 from headgate.settings import settings
-from headgate_local import aws_server, template
+from headgate_local import aws_server, gallery, template
 from tests.lambda_runtime import LambdaFunction, http_event, started
 
 ROOT = Path(__file__).parents[2]
@@ -22,6 +25,7 @@ SAM = ROOT / ".venv-sam" / "bin" / "sam"
 RUNTIME = f"python{sys.version_info.major}.{sys.version_info.minor}"
 ARCHITECTURE = "arm64" if platform.machine() in ("arm64", "aarch64") else "x86_64"
 FUNCTIONS = [function.logical_id for function in template.read().functions()]
+EVENTS = ROOT / "local" / "sam"
 API = "/api/v1/public/"
 CONFIGURATION = (
     "receivers: {nop: }\nexporters: {nop: }\nservice: {pipelines: {logs: {receivers: [nop], exporters: [nop]}}}"
@@ -58,6 +62,9 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
         aws.forget_clients()
         for table in described.tables():
             aws.dynamodb().create_table(**table.definition)
+        for bucket in described.buckets():
+            aws.s3().create_bucket(Bucket=bucket.name)
+        publish.upload(publish.build(gallery.FLOWS), settings().bucket)
         organization = identity.create_organization("Acme")
         account = identity.create_service_account(organization.id, "ci")
         _, token = identity.create_token(organization.id, account.id, name="ci", access="read_write")
@@ -99,9 +106,90 @@ def test_the_template_is_valid() -> None:
     assert "is a valid SAM Template" in sam("validate", "--lint", "--region", "us-east-1")
 
 
-@pytest.mark.parametrize("function", FUNCTIONS, indirect=True)
-def test_every_function_starts_from_its_artefact(function: LambdaFunction) -> None:
-    assert function.process.poll() is None
+# What each function answers to its event in local/sam, which `sam local invoke` takes: the status of an answer to a
+# request, and something that is in it.
+ANSWERS = {
+    "ApplicationFunction": (200, "Sign in"),
+    "ConfigurationsFunction": (201, '"latest_version":1'),
+    "FirstOrganizationFunction": (None, "null"),
+    "FleetsFunction": (200, '"items":[]'),
+    "FlowsFunction": (200, '"slug":'),
+    "IdentityFunction": (200, '"organization_name":"Acme"'),
+    "InstallFunction": (404, '"code":"not_found"'),
+    "MailFunction": (None, "Your invitation to Headgate"),
+    "OpampFunction": (401, '"code": "unauthenticated"'),
+    "RunStepsFunction": (None, "null"),
+    "TestingFunction": (404, '"code":"run_not_found"'),
+    "ValidationFunction": (200, '"valid":true'),
+}
+
+
+@pytest.fixture
+def cloudformation() -> Iterator[int]:
+    """The port at which CloudFormation takes the answer of a custom resource."""
+
+    class Taking(BaseHTTPRequestHandler):
+        def do_PUT(self) -> None:
+            assert json.loads(self.rfile.read(int(self.headers["Content-Length"])))["Status"] == "SUCCESS"
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Taking)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server.server_port
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.parametrize(("function", "name"), [(name, name) for name in FUNCTIONS], indirect=["function"])
+def test_every_function_answers_its_event_from_its_artefact(
+    function: LambdaFunction, name: str, deployed: Deployed, cloudformation: int
+) -> None:
+    event = (EVENTS / f"{name}.json").read_text()
+    event = event.replace("sv_put_your_token_here", deployed.token).replace(":8302/", f":{cloudformation}/")
+
+    answered = function.invoke(json.loads(event))
+
+    status, something = ANSWERS[name]
+    body = answered["body"] if status else json.dumps(answered)
+    assert ((answered or {}).get("statusCode"), something in str(body)) == (status, True), answered
+
+
+@pytest.mark.parametrize("function", ["ConfigurationsFunction", "ValidationFunction"], indirect=True)
+def test_nothing_of_a_request_is_in_logs_or_metrics(function: LambdaFunction, deployed: Deployed) -> None:
+    """Neither when it is answered, nor when the function cannot make sense of it."""
+    secret = "k3yw0rd"
+    paths = ("/api/v1/public/configurations", "/api/v1/public/validate")
+    bodies: list[object] = [
+        {"name": secret, "yaml": f"# {secret}"},
+        {"yaml": f"receivers: {{nope/{secret}: }}", "env": {"A": secret}},
+        {"name": 5, "yaml": [secret], secret: secret},
+    ]
+    for path in paths:
+        for body in bodies:
+            function.invoke(http_event("POST", path, token=deployed.token, body=body, query=f"q={secret}"))
+            function.invoke(http_event("POST", path, token=f"sv_{secret}", body=body))
+
+    log = function.log.read_text()
+    lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
+    assert (secret in log, deployed.token in log) == (False, False)
+    counted = [line for line in lines if "_aws" in line]
+    assert len(counted) >= len(paths) * len(bodies)
+    assert {json.dumps(one["_aws"]["CloudWatchMetrics"][0]["Dimensions"]) for one in counted} == {'[["function"], []]'}
+
+
+def test_every_function_has_an_event() -> None:
+    assert {path.stem for path in EVENTS.glob("*Function.json")} == set(FUNCTIONS) == set(ANSWERS)
+
+
+def test_the_events_environment_is_that_of_the_local_tables() -> None:
+    given = json.loads((EVENTS / "env.json").read_text())["Parameters"]
+
+    assert given.items() <= template.read().environment().items()
+    assert {name for name in template.read().environment() if name.endswith(("_TABLE", "_BUCKET"))} == set(given)
 
 
 @pytest.mark.parametrize(
