@@ -119,8 +119,9 @@ STAGE ?= prod
 PARAMETERS ?=
 SAM := $(CURDIR)/$(SAM_VENV)/bin/sam
 
-deploy: venv $(SAM_VENV)/.ready ## Deploy to AWS; asks what it has to know (STAGE=, PARAMETERS=)
-	@$(PY) -m scripts.deploy --stage "$(STAGE)" --parameters "$(PARAMETERS)" --sam "$(SAM)" $(if $(YES),--yes)
+deploy: venv $(SAM_VENV)/.ready ## Deploy to AWS; asks what it has to know (STAGE=, PARAMETERS=, YES=1, RELEASES=no)
+	@$(PY) -m scripts.deploy --stage "$(STAGE)" --parameters "$(PARAMETERS)" --sam "$(SAM)" \
+		$(if $(YES),--yes) $(if $(filter no,$(RELEASES)),--no-releases)
 
 destroy: venv $(SAM_VENV)/.ready ## Remove from AWS, after asking (STAGE=)
 	@$(PY) -m scripts.destroy --stage "$(STAGE)" --sam "$(SAM)"

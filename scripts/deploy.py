@@ -31,6 +31,7 @@ def main() -> int:
     parser.add_argument("--stage", default="prod", help="a stage of samconfig.toml")
     parser.add_argument("--parameters", default="", help="parameters of template.yaml: 'Name=value Name=value'")
     parser.add_argument("--yes", action="store_true", help="ask nothing; what is not given keeps its default")
+    parser.add_argument("--no-releases", dest="releases", action="store_false", help="leave installs as they are")
     parser.add_argument("--sam", default=str(ROOT / ".venv-sam" / "bin" / "sam"), help="the SAM command")
     options = parser.parse_args()
     try:
@@ -73,9 +74,9 @@ def _deploy(options: argparse.Namespace) -> None:
     if not before and engine:
         _push(engine, deployed, parameters)
     bucket = deployed.outputs["BucketName"]
-    _python("scripts/build_flows.py", "--bucket", bucket)
-    if (ROOT / "scripts" / "publish_release.py").exists():
-        _python("scripts/publish_release.py", "--bucket", bucket)
+    _python("scripts.build_flows", "--bucket", bucket)
+    if options.releases:
+        _python("scripts.publish_release", "--bucket", bucket)
     if not deployed.parameters.get("FleetEndpoint") and not deployed.parameters.get("DomainName"):
         # Its own address is known to the stack only now that it is there.
         endpoint = {"FleetEndpoint": deployed.outputs["BaseUrl"]}
@@ -138,9 +139,9 @@ def _sam(sam: str, *arguments: str, **variables: str) -> None:
         raise Stop(f"`sam {arguments[0]}` failed; what it said is above. Nothing after it was done.")
 
 
-def _python(script: str, *arguments: str) -> None:
-    if subprocess.run([sys.executable, script, *arguments], cwd=ROOT, check=False).returncode != 0:
-        raise Stop(f"{script} failed; what it said is above. `make deploy` does it again.")
+def _python(module: str, *arguments: str) -> None:
+    if subprocess.run([sys.executable, "-m", module, *arguments], cwd=ROOT, check=False).returncode != 0:
+        raise Stop(f"{module} failed; what it said is above. `make deploy` does it again.")
 
 
 def _agreed(question: str) -> bool:
