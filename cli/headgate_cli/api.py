@@ -27,8 +27,10 @@ _PAGE: Final = 100
 # Of waiting for the rate limit's next minute; the limit is per minute, so a third refusal is something else.
 _WAITS: Final = 3
 _LONGEST_WAIT: Final = 120
+# The first try of a create that was cut off is still at work.
+_UNDER_WAY: Final = "idempotency_key_in_use"
+_PAUSE: Final = 1.0
 _CREDENTIAL_CODES: Final = (
-    "not_authenticated",
     "write_access_required",
     "admin_required",
     "session_required",
@@ -127,6 +129,9 @@ class Api:
             if response.status_code == 429 and tries_left:
                 _wait(response)
                 continue
+            if response.status_code == 409 and tries_left and _problem(response).get("code") == _UNDER_WAY:
+                time.sleep(_PAUSE)
+                continue
             break
         if response.is_success:
             return response
@@ -140,12 +145,18 @@ def _wait(response: httpx.Response) -> None:
     time.sleep(seconds)
 
 
-def _refusal(url: str, response: httpx.Response) -> Failed:
+def _problem(response: httpx.Response) -> Entity:
+    """The answer as RFC 9457 has it; empty where it is none."""
     try:
-        problem = response.json()
+        content = response.json()
     except ValueError:
-        problem = None
-    if not isinstance(problem, dict) or "detail" not in problem:
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _refusal(url: str, response: httpx.Response) -> Failed:
+    problem = _problem(response)
+    if "detail" not in problem:
         return Unreachable(
             f"{url} answered {response.status_code} and is no Headgate server, or something stands before it"
         )

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.end_to_end.cli_support import BROKEN, EDGE, Cli, Done, until_end
+from tests.end_to_end.local_service import LocalService
 
 pytestmark = pytest.mark.end_to_end
 
@@ -335,6 +336,15 @@ def test_an_editor_that_is_not_there_is_said(cli: Cli) -> None:
 def outcome(done: Done) -> tuple[int, bool]:
     """The exit code, and whether standard output stayed clean."""
     return done.code, done.out == ""
+
+
+def test_a_token_that_may_only_read_saves_nothing(cli: Cli, service: LocalService) -> None:
+    cli.write("edge.yaml", EDGE)
+    done = cli.run("config", "push", "edge.yaml", "--no-validate", SERVICE_API_TOKEN=service.read_only_token)
+
+    assert (done.code, done.out) == (3, "")
+    assert "This endpoint requires the 'write' claim" in done.err
+    assert not (cli.folder / "headgate.json").exists()
 
 
 def test_what_is_wrong_decides_the_exit_code(cli: Cli) -> None:

@@ -107,6 +107,22 @@ def test_a_create_that_is_cut_off_is_repeated_under_the_same_key(server: Server)
     assert first == second
 
 
+def test_a_create_whose_first_try_is_still_at_work_is_waited_for(server: Server, slept: list[float]) -> None:
+    under_way = {"detail": "The first request is under way", "code": "idempotency_key_in_use"}
+    server.answers = [HANG_UP, (409, {}, under_way), (201, {}, {"id": "x"})]
+
+    assert server.api().create("/configurations", {"name": "a"}) == {"id": "x"}
+    assert len(server.requests) == 3
+
+
+def test_a_conflict_is_told_at_once(server: Server) -> None:
+    server.answers = [(409, {}, {"detail": "The version is published", "code": "version_published"})]
+
+    with pytest.raises(ServerError, match="The version is published"):
+        server.api().create("/configurations", {"name": "a"})
+    assert len(server.requests) == 1
+
+
 def test_a_change_that_is_cut_off_is_not_repeated(server: Server) -> None:
     server.answers = [HANG_UP, (200, {}, {})]
 
