@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final
 
+from moto.core.common_models import BaseModel
 from moto.core.request import Request
 from moto.core.responses import ActionResult
 from moto.dynamodb.models.table import Table
@@ -54,7 +55,7 @@ class NotKept(Exception):
 @contextmanager
 def installed(data: MotoData, keep: Keep) -> Iterator[None]:
     """moto as a database that keeps what `data` reads with `keep`, until the end of the `with` block."""
-    patches = [*_dynamodb(data, keep), *_s3(data, keep)]
+    patches = [*_dynamodb(data, keep), *_s3(data, keep), (BaseModel, "__new__", staticmethod(_untracked))]
     originals: list[Patch] = [(owner, name, owner.__dict__.get(name)) for owner, name, _ in patches]
     for owner, name, replacement in patches:
         setattr(owner, name, replacement)
@@ -66,6 +67,11 @@ def installed(data: MotoData, keep: Keep) -> Iterator[None]:
                 delattr(owner, name)
             else:
                 setattr(owner, name, original)
+
+
+def _untracked(model: type[object], *_args: object, **_named: object) -> object:
+    """moto lists every object that it ever makes, for its dashboard: some 4 KB of every write, for ever."""
+    return object.__new__(model)
 
 
 def _dynamodb(data: MotoData, keep: Keep) -> list[Patch]:

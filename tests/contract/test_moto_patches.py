@@ -15,7 +15,9 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 from moto.dynamodb.models import dynamodb_backends
-from moto.s3.models import s3_backends
+from moto.dynamodb.models.dynamo_type import Item
+from moto.dynamodb.models.table import Table
+from moto.s3.models import FakeKey, s3_backends
 
 from headgate_local import aws_server, journal, store, template
 
@@ -131,6 +133,18 @@ def all_at_once(count: int, call: Callable[[int], object]) -> list[object]:
 
     with ThreadPoolExecutor(count) as pool:
         return list(pool.map(one, range(count)))
+
+
+def test_a_write_leaves_nothing_in_memory_but_what_it_wrote(database: Database) -> None:
+    tracked = [Item.instances_tracked, Table.instances_tracked, FakeKey.instances_tracked]
+    before = list(map(len, tracked))
+
+    for number in range(20):
+        database.put("one", "item", number={"N": str(number)})
+        database.dynamodb.transact_write_items(TransactItems=[put_of("another", "item")])
+        database.s3.put_object(Bucket="texts", Key="one", Body=b"x")
+
+    assert list(map(len, tracked)) == before
 
 
 def test_of_many_transactions_over_one_marker_exactly_one_wins(database: Database) -> None:
