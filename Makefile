@@ -88,6 +88,7 @@ lint: venv $(CHECKOV_VENV)/.passed ## Check style, types, layers and the templat
 	$(VENV)/bin/mypy shared/headgate cli/headgate_cli functions local/headgate_local
 	$(VENV)/bin/lint-imports
 	@if [ -f template.yaml ]; then echo "cfn-lint template.yaml"; $(VENV)/bin/cfn-lint template.yaml; fi
+	$(VENV)/bin/hadolint layers/collector/Dockerfile
 	$(MAKE) --no-print-directory -C layers/collector go-vet gofmt-check
 	$(MAKE) --no-print-directory -C layers/supervisor go-vet gofmt-check
 
