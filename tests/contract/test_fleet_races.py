@@ -51,3 +51,16 @@ def test_one_of_many_gets_a_groups_name_by_creation_or_by_rename(ann: Member) ->
     names = [entry["name"] for entry in ann.http.get(at).json()["items"]]
     assert names.count("same") == 1
     assert len(names) == len(set(names))
+
+
+def test_two_who_give_a_group_the_same_name_at_once_both_may(ann: Member) -> None:
+    configuration_id = cfg.create(ann)
+    cfg.publish(ann, configuration_id)
+    at = server(ann)
+    group = add(ann, at, configuration_id, "before").json()["id"]
+    with ThreadPoolExecutor(4) as pool:
+        for number in range(10):
+            name = {"name": f"after {number}"}
+            answers = [pool.submit(ann.http.patch, f"{at}/{group}", json=name) for _ in range(4)]
+
+            assert [answer.result().status_code for answer in answers] == [200] * 4

@@ -86,13 +86,18 @@ def delete(key: keys.Key) -> TransactWriteItemTypeDef:
 
 
 def transact(writes: list[TransactWriteItemTypeDef], refusals: Mapping[int, errors.HeadgateError]) -> None:
-    """Write all or nothing. Raises the refusal of the first write whose condition failed, else LostRace."""
+    """Write all or nothing. Raises the refusal of the first write whose condition failed, else LostRace.
+
+    LostRace too when a write without a refusal failed beside it: what the change was based on is no longer so, and a
+    name may be taken by the very thing that was to have it.
+    """
     try:
         aws.dynamodb().transact_write_items(TransactItems=writes)
     except ClientError as error:
-        for place, code in enumerate(dynamo.cancellation_codes(error)):
-            if code == "ConditionalCheckFailed" and place in refusals:
-                raise refusals[place] from error
+        codes = dynamo.cancellation_codes(error)
+        failed = [place for place, code in enumerate(codes) if code == "ConditionalCheckFailed"]
+        if failed and refusals.keys() >= set(failed):
+            raise refusals[failed[0]] from error
         if dynamo.lost_a_race(error):
             raise LostRace from error
         raise
