@@ -11,8 +11,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"sync"
 	"syscall"
+	"time"
 
 	"github.com/headgate/headgate/layers/supervisor/internal/guard"
 	"github.com/headgate/headgate/layers/supervisor/internal/output"
@@ -30,6 +30,9 @@ var version = "development"
 
 // What the supervisor writes the collector's output to.
 const outputName = "agent.log"
+
+// How long a start that was called off may take to end what it started.
+const startGrace = 2 * time.Second
 
 func main() {
 	log.SetFlags(0)
@@ -97,24 +100,22 @@ func supervise(signals context.Context, cfg config.Supervisor) error {
 		return fmt.Errorf("make the supervisor: %w", err)
 	}
 
-	// A signal during the start, which runs the collector twice to learn about it, ends those runs.
-	started := make(chan struct{})
-	var starting sync.WaitGroup
-	starting.Go(func() {
+	started := make(chan error, 1)
+	go func() { started <- official.Start(running) }()
+	select {
+	case err := <-started:
+		if err != nil {
+			return fmt.Errorf("start the supervisor: %w", err)
+		}
+	case <-signals.Done():
+		// The start runs the collector twice to learn about it, and waits for what it says as long as it may; these
+		// runs end now.
+		end()
 		select {
-		case <-signals.Done():
-			end()
 		case <-started:
+		case <-time.After(startGrace):
 		}
-	})
-	err = official.Start(running)
-	close(started)
-	starting.Wait()
-	if err != nil {
-		if signals.Err() != nil {
-			return nil
-		}
-		return fmt.Errorf("start the supervisor: %w", err)
+		return nil
 	}
 	<-signals.Done()
 	official.Shutdown()

@@ -14,6 +14,7 @@ from headgate_local.connection import of_service
 from tests import fleet_host
 from tests.end_to_end.local_service import LocalService
 from tests.fleet_host import Host, until
+from tests.service import free_port
 
 HEARTBEAT = {"HEADGATE_FLEET_HEARTBEAT_SECONDS": "1"}
 
@@ -218,6 +219,42 @@ def test_a_second_supervisor_does_not_share_the_first_ones_storage(host: Host) -
 
     assert done.returncode == 1
     assert f"is in use by another supervisor, process {host.pid}" in done.stderr
+
+
+def test_a_signal_ends_a_start_that_is_under_way(host: Host, tmp_path: Path) -> None:
+    program, own = host.root / "bin" / "headgate-supervisor", tmp_path / "own"
+    # As the collector, one that never tells anything of itself; the supervisor would wait for it for half a minute.
+    silent = tmp_path / "silent"
+    silent.write_text('#!/bin/sh\n[ "$1" = featuregate ] || exec sleep 600\n')
+    silent.chmod(0o755)
+    variables = {
+        "HEADGATE_ENDPOINT": "http://127.0.0.1:9/v1/opamp",
+        "HEADGATE_DEPLOYMENT_ID": host.deployment_id,
+        "HEADGATE_FLEET_TOKEN": "any",
+        "HEADGATE_COLLECTOR": str(silent),
+        "HEADGATE_STORAGE": str(own),
+        "HEADGATE_HEALTH_ENDPOINT": f"127.0.0.1:{free_port()}",
+        "PATH": os.environ["PATH"],
+    }
+    with subprocess.Popen([program], env=variables, stderr=subprocess.DEVNULL) as process:
+        effective = own / "effective.yaml"
+        until(lambda: effective.exists() and "sleep" in names_of(process.pid), lambda: str(names_of(process.pid)))
+        process.send_signal(signal.SIGTERM)
+
+        assert process.wait(timeout=20) == 0
+
+
+def names_of(parent: int) -> list[str]:
+    """The programs of a process's children."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, _, rest = stat.read_text().partition(" (")[2].rpartition(") ")
+        except OSError:
+            continue
+        if rest.split()[1] == str(parent):
+            found.append(name)
+    return found
 
 
 def delete_tokens_of(fleet_id: str, data: Path) -> None:
