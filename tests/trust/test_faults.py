@@ -9,18 +9,21 @@ An endpoint without a row fails the first test.
 """
 
 import os
-from collections.abc import Iterator
+import signal
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from httpx2 import Response
 
+from headgate import checker
+from headgate.checker import CheckerBusy, CheckerFailed, NotInstalled
 from headgate.http import idempotency
 from headgate_local import template
 from tests.end_to_end.test_credentials_matrix import operations
 from tests.trust.aws_faults import LASTING, NOT_DONE, PASSING, PLANTED, Fault, Kind
-from tests.trust.every_request import ONCE, ROWS, Bench, Row, made_ready
+from tests.trust.every_request import FLEET, ONCE, ROWS, VERSION, Bench, Row, made_ready
 from tests.trust.world import PUBLIC
 
 # All ways take three times as long as these few, which stand for them: not sent, refused by AWS, and done unheard.
@@ -72,7 +75,7 @@ def judged(row: Row, fault: Fault, response: Response, bench: Bench, clean_chang
     elif fault.once:
         yield f"a passing fault was noticed: {seen}"
     else:
-        yield from outage(response)
+        yield from outage_problems(response)
         if made and not (row.in_steps or (fault.kind not in NOT_DONE and made == clean_changes)):
             yield f"{seen}, and half saved: {sorted(made)}"
     for secret in secrets(bench):
@@ -89,7 +92,7 @@ def judged(row: Row, fault: Fault, response: Response, bench: Bench, clean_chang
         yield f"after {seen}, the same again came to {bench.changed() ^ clean_changes}"
 
 
-def outage(response: Response) -> Iterator[str]:
+def outage_problems(response: Response) -> Iterator[str]:
     """What is wrong with the answer that an outage gets."""
     if response.status_code not in (502, 503, 429):
         yield f"this is no outage: {response.status_code} {response.text[:200]}"
@@ -140,3 +143,78 @@ def test_what_was_made_under_a_key_and_is_gone_is_made_anew(bench: Bench) -> Non
 
     assert (clean.status_code, refused.status_code, again.status_code) == (202, 503, 202)
     assert "idempotency-replayed" not in again.headers
+
+
+OUTAGES: Final = {
+    "failed": CheckerFailed("The collector's checker died on it"),
+    "busy": CheckerBusy("No checker was free in time"),
+    "not installed": NotInstalled("This collector is not here"),
+    "killed": None,
+}
+# What an outage of the checker does not stop: a validation by the plain command, and an assignment, which says so.
+UNSTOPPED: Final = {("failed", f"POST {PUBLIC}/validate"), ("failed", f"PATCH {VERSION}")}
+
+
+def asks_checker(row: Row) -> bool:
+    return any(word in row.endpoint for word in ("/validate", "/ottl", "PUT", "POST /api/v1/public/testing")) or (
+        row.query == "?validate=true" or "assigned" in row.name or row.endpoint == f"POST {FLEET}/deployments"
+    )
+
+
+ASKING: Final = [row for row in ROWS if asks_checker(row) and "volume-mounts" not in row.endpoint]
+
+
+@pytest.mark.parametrize("outage", OUTAGES)
+@pytest.mark.parametrize(
+    "row", [row for row in ROWS if asks_checker(row) and "volume-mounts" not in row.endpoint], ids=str
+)
+def test_a_checker_that_fails_at_any_question_leaves_nothing_half_saved(row: Row, outage: str, bench: Bench) -> None:
+    bench.reset(row)
+    asked: list[str] = []
+    assert bench.send(row).status_code == row.status
+    clean_changes = bench.changed()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checker, "call", counting(asked, None, ""))
+        bench.reset(row)
+        assert bench.send(row).status_code == row.status
+        count = len(asked)
+        assert count >= 1
+
+        for at in range(count):
+            asked.clear()
+            patch.setattr(checker, "call", counting(asked, at, outage))
+            bench.reset(row)
+            response = bench.send(row)
+
+            assigns = "/deployments" in row.endpoint
+            # A killed process may or may not be the one that is asked.
+            unstopped = outage == "killed" and response.status_code == row.status
+            if unstopped or assigns or (outage, row.endpoint) in UNSTOPPED:
+                assert (response.status_code, bench.changed()) == (row.status, clean_changes), response.text
+                told = [one["code"] for one in response.json().get("warnings", [])]
+                assert not assigns or outage in ("killed", "failed") or "not_checked" in told
+            else:
+                assert not list(outage_problems(response)), response.text
+                assert bench.changed() == set()
+    bench.reset(row)
+    assert bench.send(row).status_code == row.status
+
+
+def counting(asked: list[str], at: int | None, outage: str) -> Callable[..., dict[str, object]]:
+    """`checker.call`, which meets the outage at the question number `at`."""
+    call = CALL
+
+    def counted(op: str, request: Mapping[str, object], **more: Any) -> dict[str, object]:
+        asked.append(op)
+        if len(asked) - 1 == at:
+            failure = OUTAGES[outage]
+            if failure is not None:
+                raise failure
+            for pid in checker.of_this_process().pids():
+                os.kill(pid, signal.SIGKILL)
+        return call(op, request, **more)
+
+    return counted
+
+
+CALL: Final = checker.call
