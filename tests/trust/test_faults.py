@@ -10,8 +10,10 @@ An endpoint without a row fails the first test.
 
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -212,9 +214,19 @@ def counting(asked: list[str], at: int | None, outage: str) -> Callable[..., dic
                 raise failure
             for pid in checker.of_this_process().pids():
                 os.kill(pid, signal.SIGKILL)
+                while is_running(pid):
+                    time.sleep(0.005)
         return call(op, request, **more)
 
     return counted
 
 
 CALL: Final = checker.call
+
+
+def is_running(pid: int) -> bool:
+    """Whether the process has not ended yet; one that nobody has waited for has."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
