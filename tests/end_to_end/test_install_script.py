@@ -186,12 +186,13 @@ def test_an_upgrade_replaces_the_program_and_keeps_the_instance(
 def test_a_service_is_set_up_by_its_unit_and_removed_with_it(
     host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert os.getuid() == 0, "a service can be installed by root alone; run the tests as root, or in a container"
     programs = tmp_path / "programs"
     programs.mkdir()
     for name, text in {
         "systemctl": SYSTEMCTL.format(folder=tmp_path),
+        # Whoever runs the tests is root to the script, and has no such account.
         "sudo": '#!/bin/sh\nexec "$@"\n',
+        "id": '#!/bin/sh\n[ "$1" = -u ] && echo 0\n',
         "useradd": f'#!/bin/sh\necho "useradd $*" >>"{tmp_path}/calls"\n',
         "chown": f'#!/bin/sh\necho "chown $*" >>"{tmp_path}/calls"\n',
     }.items():
