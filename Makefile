@@ -112,7 +112,7 @@ audit: venv collector ## Ask the vulnerability databases of Python and Go about 
 	@$(HEADGATE_CACHE)/audit/bin/pip-audit --disable-pip --require-hashes -r requirements/lambda.txt
 	@$(MAKE) --no-print-directory -C layers/collector go-audit
 
-bench: venv collector ## Print the benchmarks, each against its baseline
+bench: venv collector supervisor ## Print the benchmarks, each against its baseline
 	@$(PY) -m tests.benchmarks
 
 # STAGE is one of samconfig.toml's; PARAMETERS are the template's: "AlarmEmail=ops@example.com LogRetentionDays=30".
