@@ -11,8 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from typing import Any
 
 import boto3
+import httpx2
 import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
@@ -29,6 +31,7 @@ from headgate.runs import service as runs
 from headgate.settings import settings
 from headgate_local import calls, gallery, template, user_pool
 from headgate_local.service import functions
+from tests.opamp_agent import Agent
 
 pytestmark = pytest.mark.end_to_end
 
@@ -170,6 +173,43 @@ def test_a_deployment_group_takes_another_name(people: People) -> None:
     path = f"{API}/fleets/{made}/deployments/{group['id']}"
 
     assert people.ann.patch(path, json={"name": "Hosts"}).json()["name"] == "Hosts"
+
+
+def installed(people: People) -> dict[str, Any]:
+    """What is answered on how to install a host of a new fleet, which runs a large configuration."""
+    configuration = created(people.ann.post(f"{API}/configurations", json={"name": "Edge", "yaml": LARGE}))
+    people.ann.post(f"{API}/configurations/{configuration}/versions/1/publish").raise_for_status()
+    fleet = created(people.ann.post(f"{API}/fleets", json={"label": "Edge", "type": "server-supervisor"}))
+    (group,) = people.ann.get(f"{API}/fleets/{fleet}/deployments").json()["items"]
+    path = f"{API}/fleets/{fleet}/deployments/{group['id']}"
+    people.ann.patch(path, json={"configuration_id": configuration}).raise_for_status()
+    answer = people.ann.post(f"{API}/fleets/{fleet}/install", json={"platform": "linux"})
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def test_an_agent_is_sent_a_text_that_is_beside_the_table(people: People) -> None:
+    connection = installed(people)["connection"]
+    headers = {
+        "Authorization": f"Bearer {connection['token']}",
+        "Content-Type": "application/x-protobuf",
+        "X-Deployment-Id": connection["deployment_id"],
+    }
+    agent = Agent(lambda message: people.ann.post("/v1/opamp", content=message, headers=headers).content)
+
+    agent.start()
+
+    assert agent.config == LARGE.encode()
+
+
+def test_an_install_link_is_read_by_another_process_before_anything_is_published(people: People) -> None:
+    link = httpx2.URL(installed(people)["install_url"])
+    identity._signing_key.cache_clear()
+
+    answer = people.ann.get(link.raw_path.decode())
+
+    assert answer.status_code in (404, 409, 503), answer.text
 
 
 def test_a_run_whose_execution_does_not_start_leaves_nothing(people: People) -> None:
