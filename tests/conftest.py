@@ -59,6 +59,7 @@ def aws_for(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[template.
         monkeypatch.setenv(f"AWS_{name}", value)
     if dynamodb_local := os.environ.get("DYNAMODB_LOCAL_URL"):
         # DynamoDB as AWS wrote it, in moto's place (`make test-dynamodb-local`).
+        assert dynamodb_local.startswith("http://127.0.0.1:"), "its tables are removed and made anew"
         monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", dynamodb_local)
     monkeypatch.setenv("HEADGATE_RATE_LIMIT_PER_MINUTE", "100000")
     settings.cache_clear()
