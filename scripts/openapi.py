@@ -6,6 +6,7 @@ make openapi
 import importlib
 import json
 from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -71,7 +72,8 @@ def document() -> dict[str, Json]:
         # The fleet service speaks a protocol of its own, and the runs' steps none.
         if not isinstance(application, FastAPI):
             continue
-        described = application.openapi()
+        # The application keeps its own, which is not to be completed twice.
+        described = deepcopy(application.openapi())
         public = {path: item for path, item in described["paths"].items() if path.startswith(PUBLIC)}
         for item in public.values():
             for method, operation in item.items():
