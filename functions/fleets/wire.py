@@ -42,8 +42,8 @@ def _environment(value: dict[str, str]) -> dict[str, str]:
 
 Number = Annotated[int, Field(ge=1, le=99_999_999)]
 Replicas = Annotated[int, Field(ge=1, le=1_000)]
-Namespace = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\z", max_length=63)]
-ServerName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}\z")]
+Namespace = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", max_length=63)]
+ServerName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
 RootPath = Annotated[str, StringConstraints(max_length=4_000), AfterValidator(_path)]
 Environment = Annotated[dict[str, str], AfterValidator(_environment)]
 
