@@ -67,7 +67,7 @@ def pairs(texts: list[str]) -> dict[str, str]:
 def account() -> Account:
     """Whose credentials these are. Raises Stop without any, or without a region."""
     session = boto3.Session()
-    if session.region_name is None:
+    if not session.region_name:
         raise Stop("No region is chosen: set AWS_REGION, as in `AWS_REGION=eu-central-1 make deploy`")
     try:
         identity = session.client("sts").get_caller_identity()
