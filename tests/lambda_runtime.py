@@ -147,6 +147,8 @@ def _handler(
 ) -> type[BaseHTTPRequestHandler]:
     class RuntimeApi(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        # Else each answer waits 40 ms for an acknowledgement.
+        disable_nagle_algorithm = True
 
         def do_GET(self) -> None:
             asked.set()
