@@ -133,7 +133,7 @@ logs: venv ## Show the logs of AWS (STAGE=, FUNCTION=)
 openapi: venv ## Write the API's description from the routes
 	@$(PY) -m scripts.openapi
 
-protobuf: venv ## Write the OpAMP message classes from their .proto files
+protobuf: venv ## Write the OpAMP message classes (needs Go)
 	@$(PY) -m scripts.protobuf
 
 lock: ## Renew requirements/*.txt from requirements/*.in (needs uv)

@@ -1,26 +1,38 @@
 """Writes the classes of the OpAMP messages: `make protobuf`.
 
-opamp.proto and anyvalue.proto are those of github.com/open-telemetry/opamp-spec v0.16.0, which opamp-go v0.23.0 and so
-the supervisor v0.149.0 are made from, unchanged (Apache-2.0, see their heads).
+They are made from the descriptors that the official client library carries (github.com/open-telemetry/opamp-go, at the
+version of tests/opamp_client/go.mod, which the supervisor is made with too; Apache-2.0). Needs Go.
 """
 
+import os
 import re
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Final
 
 from grpc_tools import protoc
 
-FOLDER: Final = Path(__file__).parents[1] / "shared" / "headgate" / "opamp" / "wire"
+ROOT: Final = Path(__file__).parents[1]
+FOLDER: Final = ROOT / "shared" / "headgate" / "opamp" / "wire"
 NAMES: Final = ("anyvalue", "opamp")
 _PACKAGE: Final = "headgate.opamp.wire"
 
 
 def generate(into: Path) -> None:
-    """Write the modules and their types. Raises RuntimeError if the compiler does not take a file."""
-    arguments = ["protoc", f"-I{FOLDER}", f"--python_out={into}", f"--pyi_out={into}"]
-    if protoc.main([*arguments, *(f"{name}.proto" for name in NAMES)]):
-        raise RuntimeError("protoc failed; it says why on standard error")
+    """Write the modules and their types. Raises RuntimeError if the compiler does not take the descriptors."""
+    with tempfile.NamedTemporaryFile(suffix=".binpb") as descriptors:
+        subprocess.run(
+            ["go", "run", "./descriptors"],
+            cwd=ROOT / "tests" / "opamp_client",
+            env={**os.environ, "GOFLAGS": "-mod=readonly", "GOWORK": "off"},
+            stdout=descriptors,
+            check=True,
+        )
+        arguments = [f"--descriptor_set_in={descriptors.name}", f"--python_out={into}", f"--pyi_out={into}"]
+        if protoc.main(["protoc", *arguments, *(f"{name}.proto" for name in NAMES)]):
+            raise RuntimeError("protoc failed; it says why on standard error")
     for name in NAMES:
         for path in (into / f"{name}_pb2.py", into / f"{name}_pb2.pyi"):
             # The compiler imports a neighbour as if it stood at the top of the path.
