@@ -132,7 +132,10 @@ def test_sixteen_clients_get_the_right_verdict_or_503_and_the_service_recovers(
     with service.client() as http:
         for yaml, valid in EXPECTED.items():
             assert http.post("/validate", json={"yaml": yaml}).json()["valid"] is valid
-    assert 1 <= len(check_processes(service.pid)) <= (os.cpu_count() or 1)
+        # After the last harm the plain command may answer for a while; then a checker does again.
+        while not check_processes(service.pid):
+            http.post("/validate", json={"yaml": yaml}).raise_for_status()
+    assert len(check_processes(service.pid)) <= (os.cpu_count() or 1)
 
 
 def test_it_is_replaced_in_time_to_keep_its_memory_bounded(checker: Checker) -> None:
