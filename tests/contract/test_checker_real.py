@@ -17,6 +17,7 @@ from headgate.checker import Checker
 from headgate.checker.installed import Installed
 from headgate.checker.limits import Limits
 from headgate.settings import settings
+from tests import processes
 from tests.service import Service, running_service
 
 RECEIVER = "receivers: {otlp: {protocols: {grpc: {}}}}\n"
@@ -47,16 +48,8 @@ def checker() -> Iterator[Checker]:
 
 
 def check_processes(of: int) -> list[int]:
-    """The check processes that the process `of` started, by their command line."""
-    children = Path(f"/proc/{of}/task").glob("*/children")
-    pids = [int(pid) for file in children for pid in file.read_text().split()]
-    return [pid for pid in pids if b"\0check\0" in command_line(pid)]
-
-
-def command_line(pid: int) -> bytes:
-    with suppress(FileNotFoundError, ProcessLookupError):
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    return b""
+    """The check processes that the process `of` started."""
+    return [pid for pid in processes.children(of, "check") if "check" in processes.command_line(pid)]
 
 
 def kill(pid: int) -> None:
@@ -144,16 +137,10 @@ def test_it_is_replaced_in_time_to_keep_its_memory_bounded(checker: Checker) -> 
     for _ in range(2_000):
         checker.call("validate", {"yaml": RECEIVER + REST, "env": {}})
         seen.update(checker.pids())
-        most = max(most, *(resident_megabytes(pid) for pid in checker.pids()))
+        most = max(most, *(processes.resident_bytes(pid) / 1e6 for pid in checker.pids()))
 
     assert len(seen) > 5
     assert most < 1_000
-
-
-def resident_megabytes(pid: int) -> float:
-    with suppress(FileNotFoundError, ProcessLookupError):
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE") / 1e6
-    return 0
 
 
 @pytest.mark.parametrize(("yaml", "valid"), EXPECTED.items())

@@ -12,6 +12,7 @@ import pytest
 
 from headgate.settings import settings
 from headgate_local.options import read_options
+from tests import processes
 from tests.end_to_end import run_support
 from tests.end_to_end.local_service import LocalService
 from tests.end_to_end.run_support import Json
@@ -370,8 +371,8 @@ def test_after_a_kill_every_run_has_a_final_status_and_no_collector_is_left(own_
         started = [run_support.start(client, request(duration_seconds=60))["id"] for _ in range(4)]
         while {client.get(f"/testing/runs/{run}").json()["status"] for run in started} != {"Running"}:
             time.sleep(0.1)
-        time.sleep(2)
-    running = collectors_of(own_service.pid)
+    while not (running := processes.children(own_service.pid, "sandbox")):
+        time.sleep(0.1)
     own_service.kill9()
     own_service.start()
 
@@ -380,8 +381,8 @@ def test_after_a_kill_every_run_has_a_final_status_and_no_collector_is_left(own_
         assert [run["status"] for run in statuses] == ["Error"] * 4
         assert all("interrupted" in run["stderr"] for run in statuses)
         assert client.get(f"/testing/runs/{done['id']}").json() == done
-    assert running
-    assert not [process for process in running if is_there_within(process, seconds=10)]
+    for process in running:
+        processes.wait_until_ended(process)
 
 
 def test_a_run_takes_the_collector_version_that_was_asked_for(tmp_path: Path) -> None:
@@ -405,36 +406,3 @@ def test_a_run_takes_the_collector_version_that_was_asked_for(tmp_path: Path) ->
 
     assert [run["status"] for run in (asked, inherited, gone)] == ["Success", "Success", "Error"]
     assert [run["collector_version"] for run in (asked, inherited, gone)] == ["0.138.0"] * 3
-
-
-def collectors_of(pid: int) -> list[int]:
-    """The processes below that one that run a test."""
-    found = []
-    for process in Path("/proc").iterdir():
-        if process.name.isdigit():
-            command = text_of(process / "cmdline")
-            if "sandbox" in command and parent_of(process) == pid:
-                found.append(int(process.name))
-    return found
-
-
-def parent_of(process: Path) -> int:
-    stat = text_of(process / "stat")
-    return int(stat.rpartition(")")[2].split()[1]) if stat else 0
-
-
-def text_of(path: Path) -> str:
-    try:
-        return path.read_text()
-    except OSError:
-        return ""
-
-
-def is_there_within(pid: int, seconds: float) -> bool:
-    """Whether the process is still there after at most so long."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if "sandbox" not in text_of(Path(f"/proc/{pid}/cmdline")):
-            return False
-        time.sleep(0.1)
-    return True

@@ -10,10 +10,8 @@ An endpoint without a row fails the first test.
 
 import os
 import signal
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -24,6 +22,7 @@ from headgate.checker import CheckerBusy, CheckerFailed, NotInstalled
 from headgate.http import idempotency
 from headgate_local import template
 from tests.end_to_end.test_credentials_matrix import operations
+from tests.processes import wait_until_ended
 from tests.trust.aws_faults import LASTING, NOT_DONE, PASSING, PLANTED, Fault, Kind
 from tests.trust.every_request import FLEET, ONCE, ROWS, VERSION, Bench, Row, made_ready
 from tests.trust.world import PUBLIC
@@ -214,19 +213,10 @@ def counting(asked: list[str], at: int | None, outage: str) -> Callable[..., dic
                 raise failure
             for pid in checker.of_this_process().pids():
                 os.kill(pid, signal.SIGKILL)
-                while is_running(pid):
-                    time.sleep(0.005)
+                wait_until_ended(pid)
         return call(op, request, **more)
 
     return counted
 
 
 CALL: Final = checker.call
-
-
-def is_running(pid: int) -> bool:
-    """Whether the process has not ended yet; one that nobody has waited for has."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False

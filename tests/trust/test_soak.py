@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import httpx
+import psutil
 import pytest
 
 from headgate.checker.limits import default_limits
+from tests import processes
 from tests.opamp_agent import Agent
 from tests.service import Service, running_service
 
@@ -174,13 +176,14 @@ def look(pid: int, parts: list[list[Sample]], over: threading.Event) -> None:
 
 
 def sample(pid: int) -> Sample:
-    children = [child for child in descendants(pid) if "otelcol" in name_of(child)]
+    service = psutil.Process(pid)
+    children = processes.children(pid, "otelcol", recursive=True)
     return Sample(
-        resident=resident(pid),
-        files=len(os.listdir(f"/proc/{pid}/fd")),  # noqa: PTH208  names alone, without looking at each
-        threads=len(os.listdir(f"/proc/{pid}/task")),  # noqa: PTH208
+        resident=processes.resident_bytes(pid),
+        files=service.num_fds(),
+        threads=service.num_threads(),
         children=len(children),
-        largest_child=max(map(resident, children), default=0),
+        largest_child=max(map(processes.resident_bytes, children), default=0),
     )
 
 
@@ -189,29 +192,3 @@ def middle(samples: list[Sample]) -> Sample:
         return int(statistics.median(getattr(one, name) for one in samples))
 
     return Sample(of("resident"), of("files"), of("threads"), of("children"), of("largest_child"))
-
-
-def resident(pid: int) -> int:
-    try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
-    except (FileNotFoundError, ProcessLookupError):
-        return 0
-
-
-def name_of(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text().partition("\0")[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return ""
-
-
-def descendants(pid: int) -> list[int]:
-    found: list[int] = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
-            children = [int(child) for child in task.read_text().split()]
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        for child in children:
-            found += [child, *descendants(child)]
-    return found

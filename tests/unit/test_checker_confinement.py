@@ -5,7 +5,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 from headgate.checker import launch
 from headgate.checker.child import Child
 from headgate.checker.limits import MEBIBYTE, Limits
+from tests.processes import wait_until_ended
 from tests.unit.faulty import install
 
 PARENT = """
@@ -127,10 +127,8 @@ def test_it_outlives_the_thread_that_asked_for_it_and_dies_with_its_parent(binar
     with parent:
         assert parent.stdout is not None
         pid = int(parent.stdout.readline())
-        stopped = Path(f"/proc/{pid}")
         os.kill(pid, signal.SIGSTOP)  # so that it cannot see its channel close
 
         parent.kill()
 
-    while stopped.exists() and stopped.joinpath("stat").read_text().rpartition(")")[2].split()[0] != "Z":
-        time.sleep(0.005)
+    wait_until_ended(pid)

@@ -13,6 +13,7 @@ import pytest
 from headgate.checker import Checker, CheckerBusy, CheckerFailed, NoChecker, NotInstalled, Refused
 from headgate.checker.installed import Installed
 from headgate.checker.limits import MEBIBYTE, Limits
+from tests.processes import wait_until_ended
 from tests.unit.faulty import install
 
 VERSION = "1.2.3"
@@ -139,7 +140,7 @@ def test_a_process_that_died_between_questions_costs_no_question(checker: Checke
     first = pid_of(checker)
     (pid,) = checker.pids()
     os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z")
+    wait_until_ended(pid)
 
     assert first != pid_of(checker)
 
