@@ -1,18 +1,14 @@
 """A clock that is ahead, so that a test need not wait a quarter of an hour to see what time alone brings about."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headgate import clock
 from headgate_local.errors import CannotStart
-
-if TYPE_CHECKING:
-    from headgate_local.parts import Local
+from headgate_local.running import Local
 
 _VARIABLE: Final = "HEADGATE_CLOCK_AHEAD_SECONDS"
 

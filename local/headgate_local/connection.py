@@ -1,17 +1,13 @@
 """Tells operators' scripts where the running service keeps its data: `aws.json` in its data folder."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    # parts names this module among the parts.
-    from headgate_local.parts import Local
+from headgate_local.running import Local
 
 _FILE: Final = "aws.json"
 _NAMES: Final = (

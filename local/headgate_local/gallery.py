@@ -1,18 +1,14 @@
 """The gallery of flows, which a deployment publishes and a local service therefore has to publish itself."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headgate.flows import publish, source
 from headgate.settings import settings
 from headgate_local.errors import CannotStart
-
-if TYPE_CHECKING:
-    from headgate_local.parts import Local
+from headgate_local.running import Local
 
 FLOWS: Final = Path(__file__).resolve().parents[2] / "flows"
 

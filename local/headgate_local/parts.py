@@ -6,23 +6,9 @@ the place to settle what the last run left unfinished. It is left, in reverse or
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from pathlib import Path
 
 from headgate_local import clock, connection, gallery, releases, stepfunctions
-from headgate_local.template import Template
-
-
-@dataclass(frozen=True, slots=True)
-class Local:
-    """The running local service, as a part sees it. AWS clients find moto by the environment."""
-
-    template: Template
-    aws_url: str
-    base_url: str
-    data: Path
-    collectors: Path
-
+from headgate_local.running import Local
 
 Part = Callable[[Local], AbstractContextManager[None]]
 

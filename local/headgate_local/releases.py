@@ -1,20 +1,16 @@
 """What installs fetch here: the collectors and the supervisor that were built on this machine, and the chart."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from headgate import aws
 from headgate.deployments import install_publish
 from headgate.deployments.install_releases import Artifact
 from headgate.settings import settings
-
-if TYPE_CHECKING:
-    from headgate_local.parts import Local
+from headgate_local.running import Local
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 _CHART: Final = ROOT / "charts" / "headgate-supervisor"

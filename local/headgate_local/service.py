@@ -19,6 +19,7 @@ from headgate import checker
 from headgate_local import aws_server, calls, parts, releases, store, user_pool
 from headgate_local.dispatch import Dispatcher, application_of
 from headgate_local.options import HOST, Options, listen, locked, read_options, require_collector
+from headgate_local.running import Local
 from headgate_local.seed import Seed, seed
 from headgate_local.sign_in import SignIn, first_person
 from headgate_local.template import Template, read
@@ -52,7 +53,7 @@ def run() -> None:
         aws_url = stack.enter_context(aws_server.running())
         calls.record()
         found = stack.enter_context(store.restored(options.data, template))
-        local = parts.Local(template, aws_url, _base_url(options), options.data, options.collectors)
+        local = Local(template, aws_url, _base_url(options), options.data, options.collectors)
         stack.enter_context(user_pool.running(template, options.data))
         tokens = seed(options.data / "tokens.json", fresh=found.fresh)
         sign_in = first_person(options.data / "sign-in.json", tokens.organization_id)

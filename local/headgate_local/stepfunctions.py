@@ -8,14 +8,12 @@ tests/contract/test_moto_stepfunctions.py:
   it; another exit status than 0 is `States.TaskFailed`, as on AWS. It is looked at twenty times a second.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 from uuid import uuid4
 
 from moto.core.config import default_user_config
@@ -38,10 +36,8 @@ from headgate.runs import service as runs
 from headgate.settings import settings
 from headgate_local import calls
 from headgate_local.fargate import Fargate, Task, task_definition_name
+from headgate_local.running import Local
 from headgate_local.template import PATH, Function, Node, Template
-
-if TYPE_CHECKING:
-    from headgate_local.parts import Local
 
 Handler = Callable[[Node, object], Node]
 """A Lambda function's: it takes an event and a context."""

@@ -1,0 +1,17 @@
+"""What a part of the local service is told of the whole (parts.py)."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from headgate_local.template import Template
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """The running local service. AWS clients find moto by the environment."""
+
+    template: Template
+    aws_url: str
+    base_url: str
+    data: Path
+    collectors: Path
