@@ -6,6 +6,8 @@ import threading
 from functools import cache
 from typing import TYPE_CHECKING
 
+from headgate.answers import only_whole
+
 if TYPE_CHECKING:
     from botocore.config import Config
     from mypy_boto3_cognito_idp import CognitoIdentityProviderClient
@@ -61,7 +63,9 @@ def _config() -> Config:
 def _dynamodb() -> DynamoDBClient:
     import boto3
 
-    return boto3.client("dynamodb", config=_config())
+    client = boto3.client("dynamodb", config=_config())
+    only_whole(client)
+    return client
 
 
 @cache
@@ -70,18 +74,24 @@ def _s3() -> S3Client:
     from botocore.config import Config
 
     # Signed URLs too: their older form is refused in newer regions.
-    return boto3.client("s3", config=_config().merge(Config(signature_version="s3v4")))
+    client = boto3.client("s3", config=_config().merge(Config(signature_version="s3v4")))
+    only_whole(client)
+    return client
 
 
 @cache
 def _stepfunctions() -> SFNClient:
     import boto3
 
-    return boto3.client("stepfunctions", config=_config())
+    client = boto3.client("stepfunctions", config=_config())
+    only_whole(client)
+    return client
 
 
 @cache
 def _cognito() -> CognitoIdentityProviderClient:
     import boto3
 
-    return boto3.client("cognito-idp", config=_config())
+    client = boto3.client("cognito-idp", config=_config())
+    only_whole(client)
+    return client

@@ -5,7 +5,7 @@ import zlib
 from dataclasses import dataclass
 from typing import Final
 
-from headgate import aws
+from headgate import aws, objects
 from headgate.dynamo import Item, Value
 from headgate.settings import settings
 
@@ -38,5 +38,5 @@ def read(item: Item) -> str:
     """The text of an item that was written with `keep`, byte for byte."""
     packed = item.get("content")
     if not isinstance(packed, bytes):
-        packed = aws.s3().get_object(Bucket=settings().bucket, Key=str(item["content_key"]))["Body"].read()
+        packed = objects.read(str(item["content_key"]))
     return zlib.decompress(packed).decode()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from headgate import aws, clock, dynamo, errors
+from headgate import aws, clock, dynamo, errors, objects
 from headgate.backup.archive import BucketObject, Header, Record, TableItem, TableName
 from headgate.configurations import keys as configuration_keys
 from headgate.dynamo import Item
@@ -152,8 +152,7 @@ def _organization(organization_id: str) -> Iterator[Record]:
 
 
 def _object(key: str) -> BucketObject:
-    content = aws.s3().get_object(Bucket=settings().bucket, Key=key)["Body"].read()
-    return BucketObject(key, content)
+    return BucketObject(key, objects.read(key))
 
 
 def _all(table: TableName, attribute: str, partition: str) -> Iterator[Record]:

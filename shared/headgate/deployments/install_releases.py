@@ -15,7 +15,7 @@ from typing import Final
 
 from botocore.exceptions import ClientError
 
-from headgate import aws, errors
+from headgate import aws, errors, objects
 from headgate.settings import settings
 
 PREFIX: Final = "install/"
@@ -112,7 +112,7 @@ def content(artifact: Artifact) -> bytes:
 
 def _object(key: str) -> bytes:
     try:
-        return aws.s3().get_object(Bucket=settings().bucket, Key=key)["Body"].read()
+        return objects.read(key)
     except ClientError as error:
         # S3 says 403 for a key that is not there where it is not sure that one may know.
         if error.response["Error"]["Code"] in ("NoSuchKey", "404", "AccessDenied"):

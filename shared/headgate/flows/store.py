@@ -4,9 +4,8 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
-from headgate import aws
+from headgate import aws, objects
 from headgate.flows.model import Flow, FullFlow
-from headgate.settings import settings
 
 PREFIX: Final = "flows/"
 INDEX_KEY: Final = f"{PREFIX}index.json"
@@ -43,8 +42,7 @@ def flow_object(flow: FullFlow) -> bytes:
 
 
 def _get(key: str) -> bytes | None:
-    s3 = aws.s3()
     try:
-        return s3.get_object(Bucket=settings().bucket, Key=key)["Body"].read()
-    except s3.exceptions.NoSuchKey:
+        return objects.read(key)
+    except aws.s3().exceptions.NoSuchKey:
         return None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from botocore.exceptions import ClientError
 
-from headgate import aws, clock, dynamo, once
+from headgate import aws, clock, dynamo, objects, once
 from headgate.dynamo import Item, Value
 from headgate.identity.model import Principal, PrincipalKind
 from headgate.rules.items import rule_attributes, rule_of
@@ -99,10 +99,9 @@ def file(run_id: str, name: str) -> str | None:
 
 def file_bytes(run_id: str, name: str) -> bytes | None:
     try:
-        answer = aws.s3().get_object(Bucket=settings().bucket, Key=f"{prefix(run_id)}/{name}")
+        return objects.read(f"{prefix(run_id)}/{name}")
     except aws.s3().exceptions.NoSuchKey:
         return None
-    return answer["Body"].read()
 
 
 def file_size(run_id: str, name: str) -> int:

@@ -1,0 +1,88 @@
+"""Answers of AWS count only when they came whole.
+
+boto3 takes what arrived before a connection broke for the answer, and what it cannot parse for an empty one: an item
+that is there would be told to be missing. Such an answer is made a 502 here, which boto3 tries again as any other, and
+raises in the end. It does the same for errors that S3 sends in a 200.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, MutableMapping
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Final, Protocol, cast
+from xml.etree import ElementTree
+from zlib import crc32
+
+if TYPE_CHECKING:
+    from botocore.awsrequest import AWSResponse
+    from botocore.client import BaseClient
+    from botocore.model import OperationModel
+
+_CRC32: Final = "x-amz-crc32"
+
+
+class _HasMeta(Protocol):
+    @property
+    def meta(self) -> object: ...
+
+
+def only_whole(client: _HasMeta) -> None:
+    """From now on, what is no whole answer to the client is tried again, and is a ClientError if it stays so."""
+    events = cast("BaseClient", client).meta.events
+    service = cast("BaseClient", client).meta.service_model.service_id.hyphenize()
+    events.register_last(f"before-parse.{service}.*", _refuse_part)
+    # Before boto3's own judgement, whose place is the service without an operation.
+    events.register_first(f"needs-retry.{service}.*", _tell_status)
+
+
+def _refuse_part(operation_model: OperationModel, response_dict: MutableMapping[str, object], **_: object) -> None:
+    status, body = response_dict["status_code"], response_dict["body"]
+    # A stream is looked at by who reads it (headgate.objects), and an outage is one already.
+    if not isinstance(body, bytes) or not isinstance(status, int) or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return
+    headers = cast("Mapping[str, str]", response_dict["headers"])
+    if not _is_whole(operation_model, status, headers, body):
+        response_dict.update(status_code=int(HTTPStatus.BAD_GATEWAY), body=b"")
+
+
+def _tell_status(response: tuple[AWSResponse, Mapping[str, Mapping[str, int]]] | None, **_: object) -> None:
+    if response is not None:
+        http, parsed = response
+        http.status_code = parsed.get("ResponseMetadata", {}).get("HTTPStatusCode", http.status_code)
+
+
+def _is_whole(model: OperationModel, status: int, headers: Mapping[str, str], body: bytes) -> bool:
+    length, checksum = headers.get("content-length"), headers.get(_CRC32)
+    if model.http["method"] == "HEAD":
+        return length is not None or status != HTTPStatus.OK
+    if status == HTTPStatus.NO_CONTENT:
+        return True
+    if length is not None and int(length) != len(body):
+        return False
+    if checksum is not None and int(checksum) != crc32(body):
+        return False
+    if not body:
+        return status < HTTPStatus.MULTIPLE_CHOICES and not _has_content(model)
+    return _is_object(body) if model.service_model.protocol == "json" else _is_document(body)
+
+
+def _has_content(model: OperationModel) -> bool:
+    """Whether a good answer says something in its body, and not in its headers alone."""
+    members = model.output_shape.members.values() if model.output_shape is not None else ()
+    return any("location" not in member.serialization for member in members)
+
+
+def _is_object(body: bytes) -> bool:
+    try:
+        return isinstance(json.loads(body), dict)
+    except ValueError:
+        return False
+
+
+def _is_document(body: bytes) -> bool:
+    try:
+        ElementTree.fromstring(body)  # noqa: S314  what boto3 parses next, in the same way
+    except ElementTree.ParseError:
+        return False
+    return True
