@@ -86,11 +86,9 @@ def claim(credential_id: str, header: str, request_fingerprint: str, at: datetim
             ExpressionAttributeValues=dynamo.marshal({":now": int(at.timestamp())}),
             ReturnValuesOnConditionCheckFailure="ALL_OLD",
         )
-    except ClientError as error:
-        if not dynamo.condition_failed(error):
-            raise
-        return _first_answer(dynamo.current_item(error), mine)
-    except BotoCoreError:
+    except (BotoCoreError, ClientError) as error:
+        if isinstance(error, ClientError) and dynamo.condition_failed(error):
+            return _first_answer(dynamo.current_item(error), mine)
         # It may have been written all the same, and would keep the key from the next request.
         with contextlib.suppress(BotoCoreError, ClientError):
             release(mine)
