@@ -1,12 +1,13 @@
 """AWS made to fail at one call of a request: every attempt of that call, or the first one only.
 
-A call is what a store asks for (`get_item`); boto3 makes up to three attempts at it. Faults stand where a request
-leaves this process, so everything of boto3 above that is as it is in production: its retries, its parsing, its errors.
+A call is what a store asks for (`get_item`); boto3 makes up to three attempts at it. Here faults stand where boto3
+hands a request to its HTTP client, so its retries, its parsing and its errors are as in production; in `socket_faults`
+they stand in the connection itself.
 """
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
@@ -21,15 +22,17 @@ from botocore.retries.quota import RetryQuota
 from moto.core.botocore_stubber import BotocoreStubber
 
 from headgate import aws
+from tests.trust.faulty_proxy import NOT_HANDED_ON, Break
 
 PLANTED: Final = "planted-words-of-aws-that-nobody-else-shall-read"
 """Stands in every error message of a fault."""
 
-Kind = Literal["refused", "cut", "timeout", "throttled", "error", "denied", "garbage", "lost", "late"]
-# What AWS has not carried out; of "lost", it has, and nobody hears of it.
+Kind = Literal["refused", "cut", "timeout", "throttled", "error", "denied", "garbage", "lost", "unsure", "late"]
+SocketKind = Literal["refused", Break]
+# What AWS has not carried out. Of "lost" it has, and nobody hears of it; of "unsure" too, and it says 500.
 NOT_DONE: Final[tuple[Kind, ...]] = ("refused", "cut", "timeout", "throttled", "error", "denied")
-LASTING: Final[tuple[Kind, ...]] = (*NOT_DONE, "garbage", "lost")
-PASSING: Final[tuple[Kind, ...]] = ("refused", "cut", "timeout", "throttled", "error", "garbage", "lost", "late")
+LASTING: Final[tuple[Kind, ...]] = (*NOT_DONE, "garbage", "lost", "unsure")
+PASSING: Final[tuple[Kind, ...]] = (*(kind for kind in LASTING if kind != "denied"), "late")
 
 _LATE_SECONDS: Final = 0.02
 _THROTTLES: Final = {
@@ -55,9 +58,14 @@ class Call:
 class Fault:
     """What happens to the call number `at` of a request; with `once`, to its first attempt alone."""
 
-    kind: Kind
+    kind: Kind | SocketKind
     at: int
     once: bool = False
+
+    @property
+    def may_be_done(self) -> bool:
+        """Whether AWS may have carried out the call."""
+        return self.kind not in (*NOT_DONE, *NOT_HANDED_ON)
 
 
 class Aws:
@@ -65,43 +73,48 @@ class Aws:
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
+        # Returns once AWS has done all that it will still do of what was sent.
+        self.settle: Callable[[], None] = lambda: None
         self._fault: Fault | None = None
         self._lock = threading.Lock()
         self._current = threading.local()
         self._hit = 0
+        self._asked_at_fault: object = None
 
     def begin(self, fault: Fault | None = None) -> None:
         with self._lock:
-            self.calls, self._fault, self._hit = [], fault, 0
+            self.calls, self._fault, self._hit, self._asked_at_fault = [], fault, 0, None
 
     @property
     def hit(self) -> bool:
         """Whether the fault has happened."""
         return self._hit > 0
 
+    def watch_clients(self) -> None:
+        """Make the clients of this process anew, and count their calls."""
+        aws.forget_clients()
+        for client in (aws.dynamodb(), aws.s3(), aws.stepfunctions(), aws.cognito()):
+            self.watch(client)
+
     def watch(self, client: BaseClient) -> None:
         service = str(client.meta.service_model.service_name)
         client.meta.events.register_first(f"before-call.{service}", self._called)
 
-    def _called(self, model: Any, **_: object) -> None:
+    def _called(self, model: Any, params: Mapping[str, Any], **_: object) -> None:
+        asked = (model.name, params["url_path"], params["query_string"], params["body"])
         with self._lock:
+            fault = self._fault
+            if fault is not None and not fault.once and asked == self._asked_at_fault:
+                # Asked for anew by us: what lasts is still there.
+                self._current.number = fault.at
+                return
             self._current.number = len(self.calls)
             self.calls.append(Call(model.service_model.service_name, model.name))
+            if fault is not None and self._current.number == fault.at:
+                self._asked_at_fault = asked
 
-    def sent(self, stubber: BotocoreStubber, event_name: str, request: AWSPreparedRequest) -> AWSResponse | None:
-        """An attempt goes to moto, or meets the fault."""
-        kind, call = self._fate()
-        if kind is None:
-            return _moto(stubber, event_name, request)
-        if kind == "lost":
-            _moto(stubber, event_name, request)
-            raise ReadTimeoutError(endpoint_url=f"{request.url}#{PLANTED}")
-        if kind == "late":
-            time.sleep(_LATE_SECONDS)
-            return _moto(stubber, event_name, request)
-        return _answer(kind, call, str(request.url))
-
-    def _fate(self) -> tuple[Kind | None, Call]:
+    def fate(self) -> tuple[Kind | SocketKind | None, Call]:
+        """What an attempt that is about to be sent meets, and of which call it is."""
         with self._lock:
             fault = self._fault
             number = getattr(self._current, "number", -1)
@@ -114,7 +127,24 @@ class Aws:
 _moto: Final = BotocoreStubber.__call__
 
 
-def _answer(kind: Kind, call: Call, url: str) -> AWSResponse:
+def _sent(aws: Aws, stubber: BotocoreStubber, event_name: str, request: AWSPreparedRequest) -> AWSResponse | None:
+    """An attempt goes to moto, or meets the fault."""
+    kind, call = aws.fate()
+    if kind is None:
+        return _moto(stubber, event_name, request)
+    if kind == "lost":
+        _moto(stubber, event_name, request)
+        raise ReadTimeoutError(endpoint_url=f"{request.url}#{PLANTED}")
+    if kind == "unsure":
+        _moto(stubber, event_name, request)
+        return _error(call, str(request.url), 500, "InternalServerError")
+    if kind == "late":
+        time.sleep(_LATE_SECONDS)
+        return _moto(stubber, event_name, request)
+    return _answer(kind, call, str(request.url))
+
+
+def _answer(kind: Kind | SocketKind, call: Call, url: str) -> AWSResponse:
     match kind:
         case "refused":
             raise EndpointConnectionError(endpoint_url=f"{url}#{PLANTED}")
@@ -162,20 +192,25 @@ class _NoSleep:
 
 
 @contextmanager
-def watched() -> Iterator[Aws]:
-    """All calls of this process, its clients made anew and never out of the attempts that boto3 allows itself."""
-    found = Aws()
+def counted(found: Aws) -> Iterator[None]:
+    """Calls of this process are counted by `found`, its clients never out of the attempts that boto3 allows itself."""
     quota: Callable[[RetryQuota, int], bool] = lambda _quota, _amount: True  # noqa: E731
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(endpoint, "time", _NoSleep())
         patch.setattr(RetryQuota, "acquire", quota)
+        found.watch_clients()
+        yield
+    aws.forget_clients()
+
+
+@contextmanager
+def watched() -> Iterator[Aws]:
+    """The calls that go to moto in this process, with faults before it."""
+    found = Aws()
+    with counted(found), pytest.MonkeyPatch.context() as patch:
         patch.setattr(
             BotocoreStubber,
             "__call__",
-            lambda stubber, event_name, request, **_: found.sent(stubber, event_name, request),
+            lambda stubber, event_name, request, **_: _sent(found, stubber, event_name, request),
         )
-        aws.forget_clients()
-        for client in (aws.dynamodb(), aws.s3(), aws.stepfunctions(), aws.cognito()):
-            found.watch(client)
         yield found
-    aws.forget_clients()

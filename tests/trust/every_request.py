@@ -4,7 +4,7 @@ import io
 import itertools
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -52,9 +52,16 @@ class Row:
     repeated: tuple[int, ...] = ()
     # Whether it is done in several steps, of which the same request again does the rest.
     in_steps: bool = False
+    # Whether it is a person's browser that asks.
+    page: bool = False
 
     def __str__(self) -> str:
         return f"{self.endpoint} {self.name}".strip()
+
+    @property
+    def reads(self) -> bool:
+        """Whether the same request always gets the same answer; a signed link is another from second to second."""
+        return self.endpoint.startswith("GET ") and self.status == 200 and self.query != "link"
 
 
 CONFIGURATION: Final = f"{PUBLIC}/configurations/{{configuration_id}}"
@@ -199,6 +206,11 @@ class Bench:
     log: io.StringIO
     body: object = None
 
+    @property
+    def secrets(self) -> list[str]:
+        """Credentials that no answer and no log may show."""
+        return [self.world.admin["Authorization"].removeprefix("Bearer "), self.world.ids["device_code"]]
+
     def send(self, row: Row, fault: Fault | None = None) -> Response:
         self.aws.begin(fault)
         method, _, path = row.endpoint.partition(" ")
@@ -216,6 +228,7 @@ class Bench:
 
     def reset(self, row: Row) -> None:
         """As it was, with the row's body made anew."""
+        self.aws.begin()
         self.body = row.body(self.world) if row.body else None
         self.state.put_back(self.held)
         self.log.seek(0)
@@ -223,13 +236,16 @@ class Bench:
 
     def changed(self) -> set[str]:
         """What has become of the state, beside records and counters."""
+        self.aws.settle()
         return {word for word in changes(self.held, self.state.take()) if not any(side in word for side in SIDE)}
 
 
 @contextmanager
-def made_ready(described: template.Template, folder: Path) -> Iterator[Bench]:
-    """All that the rows ask for, in moto's tables of the template."""
-    with service(described) as http, logged() as log, watched() as aws, pytest.MonkeyPatch.context() as patch:
+def made_ready(
+    described: template.Template, folder: Path, calls: Callable[[], AbstractContextManager[Aws]] = watched
+) -> Iterator[Bench]:
+    """All that the rows ask for, in moto's tables of the template, with the calls to AWS under watch."""
+    with service(described) as http, logged() as log, calls() as aws, pytest.MonkeyPatch.context() as patch:
         # The one login under way is redeemed again and again.
         patch.setattr(logins, "LIFETIME", timedelta(hours=1))
         world = founded(http, "Acme")

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+from moto.s3.utils import compute_checksum
+
 from headgate_local.moto_data import MotoData
 from headgate_local.moto_patches import LOCK
 from headgate_local.objects import ObjectFiles
@@ -40,6 +42,15 @@ class State:
             for (place, key), value in held.items():
                 if now.get((place, key)) != value:
                     self._data.apply(Change(place, key, value))
+                    self._check_in(place, key)
+
+    def _check_in(self, place: str, key: str) -> None:
+        """Give an object that was put back the checksum that S3 keeps with it, by which boto3 knows a whole one."""
+        kind, _, name = place.partition("/")
+        if kind == "bucket":
+            found = self._data.s3.buckets[name].keys[key]
+            found.checksum_algorithm = "CRC32"
+            found.checksum_value = compute_checksum(found.value, algorithm="CRC32").decode()
 
     def _everything(self) -> Iterator[Change]:
         """All but the gallery, which no request changes."""

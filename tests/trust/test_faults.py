@@ -15,7 +15,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 import pytest
-from httpx2 import Response
 
 from headgate import checker
 from headgate.checker import CheckerBusy, CheckerFailed, NotInstalled
@@ -23,14 +22,15 @@ from headgate.http import idempotency
 from headgate_local import template
 from tests.end_to_end.test_credentials_matrix import operations
 from tests.processes import wait_until_ended
-from tests.trust.aws_faults import LASTING, NOT_DONE, PASSING, PLANTED, Fault, Kind
+from tests.trust.aws_faults import LASTING, PASSING, Fault, Kind
 from tests.trust.every_request import FLEET, ONCE, ROWS, VERSION, Bench, Row, made_ready
+from tests.trust.verdicts import clean, outage_problems, problems_of
 from tests.trust.world import PUBLIC
 
-# All ways take three times as long as these few, which stand for them: not sent, refused by AWS, and done unheard.
+# All ways take three times as long as these few, which stand for them: not done, done unheard, and done with an error.
 ALL: Final = "HEADGATE_TRUST_FAULTS" in os.environ
 FEW_PASSING: Final[tuple[Kind, ...]] = ("throttled", "lost")
-FEW_LASTING: Final[tuple[Kind, ...]] = ("timeout", "denied", "lost")
+FEW_LASTING: Final[tuple[Kind, ...]] = ("denied", "lost", "unsure")
 
 
 @pytest.fixture(scope="module")
@@ -45,67 +45,14 @@ def test_every_endpoint_has_a_row() -> None:
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_a_fault_at_any_call_ends_as_it_should(row: Row, bench: Bench) -> None:
-    bench.reset(row)
-    clean = bench.send(row)
-    assert clean.status_code == row.status, clean.text
-    count, clean_changes = len(bench.aws.calls), bench.changed()
-    assert count >= 1
+    undisturbed = clean(row, bench)
+    assert undisturbed.calls >= 1
 
-    problems = []
-    for at in range(count):
-        for once, kinds in ((True, PASSING if ALL else FEW_PASSING), (False, LASTING if ALL else FEW_LASTING)):
-            for kind in kinds:
-                bench.reset(row)
-                fault = Fault(kind, at, once)
-                response = bench.send(row, fault)
-                call = bench.aws.calls[at] if at < len(bench.aws.calls) else "no such call"
-                found = judged(row, fault, response, bench, clean_changes)
-                problems += [f"{fault} ({call}): {problem}" for problem in found]
-    assert not problems, "\n".join([f"{count} calls", *problems])
-
-
-def judged(row: Row, fault: Fault, response: Response, bench: Bench, clean_changes: set[str]) -> Iterator[str]:
-    """What is wrong with the answer to a request with a fault, with what it left, and with the next one."""
-    made = bench.changed()
-    seen = f"{response.status_code} {response.text[:200]}"
-    if not bench.aws.hit:
-        yield "the fault did not happen"
-    if response.status_code == row.status:
-        if made != clean_changes:
-            yield f"{seen}, and yet {made ^ clean_changes} is otherwise"
-    elif fault.once:
-        yield f"a passing fault was noticed: {seen}"
-    else:
-        yield from outage_problems(response)
-        if made and not (row.in_steps or (fault.kind not in NOT_DONE and made == clean_changes)):
-            yield f"{seen}, and half saved: {sorted(made)}"
-    for secret in secrets(bench):
-        if secret in response.text:
-            yield f"{secret[:8]}… is in the answer"
-        if secret in bench.log.getvalue():
-            yield f"{secret[:8]}… is in the log"
-    if fault.once:
-        return
-    again = bench.send(row)
-    if again.status_code != row.status and not (made and again.status_code in row.repeated):
-        yield f"after {seen}, the same again: {again.status_code} {again.text[:200]}"
-    elif (row.in_steps or row.headers == ONCE) and bench.changed() != clean_changes:
-        yield f"after {seen}, the same again came to {bench.changed() ^ clean_changes}"
-
-
-def outage_problems(response: Response) -> Iterator[str]:
-    """What is wrong with the answer that an outage gets."""
-    if response.status_code not in (502, 503, 429):
-        yield f"this is no outage: {response.status_code} {response.text[:200]}"
-        return
-    if not response.headers.get("retry-after", "").isdigit():
-        yield f"{response.status_code} without Retry-After"
-    if response.headers["content-type"] != "application/problem+json":
-        yield f"{response.headers['content-type']} for {response.status_code}"
-
-
-def secrets(bench: Bench) -> list[str]:
-    return [PLANTED, bench.world.admin["Authorization"].removeprefix("Bearer "), bench.world.ids["device_code"]]
+    ways = [(kind, True) for kind in (PASSING if ALL else FEW_PASSING)]
+    ways += [(kind, False) for kind in (LASTING if ALL else FEW_LASTING)]
+    faults = [Fault(kind, at, once) for at in range(undisturbed.calls) for kind, once in ways]
+    problems = list(problems_of(row, bench, faults, undisturbed))
+    assert not problems, "\n".join([f"{undisturbed.calls} calls", *problems])
 
 
 CREATES: Final = [row for row in ROWS if row.endpoint.startswith(f"POST {PUBLIC}") and row.status in (201, 202)]
@@ -195,7 +142,7 @@ def test_a_checker_that_fails_at_any_question_leaves_nothing_half_saved(row: Row
                 told = [one["code"] for one in response.json().get("warnings", [])]
                 assert not assigns or outage in ("killed", "failed") or "not_checked" in told
             else:
-                assert not list(outage_problems(response)), response.text
+                assert not list(outage_problems(row, response)), response.text
                 assert bench.changed() == set()
     bench.reset(row)
     assert bench.send(row).status_code == row.status
