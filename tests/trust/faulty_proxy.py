@@ -1,8 +1,7 @@
 """A TCP proxy before an HTTP server, which breaks a connection as networks do, at the request that asks for it.
 
-A request asks by the header `X-Fault`, which names the way; without it, it is handed on and answered. What is refused
-altogether is said beforehand (`refuse`), for there no request arrives. Nothing here waits for a time: what is to be too
-late is held until whoever asked has hung up.
+A request asks by the header `X-Fault`, which names the way; without it, it is handed on and answered. A second address
+refuses connections. Nothing here waits for a time: what is to be too late is held until whoever asked has hung up.
 """
 
 import http.client
@@ -13,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from io import BufferedReader
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 from urllib.parse import urlsplit
 
 HEADER: Final = "X-Fault"
@@ -22,7 +21,7 @@ GARBAGE: Final = b"\x16\x03\x01 \xff\xfe<planted-garbage-of-something-in-between
 Break = Literal[
     "hang up", "reset", "silent", "unheard", "late", "half a head", "half a body", "stalled", "short", "garbage"
 ]
-BREAKS: Final[tuple[Break, ...]] = Break.__args__  # type: ignore[attr-defined]  a Literal's values
+BREAKS: Final[tuple[Break, ...]] = get_args(Break)
 # What is not handed on: the server never sees it.
 NOT_HANDED_ON: Final[tuple[Break, ...]] = ("hang up", "reset", "silent")
 # What ends only when the client's time-out does.
@@ -55,44 +54,22 @@ class FaultyProxy:
     def __init__(self, upstream: str) -> None:
         split = urlsplit(upstream)
         self._upstream = (str(split.hostname), split.port or 80)
-        # Holds the port, unheard, while nothing listens on it.
-        self._holder = _bound(0)
-        self._listener: socket.socket | None = None
-        self._accepting: threading.Thread | None = None
-        self._clients: set[socket.socket] = set()
+        self._listener = socket.create_server((_HOST, 0), backlog=64)
+        # Bound and never listened on: nobody else gets the port, and whoever connects to it is refused.
+        self._deaf = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        self._deaf.bind((_HOST, 0))
         self._handed_on = 0
         self._change = threading.Condition()
-        self.listen()
-
-    @property
-    def port(self) -> int:
-        return int(self._holder.getsockname()[1])
+        threading.Thread(target=self._accept, daemon=True).start()
 
     @property
     def url(self) -> str:
-        return f"http://{_HOST}:{self.port}"
+        return f"http://{_HOST}:{self._listener.getsockname()[1]}"
 
-    def listen(self) -> None:
-        """Accept connections, if it does not already."""
-        if self._listener is None:
-            self._listener = _bound(self.port)
-            self._listener.listen(64)
-            self._accepting = threading.Thread(target=self._accept, args=[self._listener], daemon=True)
-            self._accepting.start()
-
-    def refuse(self) -> None:
-        """Refuse connections, and end those that there are."""
-        if self._listener is None or self._accepting is None:
-            return
-        # Unlike close, this ends an accept that waits.
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._accepting.join()
-        self._listener.close()
-        self._listener = None
-        with self._change:
-            for client in self._clients:
-                with suppress(OSError):
-                    client.shutdown(socket.SHUT_RDWR)
+    @property
+    def refusing_url(self) -> str:
+        """Where connections are refused."""
+        return f"http://{_HOST}:{self._deaf.getsockname()[1]}"
 
     def settle(self) -> None:
         """Return once the server has answered all that was handed on to it, whoever still waits for that."""
@@ -100,32 +77,28 @@ class FaultyProxy:
             self._change.wait_for(lambda: self._handed_on == 0)
 
     def close(self) -> None:
-        self.refuse()
-        self._holder.close()
+        # Unlike close, this ends an accept that waits.
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self._deaf.close()
 
-    def _accept(self, listener: socket.socket) -> None:
+    def _accept(self) -> None:
         while True:
             try:
-                client, _ = listener.accept()
+                client, _ = self._listener.accept()
             except OSError:
                 return
             threading.Thread(target=self._serve, args=[client], daemon=True).start()
 
     def _serve(self, client: socket.socket) -> None:
-        with self._change:
-            self._clients.add(client)
         try:
             client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            with client.makefile("rb") as reader:
+            with client, client.makefile("rb") as reader:
                 while (request := _read_request(client, reader)) is not None:
                     if not self._answered(client, request):
                         break
         except OSError:
             pass  # Whoever asked is gone.
-        finally:
-            with self._change:
-                self._clients.discard(client)
-            client.close()
 
     def _answered(self, client: socket.socket, request: _Request) -> bool:
         """Whether the connection stays open."""
@@ -187,14 +160,6 @@ def running(upstream: str) -> Iterator[FaultyProxy]:
         yield proxy
     finally:
         proxy.close()
-
-
-def _bound(port: int) -> socket.socket:
-    """On a port that sockets of ours may share, so that it stays ours when one of them is closed."""
-    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-    made.bind((_HOST, port))
-    return made
 
 
 def _read_request(client: socket.socket, reader: BufferedReader) -> _Request | None:

@@ -78,10 +78,8 @@ class Connections(Aws):
     def _meet(self, request: AWSPreparedRequest, **_: object) -> None:
         kind, _call = self.fate()
         if kind == "refused":
-            self._proxy.refuse()
-            return
-        self._proxy.listen()
-        if kind is not None:
+            request.url = str(request.url).replace(self._proxy.url, self._proxy.refusing_url)
+        elif kind is not None:
             request.headers[faulty_proxy.HEADER] = kind
 
 
