@@ -11,7 +11,7 @@ from headgate.identity import passwords, people, sessions
 from web import visitor
 from web.html import Html, html
 from web.layout import csrf_field, page, redirect
-from web.pages import Form, Visit, frame, ours, page_router
+from web.pages import Form, Visit, frame, later, ours, page_router
 from web.site import client_address, public_url
 
 router = page_router()
@@ -78,12 +78,8 @@ def sign_in(request: Request, who: Visit, form: Form) -> Response:
     except people.NewPasswordNeeded as needed:
         return page(frame(who), "Choose your password", _new_password(who, after, needed.challenge))
     except (passwords.WrongPassword, errors.TooManyRequests) as error:
-        response = page(
-            frame(who), "Sign in", _sign_in(who, after, email), problem=error.detail, status=status_of(error)
-        )
-        if isinstance(error, errors.TooManyRequests):
-            response.headers["Retry-After"] = str(error.retry_after)
-        return response
+        content = _sign_in(who, after, email)
+        return later(page(frame(who), "Sign in", content, problem=error.detail, status=status_of(error)), error)
     return _signed_in(who, value, after)
 
 

@@ -18,7 +18,7 @@ from headgate.rules.model import Rule, RuleSet, StoredRule
 from testing.rule_form import RuleForm
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page, redirect
-from web.pages import Form, Member, Visit, frame, page_router
+from web.pages import Form, Member, Visit, frame, later, page_router
 from web.parts import action, day, empty, hidden, home, tag
 from web.visitor import Visitor
 
@@ -113,7 +113,7 @@ def change_rules(
     except (errors.Invalid, errors.Conflict, errors.Unavailable) as error:
         configuration, version = configurations.snapshot(caller, configuration_id, n)
         saved = rules.saved_for(configuration_id, n, pipeline)
-        return _rules_page(who, caller, configuration, version, pipeline, saved, typed, rule_id, error)
+        return later(_rules_page(who, caller, configuration, version, pipeline, saved, typed, rule_id, error), error)
     return back
 
 

@@ -55,15 +55,18 @@ class PageRoute(APIRoute):
                 # To a stranger, an organization of others and none at all look the same.
                 return _problem(who, 404, "There is nothing here, or nothing that is yours to see")
             except errors.HeadgateError as error:
-                response = _problem(who, problems.status_of(error), error.detail)
-                if isinstance(error, errors.TooManyRequests):
-                    response.headers["Retry-After"] = str(error.retry_after)
-                return response
+                return later(_problem(who, problems.status_of(error), error.detail), error)
             except (BotoCoreError, ClientError) as error:
                 logger.error("aws_fault", kind=type(error).__name__)
-                return _problem(who, 503, "A part of the service did not answer; try again shortly")
+                return later(_problem(who, 503, "A part of the service did not answer; try again shortly"), error)
 
         return enter
+
+
+def later(response: Response, error: Exception) -> Response:
+    """The page that tells of the error, saying when to try again where that may help."""
+    response.headers.update(problems.retry_after(error))
+    return response
 
 
 def page_router() -> APIRouter:

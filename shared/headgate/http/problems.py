@@ -115,6 +115,15 @@ def status_of(error: errors.HeadgateError) -> HTTPStatus:
     return next(status for kind, status in _STATUSES if isinstance(error, kind))
 
 
+def retry_after(error: Exception) -> dict[str, str]:
+    """The header that says when to try again, where that may help: after an outage, and over a limit."""
+    if isinstance(error, errors.TooManyRequests):
+        return {"Retry-After": str(error.retry_after)}
+    if isinstance(error, errors.HeadgateError) and status_of(error) < HTTPStatus.INTERNAL_SERVER_ERROR:
+        return {}
+    return {"Retry-After": _RETRY_AFTER_OUTAGE}
+
+
 def install(app: FastAPI) -> None:
     """Make `app` answer every error with a problem."""
     app.add_exception_handler(errors.HeadgateError, _domain_error)
@@ -129,13 +138,10 @@ def install(app: FastAPI) -> None:
 def _domain_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, errors.HeadgateError)
     status = status_of(error)
-    headers: dict[str, str] = {}
+    headers = retry_after(error)
     if isinstance(error, errors.Unauthenticated):
         headers["WWW-Authenticate"] = "Bearer"
-    elif isinstance(error, errors.TooManyRequests):
-        headers["Retry-After"] = str(error.retry_after)
     elif status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        headers["Retry-After"] = _RETRY_AFTER_OUTAGE
         logger.warning("outage", code=error.code, detail=error.detail)
     found = error.errors if isinstance(error, errors.Invalid) else ()
     return problem(request, status, error.code, error.detail, found=found, headers=headers)
@@ -204,7 +210,7 @@ def _aws_fault(request: Request, error: Exception) -> JSONResponse:
         503,
         "unavailable",
         "A part of the service did not answer; the request may not have been carried out. Try again shortly",
-        headers={"Retry-After": _RETRY_AFTER_OUTAGE},
+        headers=retry_after(error),
     )
 
 
