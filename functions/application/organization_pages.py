@@ -1,5 +1,7 @@
 """An organization: its members, service accounts, tokens and record of changes."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
@@ -198,7 +200,7 @@ def create_service_account(caller: Member, form: Form) -> Response:
 
 @router.get("/organizations/{organization_id}/service-accounts/{service_account_id}")
 def show_service_account(who: Visit, caller: Member, service_account_id: str) -> Response:
-    return _account_page(who, caller, identity.service_account(caller, service_account_id), NOTHING)
+    return _page_of(who, caller, _look(caller, service_account_id))
 
 
 @router.post("/organizations/{organization_id}/service-accounts/{service_account_id}/delete")
@@ -218,7 +220,9 @@ def create_token(who: Visit, caller: Member, service_account_id: str, form: Form
     days = form.get("days", "")
     if days not in dict(_LIFETIMES):
         raise errors.Invalid("Choose one of the offered lifetimes")
-    _, value = identity.create_token(
+    # Before the token is made: after it, nothing may keep its value from being shown.
+    found = _look(caller, service_account_id)
+    token, value = identity.create_token(
         caller.organization_id,
         service_account_id,
         name=_name(form),
@@ -226,8 +230,7 @@ def create_token(who: Visit, caller: Member, service_account_id: str, form: Form
         expires_at=clock.now() + timedelta(days=int(days)) if days else None,
         by=caller,
     )
-    account = identity.service_account(caller, service_account_id)
-    return _account_page(who, caller, account, html(_VALUE, value=value))
+    return _page_of(who, caller, replace(found, tokens=[*found.tokens, token]), html(_VALUE, value=value))
 
 
 @router.post("/organizations/{organization_id}/service-accounts/{service_account_id}/tokens/{token_id}/delete")
@@ -283,18 +286,33 @@ def _member_row(who: Visitor, caller: Caller, member: MemberRecord) -> Html:
     )
 
 
-def _account_page(who: Visitor, caller: Caller, account: ServiceAccount, value: Html) -> Response:
+@dataclass(frozen=True, slots=True)
+class _Account:
+    """What the page of a service account shows."""
+
+    account: ServiceAccount
+    tokens: Sequence[Token]
+    is_member: bool
+
+
+def _look(caller: Caller, service_account_id: str) -> _Account:
+    account = identity.service_account(caller, service_account_id)
+    return _Account(account, identity.tokens(caller, account.id), members.is_member(caller, account.id))
+
+
+def _page_of(who: Visitor, caller: Caller, found: _Account, value: Html = NOTHING) -> Response:
+    account = found.account
     shown = frame(who, caller, "service-accounts")
     csrf = csrf_field(shown)
     path = f"{home(caller)}/service-accounts/{account.id}"
-    rows = [_token_row(csrf, path, token) for token in identity.tokens(caller, account.id)]
+    rows = [_token_row(csrf, path, token) for token in found.tokens]
     removed = html(_REMOVED, again=action(f"{path}/add", csrf, "Make it a member again", "plain"))
     content = html(
         _TOKENS,
         id=caller.organization_id,
         name=account.name,
         value=value,
-        membership=NOTHING if members.is_member(caller, account.id) else removed,
+        membership=NOTHING if found.is_member else removed,
         path=path,
         csrf=csrf,
         lifetimes=options(_LIFETIMES, ""),
