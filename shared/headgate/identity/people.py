@@ -56,7 +56,7 @@ def sign_in(email: str, password: str, client: str, at: datetime) -> tuple[Sessi
 def replace_temporary(challenge: str, password: str, at: datetime) -> tuple[Session, str]:
     """Set the first password of one's own, and sign in. The challenge is good for the address it was made for only.
 
-    Raises WrongPassword when it is no longer open, WeakPassword, Busy.
+    Raises WrongPassword when it is no longer open, WeakPassword, TooManyAttempts, Busy.
     """
     try:
         content = passwords.decode(challenge)
@@ -66,7 +66,13 @@ def replace_temporary(challenge: str, password: str, at: datetime) -> tuple[Sess
         email, of_pool = passwords.unpack(packed)
     except ValueError as error:
         raise passwords.WrongPassword from error
-    passwords.replace_temporary(email, of_pool, password)
+    try:
+        passwords.replace_temporary(email, of_pool, password)
+    except passwords.WrongPassword:
+        # With the challenge of an old page, this tells whether a password is right.
+        attempts.take(attempts.CODE_OF_ACCOUNT, email, at)
+        if not _is_set(email, password):
+            raise
     return _begin(email, at)
 
 
@@ -82,7 +88,11 @@ def reset_password(email: str, code: str, password: str, at: datetime) -> None:
     """Set a new password with a mailed code. Every session of the person ends. Raises WrongCode, WeakPassword, Busy."""
     known = email.strip().lower()[:_LONGEST_ADDRESS]
     attempts.take(attempts.CODE_OF_ACCOUNT, known, at)
-    passwords.reset(known, code.strip(), password)
+    try:
+        passwords.reset(known, code.strip(), password)
+    except passwords.WrongCode:
+        if not _is_set(known, password):
+            raise
     user = member_store.user_by_email(known)
     if user is not None:
         sessions.end_all(user)
@@ -120,6 +130,14 @@ def begin_deployment(organization_name: str, email: str, url: str) -> Organizati
     organization = Organization(new_id("org"), organization_name, clock.now())
     member_store.put_organization(organization, user, "invited", member_store.first_organization_made(organization.id))
     return organization
+
+
+def _is_set(email: str, password: str) -> bool:
+    """Whether it is the account's password by now: a code is used up, too, where the pool's answer got lost."""
+    try:
+        return passwords.check(email, password) is None
+    except passwords.WrongPassword:
+        return False
 
 
 def _begin(email: str, at: datetime) -> tuple[Session, str]:
