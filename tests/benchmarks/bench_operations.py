@@ -23,7 +23,9 @@ import pytest
 from headgate import aws
 from headgate.http.log import logger
 from tests.conftest import aws_for
-from tests.trust.every_request import ROWS, Bench, Row, made_ready
+from tests.trust.bench import Bench, made_ready
+from tests.trust.every_request import ROWS
+from tests.trust.rows import Row
 
 
 @dataclass

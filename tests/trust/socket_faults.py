@@ -25,13 +25,13 @@ from headgate_local.moto_data import MotoData
 from headgate_local.objects import ObjectFiles
 from tests.trust import faulty_proxy
 from tests.trust.aws_faults import Aws, SocketKind, counted
-from tests.trust.every_request import Bench, made_ready
+from tests.trust.bench import Bench, made_ready
 from tests.trust.faulty_proxy import BREAKS, UNTIL_TIME_OUT, FaultyProxy
 
 KINDS: Final[tuple[SocketKind, ...]] = ("refused", *(kind for kind in BREAKS if kind not in UNTIL_TIME_OUT))
 TIMED_KINDS: Final[tuple[SocketKind, ...]] = UNTIL_TIME_OUT
 # For the kinds that last until then; the others keep the time-outs of production.
-SHORT_SECONDS: Final = 0.4
+SHORT_SECONDS: Final = 0.3
 
 
 @contextmanager

@@ -21,9 +21,14 @@ from headgate.checker import CheckerBusy, CheckerFailed, NotInstalled
 from headgate.http import idempotency
 from headgate_local import template
 from tests.end_to_end.test_credentials_matrix import operations
+from tests.end_to_end.test_isolation import pages
 from tests.processes import wait_until_ended
 from tests.trust.aws_faults import LASTING, PASSING, Fault, Kind
-from tests.trust.every_request import FLEET, ONCE, ROWS, VERSION, Bench, Row, made_ready
+from tests.trust.bench import Bench, made_ready
+from tests.trust.every_message import MESSAGES
+from tests.trust.every_page import PAGES
+from tests.trust.every_request import FLEET, ROWS, VERSION
+from tests.trust.rows import ONCE, Row
 from tests.trust.verdicts import clean, outage_problems, problems_of
 from tests.trust.world import PUBLIC
 
@@ -43,7 +48,14 @@ def test_every_endpoint_has_a_row() -> None:
     assert {row.endpoint for row in ROWS} == set(operations())
 
 
-@pytest.mark.parametrize("row", ROWS, ids=str)
+def test_every_page_has_a_row() -> None:
+    # These two ask AWS for nothing.
+    constant = {"GET /style.css", f"GET {PUBLIC}/openapi.json"}
+
+    assert {row.endpoint for row in PAGES} == {f"{method} {path}" for method, path in pages({"GET", "POST"})} - constant
+
+
+@pytest.mark.parametrize("row", [*ROWS, *PAGES, *MESSAGES], ids=str)
 def test_a_fault_at_any_call_ends_as_it_should(row: Row, bench: Bench) -> None:
     undisturbed = clean(row, bench)
     assert undisturbed.calls >= 1

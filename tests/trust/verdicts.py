@@ -1,5 +1,6 @@
 """What is wrong with how a request ended that met a fault: with its answer, what it left, and the next one's answer."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -7,8 +8,9 @@ from typing import Final
 from httpx2 import Response
 
 from tests.trust.aws_faults import PLANTED, Fault
-from tests.trust.every_request import ONCE, Bench, Row
+from tests.trust.bench import Bench
 from tests.trust.faulty_proxy import GARBAGE
+from tests.trust.rows import ONCE, Row
 
 OUTAGES: Final = (502, 503, 429)
 
@@ -20,13 +22,15 @@ class Clean:
     response: Response
     changes: set[str]
     calls: int
+    looked: str
 
 
 def clean(row: Row, bench: Bench) -> Clean:
     bench.reset(row)
     response = bench.send(row)
     assert response.status_code == row.status, response.text
-    return Clean(response, bench.changed(), len(bench.aws.calls))
+    changes, calls = bench.changed(), len(bench.aws.calls)
+    return Clean(response, changes, calls, bench.look(row))
 
 
 def problems_of(row: Row, bench: Bench, faults: Iterable[Fault], clean: Clean) -> Iterator[str]:
@@ -41,7 +45,7 @@ def problems_of(row: Row, bench: Bench, faults: Iterable[Fault], clean: Clean) -
 
 def judged(row: Row, fault: Fault, response: Response, bench: Bench, clean: Clean) -> Iterator[str]:
     made = bench.changed()
-    seen = f"{response.status_code} {response.text[:200]}"
+    seen = _seen(response)
     if not bench.aws.hit:
         yield "the fault did not happen"
     if response.status_code == row.status:
@@ -64,15 +68,19 @@ def judged(row: Row, fault: Fault, response: Response, bench: Bench, clean: Clea
         return
     again = bench.send(row)
     if again.status_code != row.status and not (made and again.status_code in row.repeated):
-        yield f"after {seen}, the same again: {again.status_code} {again.text[:200]}"
-    elif (row.in_steps or row.headers == ONCE) and bench.changed() != clean.changes:
+        yield f"after {seen}, the same again: {_seen(again)}"
+    elif (row.in_steps or row.settles or row.headers == ONCE) and bench.changed() != clean.changes:
         yield f"after {seen}, the same again came to {bench.changed() ^ clean.changes}"
+    elif row.settles and again.content != clean.response.content:
+        yield f"after {seen}, the same again got {again.content!r}, and not {clean.response.content!r}"
+    elif (looked := bench.look(row)) != clean.looked:
+        yield f"after {seen}, the same again came to {looked}, and not {clean.looked}"
 
 
 def outage_problems(row: Row, response: Response) -> Iterator[str]:
     """What is wrong with the answer that an outage gets."""
     if response.status_code not in OUTAGES:
-        yield f"this is no outage: {response.status_code} {response.text[:200]}"
+        yield f"this is no outage: {_seen(response)}"
         return
     if not response.headers.get("retry-after", "").isdigit():
         yield f"{response.status_code} without Retry-After"
@@ -84,6 +92,12 @@ def outage_problems(row: Row, response: Response) -> Iterator[str]:
         missing += [one for one in ("content-security-policy", "x-frame-options") if one not in response.headers]
         if missing:
             yield f"the page has no {missing}"
+
+
+def _seen(response: Response) -> str:
+    """The answer in a line; of a page, what it warns of."""
+    told = re.search(r'role="alert">([^<]*)', response.text)
+    return f"{response.status_code} {told[1] if told else response.text[:200]}"
 
 
 def secrets(bench: Bench) -> list[str]:

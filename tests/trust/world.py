@@ -139,7 +139,8 @@ def _fill(world: World) -> None:
     ids["deployment_id"] = post(groups, group)["id"]
     ids["instance_id"] = _collector(world)
     ids["kubernetes_id"] = post(f"{PUBLIC}/fleets", {"label": "Cluster", "type": "kubernetes-supervisor"})["id"]
-    post(f"{PUBLIC}/fleets/{ids['kubernetes_id']}/deployments", {**group, "role": "node"})
+    on_kubernetes = f"{PUBLIC}/fleets/{ids['kubernetes_id']}/deployments"
+    ids["kubernetes_deployment_id"] = post(on_kubernetes, {**group, "role": "node"})["id"]
 
     ids["service_account_id"] = post(f"{APP}/service-accounts", {"name": "ci"})["id"]
     tokens = f"{APP}/service-accounts/{ids['service_account_id']}/tokens"
