@@ -60,9 +60,16 @@ def check(channel):
                 answers.write(b"x" * 65536)
         elif what in ("refused", "panicked", "too_costly"):
             answers.write(json.dumps({**answer, "error": {"code": what, "message": "on command"}}).encode() + b"\n")
-        elif what == "half":
+        elif what == "not_utf8":
+            answers.write(b'{"id": 1, "result": {"echo": "\xff"}}\n')
+        elif what.startswith("half"):
             answers.write(b'{"id": ')
-            os._exit(0)
+            if what == "half":
+                os._exit(0)
+            if what == "half_closed":
+                answers.close()
+                questions.close()
+            time.sleep(3600)
         else:
             if what == "chatter":
                 sys.stderr.write("x" * 1_000_000)

@@ -99,11 +99,13 @@ def test_the_process_has_an_empty_environment(checker: Checker, monkeypatch: pyt
         ("panicked", "panicked$"),
         ("kill", "was killed by SIGKILL"),
         ("garbage", "answered what is not JSON"),
+        ("not_utf8", "answered what is not JSON"),
         ("list", "answered what is not an object"),
         ("other_id", "answered another question"),
         ("no_usage", "did not say how much it has used"),
         ("flood", "answered more than 4194304 bytes"),
         ("half", "exited with status 0"),
+        ("half_closed", "was killed by SIGKILL"),
         ("grow", "exited with status 1"),
     ],
 )
@@ -116,7 +118,7 @@ def test_a_failing_process_costs_its_own_question_only(checker: Checker, what: s
     assert before != pid_of(checker)
 
 
-@pytest.mark.parametrize("what", ["hang", "stop"])
+@pytest.mark.parametrize("what", ["hang", "stop", "half_hang"])
 def test_a_process_that_does_not_answer_is_killed_at_its_time_limit(checker: Checker, what: str) -> None:
     pid_of(checker)
     (pid,) = checker.pids()
