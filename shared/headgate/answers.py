@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, MutableMapping
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final, Protocol, cast
+from typing import TYPE_CHECKING, Final, cast
 from xml.etree import ElementTree
 from zlib import crc32
 
@@ -22,15 +22,10 @@ if TYPE_CHECKING:
 _CRC32: Final = "x-amz-crc32"
 
 
-class _HasMeta(Protocol):
-    @property
-    def meta(self) -> object: ...
-
-
-def only_whole(client: _HasMeta) -> None:
+def only_whole(client: BaseClient) -> None:
     """From now on, what is no whole answer to the client is tried again, and is a ClientError if it stays so."""
-    events = cast("BaseClient", client).meta.events
-    service = cast("BaseClient", client).meta.service_model.service_id.hyphenize()
+    events = client.meta.events
+    service = client.meta.service_model.service_id.hyphenize()
     events.register_last(f"before-parse.{service}.*", _refuse_part)
     # Before boto3's own judgement, whose place is the service without an operation.
     events.register_first(f"needs-retry.{service}.*", _tell_status)
@@ -58,13 +53,18 @@ def _is_whole(model: OperationModel, status: int, headers: Mapping[str, str], bo
         return length is not None or status != HTTPStatus.OK
     if status == HTTPStatus.NO_CONTENT:
         return True
-    if length is not None and int(length) != len(body):
+    if length is not None and length != str(len(body)):
         return False
-    if checksum is not None and int(checksum) != crc32(body):
-        return False
+    if checksum is not None:
+        return checksum == str(crc32(body))
     if not body:
-        return status < HTTPStatus.MULTIPLE_CHOICES and not _has_content(model)
-    return _is_object(body) if model.service_model.protocol == "json" else _is_document(body)
+        return length is not None if status >= HTTPStatus.MULTIPLE_CHOICES else not _has_content(model)
+    match model.service_model.resolved_protocol:
+        case "json":
+            return _is_object(body)
+        case "rest-xml":
+            return _is_document(body)
+    return True
 
 
 def _has_content(model: OperationModel) -> bool:
