@@ -30,8 +30,6 @@ from tests.trust.faulty_proxy import BREAKS, UNTIL_TIME_OUT, FaultyProxy
 
 KINDS: Final[tuple[SocketKind, ...]] = ("refused", *(kind for kind in BREAKS if kind not in UNTIL_TIME_OUT))
 TIMED_KINDS: Final[tuple[SocketKind, ...]] = UNTIL_TIME_OUT
-# For the kinds that last until then; the others keep the time-outs of production.
-SHORT_SECONDS: Final = 0.3
 
 
 @contextmanager
