@@ -5,11 +5,15 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime/debug"
 
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/spf13/cobra"
 	"go.opentelemetry.io/collector/otelcol"
 )
+
+// gcPercent is how far the heap grows before it is collected, in percent of what was in use (Go's own default is 100).
+const gcPercent = 200
 
 // NewCommand returns the command `check` of a collector with these settings.
 //
@@ -49,6 +53,8 @@ func run(
 	if err := os.Setenv("AWS_EC2_METADATA_DISABLED", "true"); err != nil {
 		return err
 	}
+	// An answer waits for its share of the collection of garbage: less often is a sixth off, for 50 MB more.
+	debug.SetGCPercent(gcPercent)
 	env := &operation.Environment{BuildInfo: settings.BuildInfo, Factories: factories}
 	if err := warmUp(ctx, env); err != nil {
 		return fmt.Errorf("warming up: %w", err)

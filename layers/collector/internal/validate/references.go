@@ -167,11 +167,10 @@ func (r *report) otherDocuments(text string) {
 
 // unused warns of components that are configured and in no pipeline.
 func (r *report) unused(conf *confmap.Conf) {
-	top := conf.ToStringMap()
-	used := usage(top)
+	configured := names(conf)
+	used := usage(conf)
 	for _, section := range []string{"receivers", "processors", "exporters", "connectors", "extensions"} {
-		components, _ := top[section].(map[string]any)
-		for _, name := range slices.Sorted(maps.Keys(components)) {
+		for _, name := range slices.Sorted(maps.Keys(configured[section])) {
 			if used[section][strings.TrimSpace(name)] {
 				continue
 			}
@@ -185,8 +184,26 @@ func (r *report) unused(conf *confmap.Conf) {
 	}
 }
 
+// names are the components that are configured, by section. They are read off the keys, for the whole is copied by
+// whoever asks for it.
+func names(conf *confmap.Conf) map[string]map[string]bool {
+	found := make(map[string]map[string]bool)
+	for _, key := range conf.AllKeys() {
+		section, rest, nested := strings.Cut(key, separator)
+		if !nested {
+			continue
+		}
+		if found[section] == nil {
+			found[section] = make(map[string]bool)
+		}
+		name, _, _ := strings.Cut(rest, separator)
+		found[section][name] = true
+	}
+	return found
+}
+
 // usage is what the service uses, by section. A connector is used as either of its sides.
-func usage(top map[string]any) map[string]map[string]bool {
+func usage(conf *confmap.Conf) map[string]map[string]bool {
 	used := make(map[string]map[string]bool)
 	use := func(section string, list any) {
 		names, _ := list.([]any)
@@ -199,9 +216,8 @@ func usage(top map[string]any) map[string]map[string]bool {
 			}
 		}
 	}
-	service, _ := top["service"].(map[string]any)
-	use("extensions", service["extensions"])
-	pipelines, _ := service["pipelines"].(map[string]any)
+	use("extensions", conf.Get("service"+separator+"extensions"))
+	pipelines, _ := conf.Get("service" + separator + "pipelines").(map[string]any)
 	for _, one := range pipelines {
 		if pipeline, isMapping := one.(map[string]any); isMapping {
 			use("receivers", pipeline["receivers"])
