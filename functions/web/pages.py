@@ -58,7 +58,9 @@ class PageRoute(APIRoute):
                 return later(_problem(who, problems.status_of(error), error.detail), error)
             except (BotoCoreError, ClientError) as error:
                 logger.error("aws_fault", kind=type(error).__name__)
-                return later(_problem(who, 503, "A part of the service did not answer; try again shortly"), error)
+                unsure = "" if request.method == "GET" else "what you did may not have been saved; "
+                detail = f"A part of the service did not answer; {unsure}try again shortly"
+                return later(_problem(who, 503, detail), error)
 
         return enter
 
