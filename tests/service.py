@@ -28,7 +28,7 @@ class Service:
     def client(self) -> httpx.Client:
         """A client with the read-write token, whose paths are those of the public API."""
         headers = {"Authorization": f"Bearer {self.read_write_token}"}
-        return httpx.Client(base_url=f"{self.base_url}/api/v1/public", headers=headers, timeout=60)
+        return httpx.Client(base_url=f"{self.base_url}/api/v1/public", headers=headers, timeout=120)
 
 
 @contextmanager

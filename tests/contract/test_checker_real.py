@@ -30,6 +30,9 @@ EXPECTED = {
     "receivers:\n\totlp:\n": False,
 }
 
+# Of each client at least, however slow the machine is.
+GOOD_ANSWERS = 10
+
 pytestmark = pytest.mark.contract
 
 
@@ -106,7 +109,7 @@ def test_sixteen_clients_get_the_right_verdict_or_503_and_the_service_recovers(
         statuses: Counter[int] = Counter()
         with service.client() as http:
             texts = list(EXPECTED.items())[number % len(EXPECTED) :] + list(EXPECTED.items())
-            while time.monotonic() < until:
+            while time.monotonic() < until or statuses[200] < GOOD_ANSWERS:
                 for yaml, valid in texts:
                     answer = http.post("/validate", json={"yaml": yaml})
                     statuses[answer.status_code] += 1
@@ -121,7 +124,6 @@ def test_sixteen_clients_get_the_right_verdict_or_503_and_the_service_recovers(
 
     assert wrong == []
     assert set(statuses) <= {200, 503}
-    assert statuses[200] > 100
     with service.client() as http:
         for yaml, valid in EXPECTED.items():
             assert http.post("/validate", json={"yaml": yaml}).json()["valid"] is valid

@@ -259,6 +259,6 @@ def run_plainly(binary: Path, text: str, file: Path) -> tuple[bool, str]:
         cwd=file.parent,
         capture_output=True,
         check=False,
-        timeout=60,
+        timeout=300,
     )
     return done.returncode == 0, done.stderr.decode(errors="replace")

@@ -88,7 +88,7 @@ class Cli:
             cwd=str(self.folder),
             env=self.environment(environment),
             encoding="utf-8",
-            timeout=60,
+            timeout=300,
             dimensions=(40, columns),
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
@@ -103,7 +103,7 @@ class Cli:
     def api(self) -> httpx.Client:
         """What the server holds, past the command line."""
         headers = {"Authorization": f"Bearer {self.token}"}
-        return httpx.Client(base_url=f"{self.url}/api/v1/public", headers=headers, timeout=60)
+        return httpx.Client(base_url=f"{self.url}/api/v1/public", headers=headers, timeout=120)
 
     def versions(self, configuration_id: str) -> list[str]:
         """The texts of a configuration's versions, oldest first."""
@@ -159,7 +159,7 @@ class Founder:
 
     def __init__(self, service: LocalService) -> None:
         known = json.loads((service.data / "sign-in.json").read_text())
-        with httpx.Client(base_url=service.base_url, timeout=30) as http:
+        with httpx.Client(base_url=service.base_url, timeout=120) as http:
             page = http.get("/sign-in")
             csrf = re.search(r'name="csrf" value="([0-9a-f]{32})"', page.text)
             assert csrf is not None
@@ -168,7 +168,7 @@ class Founder:
             session = re.search(r"__Host-headgate-session=\"?(ss_[^;\"]+)", _cookies(signed_in))
         assert session is not None
         self._headers = {"Authorization": f"Bearer {session[1]}"}
-        self._http = httpx.Client(base_url=f"{service.base_url}/api/v1/app", timeout=30)
+        self._http = httpx.Client(base_url=f"{service.base_url}/api/v1/app", timeout=120)
         tokens = json.loads((service.data / "tokens.json").read_text())
         self._home = tokens["organization_id"]
 

@@ -32,7 +32,7 @@ class World:
         browser = Browser(service)
         assert browser.sign_in(known["email"], known["password"]) == 303
         self.email = str(known["email"])
-        self.http = httpx.Client(base_url=service.base_url, timeout=60)
+        self.http = httpx.Client(base_url=service.base_url, timeout=120)
         self.http.headers["Authorization"] = f"Bearer {browser.session}"
         session = self.http.get(f"{APP}/session").json()
         self.organization_id = next(one["id"] for one in session["organizations"] if one["name"] == "Local")

@@ -215,7 +215,7 @@ def test_a_deleted_token_lets_nobody_report_and_leaves_the_collector_running(
 
 def test_a_second_supervisor_does_not_share_the_first_ones_storage(host: Host) -> None:
     program, file = host.root / "bin" / "headgate-supervisor", host.root / "etc" / "environment"
-    done = subprocess.run([program, "--environment", file], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run([program, "--environment", file], capture_output=True, text=True, check=False, timeout=120)
 
     assert done.returncode == 1
     assert f"is in use by another supervisor, process {host.pid}" in done.stderr
@@ -241,7 +241,7 @@ def test_a_signal_ends_a_start_that_is_under_way(host: Host, tmp_path: Path) -> 
         until(lambda: effective.exists() and "sleep" in names_of(process.pid), lambda: str(names_of(process.pid)))
         process.send_signal(signal.SIGTERM)
 
-        assert process.wait(timeout=20) == 0
+        assert process.wait(timeout=120) == 0
 
 
 def names_of(parent: int) -> list[str]:

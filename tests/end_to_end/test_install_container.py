@@ -100,7 +100,7 @@ def test_the_entry_point_of_the_image_runs_as_the_docker_line_has_it(service: Lo
             health = httpx.get(f"http://{variables['HEADGATE_HEALTH_ENDPOINT']}/health")
         finally:
             process.send_signal(signal.SIGTERM)
-            process.communicate(timeout=60)
+            process.communicate(timeout=120)
 
     assert one_there["deployment_id"] == made["deployment_id"]
     assert health.status_code == 200

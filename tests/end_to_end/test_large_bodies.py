@@ -15,7 +15,7 @@ MEGABYTE = 1_048_576
 
 def connected(service: LocalService) -> socket.socket:
     address = urlsplit(service.base_url)
-    return socket.create_connection((str(address.hostname), int(address.port or 80)), timeout=30)
+    return socket.create_connection((str(address.hostname), int(address.port or 80)), timeout=120)
 
 
 def head(service: LocalService, *headers: str) -> bytes:

@@ -73,7 +73,9 @@ class Terminal:
             **environment,
         }
         command = ["-m", "headgate_cli.main", *arguments]
-        return pexpect.spawn(sys.executable, command, env=variables, encoding="utf-8", timeout=30, dimensions=(40, 300))
+        return pexpect.spawn(
+            sys.executable, command, env=variables, encoding="utf-8", timeout=120, dimensions=(40, 300)
+        )
 
     def run(self, *arguments: str, **environment: str) -> tuple[int, str]:
         return ended(self.start(*arguments, **environment))

@@ -128,7 +128,7 @@ def test_killed_amid_many_writers_every_acknowledged_write_is_there_and_nothing_
             pool.submit(write_until_the_service_is_gone, own_service, ledger, number) for number in range(WRITERS)
         ]
         for _ in range(acknowledgements):
-            assert ledger.acknowledgements.acquire(timeout=60)
+            assert ledger.acknowledgements.acquire(timeout=120)
         own_service.kill9()
         for writer in writers:
             writer.result()
@@ -160,14 +160,14 @@ def test_writers_that_go_on_through_a_kill_and_a_second_start_leave_no_gap(own_s
         writers = [pool.submit(append) for _ in range(8)]
         for _ in range(2):
             for _ in range(40):
-                assert enough.acquire(timeout=60)
+                assert enough.acquire(timeout=120)
             own_service.kill9()
             own_service.start()
         for _ in range(40):
-            assert enough.acquire(timeout=60)
+            assert enough.acquire(timeout=120)
         stop.set()
         for writer in writers:
-            writer.result(timeout=60)
+            writer.result(timeout=120)
 
     assert len(acknowledged) == len(set(acknowledged))
     with own_service.client() as client:
@@ -199,7 +199,7 @@ def start_once(data: Path, **environment: str) -> subprocess.CompletedProcess[st
     paths = os.pathsep.join(str(ROOT / name) for name in ("shared", "functions", "local"))
     variables = {**os.environ, "PYTHONPATH": paths, "HEADGATE_DATA": str(data), **environment}
     command = [sys.executable, "-m", "headgate_local"]
-    return subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=300, check=False)
 
 
 def told(outcome: subprocess.CompletedProcess[str]) -> str:

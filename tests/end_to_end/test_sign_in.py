@@ -29,7 +29,7 @@ class Browser:
     """As much of one as signing in takes: it sends secure cookies to a loopback address, which httpx does not."""
 
     def __init__(self, service: LocalService) -> None:
-        self._http = httpx.Client(base_url=service.base_url, timeout=30)
+        self._http = httpx.Client(base_url=service.base_url, timeout=120)
         self._cookies: dict[str, str] = {}
 
     def get(self, path: str) -> httpx.Response:
@@ -97,7 +97,7 @@ def test_rules_by_hand_and_rules_by_the_api_leave_each_other_alone(service: Loca
         assert published.status_code == 200
         headers = {"Authorization": f"Bearer {browser.session}", "X-Service-Org": organization_id}
         by_hand = {"signal_type": "logs", "rules": [{"name": "by hand", "condition": 'body != "x"'}]}
-        hand = httpx.put(f"{service.base_url}/api/v1/app{path}/logs", json=by_hand, headers=headers, timeout=30)
+        hand = httpx.put(f"{service.base_url}/api/v1/app{path}/logs", json=by_hand, headers=headers, timeout=120)
         assert hand.status_code == 200, hand.text
         api.put(f"{path}/logs", json={"signal_type": "logs", "rules": [rule | {"name": "by the API again"}]})
 

@@ -154,7 +154,7 @@ def traffic(service: Service, number: int, counted: Counter[str]) -> Traffic:
         "X-Deployment-Id": connection["deployment_id"],
         "Content-Type": "application/x-protobuf",
     }
-    post = httpx.Client(base_url=service.base_url, headers=headers, timeout=60)
+    post = httpx.Client(base_url=service.base_url, headers=headers, timeout=120)
     agent = Agent(lambda body: post.post("/v1/opamp", content=body).raise_for_status().content)
     agent.start()
     return Traffic(http, made, agent, counted)

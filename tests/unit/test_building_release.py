@@ -59,7 +59,7 @@ def install(version: str, base_url: str, cache: Path) -> subprocess.CompletedPro
         "HEADGATE_RELEASES_URL": base_url,
     }
     command = [sys.executable, "-m", "building", "release", version]
-    return subprocess.run(command, cwd=MODULE, env=env, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(command, cwd=MODULE, env=env, capture_output=True, text=True, check=False, timeout=120)
 
 
 def installed(cache: Path) -> list[str]:

@@ -11,7 +11,7 @@ from headgate.checker.limits import MEBIBYTE, Limits
 from headgate.checker.plain import PlainCommand, refuse_what_reads_outside
 from tests.unit.faulty import install
 
-LIMITS = Limits(processes=1, queue_seconds=0.1, request_seconds=10, kill_bytes=300 * MEBIBYTE)
+LIMITS = Limits(processes=1, queue_seconds=0.1, request_seconds=60, kill_bytes=300 * MEBIBYTE)
 
 
 @pytest.fixture

@@ -19,9 +19,9 @@ from tests.unit.faulty import install
 VERSION = "1.2.3"
 LIMITS = Limits(
     processes=1,
-    start_seconds=10,
-    queue_seconds=10,
-    request_seconds=10,
+    start_seconds=60,
+    queue_seconds=60,
+    request_seconds=60,
     recycle_calls=1000,
     recycle_bytes=100 * MEBIBYTE,
     kill_bytes=300 * MEBIBYTE,
