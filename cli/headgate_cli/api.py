@@ -43,7 +43,10 @@ class ServerError(Failed):
     """The server refused the request, or could not do it. `code` is the problem's (RFC 9457), stable for programs."""
 
     def __init__(self, status: int, code: str, detail: str, errors: list[Entity]) -> None:
-        lines = [detail, *(_line_of(error) for error in errors if error.get("message") != detail)]
+        places = [_line_of(error) for error in errors if error.get("message") != detail]
+        # The one error that is all of the detail, which begins with where in the request it is: said once.
+        alone = len(errors) == 1 and detail.endswith(str(errors[0].get("message")))
+        lines = places if alone and places else [detail, *places]
         # It may quote what somebody else wrote.
         super().__init__(printable("\n  ".join(lines)))
         self.status = status
@@ -60,6 +63,7 @@ class Api:
         import httpx
 
         self.url = credential.url
+        self._source = credential.source
         headers = {"User-Agent": f"headgate/{VERSION}", **credential.headers}
         try:
             self._http = httpx.Client(base_url=f"{credential.url}/api/v1/public", headers=headers, timeout=_SECONDS)
@@ -125,7 +129,7 @@ class Api:
                     continue
                 raise Unreachable(f"{self.url} hung up without an answer: {error or type(error).__name__}") from error
             except httpx.HTTPError as error:
-                raise Unreachable(f"cannot reach {self.url}: {error or type(error).__name__}") from error
+                raise Unreachable(_unreached(self.url, error)) from error
             if response.status_code == 429 and tries_left:
                 _wait(response)
                 continue
@@ -135,7 +139,7 @@ class Api:
             break
         if response.is_success:
             return response
-        raise _refusal(self.url, response)
+        raise _refusal(self.url, response, self._source)
 
 
 def _wait(response: httpx.Response) -> None:
@@ -154,7 +158,14 @@ def _problem(response: httpx.Response) -> Entity:
     return content if isinstance(content, dict) else {}
 
 
-def _refusal(url: str, response: httpx.Response) -> Failed:
+def _unreached(url: str, error: Exception) -> str:
+    reason = str(error) or type(error).__name__
+    if "SSL: WRONG_VERSION_NUMBER" in reason:
+        return f"cannot reach {url}: what answers there does not speak TLS; is it http://?"
+    return f"cannot reach {url}: {reason}. Is this its address, and is it running?"
+
+
+def _refusal(url: str, response: httpx.Response, source: str) -> Failed:
     problem = _problem(response)
     if "detail" not in problem:
         return Unreachable(
@@ -162,7 +173,7 @@ def _refusal(url: str, response: httpx.Response) -> Failed:
         )
     detail, code = str(problem["detail"]), str(problem.get("code", ""))
     if response.status_code == 401 or code in _CREDENTIAL_CODES:
-        return NotAuthenticated(printable(detail))
+        return NotAuthenticated(printable(detail), f"{url} was asked with {source}" if source else "")
     return ServerError(response.status_code, code, detail, entities(problem, "errors"))
 
 

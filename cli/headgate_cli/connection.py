@@ -24,11 +24,14 @@ def connected(command: Callable[Concatenate[Api, P], None]) -> Callable[P, None]
     """
 
     @click.option("--url", envvar="HEADGATE_URL", default="", help="The server, as in https://headgate.example.com.")
-    @click.option("--token", default="", help="An API token, instead of the stored credential.")
+    @click.option("--token", default=None, help="An API token, instead of the stored credential.")
     @functools.wraps(command)
     def with_options(*args: P.args, **options: P.kwargs) -> None:
-        url, token = str(options.pop("url")), str(options.pop("token"))
-        command(api(url, token), *args, **options)
+        url, token = str(options.pop("url")), options.pop("token")
+        if token == "":
+            # Not the stored credential instead: a script whose variable is empty means neither.
+            raise click.UsageError("--token is empty")
+        command(api(url, str(token or "")), *args, **options)
 
     return with_options
 

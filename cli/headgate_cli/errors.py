@@ -25,6 +25,16 @@ class NotAuthenticated(Failed):
 
     exit_code = NOT_AUTHENTICATED
 
+    def __init__(self, message: str, hint: str = "") -> None:
+        """`hint` is a second line: with what the server was asked."""
+        super().__init__(message)
+        self.hint = hint
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        super().show(file)
+        if self.hint:
+            click.echo(f"  {self.hint}", file=file or sys.stderr)
+
 
 class Unreachable(Failed):
     """Nothing answers at the server's address, or no Headgate server does: the next request is in vain."""

@@ -10,7 +10,7 @@ from typing import Final
 import click
 
 from headgate_cli import VERSION
-from headgate_cli.errors import INTERRUPTED
+from headgate_cli.errors import FAILED, INTERRUPTED, USAGE, Ended
 
 # What each command is for, and where it is: only the one that is run is imported.
 _COMMANDS: Final = {
@@ -28,6 +28,8 @@ _COMMANDS: Final = {
     "completion": ("headgate_cli.completion:completion", "Print the completion script of a shell."),
 }
 
+_UNREADABLE: Final = "an argument holds {letters}, which this locale cannot read: set LC_ALL=C.UTF-8"
+
 
 class _Lazy(click.Group):
     """A group that imports a command when it is run, and not to list it."""
@@ -42,6 +44,16 @@ class _Lazy(click.Group):
         command = getattr(importlib.import_module(module), attribute)
         assert isinstance(command, click.Command)
         return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            result: object = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError as error:
+            # Whoever read our output has enough; Python would complain again when it closes the stream.
+            _no_more_output()
+            raise Ended(0) from error
+        return result
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -70,6 +82,14 @@ def headgate() -> None:
     a stored session.
 
     \b
+    Exit codes:
+      0    done, and nothing is wrong
+      1    a finding, a failing test, a conflict, an outage, any other error
+      2    usage
+      3    the credential is missing, not accepted, or without the access needed
+      130  interrupted
+
+    \b
     Examples:
       headgate login --url https://headgate.example.com
       headgate validate collector.yaml
@@ -82,6 +102,7 @@ def main() -> None:
     # https://no-color.org: any value but an empty one.
     colour = False if os.environ.get("NO_COLOR") else None
     code = 0
+    _open_what_is_closed()
     try:
         code = headgate.main(prog_name="headgate", standalone_mode=False, color=colour) or 0
     except click.exceptions.Exit as ended:
@@ -89,13 +110,29 @@ def main() -> None:
     except click.ClickException as error:
         error.show()
         code = error.exit_code
-    except BrokenPipeError:
-        # Whoever read our output has enough; Python would complain again when it closes the stream.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except UnicodeEncodeError as error:
+        click.echo(f"headgate: {_UNREADABLE.format(letters=ascii(error.object[error.start : error.end]))}", err=True)
+        code = USAGE
+    except OSError as error:
+        # Of the files it is about, a command has said so itself: this is mostly what it prints to.
+        _no_more_output()
+        click.echo(f"headgate: cannot write the output, or work with a file: {error}", err=True)
+        code = FAILED
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted", err=True)
         code = INTERRUPTED
     sys.exit(code)
+
+
+def _open_what_is_closed() -> None:
+    """A caller may have closed a stream (`<&-`, a service without a terminal): it is empty then, or goes nowhere."""
+    sys.stdin = sys.stdin or os.fdopen(os.open(os.devnull, os.O_RDONLY))
+    sys.stdout = sys.stdout or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+    sys.stderr = sys.stderr or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+
+
+def _no_more_output() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

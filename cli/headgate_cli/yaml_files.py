@@ -20,7 +20,9 @@ def parse(content: str, called: str) -> object:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
-        raise Failed(f"{called}{where}: {error.problem}") from error
+        # "expected a single document in the stream", "but found another document"
+        words = [error.context, error.problem] if (error.problem or "").startswith("but ") else [error.problem]
+        raise Failed(f"{called}{where}: {', '.join(word for word in words if word)}") from error
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise Failed(f"{called} is no YAML: {error}") from error
 

@@ -12,6 +12,7 @@ from headgate_cli.configurations.pull import pull
 from headgate_cli.configurations.push import create, push
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
+from headgate_cli.groups import Group
 from headgate_cli.output import diff as show_diff
 from headgate_cli.output import dump, print_text, printable, say, since, table
 from headgate_cli.texts import name, read
@@ -19,7 +20,7 @@ from headgate_cli.texts import name, read
 _CONFIGURATION = "CONFIGURATION"
 
 
-@click.group()
+@click.group(cls=Group)
 def config() -> None:
     """Work with configurations and their versions.
 
@@ -28,7 +29,8 @@ def config() -> None:
     \b
     Examples:
       headgate config list
-      headgate config --help
+      headgate config push collector.yaml --dry-run
+      headgate config diff edge
     """
 
 

@@ -12,9 +12,13 @@ from headgate_cli.api import Api, ServerError, number, text
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.push import require_valid
 from headgate_cli.connection import as_json, connected
-from headgate_cli.errors import Ended, Failed
+from headgate_cli.errors import Ended, Failed, NotAuthenticated
 from headgate_cli.output import dump, say
 from headgate_cli.texts import read
+
+
+class _NoEditor(Failed):
+    """It could not be started, or ended with an error."""
 
 
 @click.command()
@@ -53,9 +57,16 @@ def edit(api: Api, configuration: str, description: str, as_json: bool) -> None:
         else:
             described = {"description": description} if description else {}
             after = api.create(f"/configurations/{configuration_id}/versions", {"yaml": content} | described)
+    except _NoEditor as error:
+        if file.read_bytes() == text(before, "yaml").encode():
+            _forget(file)
+            raise
+        raise Failed(f"{error.message}; nothing was saved, {kept}") from error
     except ServerError as error:
         what = f"version {latest.version} was changed meanwhile" if error.status == 412 else error.message
         raise Failed(f"{what}; nothing was saved, {kept}") from error
+    except NotAuthenticated as error:
+        raise NotAuthenticated(f"{error.message}; nothing was saved, {kept}", error.hint) from error
     except Failed as error:
         raise type(error)(f"{error.message}; nothing was saved, {kept}") from error
     except (Ended, click.Abort, KeyboardInterrupt):
@@ -78,7 +89,7 @@ def _edited(api: Api, file: Path, before: str, version: str) -> str | None:
         if content == before:
             return None
         try:
-            require_valid(api, {str(file): (content, version)})
+            require_valid(api, {str(file): (content, version)}, way_out="")
         except Ended:
             answer = click.prompt(
                 "Edit again, save it all the same, or leave?",
@@ -96,7 +107,7 @@ def _open_editor(file: Path) -> None:
     try:
         click.edit(filename=str(file), editor=os.environ.get("VISUAL") or os.environ.get("EDITOR"))
     except click.ClickException as error:
-        raise Failed(f"{error.message}: set EDITOR to one that works") from error
+        raise _NoEditor(f"{error.message}: set EDITOR to one that works") from error
 
 
 def _forget(file: Path) -> None:

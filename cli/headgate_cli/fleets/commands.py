@@ -11,6 +11,7 @@ from headgate_cli import variables
 from headgate_cli.api import Api, Entity, entities, number, optional, text
 from headgate_cli.connection import as_json, connected
 from headgate_cli.fleets import lookup
+from headgate_cli.groups import Group
 from headgate_cli.output import dump, say, since, table
 
 _KUBERNETES: Final = "kubernetes-supervisor"
@@ -18,13 +19,14 @@ _TYPES: Final = {"server": "server-supervisor", "kubernetes": _KUBERNETES}
 _STATES: Final = ("pending_pickup", "applying", "applied", "apply_failed", "stale", "unknown")
 
 
-@click.group()
+@click.group(cls=Group)
 def fleet() -> None:
     """Work with fleets of collectors. FLEET is an id (flt_...) or a label.
 
     \b
     Examples:
-      headgate fleet --help
+      headgate fleet create edge --expires-in 1y
+      headgate fleet install edge
     """
 
 

@@ -11,6 +11,7 @@ from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
 from headgate_cli.fleets.commands import warnings
+from headgate_cli.groups import Group
 from headgate_cli.output import dump, table
 
 _version = click.option(
@@ -18,13 +19,14 @@ _version = click.option(
 )
 
 
-@click.group()
+@click.group(cls=Group)
 def deployment() -> None:
     """Say what each group of a fleet runs. FLEET and GROUP are ids, or a label and a name.
 
     \b
     Examples:
-      headgate deployment --help
+      headgate deployment list edge
+      headgate deployment assign edge Default edge
     """
 
 

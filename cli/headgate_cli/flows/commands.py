@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import re
+from http import HTTPStatus
+from typing import Final
+
 import click
 
-from headgate_cli.api import Api, Entity, text
+from headgate_cli.api import Api, Entity, ServerError, text
 from headgate_cli.connection import as_json, connected
+from headgate_cli.errors import Failed
+from headgate_cli.groups import Group
 from headgate_cli.output import dump, print_text, say, table
 from headgate_cli.yaml_files import SIGNALS
 
+_SLUG: Final = re.compile("[a-z0-9-]{1,64}")
 
-@click.group()
+
+@click.group(cls=Group)
 def flow() -> None:
     """Browse the gallery of flows, and start from one.
 
     \b
     Examples:
-      headgate flow --help
+      headgate flow list --signal logs
+      headgate flow use nginx --name edge-nginx
     """
 
 
@@ -58,7 +67,7 @@ def show(api: Api, slug: str, yaml_only: bool, as_json: bool) -> None:
       headgate flow show nginx
       headgate flow show nginx --yaml > collector.yaml
     """
-    found = api.get(f"/flows/{slug}")
+    found = _found(api, slug)
     if as_json:
         dump(found)
         return
@@ -80,7 +89,7 @@ def use(api: Api, slug: str, name: str, as_json: bool) -> None:
     Examples:
       headgate flow use nginx --name edge-nginx
     """
-    found = api.get(f"/flows/{slug}")
+    found = _found(api, slug)
     request = {"name": name or text(found, "name"), "yaml": text(found, "yaml"), "description": text(found, "summary")}
     made = api.create("/configurations", request)
     if as_json:
@@ -88,6 +97,17 @@ def use(api: Api, slug: str, name: str, as_json: bool) -> None:
         return
     click.echo(text(made, "id"))
     say(f"{text(made, 'name')} v1 is a draft. Next: `headgate config edit {text(made, 'id')}`")
+
+
+def _found(api: Api, slug: str) -> Entity:
+    try:
+        # A slug holds nothing else; a path that is none would be asked for something else.
+        if _SLUG.fullmatch(slug):
+            return api.get(f"/flows/{slug}")
+    except ServerError as error:
+        if error.status != HTTPStatus.NOT_FOUND:
+            raise
+    raise Failed(f"there is no flow {slug!r}: look with `headgate flow list`")
 
 
 def _texts(one: Entity, name: str) -> list[str]:

@@ -20,8 +20,8 @@ class _Mistyped(Failed):
 @click.command()
 @click.option("--url", envvar="HEADGATE_URL", default="", help="The server, as in https://headgate.example.com.")
 @click.option("--no-browser", is_flag=True, help="Print a URL to open anywhere, and ask for the code it shows.")
-@click.option("--token", default="", help="Use this service account's API token; no browser is needed.")
-def login(url: str, no_browser: bool, token: str) -> None:
+@click.option("--token", default=None, help="Use this service account's API token; no browser is needed.")
+def login(url: str, no_browser: bool, token: str | None) -> None:
     """Sign in to a server, and remember it.
 
     Opens the approval page in a browser, and waits five minutes for the answer.
@@ -37,6 +37,8 @@ def login(url: str, no_browser: bool, token: str) -> None:
     from headgate_cli.login.paste import no_browser_login
 
     server = credentials.server(url)
+    if token == "":
+        raise click.UsageError("--token is empty")
     try:
         if token:
             credential = credentials.usable(Credential(server, token))

@@ -22,6 +22,8 @@ class Credential:
     value: str
     organization_id: str = ""
     expires_at: str = ""
+    # In words; empty in the file, as it is plain there.
+    source: str = ""
 
     @property
     def headers(self) -> dict[str, str]:
@@ -40,7 +42,7 @@ def keep(credential: Credential) -> Path:
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     unfinished = file.with_name(f"{file.name}.{os.getpid()}")
     with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as opened:
-        json.dump(asdict(credential), opened)
+        json.dump({name: value for name, value in asdict(credential).items() if name != "source"}, opened)
     unfinished.replace(file)
     return file
 
@@ -68,17 +70,25 @@ def presented(url: str, token: str) -> Credential | None:
 
     `url` is empty where nobody named a server.
     """
-    given = token or os.environ.get("SERVICE_API_TOKEN", "")
+    of_environment = os.environ.get("SERVICE_API_TOKEN", "")
     found = stored()
-    if given:
-        return Credential(url or (found.url if found else ""), given)
+    if token or of_environment:
+        source = "the token of --token" if token else "the token in SERVICE_API_TOKEN"
+        return Credential(url or (found.url if found else ""), token or of_environment, source=source)
+    if found:
+        found = replace(found, source="what `headgate login` stored; run it again for another")
     return found if found and (not url or found.url == url) else None
 
 
 def server(url: str) -> str:
     """The server's address as others name it too. Raises UsageError where it is none."""
     address = url.strip().rstrip("/").removesuffix("/api/v1/public")
-    if not address.startswith(("http://", "https://")):
+    if address and not address.startswith(("http://", "https://")):
+        raise click.UsageError(f"{address!r} is no address of a server: it begins with https:// or http://")
+    if "@" in address.partition("://")[2].partition("/")[0]:
+        # HTTP would send it in the place of the token.
+        raise click.UsageError("a server's address holds no name and password: leave out what stands before the @")
+    if not address:
         raise click.UsageError("name the server with --url or HEADGATE_URL, as in https://headgate.example.com")
     return address
 

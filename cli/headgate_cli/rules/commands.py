@@ -8,6 +8,7 @@ from headgate_cli.api import Api, entities
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import as_json, connected
+from headgate_cli.groups import Group
 from headgate_cli.output import dump, say
 from headgate_cli.rules import files
 from headgate_cli.yaml_files import shown
@@ -15,13 +16,14 @@ from headgate_cli.yaml_files import shown
 _version = click.option("--version", "n", type=VersionNumber(), help="The version; the latest one by default.")
 
 
-@click.group()
+@click.group(cls=Group)
 def rules() -> None:
     """Read and save the rules of a version's pipelines.
 
     \b
     Examples:
-      headgate rules --help
+      headgate rules get edge > rules.yaml
+      headgate rules set edge rules.yaml
     """
 
 

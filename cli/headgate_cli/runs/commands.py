@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from headgate_cli.configurations import lookup
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
+from headgate_cli.groups import Group
 from headgate_cli.output import dump, print_text, say
 from headgate_cli.rules.files import rules_for
 from headgate_cli.runs.follow import FINAL, follow, show
@@ -22,15 +24,17 @@ from headgate_cli.yaml_files import SIGNALS, pipelines, signal_of
 
 # Of looking whether a file has changed.
 _LOOK_SECONDS: Final = 0.5
+_RUN_ID: Final = re.compile("run_[0-7][0-9a-hjkmnp-tv-z]{25}")
 
 
-@click.group()
+@click.group(cls=Group)
 def test() -> None:
     """Run pipeline tests and look at them: sample telemetry through the real collector, judged by rules.
 
     \b
     Examples:
-      headgate test --help
+      headgate test run edge --sample sample.log --saved-rules
+      headgate test show run_01... --wait
     """
 
 
@@ -125,7 +129,7 @@ def show_(api: Api, run_id: str, wait: bool, as_json: bool) -> None:
     Examples:
       headgate test show run_01... --wait
     """
-    found = api.get(f"/testing/runs/{run_id}")
+    found = api.get(f"/testing/runs/{_run(run_id)}")
     if wait:
         _finish(api, found, as_json=as_json)
     else:
@@ -142,7 +146,15 @@ def output(api: Api, run_id: str) -> None:
     Examples:
       headgate test output run_01... > output.jsonl
     """
-    print_text(api.text(f"/testing/runs/{run_id}/output"))
+    print_text(api.text(f"/testing/runs/{_run(run_id)}/output"))
+
+
+def _run(run_id: str) -> str:
+    if not _RUN_ID.fullmatch(run_id):
+        raise click.BadParameter(
+            f"{run_id!r} is no run's id, as `headgate test run` prints it: run_...", param_hint="RUN"
+        )
+    return run_id
 
 
 def _finish(api: Api, started: Entity, *, as_json: bool) -> None:

@@ -1,0 +1,116 @@
+"""What people do wrong at a command line: each is told what is wrong and the way out, and none sees a traceback."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.end_to_end.cli_support import EDGE, Cli
+
+pytestmark = pytest.mark.end_to_end
+
+TOO_NARROW = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        ("whoami > /dev/full", 1, "No space left on device"),
+        ("whoami >&-", 0, ""),
+        ("config list >&-", 0, ""),
+        ("validate - <&-", 1, "could not validate <stdin>: yaml: This must not be empty\n"),
+        ("flow list | head -n 1", 0, ""),
+        ("flow show nginx --yaml | head -n 1", 0, ""),
+        ("whoami --token ''", 2, "--token is empty"),
+        ("login --token ''", 2, "--token is empty"),
+        ("whoami --url localhost:8300", 2, "'localhost:8300' is no address of a server: it begins with https://"),
+        ("whoami --url http://me:secret@127.0.0.1", 2, "leave out what stands before the @"),
+        ("flow show ngnix", 1, "there is no flow 'ngnix': look with `headgate flow list`"),
+        ("flow use ../identity", 1, "there is no flow '../identity': look with `headgate flow list`"),
+        ("test show run_1", 2, "'run_1' is no run's id, as `headgate test run` prints it"),
+        ("test output ../../identity", 2, "'../../identity' is no run's id"),
+        ("fleet create ''", 1, "headgate: label: This must not be empty\n"),
+    ],
+)
+def test_a_mistake_is_named_with_its_way_out(cli: Cli, line: str, code: int, said: str) -> None:
+    done = cli.shell(f"headgate {line}")
+
+    assert (done.code, "Traceback" in done.err) == (code, False), done
+    assert said in done.err
+
+
+def test_an_argument_that_the_locale_cannot_read_is_said(cli: Cli) -> None:
+    done = cli.shell("headgate config create edge.yaml --name $'\\xc3\\xb6' --no-validate 2>&1 <<< ''", **TOO_NARROW)
+    assert "cannot read edge.yaml" in done.out
+
+    cli.write("edge.yaml", EDGE)
+    done = cli.run("config", "create", "edge.yaml", "--name", "ö", "--no-validate", **TOO_NARROW)
+
+    assert (done.code, done.err) == (
+        2,
+        "headgate: an argument holds '\\udcc3\\udcb6', which this locale cannot read: set LC_ALL=C.UTF-8\n",
+    )
+
+
+def test_a_server_that_speaks_no_tls_is_said(cli: Cli) -> None:
+    done = cli.run("whoami", "--url", cli.url.replace("http://", "https://"))
+
+    assert (done.code, "does not speak TLS; is it http://?" in done.err) == (1, True)
+
+
+def test_what_is_refused_says_which_credential_was_sent(cli: Cli) -> None:
+    refused = "headgate: The credential is missing, malformed, revoked or expired\n"
+
+    assert cli.run("whoami", "--token", "sv_x").err == f"{refused}  {cli.url} was asked with the token of --token\n"
+    of_environment = cli.run("whoami", SERVICE_API_TOKEN="sv_x")
+    assert of_environment.err == f"{refused}  {cli.url} was asked with the token in SERVICE_API_TOKEN\n"
+    cli.ok("login", "--token", cli.token)
+    kept = Path(cli.environment({})["XDG_CONFIG_HOME"]) / "headgate" / "credentials.json"
+    kept.write_text(kept.read_text().replace(cli.token, "sv_x"))
+    stored = cli.run("whoami", SERVICE_API_TOKEN="")
+    assert stored.code == 3
+    assert stored.err == f"{refused}  {cli.url} was asked with what `headgate login` stored; run it again for another\n"
+
+
+def test_an_editor_that_fails_leaves_no_file_where_nothing_was_written(cli: Cli, tmp_path: Path) -> None:
+    cli.write("edge.yaml", EDGE)
+    cli.ok("config", "push", "edge.yaml", "--no-validate")
+    temporary = {"TMPDIR": str(tmp_path)}
+
+    done = cli.run("config", "edit", "edge", EDITOR="false", **temporary)
+    assert (done.code, done.err) == (1, "headgate: false: Editing failed: set EDITOR to one that works\n")
+    assert not list(tmp_path.glob("headgate-*"))
+
+    wrote = 'sh -c \'echo "# mine" >> "$0"; exit 1\''
+    done = cli.run("config", "edit", "edge", EDITOR=wrote, **temporary)
+    kept = re.search(r"nothing was saved, what you wrote is in (\S+)\n", done.err)
+    assert kept, done.err
+    assert Path(kept[1]).read_text() == f"{EDGE}# mine\n"
+
+
+def test_an_editor_is_not_told_of_options_that_it_does_not_have(cli: Cli) -> None:
+    cli.write("edge.yaml", EDGE)
+    cli.ok("config", "push", "edge.yaml", "--no-validate")
+
+    done = cli.run("config", "edit", "edge", EDITOR="sed -i s/5s/5parsecs/")
+
+    assert "unknown unit" in done.err
+    assert "--no-validate" not in done.err
+
+
+def test_the_help_of_a_group_cuts_no_sentence(cli: Cli) -> None:
+    for group in ("config", "test", "rules", "fleet", "deployment", "flow"):
+        listed = cli.ok(group, "--help").partition("Commands:")[2]
+        assert listed
+        assert "..." not in listed
+
+
+def test_two_documents_in_a_file_of_rules_are_said_whole(cli: Cli) -> None:
+    cli.write("edge.yaml", EDGE)
+    cli.write("sample.log", "one\n")
+    cli.write("rules.yaml", "logs: []\n---\nlogs: []\n")
+
+    done = cli.run("test", "run", "edge.yaml", "--sample", "sample.log", "--rules", "rules.yaml")
+
+    expected = "rules.yaml:2:1: expected a single document in the stream, but found another document\n"
+    assert (done.code, done.err) == (1, f"headgate: {expected}")
