@@ -176,6 +176,8 @@ def _field_error(entry: Mapping[str, object]) -> errors.FieldError:
             loc = ("body",)
         case "model_attributes_type" if loc == ("body",):
             message = "The body has to be a JSON object, sent with `Content-Type: application/json`"
+        case "string_too_short" if entry.get("input") == "":
+            message = "This must not be empty"
         case "value_error":
             message = message.removeprefix("Value error, ")
     return errors.FieldError(loc, message)
@@ -191,7 +193,9 @@ def framework_error(request: Request, error: Exception) -> JSONResponse:
         case 404:
             return problem(request, 404, "not_found", "There is nothing at this path")
         case 405:
-            allowed = ", ".join(sorted(_methods_at(request.app, request.url.path)))
+            # What is outside of the description, such as the description itself, is known by its own route alone.
+            own = set(filter(None, (error.headers or {}).get("Allow", "").split(", ")))
+            allowed = ", ".join(sorted(_methods_at(request.app, request.url.path) | own | _head_with(own)))
             detail = f"{request.scope['method']} is not possible here; {allowed or 'nothing'} is"
             return problem(request, 405, "method_not_allowed", detail, headers={"Allow": allowed})
         case 413:
@@ -230,4 +234,8 @@ def _methods_at(app: FastAPI, path: str) -> set[str]:
     for template, operations in app.openapi()["paths"].items():
         if re.fullmatch(re.sub(r"\\\{[^/]*?\\\}", "[^/]+", re.escape(template)), path):
             found |= {method.upper() for method in operations}
-    return found | {"HEAD"} if "GET" in found else found
+    return found | _head_with(found)
+
+
+def _head_with(methods: set[str]) -> set[str]:
+    return {"HEAD"} if "GET" in methods else set()
