@@ -12,6 +12,7 @@ from headgate.deployments.model import Assignment, Deployment, Role, VolumeMount
 from headgate.deployments.service import Check
 from headgate.fleets.model import INSTANCE_STATES, ExpiresIn, Fleet, FleetType, InstanceState
 from headgate.http.wire import PRESENT, Input, Name, Patch, PrincipalOut
+from headgate.ids import id_pattern
 from headgate.instances.service import Seen
 from headgate.validation.model import Finding
 
@@ -40,6 +41,7 @@ def _environment(value: dict[str, str]) -> dict[str, str]:
     return value
 
 
+ConfigurationId = Annotated[str, StringConstraints(pattern=id_pattern("cfg"))]
 Number = Annotated[int, Field(ge=1, le=99_999_999)]
 Replicas = Annotated[int, Field(ge=1, le=1_000)]
 Namespace = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", max_length=63)]
@@ -56,7 +58,7 @@ class CreateFleet(Input):
 
 class CreateDeployment(Input):
     name: Name
-    configuration_id: str
+    configuration_id: ConfigurationId
     version_number: Number
     role: Role | None = None
     replicas: Replicas | None = None
@@ -67,7 +69,7 @@ class PatchDeployment(Patch):
     """Changes the fields that are given, at least one; null clears where it may stand."""
 
     name: Annotated[Name | None, PRESENT] = Field(default=None)
-    configuration_id: str | None = None
+    configuration_id: ConfigurationId | None = None
     version_number: Annotated[Number | None, PRESENT] = Field(default=None)
     replicas: Replicas | None = None
     namespace: Namespace | None = None

@@ -16,13 +16,17 @@ from headgate.runs.service import Start, StoredVersion
 Pipeline = Annotated[str, StringConstraints(min_length=1, max_length=1_024)]
 
 
+# What the engine, in Go, and DynamoDB both hold.
+Bound = Annotated[int, Field(ge=0, le=1_000_000_000)]
+
+
 class RuleIn(Input):
     name: Name
     condition: Annotated[str, StringConstraints(min_length=1, max_length=4_096)]
     context: Context | None = None
     expect: Expect = "any"
-    min: Annotated[int, Field(ge=0)] | None = None
-    max: Annotated[int, Field(ge=0)] | None = None
+    min: Bound | None = None
+    max: Bound | None = None
 
     @model_validator(mode="after")
     def _bounds_fit(self) -> Self:

@@ -6,6 +6,7 @@ from httpx2 import Response
 from configurations.app import router as configurations_router
 from fleets.app import router
 from headgate import checker
+from headgate.ids import new_id
 from headgate.settings import settings
 from headgate.validation import service as validation
 from headgate.validation.model import Finding, NotChecked, ValidationResult
@@ -83,7 +84,20 @@ def test_drafts_are_not_assigned(ann: Member, join: JoinWith, configuration_id: 
     assert "not published" in response.json()["detail"]
     assert add(bob, at, configuration_id, n=2).status_code == 404
     assert add(bob, at, configuration_id, n=1).status_code == 201
-    assert add(ann, at, "cfg_x", name="h").status_code == 404
+    assert add(ann, at, new_id("cfg"), name="h").status_code == 404
+
+
+@pytest.mark.parametrize("no_id", ["", "x", "cfg_x", "dep_01h455vb4pex5vsknk084sn02q"])
+def test_what_is_no_configurations_id_is_422_naming_the_field(ann: Member, configuration_id: str, no_id: str) -> None:
+    at = server(ann)
+    made = add(ann, at, configuration_id).json()["id"]
+
+    for refused in (
+        add(ann, at, no_id, "h"),
+        ann.http.patch(f"{at}/{made}", json={"configuration_id": no_id}),
+    ):
+        assert refused.status_code == 422
+        assert refused.json()["errors"][0]["loc"] == ["body", "configuration_id"]
 
 
 def test_names_are_unique_in_a_fleet_and_free_again_after_a_rename(ann: Member, configuration_id: str) -> None:

@@ -99,6 +99,7 @@ REFUSED = {
     "a count without bounds": {"rules": [{"name": "a", "condition": "true", "expect": "count"}]},
     "bounds without a count": {"rules": [{"name": "a", "condition": "true", "min": 1}]},
     "a negative bound": {"rules": [{"name": "a", "condition": "true", "expect": "count", "min": -1}]},
+    "a bound that no engine holds": {"rules": [{"name": "a", "condition": "true", "expect": "count", "max": 10**30}]},
     "bounds the wrong way round": {
         "rules": [{"name": "a", "condition": "true", "expect": "count", "min": 2, "max": 1}]
     },
