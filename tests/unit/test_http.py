@@ -143,6 +143,12 @@ def test_another_method_is_405_with_all_that_are_allowed(ann: Member) -> None:
     assert response.json()["code"] == "method_not_allowed"
 
 
+def test_what_the_description_leaves_out_tells_its_methods_as_well(ann: Member) -> None:
+    response = ann.http.delete(f"{API}/openapi.json")
+
+    assert (response.status_code, response.headers["allow"]) == (405, "GET, HEAD")
+
+
 def test_head_works_where_get_does(ann: Member) -> None:
     response = ann.http.head(f"{API}/identity")
 
@@ -220,7 +226,9 @@ def test_a_body_of_unknown_length_is_refused_once_it_is_over_the_limit(ann: Memb
     assert response.status_code == 413
 
 
-@pytest.mark.parametrize("query", ["validated=true", "validate=1", "validate=yes", "validate=True"])
+@pytest.mark.parametrize(
+    "query", ["validated=true", "validate=1", "validate=yes", "validate=True", "validate=true&validate=false"]
+)
 def test_a_query_that_is_not_understood_is_422(ann: Member, query: str) -> None:
     created = ann.http.post(f"{API}/configurations", json=CONFIGURATION).json()
     response = ann.http.patch(f"{API}/configurations/{created['id']}/versions/1?{query}", json={"yaml": "b"})

@@ -62,7 +62,7 @@ class Route(APIRoute):
         async def enter(request: Request) -> Response:
             if enter_as is not None:
                 await run_in_threadpool(enter_as, request)
-            _refuse_unknown_query(request, query_names)
+            _refuse_odd_query(request, query_names)
             if creates and enter_as is not None and "idempotency-key" in request.headers:
                 response = await _once(request, handle, self)
             else:
@@ -94,14 +94,14 @@ def application_router() -> APIRouter:
     )
 
 
-def _refuse_unknown_query(request: Request, names: set[str]) -> None:
-    """A misspelt `validate=true` must not pass as none."""
-    unknown = [name for name in request.query_params if name not in names]
-    if unknown:
-        raise errors.Invalid(
-            f"query.{unknown[0]}: Unknown parameter",
-            [errors.FieldError(("query", name), "Unknown parameter") for name in unknown],
-        )
+def _refuse_odd_query(request: Request, names: set[str]) -> None:
+    """A misspelt `validate=true` must not pass as none, nor a second `validate=false` undo it."""
+    given = [name for name, _ in request.query_params.multi_items()]
+    odd = {name: "Unknown parameter" for name in given if name not in names}
+    odd |= {name: "This parameter is there more than once" for name in given if name in names and given.count(name) > 1}
+    if odd:
+        found = [errors.FieldError(("query", name), message) for name, message in odd.items()]
+        raise errors.Invalid(f"query.{found[0].loc[1]}: {found[0].message}", found)
 
 
 def _record(request: Request, action: str, response: Response) -> None:
