@@ -11,17 +11,17 @@ from tests.trust.model import Mismatch, Model
 from tests.trust.model_client import Observed
 
 
-def explain(model: Model, history: Sequence[Observed]) -> tuple[Model, list[str]]:
-    """A state after the whole history, and nothing; or the furthest state, and what was left with why not."""
+def unexplained(model: Model, history: Sequence[Observed]) -> list[str]:
+    """Nothing, if an order explains the whole history; or what the order that came furthest could not go on with."""
     waiting = tuple(sorted(history, key=lambda one: one.began))
-    best: tuple[int, Model, list[str]] = (-1, model, [])
+    furthest, left_over = -1, ["no order explains it"]
     seen: set[tuple[frozenset[int], str]] = set()
     # Depth first, without recursion: the operations left and the state before them.
     stack: list[tuple[frozenset[int], Model]] = [(frozenset(range(len(waiting))), model)]
     while stack:
         left, state = stack.pop()
         if not left:
-            return state, []
+            return []
         if (left, repr(state)) in seen:
             continue
         seen.add((left, repr(state)))
@@ -36,6 +36,6 @@ def explain(model: Model, history: Sequence[Observed]) -> tuple[Model, list[str]
             except (Mismatch, KeyError, IndexError) as error:
                 # An id or a version that is not there yet: another order may have made it.
                 refused.append(f"{one.operation}: {type(error).__name__} {error}")
-        if len(waiting) - len(left) > best[0]:
-            best = (len(waiting) - len(left), state, refused)
-    return best[1], best[2] or ["no order explains it"]
+        if len(waiting) - len(left) > furthest and refused:
+            furthest, left_over = len(waiting) - len(left), refused
+    return left_over
