@@ -5,7 +5,7 @@ from pathlib import Path
 
 from fastapi import APIRouter, Response
 
-from application import api, login_pages, oauth, organization_pages, sign_in_pages
+from application import api, login_pages, oauth, organization_pages, service_account_pages, sign_in_pages
 from headgate.http.app import create_app, lambda_handler
 from web import pages
 from web.layout import STYLE_PATH
@@ -36,6 +36,7 @@ app = create_app(
         sign_in_pages.router,
         login_pages.router,
         organization_pages.router,
+        service_account_pages.router,
     ],
 )
 

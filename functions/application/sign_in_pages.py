@@ -9,7 +9,7 @@ from headgate import clock, errors
 from headgate.http.problems import status_of
 from headgate.identity import passwords, people, sessions
 from web import visitor
-from web.html import Html, html
+from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page, redirect
 from web.pages import Form, Visit, frame, later, ours, page_router
 from web.site import client_address, public_url
@@ -33,7 +33,7 @@ _CHOOSE: Final = """\
 <input type="hidden" name="challenge" value="{challenge}">
 <label for="password">New password</label>
 <input id="password" name="password" type="password" autocomplete="new-password" required minlength="12" maxlength="256"
- aria-describedby="rule">
+ aria-describedby="rule"{invalid}>
 <p class="small soft" id="rule">At least 12 characters. A few words in a row are good.</p>
 <button>Set password and sign in</button></form></div>
 """
@@ -52,10 +52,11 @@ _RESET: Final = """\
 <label for="email">Email address</label>
 <input id="email" name="email" type="email" autocomplete="username" required maxlength="254" value="{email}">
 <label for="code">Code from the mail</label>
-<input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" required maxlength="20">
+<input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" required maxlength="20"
+ value="{code}"{wrong_code}>
 <label for="password">New password</label>
 <input id="password" name="password" type="password" autocomplete="new-password" required minlength="12" maxlength="256"
- aria-describedby="rule">
+ aria-describedby="rule"{weak}>
 <p class="small soft" id="rule">At least 12 characters. You are signed out everywhere.</p>
 <button>Set password</button></form></div>
 <p class="small"><a href="/forgot-password">Send another code</a></p>
@@ -90,7 +91,7 @@ def new_password(who: Visit, form: Form) -> Response:
     try:
         _, value = people.replace_temporary(challenge, form.get("password", ""), clock.now())
     except passwords.WeakPassword as error:
-        content = _new_password(who, after, challenge)
+        content = _new_password(who, after, challenge, weak=True)
         return page(frame(who), "Choose your password", content, problem=error.detail, status=422)
     except passwords.WrongPassword:
         problem = "That took too long; sign in with the temporary password again"
@@ -130,10 +131,13 @@ def reset_password(who: Visit, form: Form) -> Response:
     try:
         people.reset_password(email, form.get("code", ""), form.get("password", ""), clock.now())
     except (passwords.WrongCode, passwords.WeakPassword) as error:
-        return page(frame(who), "Set a new password", _reset(who, email), problem=error.detail, status=422)
+        content = _reset(who, email, form.get("code", ""), error)
+        return page(frame(who), "Set a new password", content, problem=error.detail, status=422)
     return redirect("/sign-in?notice=password-set")
 
 
+# Where to go on: browsers put the cursor there.
+_INVALID: Final = Html(' aria-invalid="true" autofocus')
 _NOTICES: Final = {
     "signed-out": "You are signed out.",
     "password-set": "Your password is set. Sign in with it.",
@@ -150,9 +154,23 @@ def _sign_in(who: visitor.Visitor, after: str, email: str) -> Html:
     return html(_SIGN_IN, csrf=csrf_field(frame(who)), next=after, email=email)
 
 
-def _new_password(who: visitor.Visitor, after: str, challenge: str) -> Html:
-    return html(_CHOOSE, csrf=csrf_field(frame(who)), next=after, challenge=challenge)
+def _new_password(who: visitor.Visitor, after: str, challenge: str, *, weak: bool = False) -> Html:
+    return html(
+        _CHOOSE, csrf=csrf_field(frame(who)), next=after, challenge=challenge, invalid=_INVALID if weak else NOTHING
+    )
 
 
-def _reset(who: visitor.Visitor, email: str) -> Html:
-    return html(_RESET, csrf=csrf_field(frame(who)), email=email)
+def _reset(
+    who: visitor.Visitor,
+    email: str,
+    code: str = "",
+    wrong: passwords.WrongCode | passwords.WeakPassword | None = None,
+) -> Html:
+    return html(
+        _RESET,
+        csrf=csrf_field(frame(who)),
+        email=email,
+        code=code,
+        wrong_code=_INVALID if isinstance(wrong, passwords.WrongCode) else NOTHING,
+        weak=_INVALID if isinstance(wrong, passwords.WeakPassword) else NOTHING,
+    )

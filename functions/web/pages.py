@@ -21,6 +21,8 @@ from web.html import html
 from web.layout import Frame, page, redirect
 from web.visitor import Visitor, posted, remember, visitor
 
+_TITLES: Final = {403: "Not allowed", 404: "Not found", 429: "Too often", 502: "Not available", 503: "Not available"}
+_PROBLEM: Final = '<div class="card"><h1>{title}</h1><p class="last"><a href="/">To the start</a></p></div>'
 _OURS: Final = re.compile(r"/(?![/\\])[A-Za-z0-9_/?=&%.~:-]*")
 
 
@@ -125,5 +127,8 @@ def frame(who: Visitor, caller: Caller | None = None, tab: str = "") -> Frame:
 
 
 def _problem(who: Visitor | None, status: int, detail: str) -> Response:
-    content = html('<div class="card"><p><a href="/">To the start</a></p></div>')
-    return page(frame(who) if who else Frame(""), "Not possible", content, problem=detail, status=status)
+    title = _TITLES.get(status, "Not possible")
+    content = html(
+        '<div class="card"><h1>{title}</h1><p class="last"><a href="/">To the start</a></p></div>', title=title
+    )
+    return page(frame(who) if who else Frame(""), title, content, problem=detail, status=status)

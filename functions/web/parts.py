@@ -18,7 +18,7 @@ After = Annotated[str | None, Query(min_length=1, max_length=300)]
 """Where the page of a list begins."""
 
 _FIELD: Final = '<div class="field"><label for="{name}">{label}</label>{control}{hint}{error}</div>'
-_TEXT: Final = '<input id="{name}" name="{name}" value="{value}" maxlength="{most}" spellcheck="false"{attributes}>'
+_TEXT: Final = '<input id="{id}" name="{name}"{kind} value="{value}" maxlength="{most}" spellcheck="false"{attributes}>'
 _AREA: Final = """\
 <textarea id="{name}" name="{name}" rows="{rows}" maxlength="{most}" spellcheck="false"{attributes}>
 {value}</textarea>"""
@@ -28,12 +28,29 @@ _ACTION: Final = """\
 
 
 def text(
-    name: str, label: str, value: str = "", *, most: int, required: bool = True, hint: str = "", error: str = ""
+    name: str,
+    label: str,
+    value: str = "",
+    *,
+    most: int,
+    required: bool = True,
+    hint: str = "",
+    error: str = "",
+    kind: str = "",
+    as_id: str = "",
 ) -> Html:
+    """A line of text. `kind` is HTML's type; `as_id` where another form of the page has a field of this name."""
+    known = as_id or name
     control = html(
-        _TEXT, name=name, value=value, most=most, attributes=_attributes(name, hint, error, required=required)
+        _TEXT,
+        id=known,
+        name=name,
+        kind=html(' type="{kind}"', kind=kind) if kind else NOTHING,
+        value=value,
+        most=most,
+        attributes=_attributes(known, hint, error, required=required),
     )
-    return _field(name, label, control, hint, error)
+    return _field(known, label, control, hint, error)
 
 
 def area(name: str, label: str, value: str = "", *, most: int, rows: int, hint: str = "", error: str = "") -> Html:

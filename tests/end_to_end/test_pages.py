@@ -173,9 +173,87 @@ def test_a_mount_is_added_and_removed(page: Page, service: LocalService, made: M
     expect(page.get_by_text("../somewhere")).to_be_visible()
 
 
-@pytest.mark.parametrize("of", ["configurations", "configuration", "version", "rules", "fleets", "fleet", "group"])
+def test_a_form_that_is_not_accepted_keeps_what_was_typed_and_marks_the_field(page: Page, made: Made) -> None:
+    def refused(button: str, field: str, typed: str) -> None:
+        page.get_by_role("button", name=button, exact=True).click()
+        marked = page.locator("[aria-invalid]")
+        expect(marked).to_have_count(1)
+        expect(marked).to_have_value(typed)
+        expect(marked).to_have_attribute("aria-describedby", re.compile(f"{field}-error"))
+        expect(page.locator(f"#{field}-error")).to_be_visible()
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+
+    page.goto(made.home)
+    page.locator("#name").fill("  ")
+    refused("Rename", "name", "  ")
+    page.locator("#other").fill("   ")
+    refused("Create", "other", "   ")
+
+    page.goto(f"{made.home}/members")
+    page.get_by_label("Role", exact=True).select_option("admin")
+    page.get_by_label("Email address").fill("admin@example.com")
+    refused("Invite", "email", "admin@example.com")
+    expect(page.get_by_label("Role", exact=True)).to_have_value("admin")
+    page.get_by_role("button", name="Remove admin@example.com").click()
+    expect(page.get_by_role("alert")).to_contain_text("The last Admin")
+    expect(page.get_by_role("button", name="Invite")).to_be_visible()
+
+    page.goto(f"{made.home}/service-accounts")
+    page.get_by_label("Name").fill("  ")
+    refused("Create", "name", "  ")
+    page.get_by_role("link", name="local", exact=True).click()
+    page.get_by_label("Name").fill("  ")
+    page.get_by_label("Expires").select_option("90")
+    page.get_by_label("Allow write access").check()
+    refused("Create token", "name", "  ")
+    expect(page.get_by_label("Expires")).to_have_value("90")
+    expect(page.get_by_label("Allow write access")).to_be_checked()
+
+
+def test_a_page_that_is_not_there_says_so_in_its_heading(page: Page) -> None:
+    page.goto("/nowhere")
+
+    expect(page).to_have_title("Not found · Headgate")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Not found")
+
+
+def test_long_names_leave_room_for_what_stands_beside_them(page: Page, service: LocalService, made: Made) -> None:
+    with service.client() as api:
+        api.post("/configurations", json={"name": "x" * 200, "yaml": YAML})
+        created = api.get("/configurations").json()["items"][0]["id"]
+        api.post(f"/configurations/{created}/versions/1/publish")
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto(f"{made.home}/configurations")
+
+    lines = """cell => { const text = document.createRange(); text.selectNodeContents(cell);
+                         return text.getClientRects().length; }"""
+    headings = page.locator("thead th")
+    assert [headings.nth(at).evaluate(lines) for at in range(headings.count())] == [1] * headings.count()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        "overview",
+        "members",
+        "service accounts",
+        "changes",
+        "configurations",
+        "configuration",
+        "version",
+        "rules",
+        "fleets",
+        "fleet",
+        "group",
+    ],
+)
 def test_no_page_is_wider_than_a_phone(page: Page, made: Made, of: str) -> None:
     paths = {
+        "overview": made.home,
+        "members": f"{made.home}/members",
+        "service accounts": f"{made.home}/service-accounts",
+        "changes": f"{made.home}/changes",
         "configurations": f"{made.home}/configurations",
         "configuration": f"{made.home}/configurations/{made.configuration_id}",
         "version": made.rules.removesuffix("/rules"),

@@ -1,0 +1,186 @@
+"""Service accounts and their tokens."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Final
+
+from fastapi import Response
+
+from application.name_forms import Wrong, name_field, name_of, status
+from headgate import clock, errors
+from headgate.identity import members
+from headgate.identity import service as identity
+from headgate.identity.model import Caller, ServiceAccount, Token
+from web.html import NOTHING, Html, html
+from web.layout import csrf_field, options, page, redirect
+from web.pages import Form, Member, Visit, frame, page_router
+from web.parts import ENTRIES, After, action, day, empty, home, more
+from web.visitor import Visitor
+
+router = page_router()
+
+_LIFETIMES: Final = (("", "Never"), ("30", "In 30 days"), ("90", "In 90 days"), ("365", "In a year"))
+
+_ACCOUNTS: Final = """\
+<h1>Service accounts</h1>
+<div class="card"><h2>Create a service account</h2>
+<form method="post" action="/organizations/{id}/service-accounts" class="row">{csrf}{name}
+<button>Create</button></form></div>
+<div class="card">{list}</div>{more}"""
+_ACCOUNT: Final = """\
+<li><a href="/organizations/{id}/service-accounts/{account}">{name}</a><span class="soft small">{at}</span></li>"""
+_TOKENS: Final = """\
+<p class="small"><a href="/organizations/{id}/service-accounts">Service accounts</a></p>
+<h1>{name}</h1>{value}{membership}
+<div class="card"><h2>Create a token</h2>
+<form method="post" action="{path}/tokens">{csrf}
+<div class="two">{name_field}
+<div class="field"><label for="lifetime">Expires</label><select id="lifetime" name="days">{lifetimes}</select></div>
+</div>
+<label class="check"><input type="checkbox" name="write_access" value="yes"{write}> Allow write access</label>
+<button>Create token</button></form></div>
+<div class="card"><h2>Tokens</h2>{tokens}</div>
+<div class="card"><h2>Delete this service account</h2>
+<p class="soft">Its tokens stop working at once.</p>{delete}</div>"""
+_VALUE: Final = """\
+<div class="card"><h2>Your new token</h2><div class="code long" id="token">{value}</div>
+<p class="soft">Copy it now: it is not kept and cannot be shown again.</p></div>"""
+_KEY_TABLE: Final = """\
+<table><thead><tr><th>Name</th><th>Access</th><th>Expires</th><td></td></tr></thead><tbody>{rows}</tbody></table>"""
+_KEY_ROW: Final = """\
+<tr><td>{name}</td><td data-label="Access">{access}</td><td data-label="Expires">{expires}</td>
+<td class="end">{delete}</td></tr>"""
+_REMOVED: Final = """\
+<div class="card"><h2>Not a member</h2><p>This service account was removed from the organization, and its tokens with
+it.</p>{again}</div>"""
+
+
+@router.get("/organizations/{organization_id}/service-accounts")
+def list_service_accounts(who: Visit, caller: Member, after: After = None) -> Response:
+    return _service_accounts(who, caller, after)
+
+
+def _service_accounts(who: Visitor, caller: Caller, after: str | None = None, wrong: Wrong | None = None) -> Response:
+    shown = frame(who, caller, "service-accounts")
+    part = identity.service_accounts(caller, ENTRIES, after)
+    entries = [
+        html(_ACCOUNT, id=caller.organization_id, account=one.id, name=one.name, at=day(one.created_at))
+        for one in part.entries
+    ]
+    listed = html('<ul class="plain">{entries}</ul>', entries=entries) if entries else empty("No service account yet.")
+    content = html(
+        _ACCOUNTS,
+        id=caller.organization_id,
+        csrf=csrf_field(shown),
+        name=name_field(wrong, hint="What it is for, such as ci"),
+        list=listed,
+        more=more(f"{home(caller)}/service-accounts", part.position),
+    )
+    return page(shown, "Service accounts", content, status=status(wrong))
+
+
+@router.post("/organizations/{organization_id}/service-accounts")
+def create_service_account(who: Visit, caller: Member, form: Form) -> Response:
+    try:
+        account = identity.create_service_account(caller.organization_id, name_of(form), by=caller)
+    except errors.Invalid as error:
+        return _service_accounts(who, caller, wrong=Wrong(form, error))
+    return redirect(f"{home(caller)}/service-accounts/{account.id}")
+
+
+@router.get("/organizations/{organization_id}/service-accounts/{service_account_id}")
+def show_service_account(who: Visit, caller: Member, service_account_id: str) -> Response:
+    return _page_of(who, caller, _look(caller, service_account_id))
+
+
+@router.post("/organizations/{organization_id}/service-accounts/{service_account_id}/delete")
+def delete_service_account(caller: Member, service_account_id: str, form: Form) -> Response:
+    identity.delete_service_account(caller, service_account_id)
+    return redirect(f"{home(caller)}/service-accounts")
+
+
+@router.post("/organizations/{organization_id}/service-accounts/{service_account_id}/add")
+def add_service_account(caller: Member, service_account_id: str, form: Form) -> Response:
+    members.add_service_account(caller, service_account_id)
+    return redirect(f"{home(caller)}/service-accounts/{service_account_id}")
+
+
+@router.post("/organizations/{organization_id}/service-accounts/{service_account_id}/tokens")
+def create_token(who: Visit, caller: Member, service_account_id: str, form: Form) -> Response:
+    days = form.get("days", "")
+    if days not in dict(_LIFETIMES):
+        raise errors.Invalid("Choose one of the offered lifetimes")
+    # Before the token is made: after it, nothing may keep its value from being shown.
+    found = _look(caller, service_account_id)
+    try:
+        name = name_of(form)
+    except errors.Invalid as error:
+        return _page_of(who, caller, found, wrong=Wrong(form, error))
+    token, value = identity.create_token(
+        caller.organization_id,
+        service_account_id,
+        name=name,
+        access="read_write" if form.get("write_access") == "yes" else "read",
+        expires_at=clock.now() + timedelta(days=int(days)) if days else None,
+        by=caller,
+    )
+    return _page_of(who, caller, replace(found, tokens=[*found.tokens, token]), html(_VALUE, value=value))
+
+
+@router.post("/organizations/{organization_id}/service-accounts/{service_account_id}/tokens/{token_id}/delete")
+def delete_token(caller: Member, service_account_id: str, token_id: str, form: Form) -> Response:
+    identity.delete_token(caller, service_account_id, token_id)
+    return redirect(f"{home(caller)}/service-accounts/{service_account_id}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Account:
+    """What the page of a service account shows."""
+
+    account: ServiceAccount
+    tokens: Sequence[Token]
+    is_member: bool
+
+
+def _look(caller: Caller, service_account_id: str) -> _Account:
+    account = identity.service_account(caller, service_account_id)
+    return _Account(account, identity.tokens(caller, account.id), members.is_member(caller, account.id))
+
+
+def _page_of(
+    who: Visitor, caller: Caller, found: _Account, value: Html = NOTHING, wrong: Wrong | None = None
+) -> Response:
+    typed = wrong.form if wrong else {}
+    account = found.account
+    shown = frame(who, caller, "service-accounts")
+    csrf = csrf_field(shown)
+    path = f"{home(caller)}/service-accounts/{account.id}"
+    rows = [_token_row(csrf, path, token) for token in found.tokens]
+    removed = html(_REMOVED, again=action(f"{path}/add", csrf, "Make it a member again", "plain"))
+    content = html(
+        _TOKENS,
+        id=caller.organization_id,
+        name=account.name,
+        value=value,
+        membership=NOTHING if found.is_member else removed,
+        path=path,
+        csrf=csrf,
+        name_field=name_field(wrong),
+        lifetimes=options(_LIFETIMES, typed.get("days", "")),
+        write=Html(" checked") if typed.get("write_access") == "yes" else NOTHING,
+        tokens=html(_KEY_TABLE, rows=rows) if rows else empty("No token yet."),
+        delete=action(f"{path}/delete", csrf, "Delete service account", "danger"),
+    )
+    return page(shown, account.name, content, status=status(wrong))
+
+
+def _token_row(csrf: Html, path: str, token: Token) -> Html:
+    expired = token.expires_at is not None and token.expires_at <= clock.now()
+    return html(
+        _KEY_ROW,
+        name=token.name,
+        access="Read and write" if token.access == "read_write" else "Read",
+        expires="Expired" if expired else day(token.expires_at) if token.expires_at else "Never",
+        delete=action(f"{path}/tokens/{token.id}/delete", csrf, "Delete", "danger", of=token.name),
+    )
