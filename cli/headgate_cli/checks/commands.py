@@ -11,6 +11,7 @@ from headgate_cli import variables
 from headgate_cli.api import Api, Entity, entities, number, text
 from headgate_cli.checks import findings
 from headgate_cli.checks.findings import Finding
+from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED, Ended, Failed, NotAuthenticated, Unreachable
 from headgate_cli.output import dump, say
@@ -35,11 +36,13 @@ def _format(command: F) -> F:
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--version", default="", help="The collector's version, as in 0.139.0; the server's own by default.")
+@click.option(
+    "--version", type=CollectorVersion(), help="The collector's version, as in 0.139.0; the server's own by default."
+)
 @variables.env
 @_format
 @connected
-def validate(api: Api, files: Sequence[str], version: str, env: Sequence[tuple[str, str]], output: str) -> None:
+def validate(api: Api, files: Sequence[str], version: str | None, env: Sequence[tuple[str, str]], output: str) -> None:
     """Validate files on the real collector; `-` is standard input.
 
     Ends with 0 when every file is valid, and with 1 when one is not or could not be checked.

@@ -11,6 +11,7 @@ from typing import Final
 import click
 
 from headgate_cli.api import Api, Entity, text
+from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import as_json, connected
@@ -48,7 +49,7 @@ def test() -> None:
 @click.option("--saved-rules", is_flag=True, help="Use the rules saved on the version.")
 @click.option("--version", "n", type=VersionNumber(), help="A version instead of the latest one.")
 @click.option("--duration", type=click.IntRange(1, 60), default=5, show_default=True, help="Seconds to run.")
-@click.option("--collector-version", default="", help="Another collector than the configuration's.")
+@click.option("--collector-version", type=CollectorVersion(), help="Another collector than the configuration's.")
 @click.option("--no-wait", is_flag=True, help="Print the run's id and leave it running.")
 @click.option("--watch", is_flag=True, help="Run again whenever one of the files changes, until Ctrl-C.")
 @as_json
@@ -64,7 +65,7 @@ def run(
     saved_rules: bool,
     n: int | None,
     duration: int,
-    collector_version: str,
+    collector_version: str | None,
     no_wait: bool,
     watch: bool,
     as_json: bool,

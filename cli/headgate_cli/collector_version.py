@@ -1,0 +1,22 @@
+"""The type of options that name a collector's version."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import click
+
+_VERSION: Final = re.compile(r"(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)){2}")
+
+
+class CollectorVersion(click.ParamType[str]):
+    """`0.139.0`, or `v0.139.0` as its releases are tagged."""
+
+    name = "X.Y.Z"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        version = str(value).removeprefix("v")
+        if not _VERSION.fullmatch(version):
+            self.fail(f"{value!r} is no collector's version, as in 0.139.0", param, ctx)
+        return version
