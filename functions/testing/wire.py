@@ -2,7 +2,17 @@
 
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, BaseModel, Field, JsonValue, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    Field,
+    JsonValue,
+    StringConstraints,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
 
 from headgate.clock import rfc3339
 from headgate.engine import Sample
@@ -117,13 +127,28 @@ class RuleSets(BaseModel):
     items: list[RuleSetOut]
 
 
+def _sample(value: object, of_either: ValidatorFunctionWrapHandler) -> object:
+    """One message in the place of one for each thing that it might have been."""
+    try:
+        return of_either(value)
+    except ValidationError:
+        raise ValueError(
+            "This has to be text, an OTLP/JSON document or a list of such documents, at least one"
+        ) from None
+
+
+SampleIn = Annotated[
+    str | dict[str, JsonValue] | Annotated[list[dict[str, JsonValue]], Field(min_length=1)], WrapValidator(_sample)
+]
+
+
 class StartRun(Input):
     """Either `configuration_id` with `version_number`, or `yaml`; `rules` or `use_saved_rules` or neither."""
 
     configuration_id: Annotated[str, StringConstraints(pattern=id_pattern("cfg"))] | None = None
     version_number: Annotated[int, Field(ge=1)] | None = None
     yaml: Annotated[str, StringConstraints(min_length=1)] | None = None
-    sample: str | dict[str, JsonValue] | Annotated[list[dict[str, JsonValue]], Field(min_length=1)]
+    sample: SampleIn
     signal_type: Signal
     target_pipeline: Pipeline
     duration_seconds: Annotated[int, Field(ge=1, le=60)] = 5

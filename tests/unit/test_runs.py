@@ -121,6 +121,14 @@ def test_a_request_that_is_not_right_is_422(what: str, ann: Member) -> None:
     assert response.json()["errors"]
 
 
+@pytest.mark.parametrize("sample", [5, None, True, [], [5]])
+def test_a_sample_of_another_type_is_told_once_what_it_may_be(sample: object, ann: Member) -> None:
+    (error,) = ann.http.post(f"{API}/testing/runs", json={**VALID, "sample": sample}).json()["errors"]
+
+    assert error["loc"] == ["body", "sample"]
+    assert error["message"].startswith("This has to be text, an OTLP/JSON document or a list of such documents")
+
+
 def test_an_unknown_distribution_is_told_in_the_words_of_the_specification(ann: Member) -> None:
     response = ann.http.post(f"{API}/testing/runs", json={**VALID, "collector_distribution": "otelcol"})
 
