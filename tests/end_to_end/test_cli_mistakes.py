@@ -23,6 +23,7 @@ TOO_NARROW = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
         ("flow show nginx --yaml | head -n 1", 0, ""),
         ("whoami --token ''", 2, "--token is empty"),
         ("login --token ''", 2, "--token is empty"),
+        ("login --no-browser < /dev/null", 3, "headgate: the input ended before a code was pasted"),
         ("whoami --url localhost:8300", 2, "'localhost:8300' is no address of a server: it begins with https://"),
         ("whoami --url http://me:secret@127.0.0.1", 2, "leave out what stands before the @"),
         ("flow show ngnix", 1, "there is no flow 'ngnix': look with `headgate flow list`"),

@@ -96,7 +96,14 @@ def _sentence_on(api: Api) -> str:
 
 
 def _asked(question: str) -> str:
-    answer: str = click.prompt(question, err=True)
+    """What was pasted. Raises LoginFailed where nobody is there to paste anything."""
+    try:
+        answer: str = click.prompt(question, err=True)
+    except click.Abort as error:
+        # The prompt takes the end of its input for a Ctrl-C.
+        if isinstance(error.__context__, EOFError):
+            raise LoginFailed("the input ended before a code was pasted; keep it open, or use --token") from error
+        raise
     return answer
 
 
