@@ -287,6 +287,13 @@ def test_without_credentials_or_region_it_says_so(machine: Machine, without: tup
     assert said in machine.make("deploy", without=without).stderr
 
 
+def test_the_region_may_be_named_as_the_guide_does(machine: Machine) -> None:
+    done = machine.make("deploy", "YES=1", without=("AWS_DEFAULT_REGION",))
+
+    assert done.returncode == 0, done.stderr
+    assert f"region {os.environ['AWS_REGION']}." in done.stdout
+
+
 def test_removal_asks_for_the_name_and_tells_what_stays(machine: Machine) -> None:
     machine.make("deploy", "YES=1")
     bucket = outputs("headgate")["BucketName"]
