@@ -20,7 +20,7 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "shared"), str(ROOT / "local")]
 
 import boto3  # noqa: E402  the path has to be set first
-from botocore.exceptions import BotoCoreError, ClientError  # noqa: E402  likewise
+from botocore.exceptions import BotoCoreError, ClientError, NoRegionError  # noqa: E402  likewise
 
 from headgate.backup import archive, export, restore  # noqa: E402  likewise
 from headgate.errors import HeadgateError  # noqa: E402  likewise
@@ -49,6 +49,8 @@ def main() -> int:
         # Names given by hand lead to restored tables; a local service is never anything but what it says.
         os.environ.update(found if options.local else {**found, **_given()})
         options.run(options)
+    except NoRegionError:
+        print("organization: no region is chosen: set AWS_REGION, as in AWS_REGION=eu-central-1", file=sys.stderr)
     except (CannotRun, BotoCoreError, ClientError, OSError) as error:
         print(f"organization: {error}", file=sys.stderr)
     except HeadgateError as error:
