@@ -117,9 +117,15 @@ def install(app: FastAPI) -> None:
 
 def _nowhere(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    if error.status_code != 404 or request.url.path.startswith(("/api/", "/v1/")):
-        return problems.framework_error(request, error)
-    return _problem(None, 404, "There is nothing at this address")
+    of_program = request.url.path.startswith(("/api/", "/v1/"))
+    if error.status_code == 404 and not of_program:
+        return _problem(None, 404, "There is nothing at this address")
+    if error.status_code == 405 and request.method in ("GET", "HEAD") and not of_program:
+        # Where a form that was not accepted leaves the browser's address.
+        shown = _problem(None, 405, "This address takes what a form sends; go to the form, and send it again")
+        shown.headers.update(error.headers or {})
+        return shown
+    return problems.framework_error(request, error)
 
 
 def frame(who: Visitor, caller: Caller | None = None, tab: str = "") -> Frame:

@@ -188,6 +188,9 @@ def test_a_form_that_is_not_accepted_keeps_what_was_typed_and_marks_the_field(pa
     refused("Rename", "name", "  ")
     page.locator("#other").fill("   ")
     refused("Create", "other", "   ")
+    # As when somebody goes to the address bar and presses Enter.
+    page.goto(page.url)
+    expect(page.get_by_role("alert")).to_contain_text("takes what a form sends")
 
     page.goto(f"{made.home}/members")
     page.get_by_label("Role", exact=True).select_option("admin")
@@ -215,6 +218,15 @@ def test_a_page_that_is_not_there_says_so_in_its_heading(page: Page) -> None:
 
     expect(page).to_have_title("Not found · Headgate")
     expect(page.get_by_role("heading", level=1)).to_have_text("Not found")
+
+
+def test_an_organization_with_a_long_name_fits_a_phone(page: Page, made: Made) -> None:
+    page.goto(made.home)
+    page.locator("#other").fill("x" * 200)
+    page.get_by_role("button", name="Create").click()
+
+    expect(page.get_by_role("heading", level=1)).to_have_text("x" * 200)
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
 def test_long_names_leave_room_for_what_stands_beside_them(page: Page, service: LocalService, made: Made) -> None:
