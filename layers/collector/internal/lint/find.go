@@ -72,7 +72,7 @@ func rootOf(text string) (*yaml.Node, error) {
 	// Decoding finds what parsing into nodes does not: keys that repeat, aliases that blow up.
 	var decoded map[string]any
 	if err := yaml.Unmarshal([]byte(text), &decoded); err != nil {
-		return nil, notYAML(err.Error())
+		return nil, notYAML(document.Undecodable(err))
 	}
 	if document.Root() == nil {
 		return &yaml.Node{Kind: yaml.MappingNode}, nil

@@ -39,7 +39,7 @@ func read(ctx context.Context, text string) (*source, error) {
 	// Decoding as well, because it finds what a tree of nodes does not: duplicate keys, aliases that blow up.
 	var decoded map[string]any
 	if err := yaml.Unmarshal([]byte(text), &decoded); err != nil {
-		return nil, notYAML(err)
+		return nil, notYAML(errors.New(document.Undecodable(err)))
 	}
 	if document.Root() == nil {
 		return &source{root: mapping()}, nil

@@ -5,6 +5,7 @@
 package source
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 
@@ -37,6 +38,21 @@ func Parse(text string) (*Document, error) {
 		document.root = node.Content[0]
 	}
 	return document, nil
+}
+
+// NotAMapping is said of a text whose outermost node is anything else.
+const NotAMapping = "a configuration is a mapping of sections (receivers, exporters, service, ...)"
+
+// Undecodable says why the document is no mapping of sections; err is what the YAML library said to decoding it.
+func (d *Document) Undecodable(err error) string {
+	if d.root != nil && d.root.Kind != yaml.MappingNode {
+		return NotAMapping
+	}
+	var typed *yaml.TypeError
+	if errors.As(err, &typed) {
+		return strings.Join(typed.Errors, "; ")
+	}
+	return strings.TrimPrefix(err.Error(), "yaml: ")
 }
 
 // Root is the document's outermost node, nil for an empty one.

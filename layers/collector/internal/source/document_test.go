@@ -162,6 +162,24 @@ func TestDuplicateKeysAreReportedWithTheirMapping(t *testing.T) {
 	})
 }
 
+func TestWhatIsNoMappingOfSectionsIsSaidWithoutTheTypesOfGo(t *testing.T) {
+	for text, said := range map[string]string{
+		"x\n":          NotAMapping,
+		"- a\n":        NotAMapping,
+		"5\n":          NotAMapping,
+		"a: 1\na: 2\n": `line 2: mapping key "a" already defined at line 1`,
+	} {
+		document, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var decoded map[string]any
+		if got := document.Undecodable(yaml.Unmarshal([]byte(text), &decoded)); got != said {
+			t.Errorf("%q: %s", text, got)
+		}
+	}
+}
+
 func TestTheSizeOfADocumentIsBounded(t *testing.T) {
 	for name, row := range map[string]struct {
 		text         string

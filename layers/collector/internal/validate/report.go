@@ -102,8 +102,7 @@ func (r *report) unresolvable(err error) {
 		return
 	}
 	if root := r.document.Root(); root != nil && root.Kind != yaml.MappingNode {
-		r.addAt(&r.result.Errors, r.document.Start(), YAMLSyntax, nil,
-			"a configuration is a mapping of sections (receivers, exporters, service, ...)")
+		r.addAt(&r.result.Errors, r.document.Start(), YAMLSyntax, nil, source.NotAMapping)
 		return
 	}
 	var undecodable *yaml.TypeError
