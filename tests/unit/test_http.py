@@ -192,6 +192,14 @@ def test_a_body_that_is_no_json_is_422(ann: Member, content: bytes) -> None:
     assert response.json()["errors"][0]["loc"][0] == "body"
 
 
+def test_of_very_many_errors_the_first_are_told_and_the_others_counted(ann: Member) -> None:
+    response = ann.http.post(f"{API}/configurations", json={**CONFIGURATION, **dict.fromkeys(map(str, range(50_000)))})
+
+    assert response.status_code == 422
+    assert response.json()["detail"] == "body.0: Unknown field (and 49999 more)"
+    assert len(response.json()["errors"]) == 100
+
+
 def test_a_body_sent_as_a_form_is_told_how_to_send_it(ann: Member) -> None:
     response = ann.http.post(
         f"{API}/configurations",

@@ -38,6 +38,8 @@ _CODES: Final[Mapping[int, str]] = {
 }
 # After a passing fault; long enough for a checker to be warm again.
 _RETRY_AFTER_OUTAGE: Final = "2"
+# A body of 1 MB can be wrong in 300,000 places; a function's answer may have 6 MB.
+_MOST_ERRORS: Final = 100
 _TOO_LARGE: Final = "The request body is over 1 MB (1,048,576 bytes)"
 
 
@@ -149,13 +151,14 @@ def _domain_error(request: Request, error: Exception) -> JSONResponse:
 
 def _request_invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    found = [_field_error(entry) for entry in error.errors()]
+    entries = error.errors()
+    found = [_field_error(entry) for entry in entries[:_MOST_ERRORS]]
     if any(one.loc[:1] == ("path",) for one in found):
         # An id of the wrong shape names nothing.
         return problem(request, 404, "not_found", "There is nothing at this path")
     first = found[0]
     where = ".".join(str(part) for part in first.loc)
-    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    more = f" (and {len(entries) - 1} more)" if len(entries) > 1 else ""
     return problem(request, 422, "invalid", f"{where}: {first.message}{more}", found=found)
 
 
