@@ -337,3 +337,24 @@ def test_the_container_is_given_the_variables_that_it_reads(resources: dict[str,
     assert {one["Name"] for one in override["Environment"] + container["Environment"]} == read - {
         "HEADGATE_STOP_WITH_STDIN"
     }
+
+
+@pytest.mark.parametrize(
+    ("arn", "taken"),
+    [
+        ("", True),
+        ("arn:aws:ses:eu-central-1:123456789012:identity/headgate@example.com", True),
+        ("arn:aws-us-gov:ses:us-gov-west-1:123456789012:identity/a@b.c", True),
+        ("arn:aws:ses:eu-central-1:123456789012:identity/example.com", False),
+        ("headgate@example.com", False),
+    ],
+)
+def test_mails_are_sent_from_an_address_of_ses_alone(
+    document: dict[str, Any], resources: dict[str, Any], arn: str, taken: bool
+) -> None:
+    pattern = document["Parameters"]["MailIdentityArn"]["AllowedPattern"]
+    condition, named, without = resources["UserPool"]["Properties"]["EmailConfiguration"]["Fn::If"]
+
+    assert bool(re.fullmatch(pattern, arn)) == taken
+    assert (condition, named["SourceArn"]) == ("HasMailIdentity", {"Ref": "MailIdentityArn"})
+    assert "SourceArn" not in without
