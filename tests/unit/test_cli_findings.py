@@ -47,3 +47,10 @@ def test_the_caret_is_in_sight_wherever_the_place_is(monkeypatch: pytest.MonkeyP
 
     assert len(line) <= 80
     assert caret.index("^") == line.index("!")
+
+
+def test_a_tab_is_named_where_it_indents() -> None:
+    tab = Finding("a.yaml", "error", "yaml_syntax", "cannot start any token", line=2, column=1)
+
+    assert shown(tab, "a:\n\tb: c\n")[-1] == "      = a tab is not indentation in YAML: use spaces"
+    assert len(shown(tab, "a:\n  b: c\td\n")) == 3

@@ -123,6 +123,16 @@ def _lines(finding: Finding, source: str) -> Iterable[str]:
     if finding.column:
         caret = click.style("^", fg=_COLOURS[finding.severity], bold=True)
         yield f"{' ' * (len(number) - 2)}| {' ' * before}{caret}"
+    hint = _hint(finding, line)
+    if hint:
+        yield f"{' ' * (len(number) - 2)}= {hint}"
+
+
+def _hint(finding: Finding, line: str) -> str:
+    """What cannot be seen in a line, and is to blame for what was found there."""
+    if finding.code == "yaml_syntax" and "\t" in line[: len(line) - len(line.lstrip())]:
+        return "a tab is not indentation in YAML: use spaces"
+    return ""
 
 
 def _around(line: str, at: int, room: int) -> tuple[str, int]:
