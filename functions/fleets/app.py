@@ -1,6 +1,9 @@
 """The fleets endpoints: fleets, their deployment groups, and the commands that install into them."""
 
-from fastapi import Response
+from collections.abc import Iterator
+
+from botocore.exceptions import BotoCoreError, ClientError
+from fastapi import Depends, Response
 
 from fleets import collector_pages, fleet_pages
 from fleets.wire import (
@@ -15,12 +18,14 @@ from fleets.wire import (
     PatchDeployment,
     PutVolumeMounts,
 )
+from headgate import errors
 from headgate.deployments import install as installs
 from headgate.deployments import mounts
 from headgate.deployments import service as deployments
 from headgate.fleets import service as fleets
 from headgate.http.app import create_app, lambda_handler
 from headgate.http.credentials import Reader, SessionMember, Writer
+from headgate.http.log import logger
 from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import DeploymentId, FleetId
 from headgate.http.problems import documented
@@ -29,7 +34,23 @@ from headgate.http.routing import router as group
 from headgate.instances import service as instances
 from web import pages
 
+
+def fleet_service() -> Iterator[None]:
+    """These routes ask the fleet service's own state, once the caller is known. Raises BadGateway without it."""
+    try:
+        yield
+    except (BotoCoreError, ClientError) as error:
+        code = error.response["Error"]["Code"] if isinstance(error, ClientError) else type(error).__name__
+        logger.error("aws_fault", aws_code=code)
+        raise errors.BadGateway(
+            "The API service is unavailable: the fleet service did not answer, and the request may not have been "
+            "carried out. Try again after a pause"
+        ) from error
+
+
 router = group("/fleets", "Fleets")
+router.dependencies.append(Depends(fleet_service))
+router.responses |= documented(502)
 by_hand = application_router()
 
 

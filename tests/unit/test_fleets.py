@@ -1,6 +1,9 @@
 """Fleets: making, limits, labels, tokens, and who sees them."""
 
+from typing import Any
+
 import pytest
+from botocore.exceptions import EndpointConnectionError
 from httpx2 import Response
 
 from fleets.app import router
@@ -89,6 +92,26 @@ def test_the_limit_has_the_specified_message(ann: Member, monkeypatch: pytest.Mo
     settings.cache_clear()
     assert [create(ann, label).status_code for label in "abc"] == [201, 201, 403]
     assert create(ann, "d").json()["detail"] == "The organization's fleet limit of 2 is reached"
+
+
+def test_a_fleet_service_that_does_not_answer_is_502(ann: Member, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its state is in the table of fleets, which breaks here; the caller was found in another."""
+    client, name = aws.dynamodb(), settings().fleets_table
+
+    def broken(params: dict[str, Any], **_: object) -> None:
+        if name in str(params):
+            raise EndpointConnectionError(endpoint_url="https://dynamodb")
+
+    client.meta.events.register("provide-client-params.dynamodb", broken)
+    try:
+        answers = [ann.http.get(f"{API}/fleets"), create(ann)]
+    finally:
+        client.meta.events.unregister("provide-client-params.dynamodb", broken)
+
+    assert [answer.status_code for answer in answers] == [502, 502]
+    assert all("The API service is unavailable" in answer.json()["detail"] for answer in answers)
+    assert all(answer.headers["Retry-After"] for answer in answers)
+    assert ann.http.get(f"{API}/fleets").json()["items"] == []
 
 
 def test_without_an_endpoint_nothing_is_made(ann: Member, monkeypatch: pytest.MonkeyPatch) -> None:
