@@ -14,7 +14,7 @@ from headgate.identity.model import Member as MemberRecord
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, options, page, redirect
 from web.pages import Form, Member, Person, Visit, frame, page_router
-from web.parts import ENTRIES, After, action, empty, home, more, tag, text
+from web.parts import ENTRIES, After, action, confirmed, empty, home, more, tag, text
 from web.site import public_url
 from web.visitor import Visitor
 
@@ -208,7 +208,8 @@ def _member_row(who: Visitor, caller: Caller, member: MemberRecord) -> Html:
                 name=member.principal.name,
                 roles=options(_ROLES, member.role),
             )
-        remove = action(f"{path}/{member.principal.id}/remove", csrf, "Remove", "danger", of=member.principal.name)
+        loss = "Access ends at once." if person else "Its tokens stop working at once, for good."
+        remove = confirmed(f"{path}/{member.principal.id}/remove", csrf, "Remove", loss, of=member.principal.name)
         if member.status == "invited":
             fields = html(
                 '<input type="hidden" name="email" value="{email}"><input type="hidden" name="role" value="{role}">',

@@ -15,7 +15,7 @@ from headgate.identity.model import Caller, ServiceAccount, Token
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, options, page, redirect
 from web.pages import Form, Member, Visit, frame, page_router
-from web.parts import ENTRIES, After, action, day, empty, home, more
+from web.parts import ENTRIES, After, action, confirmed, day, empty, home, more
 from web.visitor import Visitor
 
 router = page_router()
@@ -170,7 +170,7 @@ def _page_of(
         lifetimes=options(_LIFETIMES, typed.get("days", "")),
         write=Html(" checked") if typed.get("write_access") == "yes" else NOTHING,
         tokens=html(_KEY_TABLE, rows=rows) if rows else empty("No token yet."),
-        delete=action(f"{path}/delete", csrf, "Delete service account", "danger"),
+        delete=confirmed(f"{path}/delete", csrf, "Delete service account", "This cannot be undone."),
     )
     return page(shown, account.name, content, status=status(wrong))
 
@@ -182,5 +182,7 @@ def _token_row(csrf: Html, path: str, token: Token) -> Html:
         name=token.name,
         access="Read and write" if token.access == "read_write" else "Read",
         expires="Expired" if expired else day(token.expires_at) if token.expires_at else "Never",
-        delete=action(f"{path}/tokens/{token.id}/delete", csrf, "Delete", "danger", of=token.name),
+        delete=confirmed(
+            f"{path}/tokens/{token.id}/delete", csrf, "Delete", "What uses it is refused at once.", of=token.name
+        ),
     )

@@ -23,6 +23,8 @@ _AREA: Final = """\
 <textarea id="{name}" name="{name}" rows="{rows}" maxlength="{most}" spellcheck="false"{attributes}>
 {value}</textarea>"""
 _CHOICE: Final = '<select id="{name}" name="{name}"{attributes}>{options}</select>'
+_CONFIRMED: Final = """\
+<details class="confirm"><summary{described}>{label} …</summary><p class="small">{loss}</p>{button}</details>"""
 _ACTION: Final = """\
 <form method="post" action="{action}">{csrf}{fields}<button class="{kind} small"{described}>{label}</button></form>"""
 
@@ -77,6 +79,13 @@ def action(path: str, csrf: Html, label: str, kind: str, fields: Html = NOTHING,
     """A form that is one button. `of` says to what the button does it, for who does not see the row that it is in."""
     described = html(' aria-label="{label} {of}"', label=label, of=of) if of else NOTHING
     return html(_ACTION, action=path, csrf=csrf, fields=fields, label=label, kind=kind, described=described)
+
+
+def confirmed(path: str, csrf: Html, label: str, loss: str, *, of: str = "") -> Html:
+    """A button that only shows another one, with what is lost: what cannot be undone takes more than one slip."""
+    described = html(' aria-label="{label} {of} …"', label=label, of=of) if of else NOTHING
+    button = action(path, csrf, label, "danger", of=of)
+    return html(_CONFIRMED, label=label, described=described, loss=loss, button=button)
 
 
 def more(path: str, position: str | None) -> Html:
