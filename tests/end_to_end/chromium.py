@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 # Without these it looks for updates and sign-ins of its own, which a closed network refuses many times over.
 FLAGS = [
@@ -17,6 +17,9 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+# A page may take longer than Playwright's 5 seconds on a machine that does other things as well.
+expect.set_options(timeout=60_000)
 
 
 @contextmanager

@@ -32,7 +32,7 @@ def browser() -> Iterator[Browser]:
 def page(browser: Browser, service: LocalService) -> Iterator[Page]:
     """A new browser profile at the service's start page."""
     context = browser.new_context(base_url=service.base_url)
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(60_000)
     opened = context.new_page()
     yield opened
     context.close()
