@@ -51,7 +51,8 @@ def aws_here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[template.Temp
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalService]:
     """One service for all tests; each makes what it needs, and leaves it running."""
-    started = LocalService(tmp_path_factory.mktemp("service"))
+    # Together they make more fleets than one organization may have.
+    started = LocalService(tmp_path_factory.mktemp("service"), HEADGATE_FLEET_LIMIT="1000")
     started.start()
     yield started
     started.stop()
