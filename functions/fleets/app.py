@@ -17,6 +17,7 @@ from fleets.wire import (
     InstanceOut,
     PatchDeployment,
     PutVolumeMounts,
+    RenewToken,
 )
 from headgate import errors
 from headgate.deployments import install as installs
@@ -24,7 +25,7 @@ from headgate.deployments import mounts
 from headgate.deployments import service as deployments
 from headgate.fleets import service as fleets
 from headgate.http.app import create_app, lambda_handler
-from headgate.http.credentials import Reader, SessionMember, Writer
+from headgate.http.credentials import Reader, SessionAdmin, SessionMember, Writer
 from headgate.http.log import logger
 from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import DeploymentId, FleetId
@@ -114,6 +115,12 @@ def patch_deployment(
 ) -> DeploymentChanged:
     """Change a group. `configuration_id` alone assigns its newest published version, null clears the assignment."""
     return DeploymentChanged.with_check(*deployments.change(caller, fleet_id, deployment_id, body.changes()))
+
+
+@by_hand.post("/fleets/{fleet_id}/token")
+def renew_token(fleet_id: FleetId, body: RenewToken, caller: SessionAdmin) -> FleetOut:
+    """Issue the fleet's next token, which installs show from now on. Without a grace, all before it end at once."""
+    return FleetOut.of(fleets.renew_token(caller, fleet_id, body.grace))
 
 
 @by_hand.put("/fleets/{fleet_id}/deployments/{deployment_id}/volume-mounts")

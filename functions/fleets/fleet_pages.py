@@ -12,14 +12,14 @@ from headgate.deployments import service as deployments
 from headgate.deployments.install_commands import mountable
 from headgate.deployments.model import Assignment, Deployment, VolumeMount
 from headgate.fleets import service as fleets
-from headgate.fleets.model import INSTANCE_STATES, Fleet
+from headgate.fleets.model import INSTANCE_STATES, Fleet, Grace
 from headgate.http.parameters import DeploymentId, FleetId
 from headgate.http.problems import status_of
 from headgate.identity.model import Caller
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page, redirect
 from web.pages import Form, Member, Visit, frame, page_router
-from web.parts import ENTRIES, After, action, day, empty, hidden, home, more, tag, text
+from web.parts import ENTRIES, After, action, choice, day, empty, hidden, home, more, tag, text
 from web.visitor import Visitor
 
 router = page_router()
@@ -38,7 +38,18 @@ _FLEET: Final = """\
 <h1>{label}</h1>
 <p class="soft">{kind} · <code>{id}</code> · {token}</p>
 <div class="card"><h2>Deployment groups</h2>{groups}</div>{more}
-<div class="card"><h2>Collectors</h2>{instances}</div>"""
+<div class="card"><h2>Collectors</h2>{instances}</div>{renewal}"""
+_RENEWAL: Final = """\
+<div class="card"><h2>Token</h2>
+<p class="soft">Every collector of this fleet reports with it. After a renewal, install each host again before the old
+token stops: without the new one, a collector runs on but reports and receives nothing.</p>
+<details class="confirm"><summary>Renew token …</summary><form method="post" action="{path}/token" class="apart">{csrf}
+{grace}<button class="danger small">Renew token</button></form></details></div>"""
+_GRACES: Final[tuple[tuple[Grace, str], ...]] = (
+    ("1d", "In a day"),
+    ("7d", "In a week"),
+    ("none", "Now"),
+)
 _GROUP_TABLE: Final = """\
 <table><thead><tr><th>Group</th><th>Runs</th><th>Volume mounts</th></tr></thead><tbody>{rows}</tbody></table>"""
 _GROUP_ROW: Final = """\
@@ -90,7 +101,7 @@ def list_fleets(who: Visit, caller: Member, after: After = None) -> Response:
 
 @router.get("/organizations/{organization_id}/fleets/{fleet_id}")
 def show_fleet(who: Visit, caller: Member, fleet_id: FleetId, after: After = None) -> Response:
-    fleet = fleets.counted(caller, fleet_id)
+    shown, fleet = frame(who, caller, "fleets"), fleets.counted(caller, fleet_id)
     part = deployments.deployments(caller, fleet_id, ENTRIES, after)
     assigned = {group.assignment.configuration_id for group in part.entries if group.assignment}
     names = {one: _name(caller, one) for one in assigned}
@@ -120,8 +131,22 @@ def show_fleet(who: Visit, caller: Member, fleet_id: FleetId, after: After = Non
             counts=_instances(fleet),
             path=path,
         ),
+        renewal=_renewal(path, csrf_field(shown)) if caller.is_admin else NOTHING,
     )
-    return page(frame(who, caller, "fleets"), fleet.label, content)
+    return page(shown, fleet.label, content)
+
+
+@router.post("/organizations/{organization_id}/fleets/{fleet_id}/token")
+def renew_token(caller: Member, fleet_id: FleetId, form: Form) -> Response:
+    grace = next((one for one, _ in _GRACES if one == form.get("grace", "1d")), None)
+    if grace is None:
+        raise errors.Invalid(f"grace has to be one of {', '.join(one for one, _ in _GRACES)}")
+    fleets.renew_token(caller, fleet_id, grace)
+    return redirect(f"{home(caller)}/fleets/{fleet_id}")
+
+
+def _renewal(path: str, csrf: Html) -> Html:
+    return html(_RENEWAL, path=path, csrf=csrf, grace=choice("grace", "The old token stops", _GRACES, "1d"))
 
 
 @router.get("/organizations/{organization_id}/fleets/{fleet_id}/deployments/{deployment_id}")

@@ -10,7 +10,7 @@ from headgate.clock import rfc3339
 from headgate.deployments.install import Install, Options
 from headgate.deployments.model import Assignment, Deployment, Role, VolumeMount
 from headgate.deployments.service import Check
-from headgate.fleets.model import INSTANCE_STATES, ExpiresIn, Fleet, FleetType, InstanceState
+from headgate.fleets.model import INSTANCE_STATES, ExpiresIn, Fleet, FleetType, Grace, InstanceState
 from headgate.http.wire import PRESENT, Input, Name, Patch, PrincipalOut
 from headgate.ids import id_pattern
 from headgate.instances.service import Seen
@@ -110,6 +110,12 @@ class PutVolumeMounts(Input):
 
     def mounts(self) -> list[VolumeMount]:
         return [VolumeMount(one.host_path, one.mount_path) for one in self.volume_mounts]
+
+
+class RenewToken(Input):
+    """How long the token before goes on, so that hosts can be installed again meanwhile."""
+
+    grace: Grace = "1d"
 
 
 class InstancesOut(BaseModel):

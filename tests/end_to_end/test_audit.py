@@ -118,6 +118,11 @@ def of_account(world: World, action: str) -> Change:
     return Change(f"{APP}/service-accounts/{account}", None, action, account)
 
 
+def of_fleet_token(world: World) -> Change:
+    fleet = world.group().partition("/deployments")[0]
+    return Change(f"{APP}/{fleet}/token", {"grace": "1d"}, "fleet.token_renewed", fleet)
+
+
 def of_group(world: World) -> Change:
     group = world.group()
     return Change(f"{APP}/{group}/volume-mounts", {"volume_mounts": []}, "put_volume_mounts", group)
@@ -184,6 +189,7 @@ CHANGES: dict[str, Callable[[World], Change]] = {
     f"DELETE {APP}/service-accounts/{{service_account_id}}/tokens/{{token_id}}": deletion_of_token,
     f"PUT {APP}/configurations/{{configuration_id}}/versions/{{n}}/validation-pipelines/{{pipeline}}": of_rules_by_hand,
     f"PUT {APP}/fleets/{{fleet_id}}/deployments/{{deployment_id}}/volume-mounts": of_group,
+    f"POST {APP}/fleets/{{fleet_id}}/token": of_fleet_token,
 }
 
 # Why there is no record.

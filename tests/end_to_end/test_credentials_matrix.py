@@ -80,6 +80,7 @@ ENDPOINTS: dict[str, tuple[Takes, int]] = {
     f"GET {APP}/changes": ("admin", 200),
     f"PUT {APP}/configurations/{{configuration_id}}/versions/{{n}}/validation-pipelines/{{pipeline}}": ("member", 422),
     f"PUT {APP}/fleets/{{fleet_id}}/deployments/{{deployment_id}}/volume-mounts": ("member", 422),
+    f"POST {APP}/fleets/{{fleet_id}}/token": ("admin", 404),
     f"POST {APP}/device_authorization": ("nothing", 200),
     f"POST {APP}/token": ("nothing", 422),
     # The link itself is what lets in; here it has no signature.

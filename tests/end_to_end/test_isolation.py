@@ -72,6 +72,7 @@ WITH_IDS: Final[dict[str, Body | None]] = {
     f"GET {DEPLOYMENT}": None,
     f"PATCH {DEPLOYMENT}": {"name": "mine"},
     f"PUT {DEPLOYMENT}/volume-mounts".replace(PUBLIC, APP): {"volume_mounts": []},
+    f"POST {FLEET}/token".replace(PUBLIC, APP): {"grace": "none"},
     f"PATCH {APP}/members/{{member_id}}": {"role": "admin"},
     f"DELETE {APP}/members/{{member_id}}": None,
     f"GET {ACCOUNT}": None,

@@ -95,6 +95,7 @@ PAGES: Final = [
     form(f"{VERSION_PAGE}/rules", 303, {**RULE, "do": "save"}, repeated=(422,)),
     page(f"{HERE}/fleets"),
     page(f"{HERE}/fleets/{{fleet_id}}"),
+    form(f"{HERE}/fleets/{{fleet_id}}/token", 303, {"grace": "7d"}),
     page(f"{HERE}/fleets/{{fleet_id}}/collectors"),
     page(GROUP),
     form(f"{GROUP}/volume-mounts", 303, MOUNT, repeated=(422,)),

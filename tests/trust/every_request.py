@@ -87,6 +87,8 @@ ROWS: Final = [
         200,
         always({"volume_mounts": [{"host_path": "/a", "mount_path": "/b"}]}),
     ),
+    Row(f"POST {APP}/fleets/{{fleet_id}}/token", 200, always({"grace": "1d"})),
+    Row(f"POST {APP}/fleets/{{fleet_id}}/token", 200, always({"grace": "none"}), name="at once"),
     Row(f"GET {INSTALL}", 200, query="link", name="docker"),
     Row(f"GET {INSTALL}", 200, query="link", name="linux", ids={"platform": "linux"}),
     Row(f"GET {INSTALL}", 200, query="link", name="kubernetes", ids=ON_KUBERNETES),

@@ -10,6 +10,7 @@ from headgate.identity.model import Principal
 
 FleetType = Literal["server-supervisor", "kubernetes-supervisor"]
 ExpiresIn = Literal["180d", "1y", "2y", "never"]
+Grace = Literal["none", "1d", "7d"]
 InstanceState = Literal["pending_pickup", "applying", "applied", "apply_failed", "stale", "unknown"]
 
 INSTANCE_STATES: Final[tuple[InstanceState, ...]] = (
@@ -90,6 +91,14 @@ class Fleet:
     @property
     def on_kubernetes(self) -> bool:
         return self.type == "kubernetes-supervisor"
+
+
+# How long the token before goes on when the next one is issued.
+GRACES: Final[Mapping[Grace, timedelta]] = {
+    "none": timedelta(0),
+    "1d": timedelta(days=1),
+    "7d": timedelta(days=7),
+}
 
 
 def token_lifetime(expires_in: ExpiresIn) -> timedelta | None:

@@ -1,15 +1,22 @@
 """What can be done with fleets: any member sees them, any writer makes them."""
 
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
 from headgate import clock
+from headgate.audit import service as audit
 from headgate.deployments.model import Deployment
 from headgate.fleets import store, tokens
 from headgate.fleets.model import (
+    GRACES,
     ExpiresIn,
     Fleet,
     FleetLimitReached,
     FleetNotFound,
     FleetsNotConfigured,
     FleetType,
+    Grace,
     token_lifetime,
 )
 from headgate.identity.model import Caller
@@ -19,6 +26,9 @@ from headgate.instances import counting
 from headgate.paging import Slice
 from headgate.races import settle
 from headgate.settings import settings
+
+# A transaction has room for 100 writes; what is older than this many renewals has long ended.
+_MOST_ENDED: Final = 50
 
 
 def fleets(caller: Caller, limit: int, after: str | None) -> Slice[Fleet]:
@@ -82,3 +92,36 @@ def create(caller: Caller, label: str, fleet_type: FleetType, expires_in: Expire
     token_hash = hash_of(tokens.value_of(fleet.id, fleet.token_generation))
     settle(lambda: store.create(fleet, token_hash, default, settings().fleet_limit))
     return fleet
+
+
+def renew_token(caller: Caller, fleet_id: str, grace: Grace) -> Fleet:
+    """Issue the fleet's next token. The one before goes on for the grace; without one, every older one ends at once.
+
+    One transaction with the record of the change. Raises AdminRequired, FleetNotFound.
+    """
+    caller.require_admin()
+
+    def once() -> Fleet:
+        at, before = clock.now(), get(caller, fleet_id)
+        lifetime = token_lifetime(before.expires_in)
+        after = replace(
+            before,
+            token_generation=before.token_generation + 1,
+            token_expires_at=at + lifetime if lifetime else None,
+        )
+
+        def hash_at(generation: int) -> str:
+            return hash_of(tokens.value_of(fleet_id, generation))
+
+        current = before.token_generation
+        old: list[tuple[str, datetime | None]]
+        if GRACES[grace]:
+            end = at + GRACES[grace]
+            old = [(hash_at(current), min(end, before.token_expires_at or end))]
+        else:
+            old = [(hash_at(each), None) for each in range(max(1, current - _MOST_ENDED + 1), current + 1)]
+        record = audit.entry(caller, "fleet.token_renewed", f"fleets/{fleet_id}", grace=grace)
+        store.renew_token(before, after, hash_at(after.token_generation), old, record)
+        return after
+
+    return settle(once)

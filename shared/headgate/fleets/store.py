@@ -13,6 +13,9 @@ from headgate.identity.model import Principal, PrincipalKind
 from headgate.settings import settings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
 
     from headgate.deployments.model import Deployment
@@ -36,21 +39,60 @@ def create(created: Fleet, token_hash: str, default: Deployment | None, limit: i
     Raises LabelTaken, FleetLimitReached, LostRace when another fleet of the organization is being made.
     """
     taken: Item = keys.label(created.organization_id, created.label) | {"fleet_id": created.id}
-    token: Item = keys.token(token_hash) | {
-        "fleet_id": created.id,
-        "organization_id": created.organization_id,
-        "expires_at": clock.rfc3339(created.token_expires_at) if created.token_expires_at else None,
-    }
     writes = [
         table.put_new(taken),
         _counted(created.organization_id, limit),
         table.put_new(_item(created)),
-        table.put_new(token),
+        table.put_new(_token(created, token_hash)),
         *(deployments.writes_of_new(default) if default else []),
         *once.writes(f"/fleets/{created.id}"),
     ]
     refusals: dict[int, errors.HeadgateError] = {0: LabelTaken(created.label), 1: FleetLimitReached(limit)}
     table.transact(writes, refusals)
+
+
+def renew_token(
+    before: Fleet,
+    after: Fleet,
+    token_hash: str,
+    old: Sequence[tuple[str, datetime | None]],
+    record: TransactWriteItemTypeDef,
+) -> None:
+    """Keep the next token and end the old ones, each by its hash, at once or at a time; one transaction with `record`.
+
+    Raises LostRace when the token was renewed meanwhile.
+    """
+    table.transact(
+        [
+            table.put(_item(after), "token_generation = :before", {":before": before.token_generation}),
+            table.put_new(_token(after, token_hash)),
+            *(_ended(value_hash, at) for value_hash, at in old),
+            record,
+        ],
+        {},
+    )
+
+
+def _ended(token_hash: str, at: datetime | None) -> TransactWriteItemTypeDef:
+    if at is None:
+        return table.delete(keys.token(token_hash))
+    return {
+        "Update": {
+            "TableName": settings().fleets_table,
+            "Key": dynamo.marshal(keys.token(token_hash)),
+            "UpdateExpression": "SET expires_at = :at",
+            "ConditionExpression": "attribute_exists(pk)",
+            "ExpressionAttributeValues": dynamo.marshal({":at": clock.rfc3339(at)}),
+        }
+    }
+
+
+def _token(fleet: Fleet, token_hash: str) -> Item:
+    return keys.token(token_hash) | {
+        "fleet_id": fleet.id,
+        "organization_id": fleet.organization_id,
+        "expires_at": clock.rfc3339(fleet.token_expires_at) if fleet.token_expires_at else None,
+    }
 
 
 def _counted(organization_id: str, limit: int) -> TransactWriteItemTypeDef:
