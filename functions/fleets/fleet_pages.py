@@ -39,6 +39,9 @@ _FLEET: Final = """\
 <p class="soft">{kind} · <code>{id}</code> · {token}</p>
 <div class="card"><h2>Deployment groups</h2>{groups}</div>{more}
 <div class="card"><h2>Collectors</h2>{instances}</div>{renewal}"""
+_COLLECTORS: Final = '<p class="last">{counts} <a href="{path}/collectors">See each</a></p>'
+_NO_COLLECTORS: Final = """\
+<p class="soft last">None has reported yet. <code>headgate fleet install {id}</code> prints a command that installs one.</p>"""
 _RENEWAL: Final = """\
 <div class="card"><h2>Token</h2>
 <p class="soft">Every collector of this fleet reports with it. After a renewal, install each host again before the old
@@ -127,9 +130,10 @@ def show_fleet(who: Visit, caller: Member, fleet_id: FleetId, after: After = Non
         groups=html(_GROUP_TABLE, rows=rows) if rows else empty("No deployment group yet."),
         more=more(path, part.position),
         instances=html(
-            '<p class="last">{counts} <a href="{path}/collectors">See each</a></p>',
+            _COLLECTORS if sum(fleet.instances.values()) else _NO_COLLECTORS,
             counts=_instances(fleet),
             path=path,
+            id=fleet.id,
         ),
         renewal=_renewal(path, csrf_field(shown)) if caller.is_admin else NOTHING,
     )

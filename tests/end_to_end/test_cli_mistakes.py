@@ -34,6 +34,12 @@ TOO_NARROW = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
         ("test show run_1", 2, "'run_1' is no run's id, as `headgate test run` prints it"),
         ("test output ../../identity", 2, "'../../identity' is no run's id"),
         ("fleet create ''", 1, "headgate: label: This must not be empty\n"),
+        ("fleet create clusters --type kubernetes-supervisor --expires-in 1y", 0, "headgate deployment create flt_"),
+        (
+            "fleet create more --type kubernetes --expires-in 1y",
+            0,
+            "Its token does not expire: no Kubernetes fleet's does\n",
+        ),
     ],
 )
 def test_a_mistake_is_named_with_its_way_out(cli: Cli, line: str, code: int, said: str) -> None:

@@ -15,7 +15,8 @@ from headgate_cli.groups import Group
 from headgate_cli.output import dump, say, since, table
 
 _KUBERNETES: Final = "kubernetes-supervisor"
-_TYPES: Final = {"server": "server-supervisor", "kubernetes": _KUBERNETES}
+_SERVER: Final = "server-supervisor"
+_TYPES: Final = {"server": _SERVER, "kubernetes": _KUBERNETES, _SERVER: _SERVER, _KUBERNETES: _KUBERNETES}
 _STATES: Final = ("pending_pickup", "applying", "applied", "apply_failed", "stale", "unknown")
 
 
@@ -63,7 +64,14 @@ def list_(api: Api, as_json: bool) -> None:
 
 @fleet.command()
 @click.argument("label")
-@click.option("--type", "kind", type=click.Choice(list(_TYPES)), default="server", show_default=True)
+@click.option(
+    "--type",
+    "kind",
+    type=click.Choice(list(_TYPES)),
+    metavar="[server|kubernetes]",
+    default="server",
+    show_default=True,
+)
 @click.option(
     "--expires-in",
     type=click.Choice(["180d", "1y", "2y", "never"]),
@@ -85,8 +93,13 @@ def create(api: Api, label: str, kind: str, expires_in: str, as_json: bool) -> N
     if as_json:
         dump(made)
         return
-    click.echo(text(made, "id"))
-    say(f"{text(made, 'label')} is created. Next: `headgate fleet install {text(made, 'id')}`")
+    fleet_id, kubernetes = text(made, "id"), text(made, "type") == _KUBERNETES
+    click.echo(fleet_id)
+    # A Kubernetes fleet has no Default group, so there is nothing to install yet.
+    following = f"deployment create {fleet_id} NAME CONFIGURATION" if kubernetes else f"fleet install {fleet_id}"
+    say(f"{text(made, 'label')} is created. Next: `headgate {following}`")
+    if kubernetes and expires_in != "never":
+        say("Its token does not expire: no Kubernetes fleet's does")
 
 
 @fleet.command()
