@@ -41,7 +41,7 @@ _FLEET: Final = """\
 <div class="card"><h2>Collectors</h2>{instances}</div>{renewal}"""
 _COLLECTORS: Final = '<p class="last">{counts} <a href="{path}/collectors">See each</a></p>'
 _NO_COLLECTORS: Final = """\
-<p class="soft last">None has reported yet. <code>headgate fleet install {id}</code> prints a command that installs one.</p>"""
+<p class="soft last">None has reported yet. <code>headgate fleet install {id}</code> prints how to install one.</p>"""
 _RENEWAL: Final = """\
 <div class="card"><h2>Token</h2>
 <p class="soft">Every collector of this fleet reports with it. After a renewal, install each host again before the old
