@@ -131,6 +131,19 @@ def test_a_function_is_called_by_its_alias_alone(resources: dict[str, Any], func
     assert any(f"{function}Aliaslive" in set(referred(one.get("Properties"))) for one in resources.values())
 
 
+def test_the_api_may_call_every_path_of_its_routes(resources: dict[str, Any]) -> None:
+    """SAM writes a permission for each route, and puts * for a variable part only if it knows its form."""
+    permissions = of_type(resources, "AWS::Lambda::Permission").values()
+    allowed = [
+        one["Properties"]["SourceArn"]["Fn::Sub"][0]
+        for one in permissions
+        if "Fn::Sub" in one["Properties"]["SourceArn"]
+    ]
+
+    assert len(allowed) == len(template.read().routes())
+    assert [arn for arn in allowed if "{" in arn.replace("${", "")] == []
+
+
 @pytest.mark.parametrize("function", sorted(set(FUNCTIONS) - AT_ONCE))
 def test_each_deployment_is_step_by_step_and_undone_on_an_alarm(
     resources: dict[str, Any], document: dict[str, Any], function: str
