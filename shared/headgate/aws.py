@@ -73,8 +73,10 @@ def _s3() -> S3Client:
     import boto3
     from botocore.config import Config
 
-    # Signed URLs too: their older form is refused in newer regions.
-    client = boto3.client("s3", config=_config().merge(Config(signature_version="s3v4")))
+    # For signed URLs: their older form is refused in newer regions, and so is S3's address without a region, which
+    # also redirects to another name than the signed one while a bucket is new.
+    signed = Config(signature_version="s3v4", s3={"addressing_style": "virtual"})
+    client = boto3.client("s3", config=_config().merge(signed))
     only_whole(client)
     return client
 
