@@ -42,7 +42,7 @@ def record(asked: Step) -> JsonValue:
 
 
 def fail(asked: Step) -> JsonValue:
-    steps.fail(asked.run_id, asked.stage, str(asked.error.get("Error", "")), _sentence(asked.error.get("Cause")))
+    steps.fail(asked.run_id, asked.stage, str(asked.error.get("Error", "")), _own_words(asked.error.get("Cause")))
     return None
 
 
@@ -70,7 +70,7 @@ def handler(event: Mapping[str, JsonValue], _context: object) -> JsonValue:
     except Unavailable as error:
         raise PassingFault(error.detail) from error
     except (BotoCoreError, ClientError) as error:
-        raise PassingFault(type(error).__name__) from error
+        raise PassingFault("the service's storage did not answer; run the test again") from error
 
 
 def _json(model: BaseModel) -> JsonValue:
@@ -78,13 +78,13 @@ def _json(model: BaseModel) -> JsonValue:
     return value
 
 
-def _sentence(cause: JsonValue) -> str | None:
-    """What a person can read of an error's cause: a function's is JSON that quotes its exception."""
-    if not isinstance(cause, str) or not cause:
-        return None
+def _own_words(cause: JsonValue) -> str | None:
+    """What a PassingFault says, as a function's error quotes it; words of AWS and of defects stay where they are."""
     try:
-        told = json.loads(cause)
+        told = json.loads(cause) if isinstance(cause, str) else None
     except ValueError:
-        return cause
-    message = told.get("errorMessage") if isinstance(told, dict) else None
-    return message if isinstance(message, str) else None
+        return None
+    match told:
+        case {"errorType": str(kind), "errorMessage": str(message)} if kind == PassingFault.__name__:
+            return message
+    return None

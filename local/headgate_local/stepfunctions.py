@@ -5,10 +5,12 @@ tests/contract/test_moto_stepfunctions.py:
 
 - `lambda:invoke` would start a container: the handler is called instead;
 - `ecs:runTask.sync` would only pretend to run: the stand-in for Fargate runs it and kills it when its state ends before
-  it; another exit status than 0 is `States.TaskFailed`, as on AWS. It is looked at twenty times a second.
+  it; another exit status than 0 is `States.TaskFailed`, as on AWS, and one that cannot be started an error of ECS. It
+  is looked at twenty times a second.
 """
 
 import json
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,6 +20,8 @@ from uuid import uuid4
 
 from moto.core.config import default_user_config
 from moto.stepfunctions.parser.api import HistoryEventType, TaskFailedEventDetails
+from moto.stepfunctions.parser.asl.component.common.error_name.custom_error_name import CustomErrorName
+from moto.stepfunctions.parser.asl.component.common.error_name.error_name import ErrorName
 from moto.stepfunctions.parser.asl.component.common.error_name.failure_event import FailureEvent, FailureEventException
 from moto.stepfunctions.parser.asl.component.common.error_name.states_error_name import StatesErrorName
 from moto.stepfunctions.parser.asl.component.common.error_name.states_error_name_type import StatesErrorNameType
@@ -42,6 +46,7 @@ from headgate_local.template import PATH, Function, Node, Template
 Handler = Callable[[Node, object], Node]
 """A Lambda function's: it takes an event and a context."""
 
+_LOG: Final = logging.getLogger("headgate_local")
 _LOOK_SECONDS: Final = 0.05
 _TASK_ARN: Final = "arn:aws:ecs:us-east-1:123456789012:task/local/"
 
@@ -141,12 +146,17 @@ def _invoke(functions: Mapping[str, Handler]) -> Callable[..., None]:
 
 def _run_task(fargate: Fargate, tasks: dict[str, Task]) -> Callable[..., None]:
     def eval_service_task(
-        _service: StateTaskServiceEcs, env: Environment, normalised_parameters: dict[str, object], **_: object
+        service: StateTaskServiceEcs, env: Environment, normalised_parameters: dict[str, object], **_: object
     ) -> None:
         match normalised_parameters:
             case {"TaskDefinition": str(name), "Overrides": {"ContainerOverrides": list(overrides)}}:
                 arn = _TASK_ARN + uuid4().hex
-                tasks[arn] = fargate.run_task(name, overrides)
+                try:
+                    tasks[arn] = fargate.run_task(name, overrides)
+                except OSError as error:
+                    # As ECS says that it starts no task.
+                    failure = _failed(service, env, CustomErrorName("ECS.AmazonECSException"), str(error))
+                    raise FailureEventException(failure) from error
             case _:
                 raise ValueError("runTask is given a TaskDefinition and ContainerOverrides")
         env.stack.append({"Tasks": [{"TaskArn": arn, "LastStatus": "RUNNING"}], "Failures": []})
@@ -167,7 +177,11 @@ def _until_it_ends(tasks: dict[str, Task]) -> Callable[..., object]:
                 if code is not None:
                     words = task.last_words()
                     if code != 0:
-                        raise FailureEventException(_failed(service, env, code, words))
+                        name = StatesErrorName(typ=StatesErrorNameType.StatesTaskFailed)
+                        cause = f"the container ended with status {code}: {words}"
+                        # The run tells nobody what a container says of itself; on AWS it goes to a log, too.
+                        _LOG.warning("test runner: %s", cause)
+                        raise FailureEventException(_failed(service, env, name, cause))
                     return {"TaskArn": arn, "LastStatus": "STOPPED", "Containers": [{"ExitCode": code}]}
                 time.sleep(_LOOK_SECONDS)
             task.stop()
@@ -178,16 +192,16 @@ def _until_it_ends(tasks: dict[str, Task]) -> Callable[..., object]:
     return build_sync_resolver
 
 
-def _failed(service: StateTaskServiceEcs, env: Environment, code: int, words: str) -> FailureEvent:
+def _failed(service: StateTaskServiceEcs, env: Environment, name: ErrorName, cause: str) -> FailureEvent:
     details = TaskFailedEventDetails(
-        error=StatesErrorNameType.StatesTaskFailed.to_name(),
-        cause=f"the container ended with status {code}: {words}",
+        error=str(name.error_name),
+        cause=cause,
         resource=service._get_sfn_resource(),
         resourceType=service._get_sfn_resource_type(),
     )
     return FailureEvent(
         env=env,
-        error_name=StatesErrorName(typ=StatesErrorNameType.StatesTaskFailed),
+        error_name=name,
         event_type=HistoryEventType.TaskFailed,
         # An event has the details of its own type alone; moto's type asks for those of every type.
         event_details=cast("EventDetails", {"taskFailedEventDetails": details}),

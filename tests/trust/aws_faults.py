@@ -56,11 +56,13 @@ class Call:
 
 @dataclass(frozen=True)
 class Fault:
-    """What happens to the call number `at` of a request; with `once`, to its first attempt alone."""
+    """What happens to the call number `at` of a request; with `once`, to its first attempt alone, and with `onwards`,
+    to all later calls of that service too."""
 
     kind: Kind | SocketKind
     at: int
     once: bool = False
+    onwards: bool = False
 
     @property
     def may_be_done(self) -> bool:
@@ -84,6 +86,12 @@ class Aws:
     def begin(self, fault: Fault | None = None) -> None:
         with self._lock:
             self.calls, self._fault, self._hit, self._asked_at_fault = [], fault, 0, None
+            self._current = threading.local()
+
+    def heal(self) -> None:
+        """From now on nothing fails."""
+        with self._lock:
+            self._fault = None
 
     @property
     def hit(self) -> bool:
@@ -104,14 +112,19 @@ class Aws:
         asked = (model.name, params["url_path"], params["query_string"], params["body"])
         with self._lock:
             fault = self._fault
-            if fault is not None and not fault.once and asked == self._asked_at_fault:
-                # Asked for anew by us: what lasts is still there.
+            if fault is not None and not fault.once and self._still_there(fault, model, asked):
                 self._current.number = fault.at
                 return
             self._current.number = len(self.calls)
             self.calls.append(Call(model.service_model.service_name, model.name))
             if fault is not None and self._current.number == fault.at:
                 self._asked_at_fault = asked
+
+    def _still_there(self, fault: Fault, model: Any, asked: object) -> bool:
+        """Whether the fault that has happened meets this call too: the same asked for anew, or any of its service."""
+        if fault.onwards and len(self.calls) > fault.at:
+            return self.calls[fault.at].service == str(model.service_model.service_name)
+        return asked == self._asked_at_fault
 
     def fate(self) -> tuple[Kind | SocketKind | None, Call]:
         """What an attempt that is about to be sent meets, and of which call it is."""
@@ -180,7 +193,7 @@ class _Raw(BytesIO):
         yield self.read()
 
 
-class _NoSleep:
+class NoSleep:
     """The time module to boto3's endpoint, which waits between attempts."""
 
     def __getattr__(self, name: str) -> object:
@@ -196,7 +209,7 @@ def counted(found: Aws) -> Iterator[None]:
     """Calls of this process are counted by `found`, its clients never out of the attempts that boto3 allows itself."""
     quota: Callable[[RetryQuota, int], bool] = lambda _quota, _amount: True  # noqa: E731
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(endpoint, "time", _NoSleep())
+        patch.setattr(endpoint, "time", NoSleep())
         patch.setattr(RetryQuota, "acquire", quota)
         found.watch_clients()
         yield

@@ -59,6 +59,10 @@ def service(template: Template) -> Iterator[TestClient]:
 
 def _complete(template: Template) -> None:
     publish.upload(publish.build(Path(__file__).parents[2] / "flows"), settings().bucket)
+    create_state_machines(template)
+
+
+def create_state_machines(template: Template) -> None:
     for logical_id, properties in template.of_type("AWS::Serverless::StateMachine"):
         aws.stepfunctions().create_state_machine(
             name=template.name_of(logical_id),

@@ -271,9 +271,26 @@ def test_a_collector_that_was_never_started_is_told_in_the_words_of_the_specific
             {"Error": "PassingFault", "Cause": '{"errorMessage": "It is busy", "errorType": "PassingFault"}'},
             "The test was never executed: preparing the run failed: It is busy",
         ),
-        ("collect", {"Error": "States.Timeout", "Cause": ""}, "headgate: the test runner failed: it took too long\n"),
-        ("collect", {"Error": "States.TaskFailed", "Cause": "no room"}, "headgate: the test runner failed: no room\n"),
-        ("evaluate", {"Error": "Odd", "Cause": "{}"}, "headgate: judging the rules failed: Odd\n"),
+        (
+            "collect",
+            {"Error": "States.Timeout", "Cause": ""},
+            "headgate: the test runner failed: it took too long; run the test again\n",
+        ),
+        (
+            "collect",
+            {"Error": "States.TaskFailed", "Cause": "arn:aws:ecs: no room"},
+            "headgate: the test runner failed: it ended with an error; run the test again\n",
+        ),
+        (
+            "collect",
+            {"Error": "ECS.AmazonECSException", "Cause": '{"errorMessage": "arn:aws:sts", "errorType": "x"}'},
+            "headgate: the test runner failed: it could not be started; run the test again\n",
+        ),
+        (
+            "evaluate",
+            {"Error": "KeyError", "Cause": '{"errorMessage": "a text", "errorType": "KeyError"}'},
+            "headgate: judging the rules failed: it ended with an error; run the test again\n",
+        ),
     ],
 )
 def test_a_failure_of_the_state_machine_is_recorded_with_its_reason(

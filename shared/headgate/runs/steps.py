@@ -6,6 +6,7 @@ Between prepare and evaluate the test runner fetches `collector.yaml` and `input
 
 from typing import Final, Literal
 
+from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import BaseModel
 
 from headgate import clock, engine, metrics
@@ -21,11 +22,8 @@ _STAGES: Final[dict[Stage, str]] = {
     "evaluate": "judging the rules failed",
     "record": "recording the results failed",
 }
-# Of a state that ended in no error of ours: what the state machine calls it, and what to call it to a person.
-_ERRORS: Final = {
-    "States.Timeout": "it took too long",
-    "States.TaskFailed": "it ended with an error",
-}
+_AGAIN: Final = "; run the test again"
+_NO_STDERR: Final = "headgate: what the collector wrote could not be fetched\n"
 
 
 class RunGone(Exception):
@@ -98,17 +96,17 @@ def record(run_id: str, verdicts: list[Verdict]) -> None:
 def fail(run_id: str, stage: Stage, error: str, at_fault: str | None) -> None:
     """End the run as Error after a failure of the state machine's own. A run that has ended stays as it is.
 
-    `error` is the name of the error, `at_fault` a sentence on it where there is one.
+    `error` is what the state machine calls the error, `at_fault` a sentence on it where it is one of ours.
     """
     try:
         run = _unfinished(run_id)
     except RunGone:
         return
-    reason = f"{_STAGES[stage]}: {at_fault or _ERRORS.get(error, error)}"
+    reason = f"{_STAGES[stage]}: {at_fault or _reason(error)}"
     if stage == "prepare":
         after = run.refuse(reason, clock.now())
     else:
-        after = run.fail(f"{_stderr(run_id)}headgate: {reason}\n", clock.now())
+        after = run.fail(f"{_stderr_if_there(run_id)}headgate: {reason}\n", clock.now())
     metrics.count("RunStepsFailed")
     store.update(after)
     service.count_outcome(after)
@@ -120,6 +118,15 @@ def settle(run_id: str) -> None:
         service.settle_lost(_unfinished(run_id))
     except RunGone:
         return
+
+
+def _reason(error: str) -> str:
+    """An error that is not ours, to a person: by what Step Functions calls it, since its own words may tell of AWS."""
+    if error == "States.Timeout":
+        return "it took too long" + _AGAIN
+    if error.startswith("ECS."):
+        return "it could not be started" + _AGAIN
+    return "it ended with an error" + _AGAIN
 
 
 def _unfinished(run_id: str) -> Run:
@@ -140,6 +147,14 @@ def _stderr(run_id: str) -> str:
     """The notes of the preparation, then what the collector wrote; it ends with a line's end."""
     text = (store.file(run_id, "notes") or "") + (store.file(run_id, "stderr") or "")
     return text if not text or text.endswith("\n") else text + "\n"
+
+
+def _stderr_if_there(run_id: str) -> str:
+    """The same, for the end of a run that may be ending because the bucket does not answer."""
+    try:
+        return _stderr(run_id)
+    except (BotoCoreError, ClientError):
+        return _NO_STDERR
 
 
 def _result(run: Run, place: int, verdict: Verdict) -> RuleResult:
