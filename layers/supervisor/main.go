@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/headgate/headgate/layers/supervisor/internal/guard"
+	"github.com/headgate/headgate/layers/supervisor/internal/identity"
 	"github.com/headgate/headgate/layers/supervisor/internal/output"
 	"github.com/headgate/headgate/layers/supervisor/internal/relay"
 	"github.com/headgate/headgate/layers/supervisor/internal/settings"
@@ -30,6 +31,9 @@ var version = "development"
 
 // What the supervisor writes the collector's output to.
 const outputName = "agent.log"
+
+// Names the machine, where systemd or D-Bus is.
+const machineID = "/etc/machine-id"
 
 // How long a start that was called off may take to end what it started.
 const startGrace = 2 * time.Second
@@ -83,10 +87,16 @@ func run(arguments []string) error {
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	return supervise(signals, ours.Supervisor(self, passing.URL()))
+	instance, err := identity.Prepare(ours.Storage, machineID)
+	if err != nil {
+		return err
+	}
+	cfg := ours.Supervisor(self, passing.URL())
+	cfg.Agent.InstanceID = instance.ID
+	return supervise(signals, cfg, instance)
 }
 
-func supervise(signals context.Context, cfg config.Supervisor) error {
+func supervise(signals context.Context, cfg config.Supervisor, instance *identity.Identity) error {
 	logger, err := telemetry.NewLogger(cfg.Telemetry.Logs)
 	if err != nil {
 		return fmt.Errorf("make the logger: %w", err)
@@ -116,6 +126,10 @@ func supervise(signals context.Context, cfg config.Supervisor) error {
 		case <-time.After(startGrace):
 		}
 		return nil
+	}
+	if err := instance.Keep(); err != nil {
+		// It runs all the same, and tries again at the next start.
+		log.Printf("the instance's id could not be kept: %v", err)
 	}
 	<-signals.Done()
 	official.Shutdown()

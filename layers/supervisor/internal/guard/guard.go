@@ -1,4 +1,4 @@
-// Package guard stands between the supervisor and the collector until the collector runs, for two things.
+// Package guard stands between the supervisor and the collector until the collector runs, for three things.
 //
 // A collector ends with its supervisor, however that ends. The collector looks for its supervisor every five seconds
 // itself, but may hang before it does: nobody reads any more what it writes.
@@ -6,7 +6,11 @@
 // And supervisor v0.149.0 has a defect. It validates a new configuration with `validate --config NEW --config OLD`: it appends the
 // arguments that the collector runs with. The collector merges the two, so a broken configuration passes where the old
 // one fills its gap, and a good one is refused where the two contradict each other. A test of this package fails as
-// soon as the official packages do otherwise; then Mended goes.
+// soon as the official packages do otherwise; then the first part of Mended goes.
+//
+// And before it does anything else, the supervisor runs the collector once to learn about it. That collector would serve
+// its metrics on localhost:8888, as every collector does that is not told otherwise, so on a host where something
+// listens there the supervisor could not even start.
 package guard
 
 import (
@@ -14,10 +18,14 @@ import (
 	"os"
 	"strings"
 	"syscall"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Variable names the collector to the program that the supervisor starts in its place.
 const Variable = "HEADGATE_GUARDED_COLLECTOR"
+
+const withoutMetrics = "--set=service.telemetry.metrics.level=none"
 
 // Collector is the program to become, if this process was started in the collector's place.
 func Collector() (string, bool) {
@@ -37,15 +45,19 @@ func Exec(collector string, arguments []string) error {
 		return fmt.Errorf("tie the collector to its supervisor: %w", err)
 	}
 	argv := append([]string{collector}, Mended(arguments[1:])...)
-	if err := syscall.Exec(collector, argv, environment); err != nil {
+	if err := syscall.Exec(collector, argv, Bounded(environment, limitFiles...)); err != nil {
 		return fmt.Errorf("start the collector %s: %w", collector, err)
 	}
 	return nil
 }
 
-// Mended are the collector's arguments with only the first --config where they are those of `validate`.
+// Mended are the collector's arguments: with only the first --config where they are those of `validate`, and without
+// metrics of its own where it is run to be learned about.
 func Mended(arguments []string) []string {
 	if len(arguments) == 0 || arguments[0] != "validate" {
+		if len(arguments) >= 2 && arguments[0] == "--config" && onlyToLearn(arguments[1]) {
+			return append([]string{withoutMetrics}, arguments...)
+		}
 		return arguments
 	}
 	mended := []string{arguments[0]}
@@ -68,4 +80,24 @@ func Mended(arguments []string) []string {
 		}
 	}
 	return mended
+}
+
+// onlyToLearn tells whether the supervisor wrote the configuration to learn about the collector: each that it makes of
+// an assigned one says what the collector's telemetry is of.
+func onlyToLearn(path string) bool {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return false
+	}
+	var written struct {
+		Extensions map[string]any `yaml:"extensions"`
+		Service    struct {
+			Telemetry map[string]any `yaml:"telemetry"`
+		} `yaml:"service"`
+	}
+	if err := yaml.Unmarshal(content, &written); err != nil {
+		return false
+	}
+	_, opamp := written.Extensions["opamp"]
+	return opamp && written.Service.Telemetry == nil
 }

@@ -36,6 +36,36 @@ func TestMended(t *testing.T) {
 	}
 }
 
+func TestACollectorThatIsOnlyLearnedAboutServesNoMetrics(t *testing.T) {
+	for _, row := range []struct {
+		name, written string
+		without       bool
+	}{
+		{"to learn", "extensions: {opamp: {}}\nservice: {extensions: [opamp]}\n", true},
+		{"assigned", "extensions: {opamp: {}}\nservice: {extensions: [opamp], telemetry: {resource: {}}}\n", false},
+		{"not of the supervisor", "extensions: {}\nservice: {}\n", false},
+		{"no YAML", "{", false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "effective.yaml")
+			if err := os.WriteFile(path, []byte(row.written), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			given := []string{"--config", path, "--feature-gates=a"}
+			want := given
+			if row.without {
+				want = append([]string{"--set=service.telemetry.metrics.level=none"}, given...)
+			}
+			if got := guard.Mended(given); !slices.Equal(got, want) {
+				t.Errorf("%q", got)
+			}
+		})
+	}
+	if given := []string{"--config", "/nonexistent"}; !slices.Equal(guard.Mended(given), given) {
+		t.Error("a file that cannot be read changes the arguments")
+	}
+}
+
 // The day this fails, the guard has nothing left to mend.
 func TestTheSupervisorStillValidatesWithTheOldConfiguration(t *testing.T) {
 	folder := t.TempDir()

@@ -29,6 +29,10 @@ const (
 	applyTimeout = "HEADGATE_APPLY_TIMEOUT"
 )
 
+// Folders that configurations name by a variable, as those of the gallery do, each a part of the storage. There is often
+// no other place that the collector may write to.
+var folders = map[string]string{"STORAGE_DIRECTORY": "storage", "QUEUE_DIRECTORY": "queue"}
+
 // Settings are those of one host.
 type Settings struct {
 	Endpoint     string
@@ -74,6 +78,13 @@ func Read(arguments []string) (*Settings, error) {
 	// No configuration may send the token somewhere by naming the variable.
 	if err := os.Unsetenv(token); err != nil {
 		return nil, err
+	}
+	for name, folder := range folders {
+		if os.Getenv(name) == "" {
+			if err := os.Setenv(name, filepath.Join(s.Storage, folder)); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return s, s.check()
 }

@@ -22,6 +22,8 @@ func host(t *testing.T, changes map[string]string) {
 		"HEADGATE_COLLECTOR":        os.Args[0],
 		"HEADGATE_STORAGE":          folder,
 		"HEADGATE_APPLY_TIMEOUT":    "",
+		"STORAGE_DIRECTORY":         "",
+		"QUEUE_DIRECTORY":           "",
 	}
 	for name, value := range changes {
 		all[name] = value
@@ -102,5 +104,19 @@ func TestReadNamesWhatIsWrong(t *testing.T) {
 	host(t, nil)
 	if _, err := settings.Read([]string{"x"}); err == nil {
 		t.Error("an unknown argument passed")
+	}
+}
+
+func TestReadGivesConfigurationsFoldersThatTheyMayWriteTo(t *testing.T) {
+	host(t, map[string]string{"QUEUE_DIRECTORY": "/elsewhere"})
+	s, err := settings.Read(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := os.Getenv("STORAGE_DIRECTORY"), filepath.Join(s.Storage, "storage"); got != want {
+		t.Errorf("STORAGE_DIRECTORY: %q, not %q", got, want)
+	}
+	if got := os.Getenv("QUEUE_DIRECTORY"); got != "/elsewhere" {
+		t.Errorf("QUEUE_DIRECTORY: %q, which the host had set", got)
 	}
 }
