@@ -123,7 +123,7 @@ def _nowhere(request: Request, error: Exception) -> Response:
     if error.status_code == 405 and request.method in ("GET", "HEAD") and not of_program:
         # Where a form that was not accepted leaves the browser's address.
         shown = _problem(None, 405, "This address takes what a form sends; go to the form, and send it again")
-        shown.headers.update(error.headers or {})
+        shown.headers["Allow"] = problems.methods_at(request)
         return shown
     return problems.framework_error(request, error)
 

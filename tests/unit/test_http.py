@@ -8,7 +8,9 @@ from datetime import timedelta
 
 import pytest
 from botocore.exceptions import EndpointConnectionError
+from fastapi.testclient import TestClient
 
+from application.app import app as application
 from configurations.app import router as configurations
 from headgate import aws, clock
 from headgate.http import credentials
@@ -147,6 +149,20 @@ def test_what_the_description_leaves_out_tells_its_methods_as_well(ann: Member) 
     response = ann.http.delete(f"{API}/openapi.json")
 
     assert (response.status_code, response.headers["allow"]) == (405, "GET, HEAD")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("DELETE", "/sign-in", "GET, HEAD, POST"),
+        ("PUT", "/organizations/o/members", "GET, HEAD, POST"),
+        ("GET", "/sign-in/new-password", "POST"),
+    ],
+)
+def test_a_page_tells_all_its_methods_as_well(method: str, path: str, allowed: str) -> None:
+    response = TestClient(application).request(method, path)
+
+    assert (response.status_code, response.headers["allow"]) == (405, allowed)
 
 
 def test_head_works_where_get_does(ann: Member) -> None:

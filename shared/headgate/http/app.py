@@ -24,6 +24,8 @@ def create_app(title: str, routers: Sequence[APIRouter]) -> FastAPI:
     app.add_middleware(BodyLimit, max_bytes=MAX_BODY_BYTES)
     app.add_middleware(RequestContext)
     problems.install(app)
+    # Flat; those of the application itself are within its routers.
+    app.state.routes = [route for router in routers for route in router.routes]
     for router in routers:
         app.include_router(router)
     return app

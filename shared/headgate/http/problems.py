@@ -1,6 +1,5 @@
 """Errors as RFC 9457 problem responses. The one place that knows which error has which status."""
 
-import re
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Final
@@ -11,6 +10,7 @@ from fastapi.exceptions import RequestValidationError, ResponseValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
+from starlette.routing import Match, Route
 
 from headgate import errors
 from headgate.http.log import logger
@@ -196,9 +196,7 @@ def framework_error(request: Request, error: Exception) -> JSONResponse:
         case 404:
             return problem(request, 404, "not_found", "There is nothing at this path")
         case 405:
-            # What is outside of the description, such as the description itself, is known by its own route alone.
-            own = set(filter(None, (error.headers or {}).get("Allow", "").split(", ")))
-            allowed = ", ".join(sorted(_methods_at(request.app, request.url.path) | own | _head_with(own)))
+            allowed = methods_at(request)
             detail = f"{request.scope['method']} is not possible here; {allowed or 'nothing'} is"
             return problem(request, 405, "method_not_allowed", detail, headers={"Allow": allowed})
         case 413:
@@ -231,14 +229,10 @@ def _defect(request: Request, error: Exception) -> JSONResponse:
     return problem(request, 500, "internal_error", "The service itself failed; its log has this request id")
 
 
-def _methods_at(app: FastAPI, path: str) -> set[str]:
-    """Every method of every route at `path`: one route alone knows only its own."""
+def methods_at(request: Request) -> str:
+    """For `Allow`: every method of every route at the path, where one route alone knows only its own."""
     found: set[str] = set()
-    for template, operations in app.openapi()["paths"].items():
-        if re.fullmatch(re.sub(r"\\\{[^/]*?\\\}", "[^/]+", re.escape(template)), path):
-            found |= {method.upper() for method in operations}
-    return found | _head_with(found)
-
-
-def _head_with(methods: set[str]) -> set[str]:
-    return {"HEAD"} if "GET" in methods else set()
+    for route in request.app.state.routes:
+        if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
+            found |= route.methods or set()
+    return ", ".join(sorted(found | ({"HEAD"} if "GET" in found else set())))
