@@ -20,9 +20,11 @@ from fleets.wire import (
     RenewToken,
 )
 from headgate import errors
+from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
 from headgate.deployments import install as installs
 from headgate.deployments import mounts
 from headgate.deployments import service as deployments
+from headgate.deployments.model import DeploymentNotFound
 from headgate.fleets import service as fleets
 from headgate.http.app import create_app, lambda_handler
 from headgate.http.credentials import Reader, SessionAdmin, SessionMember, Writer
@@ -32,6 +34,7 @@ from headgate.http.parameters import DeploymentId, FleetId
 from headgate.http.problems import documented
 from headgate.http.routing import application_router
 from headgate.http.routing import router as group
+from headgate.http.wire import ids_in_body
 from headgate.instances import service as instances
 from web import pages
 
@@ -84,7 +87,8 @@ def list_instances(fleet_id: FleetId, caller: Reader, paging: Paging) -> Page[In
 @router.post("/{fleet_id}/install", responses=documented(409))
 def install(fleet_id: FleetId, body: InstallRequest, caller: Writer) -> InstallOut:
     """Compose the command that brings a host or a cluster into a deployment group."""
-    return InstallOut.of(body.platform, installs.compose(caller, fleet_id, body.options()))
+    with ids_in_body(deployment_id=DeploymentNotFound):
+        return InstallOut.of(body.platform, installs.compose(caller, fleet_id, body.options()))
 
 
 @router.get("/{fleet_id}/deployments")
@@ -98,7 +102,8 @@ def create_deployment(
     fleet_id: FleetId, body: CreateDeployment, caller: Writer, response: Response
 ) -> DeploymentChanged:
     """Create a deployment group that runs a published version."""
-    created, check = deployments.create(caller, fleet_id, **dict(body))
+    with ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound):
+        created, check = deployments.create(caller, fleet_id, **dict(body))
     response.headers["Location"] = f"/api/v1/public/fleets/{fleet_id}/deployments/{created.id}"
     return DeploymentChanged.with_check(created, check)
 
@@ -114,7 +119,8 @@ def patch_deployment(
     fleet_id: FleetId, deployment_id: DeploymentId, body: PatchDeployment, caller: Writer
 ) -> DeploymentChanged:
     """Change a group. `configuration_id` alone assigns its newest published version, null clears the assignment."""
-    return DeploymentChanged.with_check(*deployments.change(caller, fleet_id, deployment_id, body.changes()))
+    with ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound):
+        return DeploymentChanged.with_check(*deployments.change(caller, fleet_id, deployment_id, body.changes()))
 
 
 @by_hand.post("/fleets/{fleet_id}/token")

@@ -5,11 +5,13 @@ from fastapi.responses import PlainTextResponse, RedirectResponse
 
 from headgate import checker
 from headgate.checker.limits import in_lambda
+from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
 from headgate.http.app import create_app, lambda_handler
 from headgate.http.credentials import Reader, SessionMember, Writer
 from headgate.http.parameters import ConfigurationId, RunId, VersionNumber
 from headgate.http.routing import application_router
 from headgate.http.routing import router as group
+from headgate.http.wire import ids_in_body
 from headgate.rules import service as rules
 from headgate.runs import service as runs
 from testing import rule_pages
@@ -28,7 +30,8 @@ def start_run(body: StartRun, caller: Writer, response: Response) -> RunOut:
 
     The run is `Queued`; one that the testing service refuses is `Error` at once, its `stderr` saying why.
     """
-    run = runs.start(caller, body.as_start())
+    with ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound):
+        run = runs.start(caller, body.as_start())
     response.headers["Location"] = f"/api/v1/public/testing/runs/{run.id}"
     return RunOut.of(run)
 

@@ -49,6 +49,10 @@ class NotFound(HeadgateError):
 
     code = "not_found"
 
+    def named_by(self, field: str) -> None:
+        """Say which field of the request's body named it, where that is not plain from the path."""
+        self.detail = f"{field}: {self.detail}"
+
 
 class Gone(HeadgateError):
     """It was there, and will not be again."""
@@ -104,6 +108,10 @@ class Unavailable(HeadgateError):
     """A part of this service cannot answer just now. Nothing was saved."""
 
     code = "unavailable"
+
+    def so(self, consequence: str) -> None:
+        """Say what that means for the request, and what to do: who raised it knew neither."""
+        self.detail = f"{self.detail}; {consequence}"
 
 
 class Contention(Unavailable):

@@ -87,6 +87,27 @@ def test_drafts_are_not_assigned(ann: Member, join: JoinWith, configuration_id: 
     assert add(ann, at, new_id("cfg"), name="h").status_code == 404
 
 
+def test_what_is_not_there_is_told_by_the_field_that_named_it(ann: Member, configuration_id: str) -> None:
+    at, nowhere = server(ann), new_id("cfg")
+    one = f"{at}/{add(ann, at, configuration_id).json()['id']}"
+    answers = [
+        add(ann, at, nowhere, "h"),
+        add(ann, at, configuration_id, "h", n=9),
+        ann.http.patch(one, json={"configuration_id": nowhere}),
+        ann.http.patch(one, json={"version_number": 9}),
+        # Named by the path.
+        ann.http.patch(f"{at}/{new_id('dep')}", json={"version_number": 1}),
+    ]
+
+    assert [(answer.status_code, answer.json()["detail"]) for answer in answers] == [
+        (404, "configuration_id: No such configuration"),
+        (404, "version_number: No such version"),
+        (404, "configuration_id: No such configuration"),
+        (404, "version_number: No such version"),
+        (404, "No such deployment"),
+    ]
+
+
 @pytest.mark.parametrize("no_id", ["", "x", "cfg_x", "dep_01h455vb4pex5vsknk084sn02q"])
 def test_what_is_no_configurations_id_is_422_naming_the_field(ann: Member, configuration_id: str, no_id: str) -> None:
     at = server(ann)
@@ -139,7 +160,11 @@ def test_a_kubernetes_group_needs_a_role_for_good(ann: Member, configuration_id:
     one = f"{at}/{made['id']}"
 
     assert (made["role"], made["replicas"], made["namespace"]) == ("gateway", 3, "otel")
-    assert ann.http.patch(one, json={"role": "node"}).status_code == 422
+    refused = ann.http.patch(one, json={"role": "gateway"})
+    assert (refused.status_code, refused.json()["errors"]) == (
+        422,
+        [{"loc": ["body", "role"], "message": "The role is set when a group is created, and cannot be changed"}],
+    )
     cleared = ann.http.patch(one, json={"replicas": None, "namespace": None}).json()
     assert (cleared["role"], cleared["replicas"], cleared["namespace"]) == ("gateway", None, None)
     assert (cleared["version_number"], cleared["warnings"]) == (1, [])

@@ -119,7 +119,8 @@ def test_a_group_of_another_fleet_is_404(ann: Member) -> None:
     one, two = (create(ann, label).json()["id"] for label in "ab")
     elsewhere = store.ids(two, 1)[0]
 
-    assert install(ann, one, "docker", deployment_id=elsewhere).status_code == 404
+    refused = install(ann, one, "docker", deployment_id=elsewhere)
+    assert (refused.status_code, refused.json()["detail"]) == (404, "deployment_id: No such deployment")
     assert install(ann, one, "docker", deployment_id="x").status_code == 404
 
 

@@ -147,7 +147,9 @@ def test_a_draft_of_another_member_is_404(ann: Member, bob: Member) -> None:
     body = {**VALID, "configuration_id": new_id("cfg"), "version_number": 1}
     del body["yaml"]
 
-    assert bob.http.post(f"{API}/testing/runs", json=body).status_code == 404
+    response = bob.http.post(f"{API}/testing/runs", json=body)
+
+    assert (response.status_code, response.json()["detail"]) == (404, "configuration_id: No such configuration")
 
 
 def test_a_run_of_a_yaml_is_its_creators(ann: Member, bob: Member) -> None:
@@ -371,6 +373,7 @@ def test_when_the_checker_cannot_be_asked_no_run_is_made(ann: Member, monkeypatc
     response = ann.http.post(f"{API}/testing/runs", json=VALID)
 
     assert response.status_code == 503, response.text
+    assert response.json()["detail"].endswith("; no test run was made, try again shortly")
     assert (
         aws.dynamodb().scan(
             TableName=settings().runs_table,

@@ -1,13 +1,28 @@
 """What the bodies of several functions have in common."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, model_validator
 
 from headgate.configurations.model import COLLECTOR_VERSION
+from headgate.errors import NotFound
 from headgate.identity.model import Principal
 
 _Value = TypeVar("_Value")
+
+
+@contextmanager
+def ids_in_body(**fields: type[NotFound]) -> Iterator[None]:
+    """What is not found is told with the field of the body that named it: `ids_in_body(fleet_id=FleetNotFound)`."""
+    try:
+        yield
+    except NotFound as error:
+        for field, kind in fields.items():
+            if isinstance(error, kind):
+                error.named_by(field)
+        raise
 
 
 def _present(value: _Value | None) -> _Value:
