@@ -4,7 +4,16 @@ import re
 from collections.abc import Sequence
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from headgate.clock import rfc3339
 from headgate.deployments.install import Install, Options
@@ -73,6 +82,16 @@ class PatchDeployment(Patch):
     version_number: Annotated[Number | None, PRESENT] = Field(default=None)
     replicas: Replicas | None = None
     namespace: Namespace | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _role_stays(cls, given: object) -> object:
+        if isinstance(given, dict) and "role" in given:
+            # "Unknown" would be odd for a field of every answer.
+            fixed = PydanticCustomError("fixed", "The role is set when a group is created, and cannot be changed")
+            place = InitErrorDetails(type=fixed, loc=("role",), input=given["role"])
+            raise ValidationError.from_exception_data(cls.__name__, [place])
+        return given
 
     def changes(self) -> dict[str, str | int | None]:
         return self.model_dump(exclude_unset=True)
