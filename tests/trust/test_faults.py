@@ -169,7 +169,7 @@ def counting(asked: list[str], at: int | None, outage: str) -> Callable[..., dic
         if len(asked) - 1 == at:
             failure = OUTAGES[outage]
             if failure is not None:
-                raise failure
+                raise type(failure)(failure.detail)
             for pid in checker.of_this_process().pids():
                 os.kill(pid, signal.SIGKILL)
                 wait_until_ended(pid)

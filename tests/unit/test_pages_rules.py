@@ -102,6 +102,7 @@ def test_what_was_typed_stays_when_the_sandbox_does_not_answer(ada: Browser, con
     answer = ada.post(configuration_id, **RULE)
 
     assert answer.status_code == 503
+    assert "no rule was saved, try again shortly" in answer.text
     assert 'value="typed name"' in answer.text
     assert "attributes[&quot;x&quot;] == 1</textarea>" in answer.text
     assert 'role="alert"' in answer.text

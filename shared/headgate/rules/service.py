@@ -9,7 +9,7 @@ from headgate import engine, races
 from headgate.audit import service as audit
 from headgate.configurations import service as configurations
 from headgate.configurations.model import Version
-from headgate.errors import FieldError, Invalid
+from headgate.errors import FieldError, Invalid, Unavailable
 from headgate.identity.model import Caller
 from headgate.ids import new_id
 from headgate.rules import store
@@ -68,12 +68,15 @@ def require_judgeable(version: Version, pipeline: str, signal_type: Signal, rule
     """Raises Invalid unless the version has the pipeline and the OTTL parser takes the rules, Unavailable."""
     try:
         signals = engine.signals_of(version.yaml or "", pipeline, signal_type)
+        engine.require_compilable(signals, rules)
     except engine.RunRefused as refused:
         raise Invalid(refused.reason, [FieldError(("path", "pipeline"), refused.reason)]) from refused
     except engine.Unpreparable as problem:
         place = ("body", "signal_type") if problem.field == "signal_type" else ("path", "pipeline")
         raise Invalid(problem.message, [FieldError(place, problem.message)]) from problem
-    engine.require_compilable(signals, rules)
+    except Unavailable as outage:
+        outage.so("no rule was saved, try again shortly")
+        raise
 
 
 def settle(

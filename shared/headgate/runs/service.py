@@ -94,6 +94,9 @@ def start(caller: Caller, asked: Start) -> Run:
         raise problem.as_invalid() from problem
     except engine.RunRefused as refused:
         refusal = refused.reason
+    except errors.Unavailable as outage:
+        outage.so("no test run was made, try again shortly")
+        raise
     version = asked.collector_version or source.collector_version
     if refusal is None and not _is_installed(version):
         refusal = f"collector {version} is not installed on the test runner"
