@@ -122,7 +122,7 @@ SAM := $(CURDIR)/$(SAM_VENV)/bin/sam
 
 deploy: venv $(SAM_VENV)/.ready ## Deploy to AWS; asks what it has to know (STAGE=, PARAMETERS=, YES=1, RELEASES=no)
 	@$(PY) -m scripts.deploy --stage "$(STAGE)" --parameters "$(PARAMETERS)" --sam "$(SAM)" \
-		$(if $(YES),--yes) $(if $(filter no,$(RELEASES)),--no-releases)
+		$(if $(YES),--yes) $(if $(filter no,$(RELEASES)),--no-releases) $(if $(BUILD_DIR),--build-dir "$(BUILD_DIR)")
 
 destroy: venv $(SAM_VENV)/.ready ## Remove from AWS, after asking (STAGE=)
 	@$(PY) -m scripts.destroy --stage "$(STAGE)" --sam "$(SAM)"

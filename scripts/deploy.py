@@ -14,8 +14,9 @@ import os
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
-from scripts import runner_image, stack
+from scripts import runner_image, stack, versions
 from scripts.stack import ROOT, Account, Stack, Stage, Stop
 
 _NO_ENGINE = """\
@@ -24,6 +25,9 @@ All else will work: configurations, validation, linting, flows, fleets. Each tes
 test runner failed, until somebody runs `make deploy` where there is one."""
 # From which CloudFormation takes no update.
 _DEAD = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED", "DELETE_FAILED")
+_STUCK = """\
+The stack {name} is UPDATE_ROLLBACK_FAILED: a deployment failed, and so did its undoing. Mend what the stack's events in
+the console complain of, then `aws cloudformation continue-update-rollback --stack-name {name}`, then deploy again."""
 
 
 def main() -> int:
@@ -33,6 +37,7 @@ def main() -> int:
     parser.add_argument("--yes", action="store_true", help="ask nothing; what is not given keeps its default")
     parser.add_argument("--no-releases", dest="releases", action="store_false", help="leave installs as they are")
     parser.add_argument("--sam", default=str(ROOT / ".venv-sam" / "bin" / "sam"), help="the SAM command")
+    parser.add_argument("--build-dir", type=Path, default=ROOT / ".aws-sam" / "build", help="where SAM builds")
     options = parser.parse_args()
     try:
         _deploy(options)
@@ -51,6 +56,8 @@ def _deploy(options: argparse.Namespace) -> None:
     before = stack.find(stage.stack_name)
     if before and before.status in _DEAD:
         raise Stop(f"The stack {stage.stack_name} is {before.status}: remove it with `make destroy STAGE={stage.name}`")
+    if before and before.status == "UPDATE_ROLLBACK_FAILED":
+        raise Stop(_STUCK.format(name=stage.stack_name))
     if before and before.status.endswith("_IN_PROGRESS"):
         raise Stop(f"The stack {stage.stack_name} is {before.status}: somebody else is at it, or wait")
     ask = sys.stdin.isatty() and not options.yes
@@ -64,15 +71,20 @@ def _deploy(options: argparse.Namespace) -> None:
     if before is None:
         parameters = _first(stage, account, parameters, ask=ask)
 
+    # Not what the stack has, which a new release leaves behind: the layer holds the collector of this one alone.
+    parameters.setdefault("CollectorVersion", _value("CollectorVersion", {}, None))
+
     built = {name: _value(name, parameters, before) for name in ("PythonRuntime", "Architecture")}
     # The layers' makefiles know nothing of parameters.
     variables = {"RUNTIME": built["PythonRuntime"], "ARCHITECTURE": built["Architecture"]}
-    _sam(options.sam, "build", "--build-in-source", *_overrides(built), **variables)
+    _sam(options.sam, "build", "--build-in-source", f"--build-dir={options.build_dir}", *_overrides(built), **variables)
+    _check_collector(options.build_dir, parameters["CollectorVersion"])
     if before and engine:
-        _push(engine, before, parameters)
-    deployed = _apply(options, stage, parameters, ask=ask)
+        _push(options.build_dir, engine, before, parameters)
+    undone = before.updated if before and before.status == "UPDATE_ROLLBACK_COMPLETE" else ""
+    deployed = _apply(options, stage, parameters, before, undone, ask=ask)
     if not before and engine:
-        _push(engine, deployed, parameters)
+        _push(options.build_dir, engine, deployed, parameters)
     bucket = deployed.outputs["BucketName"]
     _python("scripts.build_flows", "--bucket", bucket)
     if options.releases:
@@ -80,7 +92,7 @@ def _deploy(options: argparse.Namespace) -> None:
     if not deployed.parameters.get("FleetEndpoint") and not deployed.parameters.get("DomainName"):
         # Its own address is known to the stack only now that it is there.
         endpoint = {"FleetEndpoint": deployed.outputs["BaseUrl"]}
-        deployed = _apply(options, stage, {**parameters, **endpoint}, ask=False)
+        deployed = _apply(options, stage, {**parameters, **endpoint}, deployed, undone, ask=False)
     _conclude(deployed, first=before is None, with_runner=engine is not None)
 
 
@@ -105,20 +117,41 @@ def _first(stage: Stage, account: Account, parameters: dict[str, str], *, ask: b
     return {**parameters, **{name: value for name, value in answers.items() if value}}
 
 
-def _apply(options: argparse.Namespace, stage: Stage, parameters: dict[str, str], *, ask: bool) -> Stack:
-    """Bring the stack to what was built. Raises Stop."""
+def _apply(
+    options: argparse.Namespace,
+    stage: Stage,
+    parameters: dict[str, str],
+    there: Stack | None,
+    undone: str,
+    *,
+    ask: bool,
+) -> Stack:
+    """Bring the stack to what was built. `undone` tells the deployment before, where that failed. Raises Stop."""
+    built = options.build_dir / "template.yaml"
+    versions.stamp(built, {**(there.parameters if there else {}), **parameters}, undone)
     quietly = [] if ask else ["--no-confirm-changeset"]
-    _sam(options.sam, "deploy", "--config-env", stage.name, *quietly, *_overrides(parameters))
+    where = [f"--template-file={built}", f"--config-file={ROOT / 'samconfig.toml'}", "--config-env", stage.name]
+    _sam(options.sam, "deploy", *where, *quietly, *_overrides(parameters))
     found = stack.find(stage.stack_name)
     if found is None or "BucketName" not in found.outputs:
         raise Stop("The stack was not deployed.")
     return found
 
 
-def _push(engine: str, there: Stack, parameters: dict[str, str]) -> None:
-    version = _value("CollectorVersion", parameters, there)
+def _check_collector(build_dir: Path, version: str) -> None:
+    """Raises Stop if the functions would ask for a collector that their layer does not hold."""
+    held = runner_image.versions(build_dir)
+    if version not in held:
+        raise Stop(
+            f"CollectorVersion is {version}, and the layer holds {', '.join(held) or 'none'}, that of "
+            "layers/collector/manifest.yaml: every validation would answer 503. Nothing was deployed."
+        )
+
+
+def _push(build_dir: Path, engine: str, there: Stack, parameters: dict[str, str]) -> None:
     architecture = _value("Architecture", parameters, there)
-    runner_image.push(engine, there.outputs["RunnerRepositoryUri"], version, architecture)
+    repository = there.outputs["RunnerRepositoryUri"]
+    runner_image.push(engine, repository, parameters["CollectorVersion"], architecture, build_dir)
 
 
 def _value(name: str, parameters: dict[str, str], there: Stack | None) -> str:

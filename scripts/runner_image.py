@@ -13,7 +13,6 @@ import zstandard
 from scripts.stack import ROOT, Stop
 
 ENGINES: Final = ("docker", "podman", "finch")
-_LAYER: Final = ROOT / ".aws-sam" / "build" / "CollectorLayer" / "collectors"
 _PLATFORMS: Final = {"x86_64": "linux/amd64", "arm64": "linux/arm64"}
 
 
@@ -25,11 +24,16 @@ def engine() -> str | None:
     return None
 
 
-def push(engine: str, repository: str, version: str, architecture: str, layer: Path = _LAYER) -> None:
-    """Build the image and push it as `<repository>:<version>`. Raises Stop."""
+def versions(build_dir: Path) -> list[str]:
+    """The collectors in the layer that SAM built there."""
+    return sorted(path.parent.name for path in _layer(build_dir).glob("*/otelcol-contrib.zst"))
+
+
+def push(engine: str, repository: str, version: str, architecture: str, build_dir: Path) -> None:
+    """Build the image of what SAM built there, and push it as `<repository>:<version>`. Raises Stop."""
     with tempfile.TemporaryDirectory() as folder:
         collectors = Path(folder, "collectors")
-        _unpack(layer, collectors)
+        _unpack(_layer(build_dir), collectors)
         _sign_in(engine, repository.partition("/")[0])
         image = f"{repository}:{version}"
         _run(
@@ -40,6 +44,10 @@ def push(engine: str, repository: str, version: str, architecture: str, layer: P
             str(ROOT / "layers" / "collector"),
         )
         _run(engine, "push", image)
+
+
+def _layer(build_dir: Path) -> Path:
+    return build_dir / "CollectorLayer" / "collectors"
 
 
 def _unpack(layer: Path, collectors: Path) -> None:

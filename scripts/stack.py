@@ -27,9 +27,10 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """A stack that is there. `status` is CloudFormation's word."""
+    """A stack that is there. `status` is CloudFormation's word; `updated` tells one update from the next."""
 
     status: str
+    updated: str
     parameters: Mapping[str, str]
     outputs: Mapping[str, str]
 
@@ -86,10 +87,12 @@ def find(stack_name: str) -> Stack | None:
         if "does not exist" in error.response["Error"]["Message"]:
             return None
         raise Stop(f"CloudFormation does not show the stack {stack_name}: {error}") from error
-    if found["StackStatus"] == "DELETE_COMPLETE":
+    # In review: a first change set was made and not agreed to, or failed. It holds nothing.
+    if found["StackStatus"] in ("DELETE_COMPLETE", "REVIEW_IN_PROGRESS"):
         return None
     return Stack(
         status=found["StackStatus"],
+        updated=str(found.get("LastUpdatedTime", found["CreationTime"])),
         parameters={one["ParameterKey"]: one.get("ParameterValue", "") for one in found.get("Parameters", [])},
         outputs={one["OutputKey"]: one["OutputValue"] for one in found.get("Outputs", [])},
     )

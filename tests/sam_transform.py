@@ -1,6 +1,7 @@
 """Prints template.yaml as JSON: as it reads, and after SAM's transformation. Runs in the environment of the SAM CLI.
 
-Arguments `Layer=content` give layers another content, as a new build of them would.
+Arguments `Layer=content` give layers another content, as a new build of them would; `Parameter=value` is what a
+deployment would be given; `template=path` reads another file.
 """
 
 import copy
@@ -27,8 +28,8 @@ class NoManagedPolicies(ManagedPolicyLoader):
 
 
 def main() -> None:
-    contents = dict(argument.split("=") for argument in sys.argv[1:])
-    document: dict[str, Any] = yaml_parse((ROOT / "template.yaml").read_text())
+    contents = dict(argument.split("=", 1) for argument in sys.argv[1:])
+    document: dict[str, Any] = yaml_parse(Path(contents.get("template", ROOT / "template.yaml")).read_text())
     machine = yaml_parse((ROOT / "statemachines" / "test_run.asl.yaml").read_text())
     packaged = copy.deepcopy(document)
     for name, resource in packaged["Resources"].items():
@@ -39,7 +40,7 @@ def main() -> None:
                 resource["Properties"]["ContentUri"] = f"s3://bucket/{contents.get(name, name)}"
             case "AWS::Serverless::StateMachine":
                 resource["Properties"]["DefinitionUri"] = "s3://bucket/machine"
-    values = {name: one["Default"] for name, one in document["Parameters"].items() if "Default" in one}
+    values = {name: contents.get(name, one.get("Default", "")) for name, one in document["Parameters"].items()}
     transformed = transform(packaged, values, NoManagedPolicies())
     print(json.dumps({"document": document, "machine": machine, "resources": transformed["Resources"]}))
 

@@ -11,16 +11,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import boto3
 import pytest
-import zstandard
 
 from headgate_local import aws_server, template
-from scripts import runner_image
+from scripts import deploy, runner_image, stack
 from scripts.stack import Stop
 
 pytestmark = pytest.mark.contract
@@ -29,7 +28,7 @@ ROOT = template.PATH.parent
 VERSION = str(template.read().resolve({"Ref": "CollectorVersion"}))
 STAND_IN = """\
 #!{python}
-import json, os, pathlib, sys
+import json, os, pathlib, sys, yaml
 name, arguments = pathlib.Path(sys.argv[0]).name, sys.argv[1:]
 shown = {{"command": name, "arguments": arguments}}
 if arguments[:1] == ["login"]:
@@ -42,15 +41,29 @@ for one in arguments:
         )
 if arguments[:1] == ["build"] and name == "sam":
     shown["variables"] = {{key: os.environ.get(key) for key in ("RUNTIME", "ARCHITECTURE")}}
+if arguments[:1] == ["deploy"]:
+    (built,) = [pathlib.Path(one.partition("=")[2]) for one in arguments if one.startswith("--template-file=")]
+    functions = yaml.safe_load(built.read_text())["Resources"].items()
+    shown["stamps"] = {{
+        key: one["Properties"]["Environment"]["Variables"]["HEADGATE_PARAMETERS"]
+        for key, one in functions if one["Type"] == "AWS::Serverless::Function"
+    }}
 with open({calls!r}, "a") as file:
     file.write(json.dumps(shown) + "\\n")
 {more}
 """
-# Makes what the stack holds, with the parameters of the command, as SAM would.
+# Leaves what a build leaves, and makes what the stack holds, with the parameters of the command, as SAM would.
 OF_SAM = """\
-import boto3
+import boto3, zstandard
 cloudformation = boto3.client("cloudformation")
-if arguments[0] == "deploy":
+if arguments[0] == "build":
+    (folder,) = [pathlib.Path(one.partition("=")[2]) for one in arguments if one.startswith("--build-dir=")]
+    folder.mkdir(exist_ok=True)
+    (folder / "template.yaml").write_text(pathlib.Path(%r).read_text())
+    collector = folder / "CollectorLayer" / "collectors" / %r / "otelcol-contrib.zst"
+    collector.parent.mkdir(parents=True, exist_ok=True)
+    collector.write_bytes(zstandard.compress(b"a collector"))
+elif arguments[0] == "deploy":
     given = dict(one.split("=", 1) for one in arguments[arguments.index("--parameter-overrides") + 1:])
     given = {key: json.loads(value) for key, value in given.items()}
     body = json.loads(pathlib.Path(%r).read_text())
@@ -93,12 +106,27 @@ def stack_of_the_template() -> dict[str, Any]:
     }
 
 
+# What a build leaves, as far as a deployment looks into it; test_template.py deploys the whole.
+BUILT = {
+    "Parameters": {"FleetEndpoint": {"Default": ""}, "AlarmEmail": {"Default": ""}},
+    "Resources": {
+        "FleetsFunction": {
+            "Type": "AWS::Serverless::Function",
+            "Properties": {"Environment": {"Variables": {"HEADGATE_FLEET_ENDPOINT": {"Ref": "FleetEndpoint"}}}},
+        },
+        "MailFunction": {"Type": "AWS::Serverless::Function", "Properties": {}},
+        "AlarmMail": {"Type": "AWS::SNS::Subscription", "Properties": {"Endpoint": {"Ref": "AlarmEmail"}}},
+    },
+}
+
+
 @dataclass(frozen=True)
 class Machine:
-    """An operator's machine: what is on its PATH, and what was called there."""
+    """An operator's machine: what is on its PATH, what was called there, and where SAM builds."""
 
     programs: Path
     calls: Path
+    build_dir: Path
 
     def has(self, name: str, more: str = "") -> None:
         path = self.programs / name
@@ -112,7 +140,7 @@ class Machine:
         variables = {name: value for name, value in os.environ.items() if name not in without} | {"PATH": path}
         command = ["make", "--old-file=.venv/.ready", "--old-file=.venv-sam/.ready", *arguments]
         # What is installed on hosts is built and published by commands of its own, with tests of their own.
-        command += [f"SAM={self.programs / 'sam'}", "RELEASES=no"]
+        command += [f"SAM={self.programs / 'sam'}", f"BUILD_DIR={self.build_dir}", "RELEASES=no"]
         options: dict[str, Any] = {"cwd": ROOT, "env": variables, "capture_output": True, "text": True, "check": False}
         if not terminal:
             return subprocess.run(command, input=given, **options)
@@ -136,13 +164,15 @@ class Machine:
 
 
 @pytest.fixture
-def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
+def machine(tmp_path: Path) -> Iterator[Machine]:
     programs = tmp_path / "bin"
     programs.mkdir()
     body = tmp_path / "stack.json"
     body.write_text(json.dumps(stack_of_the_template()))
-    made = Machine(programs, tmp_path / "calls.jsonl")
-    made.has("sam", OF_SAM % str(body))
+    built = tmp_path / "built.yaml"
+    built.write_text(json.dumps(BUILT))
+    made = Machine(programs, tmp_path / "calls.jsonl", tmp_path / "build")
+    made.has("sam", OF_SAM % (str(built), VERSION, str(body)))
     with aws_server.running():
         yield made
         if bucket := outputs("headgate").get("BucketName"):
@@ -153,17 +183,6 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine
             boto3.client("ecr").delete_repository(repositoryName=repository["repositoryName"], force=True)
 
 
-@pytest.fixture
-def layer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """What `sam build` leaves: here the stand-in leaves nothing, and a build that is there stays as it is."""
-    folder = ROOT / ".aws-sam" / "build" / "CollectorLayer" / "collectors" / "0.0.1"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "otelcol-contrib.zst").write_bytes(zstandard.compress(b"a collector"))
-    yield folder
-    (folder / "otelcol-contrib.zst").unlink()
-    folder.rmdir()
-
-
 def outputs(stack_name: str) -> dict[str, str]:
     try:
         (found,) = boto3.client("cloudformation").describe_stacks(StackName=stack_name)["Stacks"]
@@ -172,12 +191,20 @@ def outputs(stack_name: str) -> dict[str, str]:
     return {one["OutputKey"]: one["OutputValue"] for one in found.get("Outputs", [])}
 
 
+def change(stack_name: str, **parameters: str) -> None:
+    """Give a stack other parameters than its template's defaults, as one of an older release has."""
+    given = [{"ParameterKey": key, "ParameterValue": value} for key, value in parameters.items()]
+    boto3.client("cloudformation").update_stack(
+        StackName=stack_name, TemplateBody=json.dumps(stack_of_the_template()), Parameters=given
+    )
+
+
 def parameters(stack_name: str) -> dict[str, str]:
     (found,) = boto3.client("cloudformation").describe_stacks(StackName=stack_name)["Stacks"]
     return {one["ParameterKey"]: one.get("ParameterValue", "") for one in found["Parameters"]}
 
 
-def test_a_new_account_comes_up_in_one_go(machine: Machine, layer: Path) -> None:
+def test_a_new_account_comes_up_in_one_go(machine: Machine) -> None:
     machine.has("docker")
 
     done = machine.make("deploy", given='Acme "Edge"\nada@example.com\n\ny\n', terminal=True)
@@ -199,13 +226,14 @@ def test_a_new_account_comes_up_in_one_go(machine: Machine, layer: Path) -> None
     index = boto3.client("s3").get_object(Bucket=outputs("headgate")["BucketName"], Key="flows/index.json")
     assert len(json.loads(index["Body"].read())) > 10
     assert "ada@example.com has the password" in done.stdout
-    # The second time is about one thing only.
-    assert [("--no-confirm-changeset" in one["arguments"]) for one in machine.called("sam", "deploy")] == [False, True]
+    # The second time is about one thing only, which reaches the functions that it is for.
+    deployments = machine.called("sam", "deploy")
+    assert [("--no-confirm-changeset" in one["arguments"]) for one in deployments] == [False, True]
+    first, second = (one["stamps"] for one in deployments)
+    assert {name for name in first if first[name] != second[name]} == {"FleetsFunction"}
 
 
-def test_the_image_holds_the_layers_collectors_and_no_list_of_processes_the_password(
-    machine: Machine, layer: Path
-) -> None:
+def test_the_image_holds_the_layers_collectors_and_no_list_of_processes_the_password(machine: Machine) -> None:
     machine.has("podman")
 
     done = machine.make("deploy", "YES=1", "PARAMETERS=Architecture=arm64")
@@ -214,7 +242,7 @@ def test_the_image_holds_the_layers_collectors_and_no_list_of_processes_the_pass
     (login,) = machine.called("podman", "login")
     assert (login["password_on_stdin"], "--password-stdin" in login["arguments"]) == (True, True)
     (build,) = machine.called("podman", "build")
-    assert ["0.0.1/otelcol-contrib", "a collector", True] in build["collectors"]
+    assert build["collectors"] == [[f"{VERSION}/otelcol-contrib", "a collector", True]]
     image = f"123456789012.dkr.ecr.us-east-1.amazonaws.com/headgate-runner:{VERSION}"
     assert (build["arguments"][1:5], image in build["arguments"]) == (
         ["--platform", "linux/arm64", "--build-arg", f"VERSION={VERSION}"],
@@ -224,19 +252,101 @@ def test_the_image_holds_the_layers_collectors_and_no_list_of_processes_the_pass
     assert machine.called("sam", "build")[0]["variables"]["ARCHITECTURE"] == "arm64"
 
 
-def test_an_upgrade_brings_the_image_before_what_needs_it_and_asks_nothing_new(machine: Machine, layer: Path) -> None:
+def test_an_upgrade_brings_the_image_before_what_needs_it_and_asks_nothing_new(machine: Machine) -> None:
     machine.has("docker")
     first = machine.make("deploy", "STAGE=dev", "YES=1", "PARAMETERS=AlarmEmail=ops@example.com")
+    before = machine.called("sam", "deploy")[-1]["stamps"]
     machine.calls.unlink()
 
-    again = machine.make("deploy", "STAGE=dev", "YES=1", "PARAMETERS=CollectorVersion=9.9.9")
+    again = machine.make("deploy", "STAGE=dev", "YES=1", "PARAMETERS=RateLimitPerMinute=61")
 
     assert (first.returncode, again.returncode) == (0, 0), first.stderr + again.stderr
     assert machine.order() == ["docker info", "sam build", "docker login", "docker build", "docker push", "sam deploy"]
-    assert machine.called("docker", "push")[0]["arguments"][1].endswith(":9.9.9")
     known = parameters("headgate-dev")
-    assert (known["AlarmEmail"], known["CollectorVersion"]) == ("ops@example.com", "9.9.9")
+    assert (known["AlarmEmail"], known["RateLimitPerMinute"]) == ("ops@example.com", "61")
     assert known["DeploymentType"] == "AllAtOnce"
+    # What the stack was given before counts.
+    assert machine.called("sam", "deploy")[0]["stamps"] == before
+
+
+def test_a_release_brings_its_collector_whatever_the_stack_has(machine: Machine) -> None:
+    """The layer holds one: functions that went on asking for the one before would answer 503."""
+    machine.make("deploy", "YES=1")
+    change("headgate", CollectorVersion="0.0.1")
+
+    done = machine.make("deploy", "YES=1")
+
+    assert done.returncode == 0, done.stderr
+    assert parameters("headgate")["CollectorVersion"] == VERSION
+
+
+def test_a_collector_that_was_not_built_is_not_deployed(machine: Machine) -> None:
+    done = machine.make("deploy", "YES=1", "PARAMETERS=CollectorVersion=9.9.9")
+
+    assert done.returncode != 0
+    assert f"CollectorVersion is 9.9.9, and the layer holds {VERSION}" in done.stderr
+    assert machine.called("sam", "deploy") == []
+
+
+def test_a_first_change_set_that_nobody_agreed_to_is_no_stack(machine: Machine) -> None:
+    """CloudFormation goes on naming one, IN_PROGRESS for ever."""
+    boto3.client("cloudformation").create_change_set(
+        StackName="headgate",
+        ChangeSetName="declined",
+        ChangeSetType="CREATE",
+        TemplateBody=json.dumps(stack_of_the_template()),
+    )
+    assert stack.find("headgate") is None
+
+    done = machine.make("destroy", given="headgate\n")
+
+    assert "There is no stack headgate" in done.stderr
+
+
+def test_after_a_deployment_that_was_undone_every_function_is_published_again(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its versions are still there, and Lambda publishes nothing that equals the last one."""
+    assert machine.make("deploy", "YES=1").returncode == 0
+    find, found = stack.find, stack.find("headgate")
+    assert found is not None
+    answers = iter([replace(found, status="UPDATE_ROLLBACK_COMPLETE", updated="2026-11-21")])
+    monkeypatch.setattr(stack, "find", lambda name: next(answers, None) or find(name))
+    monkeypatch.setattr(runner_image, "engine", lambda: None)
+    # Another limit, so that there is something to update; none of these functions depends on it.
+    options = [
+        "--yes",
+        "--no-releases",
+        "--parameters=RateLimitPerMinute=61",
+        f"--sam={machine.programs / 'sam'}",
+        f"--build-dir={machine.build_dir}",
+    ]
+    monkeypatch.setattr(sys, "argv", ["deploy", *options])
+
+    assert deploy.main() == 0
+
+    before, after = (one["stamps"] for one in machine.called("sam", "deploy")[-2:])
+    assert [name for name in before if before[name] == after[name]] == []
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        ("ROLLBACK_COMPLETE", "remove it with `make destroy STAGE=prod`"),
+        ("UPDATE_IN_PROGRESS", "somebody else is at it"),
+        ("UPDATE_ROLLBACK_FAILED", "continue-update-rollback --stack-name headgate"),
+    ],
+)
+def test_a_stack_that_takes_no_update_is_left_alone(
+    machine: Machine, status: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    there = stack.Stack(status=status, updated="", parameters={}, outputs={})
+    monkeypatch.setattr(stack, "find", lambda name: there if name == "headgate" else None)
+    monkeypatch.setattr(sys, "argv", ["deploy", "--yes", "--sam", str(machine.programs / "sam")])
+
+    assert deploy.main() != 0
+    assert said in capsys.readouterr().err
+    assert not machine.calls.exists()
 
 
 def test_without_a_container_engine_it_says_what_will_not_work(machine: Machine) -> None:
@@ -252,7 +362,9 @@ def test_without_a_container_engine_it_says_what_will_not_work(machine: Machine)
 @pytest.mark.parametrize("failing", ["build", "deploy"])
 def test_what_fails_ends_it_and_a_later_run_goes_on(machine: Machine, failing: str) -> None:
     whole = (machine.programs / "sam").read_text()
-    machine.has("sam", more=f"sys.exit(arguments[0] == {failing!r})")
+    (machine.programs / "sam").write_text(
+        whole.replace("import boto3,", f"if arguments[0] == {failing!r}: sys.exit(1)\nimport boto3,")
+    )
 
     failed = machine.make("deploy", "YES=1")
     assert failed.returncode != 0
@@ -332,4 +444,4 @@ def test_logs_are_those_of_the_function_asked_for(machine: Machine) -> None:
 
 def test_an_image_without_a_built_layer_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Stop, match="run `make build`"):
-        runner_image.push("docker", "registry/headgate", VERSION, "x86_64", layer=tmp_path)
+        runner_image.push("docker", "registry/headgate", VERSION, "x86_64", tmp_path)

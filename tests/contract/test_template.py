@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+import yaml
 
 from headgate import metrics
 from headgate.runs.steps import Stage
 from headgate_local import template
 from run_steps.app import PassingFault, Step
+from scripts import versions
 
 pytestmark = pytest.mark.contract
 
@@ -116,6 +118,45 @@ def test_a_new_layer_reaches_the_alias_of_each_function_that_has_it(
 
     changed = {name for name, alias in before.items() if alias["Properties"] != after[name]["Properties"]}
     assert changed == {f"{name}Aliaslive" for name in having}
+
+
+def aliases_of(document: dict[str, Any], built: Path, given: list[str], attempt: str) -> dict[str, Any]:
+    """The properties of every alias, deployed with these parameters after that attempt."""
+    if not built.exists():
+        built.write_text(yaml.safe_dump(document))
+        versions.stamp(built, dict(one.split("=") for one in given), attempt)
+    aliases = of_type(transformed(f"template={built}", *given)["resources"], "AWS::Lambda::Alias")
+    return {name: alias["Properties"] for name, alias in aliases.items()}
+
+
+@pytest.mark.parametrize(
+    ("changed", "functions"),
+    [
+        ("RateLimitPerMinute=61", set(FUNCTIONS)),
+        # By a condition and a substitution.
+        ("DomainName=headgate.example.com", set(FUNCTIONS)),
+        ("FleetEndpoint=https://headgate.example.com", {"FleetsFunction", "InstallFunction"}),
+        ("FleetHeartbeatSeconds=60", {"OpampFunction"}),
+        ("LogRetentionDays=90", set()),
+        ("DeploymentType=AllAtOnce", set()),
+        ("a deployment that was undone", set(FUNCTIONS)),
+    ],
+)
+def test_a_parameter_reaches_the_alias_of_each_function_that_it_changes(
+    document: dict[str, Any],
+    changed: str,
+    functions: set[str],
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """SAM by itself compares properties without the values of parameters."""
+    given = [changed] if "=" in changed else []
+    before = aliases_of(document, tmp_path_factory.getbasetemp() / "as_given.yaml", [], "")
+    after = aliases_of(document, tmp_path / "changed.yaml", given, "" if given else changed)
+
+    assert {name for name, alias in before.items() if alias != after[name]} == {
+        f"{name}Aliaslive" for name in functions
+    }
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -337,6 +378,12 @@ def test_what_passes_is_tried_again_by_the_name_that_the_function_raises(states:
     for name, state in states.items():
         if state["Parameters"].get("Payload", {}).get("step") in ("prepare", "evaluate", "record"):
             assert PassingFault.__name__ in state["Retry"][0]["ErrorEquals"], name
+
+
+def test_the_default_collector_is_the_one_that_is_built(document: dict[str, Any]) -> None:
+    manifest = yaml.safe_load((ROOT / "layers" / "collector" / "manifest.yaml").read_text())
+
+    assert document["Parameters"]["CollectorVersion"]["Default"] == manifest["dist"]["version"]
 
 
 def test_the_container_is_given_the_variables_that_it_reads(resources: dict[str, Any], states: dict[str, Any]) -> None:

@@ -1,0 +1,63 @@
+"""Has SAM publish new versions of the functions that a parameter's value changes.
+
+SAM publishes one when a function's properties change, and compares them as they read: {"Ref": "RateLimitPerMinute"}
+stays what it is whatever the limit (github.com/aws/serverless-application-model, issues 1640 and 3820). The function
+itself changes then, but requests go to its alias, which stays with the version before. So the built template names a
+digest of the values, in a variable that nothing reads.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+VARIABLE: Final = "HEADGATE_PARAMETERS"
+# What is in a function's definition, but not in the function.
+_BESIDE: Final = ("DeploymentPreference", "Events", "Policies")
+
+
+def stamp(path: Path, values: Mapping[str, str], attempt: str = "") -> None:
+    """Give each function of the built template at `path` the digest of its parameters' values.
+
+    A parameter that `values` do not name has its default. Another `attempt` publishes every function again: a version
+    that a failed deployment published is still there, and Lambda publishes none twice in a row.
+    """
+    document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    known = {name: str(one.get("Default", "")) for name, one in document["Parameters"].items()} | dict(values)
+    shared = _own(document.get("Globals", {}).get("Function", {}))
+    for function in document["Resources"].values():
+        if function["Type"] == "AWS::Serverless::Function":
+            properties = function["Properties"]
+            named = sorted(set(_parameters([shared, _own(properties)], document)))
+            digest = hashlib.sha256(json.dumps([attempt, *((name, known[name]) for name in named)]).encode())
+            variables = properties.setdefault("Environment", {}).setdefault("Variables", {})
+            variables[VARIABLE] = digest.hexdigest()[:16]
+    path.write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
+
+
+def _own(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: node for name, node in properties.items() if name not in _BESIDE}
+
+
+def _parameters(node: Any, document: Mapping[str, Any]) -> Iterator[str]:
+    """The parameters that decide what a part of a template comes to, by its conditions as well."""
+    match node:
+        case {"Ref": str(name)}:
+            yield from [name] if name in document["Parameters"] else []
+        case {"Condition": str(name)}:
+            yield from _parameters(document["Conditions"][name], document)
+        case {"Fn::If": [str(name), *branches]}:
+            yield from _parameters([document["Conditions"][name], *branches], document)
+        case {"Fn::Sub": str(text)} | {"Fn::Sub": [str(text), *_]}:
+            yield from (name for name in re.findall(r"\$\{(\w+)\}", text) if name in document["Parameters"])
+            yield from _parameters(node["Fn::Sub"][1:] if isinstance(node["Fn::Sub"], list) else [], document)
+        case dict():
+            for entry in node.values():
+                yield from _parameters(entry, document)
+        case list():
+            for entry in node:
+                yield from _parameters(entry, document)
