@@ -34,6 +34,16 @@ def test_a_file_becomes_a_draft_and_then_only_what_differs_is_saved(cli: Cli) ->
     assert (version["status"], version["description"]) == ("published", "Wait longer")
 
 
+def test_another_of_the_same_name_is_made_and_told_of(cli: Cli) -> None:
+    cli.write("edge.yaml", EDGE)
+    first = cli.run("config", "create", "edge.yaml", "--name", "gateway")
+    second = cli.run("config", "create", "edge.yaml", "--name", " gateway ", "--json")
+
+    assert (first.code, first.err) == (0, "gateway v1 is a draft\n")
+    assert (second.code, second.json[0]["name"]) == (0, "gateway")
+    assert f"headgate: 'gateway' is the name of {first.out.strip()} too: name each by its id" in second.err
+
+
 @pytest.mark.parametrize("text", [EDGE.replace("\n", "\r\n"), "﻿" + EDGE, EDGE.rstrip("\n"), EDGE + "# 配置\n"])
 def test_texts_go_and_come_byte_for_byte(cli: Cli, text: str) -> None:
     pushed(cli, text)

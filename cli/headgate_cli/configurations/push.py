@@ -10,7 +10,7 @@ from typing import Final
 
 import click
 
-from headgate_cli.api import Api, number, text
+from headgate_cli.api import Api, entities, number, text
 from headgate_cli.checks import findings
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.folder import MANIFEST, SUFFIXES, Entry, Folder, at, digest, entry_of
@@ -80,10 +80,16 @@ def create(api: Api, file: str, called: str, description: str, publish: bool, no
     if not no_validate:
         require_valid(api, {name(file): (content, "")})
     request = {"name": called or Path(file).stem, "yaml": content}
+    before = _namesakes(api, request["name"])
     made = api.create("/configurations", request | ({"description": description} if description else {}))
     if publish:
         _published(api, text(made, "id"), 1)
         made = {**made, "published_version": 1}
+    if before:
+        say(
+            f"headgate: {request['name'].strip()!r} is the name of {', '.join(before)} too: name each by its id. "
+            f"A version instead of a configuration comes by `headgate config push FILE --to {before[0]}`"
+        )
     if as_json:
         dump(made)
         return
@@ -147,6 +153,12 @@ def push(
             click.echo(_said(pushed[-1]))
     if as_json:
         dump([asdict(one) for one in pushed])
+
+
+def _namesakes(api: Api, called: str) -> list[str]:
+    """The ids of those with that name that you can see, of the hundred changed last: in one request."""
+    latest = entities(api.get("/configurations", limit=100), "items")
+    return [text(one, "id") for one in latest if one.get("name") == called.strip()]
 
 
 def require_valid(api: Api, texts: dict[str, tuple[str, str]], way_out: str = _WAY_OUT) -> None:
