@@ -386,6 +386,11 @@ def test_the_default_collector_is_the_one_that_is_built(document: dict[str, Any]
     assert document["Parameters"]["CollectorVersion"]["Default"] == manifest["dist"]["version"]
 
 
+def test_the_runner_is_started_without_tags(states: dict[str, Any]) -> None:
+    """ECS wants a permission of its own for them (ecs:TagResource), even where they are only handed on."""
+    assert not {"Tags", "PropagateTags", "EnableECSManagedTags"} & states["Collect"]["Parameters"].keys()
+
+
 def test_the_container_is_given_the_variables_that_it_reads(resources: dict[str, Any], states: dict[str, Any]) -> None:
     (override,) = states["Collect"]["Parameters"]["Overrides"]["ContainerOverrides"]
     (container,) = resources["RunnerTaskDefinition"]["Properties"]["ContainerDefinitions"]
@@ -418,3 +423,35 @@ def test_mails_are_sent_from_an_address_of_ses_alone(
     assert bool(re.fullmatch(pattern, arn)) == taken
     assert (condition, named["SourceArn"]) == ("HasMailIdentity", {"Ref": "MailIdentityArn"})
     assert "SourceArn" not in without
+
+
+@pytest.mark.parametrize("parameter", ["FirstAdminEmail", "AlarmEmail"])
+@pytest.mark.parametrize(
+    ("address", "taken"),
+    [
+        ("", True),
+        ("ada@example.com", True),
+        ("ada@localhost", False),
+        ("ada", False),
+        ("ada@example.com bob@b.c", False),
+    ],
+)
+def test_an_address_with_a_slip_is_refused_before_a_stack_is_made(
+    document: dict[str, Any], parameter: str, address: str, taken: bool
+) -> None:
+    """The service behind it would refuse it at the end, and CloudFormation undo all there is by then."""
+    assert bool(re.fullmatch(document["Parameters"][parameter]["AllowedPattern"], address)) == taken
+
+
+@pytest.mark.parametrize(
+    ("zone", "taken"), [("", True), ("eu-central-1b", True), ("us-gov-west-1a", True), ("eu-central-1", False)]
+)
+def test_the_runners_zone_may_be_chosen(
+    document: dict[str, Any], resources: dict[str, Any], zone: str, taken: bool
+) -> None:
+    pattern = document["Parameters"]["RunnerZone"]["AllowedPattern"]
+    condition, chosen, first = resources["RunnerSubnet"]["Properties"]["AvailabilityZone"]["Fn::If"]
+
+    assert bool(re.fullmatch(pattern, zone)) == taken
+    assert (condition, chosen) == ("HasRunnerZone", {"Ref": "RunnerZone"})
+    assert first == {"Fn::Select": [0, {"Fn::GetAZs": ""}]}
