@@ -408,6 +408,50 @@ def test_a_mailed_code_sets_a_new_password_once_and_ends_every_session(
         people.reset_password(email, code, "and another password", clock.now())
 
 
+def test_a_wrong_code_is_wrong_with_the_right_password_too(ada: Browser, mails: list[tuple[str, str]]) -> None:
+    email = f"reset-{new_id('usr')[-8:]}@example.com"
+    members.add_first_admin(ada.organization_id, email)
+    with pytest.raises(people.NewPasswordNeeded) as needed:
+        people.sign_in(email, mails[-1][1], "192.0.2.1", clock.now())
+    session, _ = people.replace_temporary(needed.value.challenge, "four words in a row", clock.now())
+    other = signed_in(session.user, ada.organization_id)
+    people.forgot_password(email, "192.0.2.1", "https://x", clock.now())
+
+    for _ in range(2):
+        with pytest.raises(passwords.WrongCode):
+            people.reset_password(email, "000000", "four words in a row", clock.now())
+
+    assert other.public.get(IDENTITY).status_code == 200
+
+
+def test_a_reset_that_died_after_its_code_was_used_is_finished_by_the_same_again(
+    ada: Browser, mails: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    email = f"reset-{new_id('usr')[-8:]}@example.com"
+    members.add_first_admin(ada.organization_id, email)
+    with pytest.raises(people.NewPasswordNeeded) as needed:
+        people.sign_in(email, mails[-1][1], "192.0.2.1", clock.now())
+    session, _ = people.replace_temporary(needed.value.challenge, "four words in a row", clock.now())
+    other = signed_in(session.user, ada.organization_id)
+    people.forgot_password(email, "192.0.2.1", "https://x", clock.now())
+    code = mails[-1][1]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sessions, "end_all", dies)
+        with pytest.raises(MemoryError):
+            people.reset_password(email, code, "quite another password", clock.now())
+    with pytest.raises(passwords.WrongCode):
+        people.reset_password(email, code, "somebody's password", clock.now())
+    assert other.public.get(IDENTITY).status_code == 200
+    people.reset_password(email, code, "quite another password", clock.now())
+
+    assert other.public.get(IDENTITY).status_code == 401
+
+
+def dies(_: object) -> None:
+    raise MemoryError
+
+
 # The record of changes.
 
 

@@ -67,6 +67,10 @@ def attempts(of: str) -> Key:
     return {"pk": f"attempts#{of}", "sk": "attempts"}
 
 
+def unanswered(of: str) -> Key:
+    return {"pk": f"unanswered#{of}", "sk": "unanswered"}
+
+
 def first_organization() -> Key:
     """Says that a deployment has its first organization."""
     return {"pk": "first_organization", "sk": "first_organization"}

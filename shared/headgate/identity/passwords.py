@@ -124,6 +124,12 @@ def reset(email: str, code: str, password: str) -> None:
         raise _refusal(error, _BAD_CODE, WrongCode()) from error
 
 
+def was_asked_twice(refusal: errors.HeadgateError) -> bool:
+    """Whether the user pool refused what it may have carried out before, at an attempt whose answer got lost."""
+    cause = refusal.__cause__
+    return isinstance(cause, ClientError) and cause.response["ResponseMetadata"]["RetryAttempts"] > 0
+
+
 def create(email: str, url: str) -> bool:
     """Make an account, and mail a temporary password with `url` to sign in at. False if there was one.
 

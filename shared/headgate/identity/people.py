@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from headgate import clock, errors
-from headgate.identity import attempts, member_store, passwords, service, sessions
+from headgate.identity import attempts, member_store, passwords, service, sessions, unanswered
 from headgate.identity.model import Caller, NotAuthenticated, Organization, Session, User
 from headgate.ids import new_id
 
@@ -85,17 +85,27 @@ def forgot_password(email: str, client: str, url: str, at: datetime) -> None:
 
 
 def reset_password(email: str, code: str, password: str, at: datetime) -> None:
-    """Set a new password with a mailed code. Every session of the person ends. Raises WrongCode, WeakPassword, Busy."""
-    known = email.strip().lower()[:_LONGEST_ADDRESS]
+    """Set a new password with a mailed code. Every session of the person ends. Raises WrongCode, WeakPassword, Busy.
+
+    A code is used up also where the pool's answer got lost, or what comes after it failed. Then the same again does the
+    rest; without that, a wrong code with the right password is as wrong as any, and tells nothing of the password.
+    """
+    known, code = email.strip().lower()[:_LONGEST_ADDRESS], code.strip()
     attempts.take(attempts.CODE_OF_ACCOUNT, known, at)
+    this = f"reset {known} {code}"
+    again = unanswered.begin(this, at)
     try:
-        passwords.reset(known, code.strip(), password)
-    except passwords.WrongCode:
-        if not _is_set(known, password):
+        passwords.reset(known, code, password)
+    except errors.HeadgateError as refusal:
+        again = again or passwords.was_asked_twice(refusal)
+        if not (again and isinstance(refusal, passwords.WrongCode) and _is_set(known, password)):
+            if not again:
+                unanswered.end(this)
             raise
     user = member_store.user_by_email(known)
     if user is not None:
         sessions.end_all(user)
+    # The note stays until it expires: of a code that was right, and is used up.
 
 
 def find_or_create(email: str, url: str) -> tuple[User, bool]:

@@ -1,0 +1,35 @@
+"""Requests whose outcome nobody may come to know. Who makes the same one again is let in to what it has done."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+from typing import Final
+
+from headgate import aws, dynamo
+from headgate.identity import keys
+from headgate.settings import settings
+
+_KEPT_SECONDS: Final = 3_600
+
+
+def begin(what: str, at: datetime) -> bool:
+    """Note that it is asked for; one put. Whether it was before, and did not come to its end."""
+    expires = int(at.timestamp()) + _KEPT_SECONDS
+    answer = aws.dynamodb().put_item(
+        TableName=settings().identity_table,
+        Item=dynamo.marshal({**_key(what), "expires": expires}),
+        ReturnValues="ALL_OLD",
+    )
+    before = dynamo.unmarshal(answer.get("Attributes", {}))
+    return bool(before) and dynamo.number(before, "expires") > at.timestamp()
+
+
+def end(what: str) -> None:
+    """Its outcome is known; one delete."""
+    aws.dynamodb().delete_item(TableName=settings().identity_table, Key=dynamo.marshal(_key(what)))
+
+
+def _key(what: str) -> keys.Key:
+    # Hashed: what somebody typed as a code or an address does not stay in the table.
+    return keys.unanswered(hashlib.sha256(what.encode()).hexdigest())
