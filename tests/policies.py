@@ -22,6 +22,7 @@ _OPERATORS = (
     "ForAllValues:StringLike",
     "ForAllValues:StringEquals",
     "ForAnyValue:StringEquals",
+    "Null",
 )
 
 
@@ -91,8 +92,10 @@ def _statements(properties: Mapping[str, Any]) -> Iterator[Any]:
 def _conditions(statement: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
     for operator, wanted in statement.get("Condition", {}).items():
         assert operator in _OPERATORS, f"the condition {operator} is not understood"
+        assert operator != "Null" or set(wanted.values()) == {"false"}, f"{wanted} is not understood"
         for key, values in wanted.items():
-            yield key, tuple(_list(values))
+            # `Null: false` asks that there be a value at all.
+            yield key, ("?*",) if operator == "Null" else tuple(_list(values))
 
 
 def _resources(template: Template, node: Any) -> list[str]:

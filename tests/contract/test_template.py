@@ -259,6 +259,32 @@ def test_what_is_kept_is_protected_and_can_be_restored(resources: dict[str, Any]
     assert resources["UserPool"]["Properties"]["DeletionProtection"] == "ACTIVE"
 
 
+def test_what_is_denied_by_its_key_is_denied_for_that_key_alone(resources: dict[str, Any]) -> None:
+    """AWS does not say whether IAM sees each entry of a transaction alone, or the keys of all: either has to work."""
+    conditions = {
+        (name, statement["Sid"]): statement["Condition"]
+        for name, role in of_type(resources, "AWS::IAM::Role").items()
+        for policy in role["Properties"].get("Policies", [])
+        for statement in policy["PolicyDocument"]["Statement"]
+        if statement["Effect"] == "Deny"
+    }
+
+    assert {name for name, _ in conditions} == {
+        f"{name}FunctionRole" for name in ("Configurations", "Fleets", "Testing", "Application")
+    }
+    key = "dynamodb:LeadingKeys"
+    assert [
+        one
+        for one in conditions.values()
+        if one
+        != {
+            "ForAllValues:StringLike": {key: ["audit#*"]},
+            # Without a value at all, ForAllValues would be true.
+            "Null": {key: "false"},
+        }
+    ] == []
+
+
 def test_every_log_is_kept_as_long_as_asked_and_no_longer(resources: dict[str, Any]) -> None:
     groups = of_type(resources, "AWS::Logs::LogGroup")
 
