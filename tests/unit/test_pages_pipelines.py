@@ -2,6 +2,7 @@
 
 import pytest
 
+from headgate.configurations import pipelines as module
 from headgate.configurations.pipelines import pipelines
 
 TEXT = """\
@@ -22,6 +23,46 @@ pipelines: {no: b}
 
 def test_the_keys_below_service_pipelines_are_the_pipelines() -> None:
     assert pipelines(TEXT) == ["logs", "traces/b c", "metrics/[x]", "logs/z"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x: &p {logs: , traces: }\nservice: {pipelines: *p}", ["logs", "traces"]),
+        ("x: &s {pipelines: {logs: }}\nservice: *s", ["logs"]),
+        ("x: &s {pipelines: &p {logs: }}\nservice: {<<: *s}", ["logs"]),
+        ("x: &a {logs: }\ny: &b {traces: }\nservice: {pipelines: {<<: [*a, *b, *a], l: }}", ["logs", "traces", "l"]),
+        ("x: &a {logs: }\ny: &b {<<: *a, traces: }\nservice: {pipelines: {logs: , <<: *b}}", ["logs", "traces"]),
+        ("x: &n logs/a\nservice: {pipelines: {*n : {}}}", ["logs/a"]),
+        # The last before it counts, and what is not there, or names itself, is nothing.
+        ("x: &p {logs: }\ny: &p {traces: }\nservice: {pipelines: *p}\nz: &p {metrics: }", ["traces"]),
+        ("service: {pipelines: {<<: *none, logs: }}", ["logs"]),
+        ("service: {pipelines: &p {<<: *p, logs: }}", ["logs"]),
+    ],
+)
+def test_anchors_and_merges_are_followed(text: str, expected: list[str]) -> None:
+    assert pipelines(text) == expected
+
+
+KEYS = "{" + ", ".join(f"k{n}: " for n in range(500)) + "}\n"
+BOMB = "".join(f"x{n}: &x{n} {{<<: [{', '.join([f'*x{n - 1}'] * 9)}]}}\n" for n in range(1, 100))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"x: &x {KEYS}" + "service: {pipelines: *x}\n" * 500,
+        f"x: &x {KEYS}" + "service: {pipelines: {<<: *x}}\n" * 500,
+        f"x0: &x0 {KEYS}{BOMB}service: {{pipelines: *x99}}",
+    ],
+)
+def test_what_is_named_again_and_again_is_looked_at_once(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[object] = []
+    entries = module._entries
+    monkeypatch.setattr(module, "_entries", lambda level: (looked.append(one) or one for one in entries(level)))
+
+    assert len(pipelines(text)) == 500
+    assert len(looked) < 3_000
 
 
 def test_what_stands_before_a_mistake_is_read() -> None:

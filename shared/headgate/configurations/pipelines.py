@@ -1,75 +1,103 @@
 """The pipelines that a configuration's text names, for a list of them; the collector alone judges whether they are."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final
+from __future__ import annotations
 
-_WANTED: Final = ["service", "pipelines"]
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+_WANTED: Final = ("service", "pipelines")
+_MERGE: Final = "<<"
 # The parser's time for a token grows with the depth: 100,000 open braces took it 23 s.
 _DEEPEST: Final = 64
 
 
-@dataclass(slots=True)
-class _Open:
-    """A collection that has not ended. `key` is the key of a mapping that was read last, None for one that is no text.
-
-    `at_key` is true where a mapping's next node is a key.
-    """
+@dataclass(slots=True, eq=False)
+class _Collection:
+    """What of a mapping or a sequence matters here: its keys, None for those that are no text, and its collections."""
 
     is_mapping: bool
-    at_key: bool
-    key: str | None = None
+    entries: list[tuple[str | None, _Collection | None]] = field(default_factory=list)
+    # Whether a mapping's next node is a key.
+    at_key: bool = True
+
+    def take(self, node: _Collection | str | None) -> None:
+        """Its next node; None for one that nothing is known of."""
+        collection = node if isinstance(node, _Collection) else None
+        if not self.is_mapping:
+            self.entries.append((None, collection))
+        elif self.at_key:
+            self.entries.append((node if isinstance(node, str) else None, None))
+        else:
+            self.entries[-1] = (self.entries[-1][0], collection)
+        self.at_key = not self.at_key
+
+
+_Entry: TypeAlias = tuple[str | None, _Collection | None]
 
 
 def pipelines(text: str) -> list[str]:
     """The ids below `service::pipelines` in their order; empty for a text that names none or is not YAML.
 
-    Read as a stream of events, so that a stranger's text costs no more than its length. What stands behind an alias is
-    not followed, and nothing is read from where collections are nested too deeply.
+    Aliases and merges are followed, each collection at most once on each of the three levels, and nothing is read from
+    where collections are nested too deeply: a stranger's text costs no more than its length.
     """
+    level = [_root(text)]
+    for wanted in _WANTED:
+        level = [value for key, value in _entries(level) if key == wanted and value is not None and value.is_mapping]
+    return list(dict.fromkeys(key for key, _ in _entries(level) if key is not None))
+
+
+def _entries(collections: Iterable[_Collection]) -> Iterator[_Entry]:
+    """The entries of mappings, and of what they merge in its place."""
+    seen: set[_Collection] = set()
+    waiting = [_merging(collections)]
+    while waiting:
+        for key, value in waiting[-1]:
+            if key != _MERGE:
+                yield key, value
+            elif value is not None and value not in seen:
+                seen.add(value)
+                # A merge is of a mapping, or of a list of them.
+                waiting.append(iter(value.entries) if value.is_mapping else _merging(one for _, one in value.entries))
+                break
+        else:
+            waiting.pop()
+
+
+def _merging(collections: Iterable[_Collection | None]) -> Iterator[_Entry]:
+    return ((_MERGE, one) for one in collections)
+
+
+def _root(text: str) -> _Collection:
+    """The text as far as it can be read, read as a stream of events."""
     import yaml  # only where it is needed: 15 ms of a cold start
 
-    found: list[str] = []
+    opened = [_Collection(is_mapping=False)]
+    anchors: dict[str, _Collection | str | None] = {}
     try:
-        found.extend(_pipelines(text))
-    except yaml.YAMLError:
-        return found
-    return found
-
-
-def _pipelines(text: str) -> Iterator[str]:
-    import yaml
-
-    opened: list[_Open] = []
-    # NUL would end the text for the parser in C and be an error for the other one.
-    for event in yaml.parse(text.replace("\0", "\ufffd"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-        match event:
-            case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
-                _take(opened, None)
-                opened.append(_Open(isinstance(event, yaml.MappingStartEvent), at_key=True))
+        # NUL would end the text for the parser in C and be an error for the other one.
+        for event in yaml.parse(text.replace("\0", "\ufffd"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+            node: _Collection | str | None
+            match event:
+                case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
+                    node = _Collection(isinstance(event, yaml.MappingStartEvent))
+                case yaml.ScalarEvent(value=str(node)):
+                    pass
+                case yaml.AliasEvent():
+                    node = anchors.get(str(event.anchor))
+                case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
+                    opened.pop()
+                    continue
+                case _:
+                    continue
+            opened[-1].take(node)
+            if isinstance(event, yaml.NodeEvent) and event.anchor and not isinstance(event, yaml.AliasEvent):
+                anchors[event.anchor] = node
+            if isinstance(event, yaml.CollectionStartEvent) and isinstance(node, _Collection):
+                opened.append(node)
                 if len(opened) > _DEEPEST:
-                    return
-            case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
-                opened.pop()
-                _end(opened)
-            case yaml.ScalarEvent(value=str(value)):
-                if _take(opened, value) and [one.key for one in opened[:-1]] == _WANTED:
-                    yield value
-                _end(opened)
-            case yaml.AliasEvent():
-                _take(opened, None)
-                _end(opened)
-
-
-def _take(opened: list[_Open], key: str | None) -> bool:
-    """Note the key that a node is. False for a node that is none."""
-    if not opened or not opened[-1].is_mapping or not opened[-1].at_key:
-        return False
-    opened[-1].key = key
-    return True
-
-
-def _end(opened: list[_Open]) -> None:
-    """A node has ended: after a key comes its value, and after that the next key."""
-    if opened:
-        opened[-1].at_key = not opened[-1].at_key
+                    break
+    except yaml.YAMLError:
+        pass
+    return opened[0]
