@@ -427,9 +427,8 @@ def test_the_container_is_given_the_variables_that_it_reads(resources: dict[str,
 
     assert override["Name"] == container["Name"]
     # One is for a process that is no container's: it lets the local stand-in end it.
-    assert {one["Name"] for one in override["Environment"] + container["Environment"]} == read - {
-        "HEADGATE_STOP_WITH_STDIN"
-    }
+    given = {one["Name"] for one in override["Environment"] + container["Environment"]}
+    assert given == {*read, "AWS_REGION"} - {"HEADGATE_STOP_WITH_STDIN"}
 
 
 @pytest.mark.parametrize(
