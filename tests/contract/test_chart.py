@@ -51,7 +51,14 @@ def test_helm_finds_nothing_to_complain_of(tmp_path: Path, role: str) -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("role", ROLES)
 def test_every_object_is_as_kubernetes_has_it(tmp_path: Path, role: str, version: str) -> None:
-    for one in objects(tmp_path, role, env={"A": "b"}, serviceAccount={"annotations": {"role": "x"}}):
+    more = {
+        "rules": [{"apiGroups": [""], "resources": ["endpoints"], "verbs": ["list"]}],
+        "securityContext": {"seLinuxOptions": {"type": "spc_t"}},
+        "volumes": [{"name": "host", "hostPath": {"path": "/"}}],
+        "volumeMounts": [{"name": "host", "mountPath": "/hostfs", "readOnly": True}],
+        "priorityClassName": "system-node-critical",
+    }
+    for one in objects(tmp_path, role, env={"A": "b"}, serviceAccount={"annotations": {"role": "x"}}, **more):
         kubernetes_validate.validate(one, version, strict=True)
 
 
@@ -99,6 +106,67 @@ def test_a_pod_may_do_as_little_as_its_role_allows(tmp_path: Path, role: str) ->
     else:
         assert (context["runAsNonRoot"], context["capabilities"]) == (True, {"drop": ["ALL"]})
         assert not [one for one in spec["volumes"] if "hostPath" in one]
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_cluster_that_allows_less_or_needs_more_is_told_by_values(tmp_path: Path, role: str) -> None:
+    mount = {"name": "host", "mountPath": "/hostfs"}
+    rule = {"apiGroups": [""], "resources": ["endpoints"], "verbs": ["list"]}
+    changed: dict[str, object] = {
+        "securityContext": {"capabilities": {"add": []}, "seLinuxOptions": {"type": "spc_t"}},
+        "volumes": [{"name": "host", "hostPath": {"path": "/"}}],
+        "volumeMounts": [mount],
+        "priorityClassName": "system-node-critical",
+    }
+    spec, plain = pod(tmp_path, role, **changed), pod(tmp_path, role)
+    context = dict(spec["containers"][0]["securityContext"])
+
+    assert context.pop("seLinuxOptions") == {"type": "spc_t"}
+    assert context.pop("capabilities") == {"drop": ["ALL"], "add": []}
+    before = plain["containers"][0]["securityContext"]
+    assert context == {name: value for name, value in before.items() if name != "capabilities"}
+    assert mount in spec["containers"][0]["volumeMounts"]
+    assert spec["priorityClassName"] == "system-node-critical"
+    assert "priorityClassName" not in plain
+    assert rule in helm.one_of(objects(tmp_path, role, rules=[rule]), "ClusterRole")["rules"]
+
+
+def test_the_gallerys_flow_for_nodes_finds_what_it_needs(tmp_path: Path) -> None:
+    flow = (helm.ROOT / "flows" / "kubernetes-node" / "collector.yaml").read_text()
+    container = pod(tmp_path, "node")["containers"][0]
+    env = {one["name"]: one.get("value") for one in container["env"]}
+
+    # It does not feed on its own output.
+    assert f"exclude: [/var/log/pods/*/{container['name']}/*.log]" in flow
+    assert (env["KUBELET_AUTH_TYPE"], env["KUBELET_ENDPOINT"]) == ("serviceAccount", "https://$(K8S_NODE_NAME):10250")
+    # Kubernetes expands a name that stands before.
+    assert list(env).index("K8S_NODE_NAME") < list(env).index("KUBELET_ENDPOINT")
+    own = pod(tmp_path, "node", env={"KUBELET_AUTH_TYPE": "none"})["containers"][0]["env"]
+    assert "KUBELET_AUTH_TYPE" not in [one["name"] for one in own]
+
+
+def test_probes_reach_a_pod_whatever_its_addresses_are(tmp_path: Path) -> None:
+    env = {one["name"]: one.get("value") for one in pod(tmp_path, "gateway")["containers"][0]["env"]}
+
+    # Of both families, as `0.0.0.0` is not.
+    assert env["HEADGATE_HEALTH_ENDPOINT"] == ":13143"
+
+
+# What each component's README of v0.139.0 asks for, in addition to what the chart's role is for.
+@pytest.mark.parametrize("role", ROLES)
+def test_workloads_of_pods_can_be_looked_up(tmp_path: Path, role: str) -> None:
+    rules = helm.one_of(objects(tmp_path, role), "ClusterRole")["rules"]
+    allowed = {
+        (group, one, verb)
+        for rule in rules
+        for group in rule["apiGroups"]
+        for one in rule["resources"]
+        for verb in rule["verbs"]
+    }
+    asked = [("apps", one) for one in ("daemonsets", "deployments", "replicasets", "statefulsets")]
+    asked += [("batch", "jobs"), ("", "pods"), ("", "namespaces"), ("", "nodes")]
+
+    assert {(*one, verb) for one in asked for verb in ("get", "list", "watch")} <= allowed
 
 
 @pytest.mark.parametrize("role", ROLES)

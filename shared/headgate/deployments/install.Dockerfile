@@ -7,7 +7,7 @@ COPY headgate-supervisor otelcol-contrib /usr/local/bin/
 # In the user's home, the one folder that is theirs; a Kubernetes pod mounts a volume there.
 ENV HEADGATE_STORAGE=/home/nonroot/headgate \
     HEADGATE_COLLECTOR=/usr/local/bin/otelcol-contrib \
-    HEADGATE_HEALTH_ENDPOINT=0.0.0.0:13143
+    HEADGATE_HEALTH_ENDPOINT=:13143
 USER 65532:65532
 EXPOSE 13143
 STOPSIGNAL SIGTERM
