@@ -16,6 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from scripts import parameters as taken
 from scripts import runner_image, stack, versions
 from scripts.stack import ROOT, Account, Stack, Stage, Stop
 
@@ -71,6 +72,7 @@ def _deploy(options: argparse.Namespace) -> None:
     if before is None:
         parameters = _first(stage, account, parameters, ask=ask)
 
+    taken.check(parameters)
     # Not what the stack has, which a new release leaves behind: the layer holds the collector of this one alone.
     parameters.setdefault("CollectorVersion", _value("CollectorVersion", {}, None))
 

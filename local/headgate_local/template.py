@@ -93,16 +93,20 @@ class Template:
             "AWS::StackName": prefix,
             "AWS::URLSuffix": "amazonaws.com",
         }
-        self._parameters: list[str] = []
+        self._parameters: dict[str, dict[str, Node]] = {}
         for name, parameter in _mapping(document.get("Parameters", {}), "Parameters").items():
             default = _mapping(parameter, name).get("Default")
-            self._parameters.append(name)
+            self._parameters[name] = _mapping(parameter, name)
             if name in parameters or default is not None:
                 self._values[name] = parameters.get(name, default)
 
     def parameters(self) -> list[str]:
         """Their names."""
         return list(self._parameters)
+
+    def parameter(self, name: str) -> dict[str, Node]:
+        """What the template says of one: `Type`, `Description`, `AllowedValues` and so on."""
+        return self._parameters[name]
 
     def tables(self) -> list[Table]:
         return [self._table(logical_id, properties) for logical_id, properties in self.of_type("AWS::DynamoDB::Table")]

@@ -379,6 +379,7 @@ def test_what_fails_ends_it_and_a_later_run_goes_on(machine: Machine, failing: s
     [
         (["STAGE=staging"], "There is no stage 'staging' in samconfig.toml; there is dev, prod"),
         (["PARAMETERS=oops"], "'oops' is not a parameter: write Name=value"),
+        (["PARAMETERS=RateLimit=61"], "There is no parameter RateLimit; is it RateLimitPerMinute?"),
     ],
 )
 def test_a_mistaken_command_does_nothing(machine: Machine, arguments: list[str], said: str) -> None:
