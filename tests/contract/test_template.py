@@ -299,6 +299,13 @@ def test_every_log_is_kept_as_long_as_asked_and_no_longer(resources: dict[str, A
         assert logging.get("SystemLogLevel", "INFO") == ("WARN" if name == "OpampFunction" else "INFO"), name
 
 
+def test_logs_that_aws_delivers_are_named_for_it(resources: dict[str, Any]) -> None:
+    """Others are named one by one in a policy of the account, of 5,120 characters for all."""
+    for name in ("ApiLog", "TestRunLog"):
+        group = resources[name]["Properties"]["LogGroupName"]["Fn::Sub"]
+        assert (group.startswith("/aws/vendedlogs/"), "${AWS::StackName}" in group) == (True, True), name
+
+
 def test_functions_and_state_machine_are_traced(resources: dict[str, Any]) -> None:
     modes = {name: resources[name]["Properties"]["TracingConfig"]["Mode"] for name in FUNCTIONS}
     assert modes.pop("OpampFunction") == "PassThrough"
