@@ -2,14 +2,19 @@
 
 import gzip
 import hashlib
+import json
 import os
+import shlex
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import boto3
+import httpx
+import psutil
 import pytest
 
 from headgate.deployments.install_releases import MANIFEST, PREFIX, Artifact, Release
@@ -24,7 +29,8 @@ MACHINE = "arm64" if os.uname().machine in ("aarch64", "arm64") else "amd64"
 OTHER = "amd64" if MACHINE == "arm64" else "arm64"
 SHELLS = [one for one in ("dash", "bash --posix", "busybox sh") if shutil.which(one.split()[0])]
 
-# What stands in for systemd, which is no part of a container: it starts what the unit says, as a process.
+# What stands in for systemd, which is no part of a container: it starts what the unit says, as a process, which
+# has none of the script's files open, as a service has not.
 SYSTEMCTL = """\
 #!/bin/sh
 echo "systemctl $*" >>"{folder}/calls"
@@ -33,7 +39,7 @@ case $1 in
     [ "$1" = start ] && [ -f "{folder}/pid" ] && kill -0 "$(cat "{folder}/pid")" && exit 0
     [ -f "{folder}/pid" ] && kill "$(cat "{folder}/pid")" && sleep 2
     command=$(sed -n 's/^ExecStart=//p' "{folder}/headgate-supervisor.service")
-    sh -c "exec $command" </dev/null >"{folder}/journal" 2>&1 &
+    sh -c "exec $command" </dev/null >"{folder}/journal" 2>&1 9<&- &
     echo $! >"{folder}/pid"
     ;;
   disable) kill "$(cat "{folder}/pid")" && rm "{folder}/pid" ;;
@@ -64,6 +70,12 @@ def refused(command: str, **environment: str) -> str:
     )
     assert done.returncode != 0, done.stdout
     return done.stderr
+
+
+def script_of(host: Host) -> bytes:
+    """What the line fetches."""
+    (url,) = [word for word in shlex.split(host.command) if word.startswith("http") and "signature=" in word]
+    return httpx.get(url).raise_for_status().content
 
 
 @contextmanager
@@ -104,7 +116,7 @@ def test_a_program_that_is_not_what_was_published_changes_nothing(host: Host, in
 
 def test_without_a_release_the_line_fails(host: Host, installs: LocalService) -> None:
     with released(installs, dict.clear):
-        assert "returned error: 503" in refused(host.command.replace("| sh", "| (sh", 1) + "; exit 1)")
+        assert "returned error: 503" in refused(host.command)
     assert not host.root.exists()
 
 
@@ -124,7 +136,7 @@ def test_a_program_that_is_not_published_is_named(host: Host, installs: LocalSer
         (("--no-systemd", "--no-systemd --env 1A=x"), "--env takes NAME=VALUE"),
         (("--no-systemd", "--no-systemd --root /"), "--root has to be an absolute path"),
         (("--no-systemd", "--no-systemd --root relative"), "--root has to be an absolute path"),
-        (("--no-systemd", "--no-systemd --token ''"), "are needed"),
+        (("--token ft_", '--token "" --env X=ft_'), "are needed"),
         (("--no-systemd", "--systemd"), "systemd does not run here"),
     ],
 )
@@ -137,8 +149,7 @@ def test_what_cannot_be_is_refused_before_anything_is_made(host: Host, change: t
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_every_shell_reads_the_script_whole_or_not_at_all(host: Host, tmp_path: Path, shell: str) -> None:
-    url = host.command.split("'")[1]
-    script = subprocess.run(["curl", "-fsSL", url], capture_output=True, check=True).stdout
+    script = script_of(host)
     half = subprocess.run(
         [*shell.split(), "-s", "--", "--root", str(tmp_path / "x"), "--uninstall"],
         input=script[: len(script) * 9 // 10],
@@ -154,6 +165,130 @@ def test_every_shell_reads_the_script_whole_or_not_at_all(host: Host, tmp_path: 
 
     assert b"Removed" not in half.stdout
     assert whole.stdout == f"Removed from {tmp_path}/x.\n".encode(), whole.stderr
+
+
+def stalled(folder: Path) -> dict[str, str]:
+    """An environment whose curl gets half of a program, names its shell in a file, and waits for the test."""
+    curl = folder / "bin" / "curl"
+    curl.parent.mkdir()
+    curl.write_text(
+        "#!/bin/sh\n"
+        f'case "$*" in */supervisor-*) ;; *) exec {shutil.which("curl")} "$@" ;; esac\n'
+        'for word; do [ "${before:-}" = -o ] && printf half >"$word"; before=$word; done\n'
+        f'echo $PPID >"{folder}/part" && mv "{folder}/part" "{folder}/shell"\n'
+        f'until [ -e "{folder}/go on" ]; do sleep 0.1; done\nexit 18\n'
+    )
+    curl.chmod(0o755)
+    return {**os.environ, "PATH": f"{curl.parent}:{os.environ['PATH']}"}
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_an_install_that_is_called_off_leaves_nothing_of_what_it_fetched(
+    host: Host, tmp_path: Path, shell: str
+) -> None:
+    line = host.command.replace("| sh -s", f"| {shell} -s")
+    with subprocess.Popen(["/bin/sh", "-c", line], env=stalled(tmp_path), stderr=subprocess.PIPE) as process:
+        fleet_host.until(lambda: (tmp_path / "shell").exists(), lambda: "it never fetched")
+        os.kill(int((tmp_path / "shell").read_text()), signal.SIGTERM)
+        (tmp_path / "go on").touch()
+        process.communicate(timeout=120)
+
+    assert process.returncode == 128 + signal.SIGTERM
+    assert sorted(one.name for one in host.root.iterdir()) == ["bin", "etc", "var"]
+    assert list((host.root / "bin").iterdir()) == []
+
+
+@pytest.mark.skipif(shutil.which("flock") is None, reason="without flock, runs are not kept apart")
+def test_a_second_run_stands_back_while_the_first_is_at_work(host: Host, tmp_path: Path) -> None:
+    with subprocess.Popen(
+        ["/bin/sh", "-c", host.command], env=stalled(tmp_path), stderr=subprocess.PIPE, text=True
+    ) as first:
+        fleet_host.until(lambda: (tmp_path / "shell").exists(), lambda: "it never fetched")
+        said = refused(host.command)
+        (tmp_path / "go on").touch()
+        _, failed = first.communicate(timeout=120)
+
+    assert f"another run of this script is at work in {host.root}" in said
+    assert f"supervisor-{MACHINE} could not be fetched" in failed
+    host.install()
+    # Its supervisor does not hold on to the root.
+    assert "Up to date" in host.install()
+
+
+def test_what_a_killed_run_left_is_cleared_away(host: Host) -> None:
+    left = host.root / ".installing-AAAAAA"
+    left.mkdir(parents=True)
+    (left / "token").write_text("ft_")
+    host.install()
+
+    assert not left.exists()
+    left.mkdir()
+    host.uninstall()
+    assert not host.root.exists()
+
+
+def test_a_port_that_another_supervisor_answers_on_is_told_before_anything_is_made(host: Host) -> None:
+    with fleet_host.taken_port() as taken:
+        command = host.command.replace(f"127.0.0.1:{host.health_port}", f"127.0.0.1:{taken}")
+        assert f"something listens at 127.0.0.1:{taken} already" in refused(command)
+    assert not host.root.exists()
+
+
+def test_the_token_is_among_the_words_of_no_process(host: Host, tmp_path: Path) -> None:
+    token = json.loads(host.api.post(f"/fleets/{host.fleet_id}/install", json={"platform": "linux"}).text)
+    words = tmp_path / "words"
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "sh").write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" >"{words}"\nexec /bin/sh "$@"\n')
+    (programs / "sh").chmod(0o755)
+    environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
+    line = host.command.replace("--no-systemd", "--no-systemd --loud")
+    subprocess.run(["/bin/sh", "-c", line], capture_output=True, check=False, env=environment)
+
+    assert host.deployment_id in words.read_text()
+    assert token["connection"]["token"] in host.command
+    assert token["connection"]["token"] not in words.read_text()
+
+
+def test_configurations_are_given_folders_that_they_may_write_to(host: Host) -> None:
+    host.install()
+    storage = (
+        "extensions:\n  file_storage: {directory: '${env:STORAGE_DIRECTORY:-/nonexistent}', create_directory: true}\n"
+    )
+    host.apply(storage + host.flowing("kept").replace("service:\n", "service:\n  extensions: [file_storage]\n"))
+
+    assert (host.root / "var" / "storage").is_dir()
+
+
+def test_the_supervisor_learns_of_its_collector_without_the_port_of_its_metrics(host: Host, tmp_path: Path) -> None:
+    """Every collector serves its metrics on port 8888 if it is not told otherwise; another one may be there already."""
+    host.install()
+    real, runs = host.root / "bin" / "otelcol-contrib", tmp_path / "runs"
+    moved = real.rename(real.with_name("real"))
+    real.write_text(f'#!/bin/sh\necho "$*" >>"{runs}"\nexec "{moved}" "$@"\n')
+    real.chmod(0o755)
+    os.kill(host.pid, signal.SIGTERM)
+    fleet_host.until(lambda: not psutil.pid_exists(host.pid), host.log)
+    host.install()
+    host.apply(host.flowing("metrics"))
+
+    learned, applied = [line for line in runs.read_text().splitlines() if "--config" in line and "validate" not in line]
+    assert learned.startswith("--set=service.telemetry.metrics.level=none --config ")
+    assert "--set" not in applied
+    assert "address already in use" not in host.log()
+
+
+def test_a_state_that_a_full_disk_emptied_costs_nothing(host: Host) -> None:
+    host.install()
+    n = host.apply(host.flowing("kept"))
+    before = host.instance()["id"]
+    os.kill(host.pid, signal.SIGTERM)
+    fleet_host.until(lambda: not psutil.pid_exists(host.pid), host.log)
+    (host.root / "var" / "persistent_state.yaml").write_text("")
+    host.install()
+
+    assert host.wait_for("applied", n)["id"] == before
+    fleet_host.until(host.sends, host.log)
 
 
 def test_an_upgrade_replaces_the_program_and_keeps_the_instance(
@@ -195,6 +330,9 @@ def test_a_service_is_set_up_by_its_unit_and_removed_with_it(
         "id": '#!/bin/sh\n[ "$1" = -u ] && echo 0\n',
         "useradd": f'#!/bin/sh\necho "useradd $*" >>"{tmp_path}/calls"\n',
         "chown": f'#!/bin/sh\necho "chown $*" >>"{tmp_path}/calls"\n',
+        "selinuxenabled": "#!/bin/sh\n",
+        "chcon": f'#!/bin/sh\necho "chcon $*" >>"{tmp_path}/calls"\n',
+        "restorecon": f'#!/bin/sh\necho "restorecon $*" >>"{tmp_path}/calls"\n',
     }.items():
         (programs / name).write_text(text)
         (programs / name).chmod(0o755)
@@ -214,8 +352,12 @@ def test_a_service_is_set_up_by_its_unit_and_removed_with_it(
     assert "NoNewPrivileges=yes\n" in unit
     assert f"chown -R headgate-supervisor {root}/etc {root}/var" in said
     assert "systemctl enable --quiet headgate-supervisor" in said
+    # What was moved into its place has the label of where it was made.
+    assert f"chcon -t bin_t {root}/bin/headgate-supervisor {root}/bin/otelcol-contrib" in said
+    assert said.index("chcon") < said.index("systemctl enable")
     host.install()
-    assert (tmp_path / "calls").read_text().removeprefix(said).splitlines()[-1] == "systemctl start headgate-supervisor"
+    again = (tmp_path / "calls").read_text().removeprefix(said).splitlines()
+    assert again[-2:] == ["systemctl start headgate-supervisor", "systemctl is-active --quiet headgate-supervisor"]
     another = host.command.replace(str(root), f"{root}-2")
     assert f"the service runs from {root} already" in refused(another)
 

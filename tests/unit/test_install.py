@@ -176,6 +176,7 @@ def test_a_shell_reads_every_docker_word_as_it_was_meant(
     expected += ["--hostname", name or "n"]
     for mount in [*filter(install_commands.mountable, mounts), safe]:
         expected += ["--volume", f"{mount.host_path}:{mount.mount_path}"]
+    expected += ["--mount", f"type=volume,source=headgate-{name or 'n'},target=/home/nonroot"]
     connection = {
         "HEADGATE_ENDPOINT": endpoint,
         "HEADGATE_DEPLOYMENT_ID": deployment_id,
@@ -196,6 +197,21 @@ def test_a_container_is_named_after_its_group_unless_it_is_given_a_name(ann: Mem
     assert "--hostname" not in words(answer["command"])
     assert named[6:10] == ["--name", "web-1", "--hostname", "web-1"]
     assert named[-1] == "headgate-supervisor:0.139.0"
+    assert f"docker rm --force headgate-{answer['deployment_id']}" in str(answer["notes"])
+
+
+@pytest.mark.parametrize("path", ["/home/nonroot", "/home/nonroot/"])
+def test_a_groups_own_mount_of_the_storage_takes_the_place_of_the_volume(path: str) -> None:
+    def mounts(mount: VolumeMount) -> list[str]:
+        given = install_commands.docker(
+            Connection("e", "f", "dep_1", "t"), image="i", server_name=None, mounts=[mount], env={}
+        )
+        return [word for word in words(given) if "/home/nonroot" in word]
+
+    # Docker refuses two mounts at one place.
+    assert mounts(VolumeMount("/srv/state", path)) == [f"/srv/state:{path}"]
+    elsewhere = mounts(VolumeMount("/srv/state", f"{path}x"))
+    assert "type=volume,source=headgate-dep_1,target=/home/nonroot" in elsewhere
 
 
 def test_the_image_is_the_operators_choice(ann: Member, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,6 +225,7 @@ def test_the_image_is_the_operators_choice(ann: Member, monkeypatch: pytest.Monk
 @limits(max_examples=60, deadline=None)
 @given(ANY, ANY, ANY, ANY, ANY, ENV, st.sampled_from(["amd64", "arm64"]), st.booleans())
 def test_a_shell_reads_every_linux_word_as_it_was_meant(
+    tmp_path_factory: pytest.TempPathFactory,
     endpoint: str,
     deployment_id: str,
     url: str,
@@ -226,17 +243,37 @@ def test_a_shell_reads_every_linux_word_as_it_was_meant(
         systemd=systemd,
         env=env,
     )
-    script = 'curl() { for word in "$@"; do printf \'%s\\0\' "$word"; done; }\n'
-    script += 'sh() { cat; for word in "$@"; do printf \'%s\\0\' "$word"; done; }\n'
+    # What the URL serves is a script that tells its words; and `sh` tells those that every user can see.
+    tell = 'for word in "$@"; do printf \'%s\\0\' "$word"; done\n'
+    folder = tmp_path_factory.mktemp("line")
+    (folder / "served").write_text(tell)
+    script = f'cd "$0"\ncurl() {{\n{{ {tell} }} >fetched; cat served; }}\n'
+    script += f'sh() {{\n{{ {tell} }} >seen; command sh "$@"; }}\n'
     script += 'sudo() { "$@"; }\n'
-    out = subprocess.run(["/bin/sh", "-c", script + command], capture_output=True, check=True)
-    expected = ["-fsSL", url, "-s", "--", "--endpoint", endpoint, "--deployment-id", deployment_id, "--token", token]
-    expected += ["--arch", arch, "--root", root, "--systemd" if systemd else "--no-systemd"]
+    out = subprocess.run(["/bin/sh", "-c", script + command, folder], capture_output=True, check=True)
+    told = [(folder / "fetched").read_bytes(), (folder / "seen").read_bytes(), out.stdout]
+    fetched, seen, got = (text.decode().split("\0")[:-1] for text in told)
+    visible = ["--endpoint", endpoint, "--deployment-id", deployment_id, "--arch", arch, "--root", root]
+    visible += ["--systemd" if systemd else "--no-systemd"]
+    secret = ["--token", token]
     for variable, value in env.items():
-        expected += ["--env", f"{variable}={value}"]
+        secret += ["--env", f"{variable}={value}"]
 
-    assert out.stdout.decode().split("\0")[:-1] == expected
+    assert fetched == ["-fsSL", url]
+    assert seen == ["-s", "--", *visible]
+    assert got == [*visible, *secret]
     assert (" | sudo sh -s " in command) or not systemd
+
+
+def test_a_line_whose_link_does_not_answer_fails() -> None:
+    command = install_commands.linux(
+        Connection("e", "f", "d", "t"), script_url="u", arch="amd64", root_deploy_path="/r", systemd=False, env={}
+    )
+    for curl in ("return 22", "printf 'main() {\\n  echo half'; return 18"):
+        done = subprocess.run(["/bin/sh", "-c", f"curl() {{ {curl}; }}\n{command}"], capture_output=True, check=False)
+
+        assert done.returncode != 0
+        assert done.stdout == b""
 
 
 @limits(max_examples=60, deadline=None)

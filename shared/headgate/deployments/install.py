@@ -67,7 +67,7 @@ def compose(caller: Caller, fleet_id: str, options: Options) -> Install:
     connection = Connection(origin + OPAMP, fleet.id, group.id, token)
     expires_at = datetime.fromtimestamp(expires, at.tzinfo)
     command = _command(options, group, connection, link, origin)
-    return Install(command, connection, link.url(origin), expires_at, _notes(options, group))
+    return Install(command, connection, link.url(origin), expires_at, _notes(options, group, connection))
 
 
 def _group(fleet: Fleet, deployment_id: str | None) -> Deployment:
@@ -112,13 +112,15 @@ def _command(options: Options, group: Deployment, connection: Connection, link: 
             )
 
 
-def _notes(options: Options, group: Deployment) -> list[str]:
+def _notes(options: Options, group: Deployment, connection: Connection) -> list[str]:
     notes = []
     if options.platform != "kubernetes":
         notes.append("The command holds the fleet's token; treat it as a secret")
     if options.platform == "docker":
         built = "the script at install_url builds it on the host"
         notes.append(f"The host needs the image {install_commands.image()}; where no registry has it, {built}")
+        name = install_commands.container(connection, options.server_name)
+        notes.append(f"Where the container is there already, remove it first: docker rm --force {name}")
     if group.assignment is None:
         notes.append("Nothing is assigned to this deployment; collectors wait until something is")
     return notes

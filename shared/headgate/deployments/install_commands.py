@@ -13,6 +13,8 @@ from headgate.settings import settings
 Architecture = Literal["amd64", "arm64"]
 
 _IMAGE: Final = "headgate-supervisor"
+_HOME: Final = "/home/nonroot"
+"""Of the image's user, to whom Docker gives a new volume that is mounted there."""
 _MOUNTABLE: Final = re.compile(r"/[A-Za-z0-9._/-]*")
 
 
@@ -39,15 +41,23 @@ def docker(
     mounts: Sequence[VolumeMount],
     env: Mapping[str, str],
 ) -> str:
-    """One `docker run` with the group's mounts; those that are not safe are left out."""
-    name = server_name or f"headgate-{connection.deployment_id}"
+    """One `docker run` with the group's mounts; those that are not safe are left out.
+
+    A volume holds what the supervisor stores, so that the container that follows, for a renewed token or a newer image,
+    is the same instance and goes on where the one before was.
+    """
+    name = container(connection, server_name)
     # `--init`: the supervisor is no init, and a collector's receivers may leave processes behind.
     words = ["docker", "run", "--detach", "--init", "--restart", "unless-stopped", "--name", name]
     if server_name:
         words += ["--hostname", server_name]
-    for mount in mounts:
-        if mountable(mount):
-            words += ["--volume", f"{mount.host_path}:{mount.mount_path}"]
+    safe = [mount for mount in mounts if mountable(mount)]
+    for mount in safe:
+        words += ["--volume", f"{mount.host_path}:{mount.mount_path}"]
+    if all(mount.mount_path.rstrip("/") != _HOME for mount in safe):
+        # Not named as the container alone: a volume of that name may be something else's.
+        volume = f"headgate-{server_name or connection.deployment_id}"
+        words += ["--mount", f"type=volume,source={volume},target={_HOME}"]
     # Docker keeps the last of two values, so a variable of the caller's never replaces the connection.
     variables = {
         **env,
@@ -60,6 +70,11 @@ def docker(
     return shlex.join([*words, image])
 
 
+def container(connection: Connection, server_name: str | None) -> str:
+    """The container's name."""
+    return server_name or f"headgate-{connection.deployment_id}"
+
+
 def linux(
     connection: Connection,
     *,
@@ -69,15 +84,22 @@ def linux(
     systemd: bool,
     env: Mapping[str, str],
 ) -> str:
-    """One line that fetches the signed script and runs it; as root where it makes a systemd unit."""
-    words = ["sh", "-s", "--", "--endpoint", connection.endpoint, "--deployment-id", connection.deployment_id]
-    words += ["--token", connection.token or "", "--arch", arch, "--root", root_deploy_path]
-    words += ["--systemd" if systemd else "--no-systemd"]
+    """One line that fetches the signed script and runs it; as root where it makes a systemd unit.
+
+    The token and the variables are an assignment in front of the script, in what the shell reads: as words of its own
+    they would be in every user's list of processes while it runs, and in the log that sudo keeps for good.
+    """
+    secret = ["--token", connection.token or ""]
     for variable, value in env.items():
-        words += ["--env", f"{variable}={value}"]
+        secret += ["--env", f"{variable}={value}"]
+    given = shlex.join(["printf", r"%s\n", f'set -- "$@" {shlex.join(secret)}'])
+    # The status of a pipe is that of its end: without the script, that has to fail as well.
+    fetched = f"{shlex.join(['curl', '-fsSL', script_url])} || echo exit 1"
+    words = ["sh", "-s", "--", "--endpoint", connection.endpoint, "--deployment-id", connection.deployment_id]
+    words += ["--arch", arch, "--root", root_deploy_path, "--systemd" if systemd else "--no-systemd"]
     if systemd:
         words.insert(0, "sudo")
-    return f"{shlex.join(['curl', '-fsSL', script_url])} | {shlex.join(words)}"
+    return f"{{ {given}; {fetched}; }} | {shlex.join(words)}"
 
 
 def kubernetes(

@@ -8,7 +8,8 @@ main() {
   for program in curl gzip docker; do
     command -v "$program" >/dev/null || fail "$program is needed"
   done
-  case $(docker version --format '{{.Server.Arch}}') in
+  architecture=$(docker version --format '{{.Server.Arch}}') || fail "docker does not answer; may this user use it?"
+  case $architecture in
     amd64)
       supervisor=supervisor-amd64 supervisor_sha256=$supervisor_amd64 supervisor_packed=$supervisor_amd64_packed
       collector=collector-amd64 collector_sha256=$collector_amd64 collector_packed=$collector_amd64_packed
@@ -17,10 +18,14 @@ main() {
       supervisor=supervisor-arm64 supervisor_sha256=$supervisor_arm64 supervisor_packed=$supervisor_arm64_packed
       collector=collector-arm64 collector_sha256=$collector_arm64 collector_packed=$collector_arm64_packed
       ;;
-    *) fail "there is no collector for this Docker's architecture" ;;
+    *) fail "there is no collector for this Docker's architecture, $architecture" ;;
   esac
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
+  # Not every shell ends by way of EXIT on a signal.
+  trap 'exit 129' HUP
+  trap 'exit 130' INT
+  trap 'exit 143' TERM
   fetch headgate-supervisor "$supervisor" "$supervisor_sha256" "$supervisor_packed"
   fetch otelcol-contrib "$collector" "$collector_sha256" "$collector_packed"
   cat >"$work/Dockerfile" <<'DOCKERFILE'
@@ -34,7 +39,7 @@ DOCKERFILE
 fetch() {
   [ -n "$3" ] || fail "this server has no $2 to install; its operator publishes it"
   printf 'Fetching %s ...\n' "$2"
-  curl -fsSL --retry 3 "$base/$2?$query" -o "$work/$2" || fail "$2 could not be fetched; the link is good for an hour"
+  curl -fsSL --retry 3 --connect-timeout 30 --speed-limit 1024 --speed-time 60 "$base/$2?$query" -o "$work/$2" || fail "$2 could not be fetched; the link is good for an hour"
   seen=$(checksum "$work/$2")
   [ "$seen" = "$3" ] || fail "$2 is not what was published: its SHA-256 is $seen, not $3"
   if [ "$4" = gz ]; then

@@ -18,8 +18,14 @@ account=headgate-supervisor
 main() {
   root=/opt/headgate
   endpoint='' deployment_id='' token='' arch='' systemd=yes uninstall=no health=127.0.0.1:13143
+  # Whatever the caller's is: the service's account has to reach the programs.
+  umask 022
   variables=$(mktemp)
   trap 'rm -rf "$variables" "${work:-$variables}"' EXIT
+  # Not every shell ends by way of EXIT on a signal.
+  trap 'exit 129' HUP
+  trap 'exit 130' INT
+  trap 'exit 143' TERM
   while [ $# -gt 0 ]; do
     case $1 in
       --systemd) systemd=yes; shift; continue ;;
@@ -36,6 +42,8 @@ main() {
       --env)
         case $2 in
           HEADGATE_HEALTH_ENDPOINT=*) health=${2#*=} ;;
+          # sudo keeps none of the caller's, and what the supervisor needs to get out this script needs as well.
+          HTTPS_PROXY=* | https_proxy=* | NO_PROXY=* | no_proxy=* | SSL_CERT_FILE=*) export "${2?}" ;;
           [A-Za-z_]*=*) ;;
           *) fail "--env takes NAME=VALUE" ;;
         esac
@@ -49,6 +57,12 @@ main() {
   case $root in
     /*[!/]*) ;;
     *) fail "--root has to be an absolute path, and not / itself" ;;
+  esac
+  # As the kernel names the programs that run from it.
+  [ ! -d "$root" ] || root=$(cd "$root" && pwd -P)
+  case $health in
+    :*) probe=127.0.0.1$health ;;
+    *) probe=$health ;;
   esac
   if [ "$uninstall" = yes ]; then
     remove
@@ -82,13 +96,14 @@ install() {
   elif [ "$(service_root)" = "$root" ]; then
     fail "a service runs from $root; uninstall it first, or install with systemd"
   fi
+  alive || running || free || fail "something listens at $health already, another supervisor maybe;" \
+    "give this one a port of its own, with HEADGATE_HEALTH_ENDPOINT in env"
 
   if [ ! -d "$root" ]; then
     mkdir -p "$root" || fail "$root cannot be made; run this as a user who may, or use another --root"
-    chmod 755 "$root"
   fi
-  # As the kernel names the programs that run from it.
   root=$(cd "$root" && pwd -P)
+  alone
   for folder in bin etc var; do mkdir -p "$root/$folder"; done
   chmod 755 "$root/bin"
   chmod 700 "$root/etc" "$root/var"
@@ -118,7 +133,7 @@ install() {
   put etc/environment 600
   umask 022
   # So that it can be uninstalled when its link is long expired.
-  curl -fsSL "$base?$query" -o "$work/headgate-install" || fail "the script could not be fetched again"
+  get "$base?$query" "$work/headgate-install" || fail "the script could not be fetched again"
   chmod 755 "$work/headgate-install"
   mv -f "$work/headgate-install" "$root/bin/headgate-install"
 
@@ -131,29 +146,42 @@ install() {
   say "Installed in $root. To remove it: $root/bin/headgate-install --uninstall --root $root"
 }
 
-# place NAME FILE SHA256 PACKED PROBE: fetch a program unless this very one is there, and try it before it replaces any.
+# place NAME FILE SHA256 PACKED ARGUMENT: fetch a program unless this very one is there, and try it before it replaces any.
 place() {
-  name=$1 file=$2 sha256=$3 packed=$4 probe=$5
+  name=$1 file=$2 sha256=$3 packed=$4 try=$5
   [ -n "$sha256" ] || fail "this server has no $file to install; its operator publishes it"
   if [ -x "$root/bin/$name" ] && [ "$(cat "$root/bin/.$name.sha256" 2>/dev/null)" = "$sha256" ]; then
     return
   fi
   say "Fetching $file ..."
-  curl -fsSL --retry 3 "$base/$file?$query" -o "$work/$file" || fail "$file could not be fetched; the link is good for an hour"
+  get "$base/$file?$query" "$work/$file" || fail "$file could not be fetched; the link is good for an hour"
   seen=$(checksum "$work/$file")
   [ "$seen" = "$sha256" ] || fail "$file is not what was published: its SHA-256 is $seen, not $sha256; nothing was changed"
   if [ "$packed" = gz ]; then
-    gzip -dc <"$work/$file" >"$work/$name"
+    gzip -dc <"$work/$file" >"$work/$name" || fail "$file could not be unpacked under $root; nothing was changed"
     rm -f "$work/$file"
   else
     mv "$work/$file" "$work/$name"
   fi
   chmod 755 "$work/$name"
-  "$work/$name" "$probe" >/dev/null || fail "$name does not run on this host; nothing was changed"
+  "$work/$name" "$try" >/dev/null || fail "$name does not run on this host, from $root; nothing was changed"
   # A program that runs cannot be written to, but it can be replaced.
   mv -f "$work/$name" "$root/bin/$name"
   printf '%s\n' "$sha256" >"$root/bin/.$name.sha256"
   changed=yes
+}
+
+# get URL FILE: for as long as anything arrives.
+get() {
+  curl -fsSL --retry 3 --connect-timeout 30 --speed-limit 1024 --speed-time 60 "$1" -o "$2"
+}
+
+# Keeps a second run of this script out of the root, and clears away what a run that was killed has left there.
+alone() {
+  command -v flock >/dev/null || return 0
+  exec 9<"$root"
+  flock -n 9 || fail "another run of this script is at work in $root"
+  rm -rf "$root"/.installing-*
 }
 
 checksum() {
@@ -185,6 +213,14 @@ unit_file() {
 # Where the installed service runs from; nothing if there is none.
 service_root() {
   sed -n 's/^Environment=HEADGATE_ROOT=//p' "$(unit_file)" 2>/dev/null || :
+}
+
+# Where SELinux is in force, a service is let run from most places only what is labelled as a program.
+label() {
+  command -v selinuxenabled >/dev/null && selinuxenabled || return 0
+  chcon -t bin_t "$root/bin/headgate-supervisor" "$root/bin/otelcol-contrib" ||
+    say "The programs could not be labelled for SELinux; if the service is not let run them, this is why."
+  restorecon "$(unit_file)" || :
 }
 
 start_service() {
@@ -242,6 +278,7 @@ UNIT
     changed=yes
     systemctl daemon-reload
   fi
+  label
   systemctl enable --quiet "$unit"
   if [ "$changed" = yes ]; then
     systemctl restart "$unit"
@@ -262,7 +299,7 @@ start_process() {
   fi
   umask 077
   nohup "$root/bin/headgate-supervisor" --environment "$root/etc/environment" \
-    </dev/null >"$root/var/supervisor.log" 2>&1 &
+    </dev/null >>"$root/var/supervisor.log" 2>&1 9<&- &
   pid=$!
   umask 022
   printf '%s\n' "$pid" >"$root/var/supervisor.pid"
@@ -276,12 +313,36 @@ start_process() {
 wait_until_healthy() {
   tries=0
   while [ "$tries" -lt 120 ]; do
-    if curl -fsS --noproxy '*' "http://$health/health" >/dev/null 2>&1; then return 0; fi
+    if curl -fsS --noproxy '*' "http://$probe/health" >/dev/null 2>&1; then
+      # It may be another that answers, while ours ends because it cannot listen there.
+      pause
+      if alive; then return 0; fi
+    fi
     if [ "$systemd" = no ] && ! running; then return 1; fi
     tries=$((tries + 1))
-    sleep 0.5 2>/dev/null || sleep 1
+    pause
   done
   return 1
+}
+
+# Whether nothing listens where the supervisor is to say that it is well: 7 is curl's word for a connection refused.
+free() {
+  code=0
+  curl -s -o /dev/null --noproxy '*' --max-time 5 "http://$probe/health" || code=$?
+  [ "$code" = 7 ]
+}
+
+# Whether the supervisor of this root runs in the way that is asked for.
+alive() {
+  if [ "$systemd" = yes ]; then
+    [ "$(service_root)" = "$root" ] && systemctl is-active --quiet "$unit"
+  else
+    running
+  fi
+}
+
+pause() {
+  sleep 0.5 2>/dev/null || sleep 1
 }
 
 # Whether the process of the pid file is our supervisor, and not another that was given its number.
@@ -297,19 +358,20 @@ running() {
 
 stop_process() {
   running || return 0
-  kill "$pid"
+  kill "$pid" || ! running || fail "process $pid cannot be stopped by this user"
   tries=0
   while running; do
     tries=$((tries + 1))
-    [ "$tries" -le 60 ] || { kill -9 "$pid"; break; }
-    sleep 0.5 2>/dev/null || sleep 1
+    [ "$tries" -le 60 ] || { kill -9 "$pid" || :; break; }
+    pause
   done
   rm -f "$root/var/supervisor.pid"
 }
 
 remove() {
-  [ ! -d "$root" ] || root=$(cd "$root" && pwd -P)
+  [ ! -d "$root" ] || alone
   if [ "$(service_root)" = "$root" ]; then
+    [ "$(id -u)" = 0 ] || fail "a service needs root to be removed; use sudo"
     systemctl disable --now --quiet "$unit" || :
     rm -f "$(unit_file)"
     systemctl daemon-reload
@@ -321,7 +383,7 @@ remove() {
     rm -f "$root/bin/$name" "$root/bin/.$name.sha256"
   done
   rm -f "$root/etc/token" "$root/etc/environment"
-  rm -rf "${root:?}/var"
+  rm -rf "${root:?}/var" "$root"/.installing-*
   rmdir "$root/bin" "$root/etc" "$root" 2>/dev/null || :
   say "Removed from $root."
 }
