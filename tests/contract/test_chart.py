@@ -145,6 +145,18 @@ def test_the_gallerys_flow_for_nodes_finds_what_it_needs(tmp_path: Path) -> None
     assert "KUBELET_AUTH_TYPE" not in [one["name"] for one in own]
 
 
+def test_a_nodes_pods_stay_away_from_nodes_that_take_none(tmp_path: Path) -> None:
+    spec = pod(tmp_path, "node")
+    (term,) = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    refused = {one["key"]: one["values"] for one in term["matchExpressions"] if one["operator"] == "NotIn"}
+    own = {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}}
+
+    assert spec["tolerations"] == [{"operator": "Exists"}]
+    assert refused == {"eks.amazonaws.com/compute-type": ["fargate"], "type": ["virtual-kubelet"]}
+    assert pod(tmp_path, "node", affinity=own)["affinity"] == own
+    assert "affinity" not in pod(tmp_path, "gateway")
+
+
 def test_probes_reach_a_pod_whatever_its_addresses_are(tmp_path: Path) -> None:
     env = {one["name"]: one.get("value") for one in pod(tmp_path, "gateway")["containers"][0]["env"]}
 
