@@ -421,6 +421,16 @@ def test_the_default_collector_is_the_one_that_is_built(document: dict[str, Any]
     assert document["Parameters"]["CollectorVersion"]["Default"] == manifest["dist"]["version"]
 
 
+def test_any_revision_of_the_runner_may_be_started(resources: dict[str, Any]) -> None:
+    """A new one comes with a new collector; what was started before it names the one before."""
+    (policy,) = resources["TestRunStateMachineRole"]["Properties"]["Policies"]
+    (start,) = [one for one in policy["PolicyDocument"]["Statement"] if one["Action"] == "ecs:RunTask"]
+    family = resources["RunnerTaskDefinition"]["Properties"]["Family"]["Fn::Sub"]
+
+    assert start["Resource"]["Fn::Sub"].endswith(f":task-definition/{family}:*")
+    assert start["Condition"] == {"ArnEquals": {"ecs:cluster": {"Fn::GetAtt": ["RunnerCluster", "Arn"]}}}
+
+
 def test_the_runner_is_started_without_tags(states: dict[str, Any]) -> None:
     """ECS wants a permission of its own for them (ecs:TagResource), even where they are only handed on."""
     assert not {"Tags", "PropagateTags", "EnableECSManagedTags"} & states["Collect"]["Parameters"].keys()
