@@ -1,5 +1,7 @@
 """How every route is entered: credential, rate limit and access before anything of the body is looked at."""
 
+import json
+import re
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Final
 
@@ -16,6 +18,7 @@ from headgate.http.log import logger
 
 _PUBLIC: Final = "/api/v1/public"
 _APPLICATION: Final = "/api/v1/app"
+_SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def _as_writer(request: Request) -> None:
@@ -63,6 +66,8 @@ class Route(APIRoute):
             if enter_as is not None:
                 await run_in_threadpool(enter_as, request)
             _refuse_odd_query(request, query_names)
+            if self.body_field is not None:
+                await _refuse_half_characters(request)
             if creates and enter_as is not None and "idempotency-key" in request.headers:
                 response = await _once(request, handle, self)
             else:
@@ -102,6 +107,21 @@ def _refuse_odd_query(request: Request, names: set[str]) -> None:
     if odd:
         found = [errors.FieldError(("query", name), message) for name, message in odd.items()]
         raise errors.Invalid(f"query.{found[0].loc[1]}: {found[0].message}", found)
+
+
+async def _refuse_half_characters(request: Request) -> None:
+    r"""JSON can write what no text in UTF-8 holds, as in `"\ud800"`; an answer, a log or a table would fail by it."""
+    body = await request.body()
+    if not _SURROGATE.search(body):
+        return
+    try:
+        json.dumps(json.loads(body), ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        message = r"A text holds half of a character, one of \ud800 to \udfff without the other half"
+        raise errors.Invalid(f"body: {message}", [errors.FieldError(("body",), message)]) from error
+    except (ValueError, RecursionError):
+        # Whoever parses it next says so.
+        return
 
 
 def _record(request: Request, action: str, response: Response) -> None:

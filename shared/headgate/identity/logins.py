@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
-from headgate import aws, dynamo, errors
+from headgate import aws, clock, dynamo, errors
 from headgate.audit import service as audit
 from headgate.dynamo import Item
 from headgate.identity import attempts, keys, sessions, store, table
-from headgate.identity.model import Caller, Session, User
+from headgate.identity.model import Caller, NotAuthenticated, Session, User
 from headgate.settings import settings
 
 if TYPE_CHECKING:
@@ -123,8 +123,14 @@ def approve_device(caller: Caller, user_code: str, at: datetime) -> None:
     _answer(
         item,
         user_code,
-        {":status": "approved", ":user": caller.principal.id, ":email": caller.name, **_organization(caller)},
-        "SET #status = :status, user_id = :user, email = :email, organization_id = :organization, "
+        {
+            ":status": "approved",
+            ":user": caller.principal.id,
+            ":email": caller.name,
+            ":at": clock.rfc3339(at),
+            **_organization(caller),
+        },
+        "SET #status = :status, user_id = :user, email = :email, approved_at = :at, organization_id = :organization, "
         "organization_name = :organization_name",
         audit.entry(caller, "login.approved", caller.principal.id, client=dynamo.text(item, "client")),
     )
@@ -157,6 +163,7 @@ def begin_code(caller: Caller, challenge: str, at: datetime) -> str:
         "challenge": challenge,
         "user_id": caller.principal.id,
         "email": caller.name,
+        "approved_at": clock.rfc3339(at),
         "organization_id": caller.organization_id,
         "organization_name": caller.organization_name,
         **table.expiry(at + LIFETIME),
@@ -201,6 +208,13 @@ def _grant(key: keys.Key, item: Item, at: datetime, used: errors.HeadgateError) 
         if dynamo.lost_a_race(error):
             raise used from error
         raise
+    # Without the time: approved by the version before this one, while a deployment goes on.
+    approved_at = dynamo.optional_text(item, "approved_at")
+    try:
+        sessions.require_not_ended(session, clock.parse(approved_at) if approved_at else at)
+    except NotAuthenticated as error:
+        # All sessions were ended after the approval, by a new password.
+        raise used from error
     return Granted(value, session, dynamo.text(item, "organization_id"), dynamo.text(item, "organization_name"))
 
 

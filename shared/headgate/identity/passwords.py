@@ -9,7 +9,7 @@ import binascii
 import json
 from typing import Final
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import ClientError, ParamValidationError
 
 from headgate import aws, errors
 from headgate.settings import settings
@@ -108,6 +108,9 @@ def send_code(email: str, url: str) -> None:
         aws.cognito().forgot_password(
             ClientId=settings().user_pool_client_id, Username=email, ClientMetadata={"url": url}
         )
+    except ParamValidationError:
+        # boto3 itself refuses what is empty; that is no fault of the pool's, which alarms are counted for.
+        return
     except ClientError as error:
         if error.response["Error"]["Code"] not in _REFUSED:
             raise _refusal(error, (), WrongPassword()) from error
@@ -120,6 +123,8 @@ def reset(email: str, code: str, password: str) -> None:
         aws.cognito().confirm_forgot_password(
             ClientId=settings().user_pool_client_id, Username=email, ConfirmationCode=code, Password=password
         )
+    except ParamValidationError as error:
+        raise WrongCode from error
     except ClientError as error:
         raise _refusal(error, _BAD_CODE, WrongCode()) from error
 

@@ -155,7 +155,11 @@ def _begin(email: str, at: datetime) -> tuple[Session, str]:
     if user is None:
         # Known to the pool and not to us: an invitation that was cut off half way.
         raise passwords.WrongPassword
-    session, value = sessions.begin(user, "browser", at)
+    try:
+        session, value = sessions.begin(user, "browser", at)
+    except NotAuthenticated as error:
+        # The password was changed meanwhile.
+        raise passwords.WrongPassword from error
     for membership in member_store.memberships(user.id):
         member_store.activate(membership.organization_id, user.id)
     return session, value

@@ -14,6 +14,7 @@ from headgate.identity.model import (
     Caller,
     Membership,
     NotAnActiveMember,
+    NotAuthenticated,
     OrganizationHeaderRequired,
     Principal,
     Session,
@@ -30,9 +31,14 @@ LIFETIME: Final = timedelta(hours=12)
 
 
 def begin(user: User, kind: SessionKind, at: datetime) -> tuple[Session, str]:
-    """Sign the person in. Returns the session with its value, which nobody had before and cannot be had again."""
+    """Sign the person in, who was found to be it at `at`. Returns the session with its value, which nobody had before
+    and cannot be had again.
+
+    Raises NotAuthenticated when all of the person's sessions were ended since.
+    """
     session, value, writes = begun(user, kind, at)
     table.transact(*writes)
+    require_not_ended(session, at)
     return session, value
 
 
@@ -81,8 +87,25 @@ def end(session: Session) -> None:
     )
 
 
+def require_not_ended(session: Session, since: datetime) -> None:
+    """End a session that was just begun for somebody who was let in at `since`, if `end_all` came later; one read.
+
+    Whichever comes first, one of the two sees the other: `end_all` leaves its mark before it looks for sessions, and
+    this looks for the mark when the session is there. Raises NotAuthenticated.
+    """
+    item = table.get(keys.user(session.user.id))
+    ended_at = dynamo.optional_text(item, "sessions_ended_at") if item else None
+    if ended_at is not None and clock.parse(ended_at) > since:
+        end(session)
+        raise NotAuthenticated
+
+
 def end_all(user: User) -> None:
-    """All of the person's sessions stop: whoever has an old password shall have nothing else either."""
+    """All of the person's sessions stop, and what was approved before begins none: whoever has an old password shall
+    have nothing else either.
+    """
+    values: Item = {":at": clock.rfc3339(clock.now())}
+    table.transact(table.update(keys.user(user.id), "SET sessions_ended_at = :at", "attribute_exists(pk)", values))
     for item in table.query_all(dynamo.text(keys.user(user.id), "pk"), "session#"):
         listing: keys.Key = {"pk": item["pk"], "sk": item["sk"]}
         table.transact(table.delete(keys.session(dynamo.text(item, "value_hash"))), table.delete(listing))

@@ -1,0 +1,118 @@
+"""What an attacker finds between the parts: texts that no table holds, empty fields, and what outlives a password."""
+
+from datetime import timedelta
+
+import pytest
+
+from headgate import clock
+from headgate.identity import logins, passwords, people, sessions
+from headgate.identity.model import Caller, NotAuthenticated, Session
+from tests.end_to_end.test_security import NEW_PASSWORD, PASSWORD, Person, ada, browser, csrf
+
+__all__ = ["ada"]
+pytestmark = pytest.mark.usefixtures("aws_here")
+
+HALF = r"\ud83d"
+PUBLIC = "/api/v1/public"
+VERIFIER = "v" * 43
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        (f"{PUBLIC}/configurations", '{"name": "x", "yaml": "a: b", "collector_distribution": "HALF"}'),
+        (f"{PUBLIC}/configurations", '{"name": "HALF", "yaml": "a: b"}'),
+        (f"{PUBLIC}/configurations", '{"name": "x", "yaml": "a: b", "HALF": 1}'),
+        (
+            f"{PUBLIC}/testing/runs",
+            '{"yaml": "a", "sample": {"HALF": 1}, "signal_type": "logs", "target_pipeline": "logs", '
+            '"rules": [{"name": "n", "condition": "true"}]}',
+        ),
+        (f"{PUBLIC}/ottl/lint", '{"context": "log", "conditions": ["HALF"]}'),
+        ("/api/v1/app/service-accounts", '{"name": "HALF"}'),
+    ],
+)
+def test_half_a_character_is_refused_wherever_it_stands(path: str, body: str, ada: Person) -> None:
+    _, value = sessions.begin(ada.user, "cli", clock.now())
+    headers = {"Authorization": f"Bearer {value}", "X-Service-Org": ada.organization_id}
+    headers["Content-Type"] = "application/json"
+
+    answer = browser().post(path, content=body.replace("HALF", HALF).encode(), headers=headers)
+
+    assert (answer.status_code, answer.json()["errors"][0]["loc"]) == (422, ["body"]), answer.text
+
+
+def test_both_halves_of_a_character_are_a_text(ada: Person) -> None:
+    _, value = sessions.begin(ada.user, "cli", clock.now())
+    headers = {"Authorization": f"Bearer {value}", "X-Service-Org": ada.organization_id}
+    headers["Content-Type"] = "application/json"
+    body = rf'{{"name": "{HALF}\ude00 \\ud83d", "yaml": "a: b"}}'
+
+    answer = browser().post(f"{PUBLIC}/configurations", content=body.encode(), headers=headers)
+
+    assert (answer.status_code, answer.json()["name"]) == (201, r"😀 \ud83d")
+
+
+@pytest.mark.parametrize(
+    ("path", "form", "expected"),
+    [
+        ("/forgot-password", {"email": ""}, 303),
+        ("/forgot-password", {"email": " "}, 303),
+        ("/reset-password", {"email": "", "code": "1", "password": PASSWORD}, 422),
+        ("/reset-password", {"email": "a@example.com", "code": " ", "password": PASSWORD}, 422),
+        ("/sign-in", {"email": "", "password": ""}, 403),
+    ],
+)
+def test_a_stranger_sets_off_no_alarm_with_an_empty_field(path: str, form: dict[str, str], expected: int) -> None:
+    # Alarms count what is answered 5xx, and undo deployments.
+    http = browser()
+
+    assert http.post(path, data={"csrf": csrf(http), **form}).status_code == expected
+
+
+def caller_of(ada: Person) -> tuple[Session, Caller]:
+    session, _ = sessions.begin(ada.user, "browser", clock.now())
+    return session, sessions.caller(session, ada.organization_id)
+
+
+def set_new_password(ada: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the right code, as from the mail."""
+    monkeypatch.setattr(passwords, "reset", lambda *_: None)
+    people.reset_password(ada.user.email, "123456", NEW_PASSWORD, clock.now())
+
+
+def test_a_login_approved_before_a_new_password_begins_no_session(ada: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    session, caller = caller_of(ada)
+    stolen = logins.begin_device("192.0.2.7", clock.now())
+    logins.find_device(session, stolen.user_code, clock.now())
+    logins.approve_device(caller, stolen.user_code, clock.now())
+    code = logins.begin_code(caller, logins.challenge_of(VERIFIER), clock.now()).replace("-", "")[:26]
+
+    set_new_password(ada, monkeypatch)
+
+    with pytest.raises(logins.Expired):
+        logins.redeem_device(stolen.device_code, clock.now())
+    with pytest.raises(logins.InvalidGrant):
+        logins.redeem_code(code, VERIFIER, clock.now())
+
+
+def test_a_login_begun_before_a_new_password_can_be_approved_after_it(
+    ada: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = logins.begin_device("192.0.2.7", clock.now())
+    set_new_password(ada, monkeypatch)
+
+    logins.approve_device(caller_of(ada)[1], mine.user_code, clock.now())
+
+    assert logins.redeem_device(mine.device_code, clock.now()).session.user.email == ada.user.email
+
+
+def test_an_old_password_that_was_checked_just_before_a_new_one_begins_no_session(
+    ada: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = clock.now() - timedelta(seconds=1)
+    set_new_password(ada, monkeypatch)
+
+    with pytest.raises(NotAuthenticated):
+        sessions.begin(ada.user, "browser", at)
+    assert sessions.begin(ada.user, "browser", clock.now())
