@@ -28,12 +28,13 @@ def checked(
     organization: str = "",
     fleet: str = "",
     expires: str = "",
+    generation: str = "",
     signature: str = "",
 ) -> Link:
     """The link that the request came by. Raises LinkInvalid, LinkExpired."""
-    if not (expires.isascii() and expires.isdigit() and len(expires) <= 12):
+    if not all(number.isascii() and number.isdigit() and len(number) <= 12 for number in (expires, generation)):
         raise served.LinkInvalid
-    link = Link(platform, organization, fleet, deployment_id, int(expires))
+    link = Link(platform, organization, fleet, deployment_id, int(expires), int(generation))
     served.require_good(link, signature)
     return link
 

@@ -432,7 +432,7 @@ def test_an_install_link_is_good_for_one_group_only(changed: str, owner: World, 
         case "expires":
             query["expires"] = str(int(query["expires"]) + 1)
         case "signature":
-            query["signature"] = Link("linux", mine, query["fleet"], parts[-1], 1).signature()
+            query["signature"] = Link("linux", mine, query["fleet"], parts[-1], 1, 1).signature()
     response = owner.http.get(f"{'/'.join(parts)}?{urlencode(query)}")
 
     assert response.status_code in (403, 404, 410), response.text

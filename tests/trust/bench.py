@@ -105,7 +105,7 @@ class Bench:
 
     def _link(self, ids: Mapping[str, str]) -> Link:
         platform = cast("Platform", ids["platform"])
-        return Link(platform, self.world.organization_id, ids["fleet_id"], ids["deployment_id"], self.expires)
+        return Link(platform, self.world.organization_id, ids["fleet_id"], ids["deployment_id"], self.expires, 1)
 
     def look(self, row: Row) -> str:
         """What an Admin reads of what the row's request changes; nothing where the row does not say where."""

@@ -300,12 +300,13 @@ def test_a_link_serves_one_group_for_an_hour(ann: Member) -> None:
     parts = urlsplit(answer["install_url"])
     query = {name: value for name, (value,) in parse_qs(parts.query).items()}
     expires = int(query["expires"])
-    link = Link("linux", query["organization"], query["fleet"], parts.path.rpartition("/")[2], expires)
+    link = Link("linux", query["organization"], query["fleet"], parts.path.rpartition("/")[2], expires, 1)
     just_in_time = datetime.fromtimestamp(expires - 1, UTC)
 
     assert link.signed_by(query["signature"], just_in_time)
     assert not link.signed_by(query["signature"], datetime.fromtimestamp(expires, UTC))
-    for name, value in {"platform": "docker", "fleet_id": "x", "deployment_id": "x", "expires": expires + 1}.items():
+    other = {"platform": "docker", "fleet_id": "x", "deployment_id": "x", "expires": expires + 1, "generation": 2}
+    for name, value in other.items():
         changed = {field: getattr(link, field) for field in link.__slots__} | {name: value}
         assert not Link(**changed).signed_by(query["signature"], just_in_time)
     for signature in ("", "é", "x", query["signature"][:-2]):

@@ -19,7 +19,9 @@ from fleets.app import router as fleets_router
 from headgate import aws, clock
 from headgate.deployments import install_publish, store
 from headgate.deployments.install_releases import CHART, MANIFEST, PREFIX, Artifact
+from headgate.fleets import service as fleets
 from headgate.fleets import tokens
+from headgate.identity.model import Caller, Principal
 from headgate.ids import new_id
 from headgate.settings import settings
 from install.app import app
@@ -135,6 +137,9 @@ def test_a_link_that_was_changed_is_refused(ann: Member) -> None:
         {"expires": "9" * 30},
         {"expires": "-1"},
         {"expires": "x"},
+        {"generation": "2"},
+        {"generation": "9" * 30},
+        {"generation": ""},
         {"fleet": elsewhere["fleet"]},
         {"organization": "org_01m7xw1hxef239fzepeez3r693"},
         {"signature": elsewhere["signature"]},
@@ -162,6 +167,28 @@ def test_an_hour_later_it_has_expired(ann: Member, monkeypatch: pytest.MonkeyPat
         assert (answer.status_code, answer.json()["code"]) == (410, "link_expired")
     # Whether it was good once is for those who hold it.
     assert get(url, signature="x").status_code == 403
+
+
+def test_a_link_from_before_a_renewal_does_not_lead_to_the_next_token(ann: Member) -> None:
+    leaked = url_of(composed(ann, "kubernetes"))
+    query = dict(parse_qsl(urlsplit(leaked).query))
+    before = tokens.value_of(query["fleet"], 1)
+    assert before in get(leaked).text
+
+    fleets.renew_token(an_admin(query["organization"]), query["fleet"], "1d")
+
+    answer = get(leaked)
+    assert (answer.status_code, answer.json()["code"]) == (410, "link_expired")
+    assert tokens.value_of(query["fleet"], 2) not in answer.text
+    # A newer number needs a newer signature.
+    assert get(leaked, generation="2").status_code == 403
+    again = ann.http.post(f"{API}/fleets/{query['fleet']}/install", json={"platform": "kubernetes"}).json()
+    assert tokens.value_of(query["fleet"], 2) in get(url_of(again)).text
+
+
+def an_admin(organization_id: str) -> Caller:
+    admin = Principal("user", new_id("usr"), "admin@example.com")
+    return Caller(organization_id, "Acme", admin, admin.name, "admin", "read_write", new_id("ses"))
 
 
 def test_a_group_that_is_no_more_has_nothing_to_install(ann: Member) -> None:

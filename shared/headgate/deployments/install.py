@@ -62,7 +62,7 @@ def compose(caller: Caller, fleet_id: str, options: Options) -> Install:
     if fleet.token_expires_at is not None and fleet.token_expires_at <= at:
         raise FleetTokenExpired
     expires = int((at + LIFETIME).timestamp())
-    link = Link(options.platform, fleet.organization_id, fleet.id, group.id, expires)
+    link = Link(options.platform, fleet.organization_id, fleet.id, group.id, expires, fleet.token_generation)
     token = None if fleet.on_kubernetes else tokens.value_of(fleet.id, fleet.token_generation)
     connection = Connection(origin + OPAMP, fleet.id, group.id, token)
     expires_at = datetime.fromtimestamp(expires, at.tzinfo)

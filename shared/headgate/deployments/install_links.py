@@ -16,13 +16,14 @@ Platform = Literal["docker", "linux", "kubernetes"]
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What a link serves, and until when (seconds since 1970)."""
+    """What a link serves, and until when (seconds since 1970). `generation` is that of the fleet's token."""
 
     platform: str
     organization_id: str
     fleet_id: str
     deployment_id: str
     expires: int
+    generation: int
 
     def signature(self) -> str:
         return base64.urlsafe_b64encode(identity.sign("install", self._message())).decode().rstrip("=")
@@ -47,11 +48,12 @@ class Link:
             "organization": self.organization_id,
             "fleet": self.fleet_id,
             "expires": str(self.expires),
+            "generation": str(self.generation),
             "signature": self.signature(),
         }
         return urlencode(parts)
 
     def _message(self) -> bytes:
         # None of the parts can hold a NUL: the link is good only for exactly these.
-        parts = (self.platform, self.organization_id, self.fleet_id, self.deployment_id, str(self.expires))
-        return "\0".join(parts).encode()
+        parts = (self.platform, self.organization_id, self.fleet_id, self.deployment_id)
+        return "\0".join((*parts, str(self.expires), str(self.generation))).encode()

@@ -32,12 +32,15 @@ class LinkInvalid(errors.Forbidden):
 
 
 class LinkExpired(errors.Gone):
-    """It was good once."""
+    """It was good once: an hour has passed, or the token that it leads to was renewed."""
 
     code = "link_expired"
 
     def __init__(self) -> None:
-        super().__init__("This link has expired: it is good for an hour; compose a new install command")
+        super().__init__(
+            "This link has expired: it is good for an hour, and until the fleet's token is renewed; "
+            "compose a new install command"
+        )
 
 
 def require_good(link: Link, signature: str) -> None:
@@ -77,9 +80,12 @@ def script(link: Link) -> str:
 def values(link: Link) -> str:
     """The chart's values of a checked link of Kubernetes, the fleet's token among them.
 
-    Raises FleetNotFound, DeploymentNotFound, FleetTokenExpired.
+    Raises FleetNotFound, DeploymentNotFound, FleetTokenExpired, LinkExpired for a link from before a renewal: whoever
+    has seen it shall not get the next token by it.
     """
     fleet, group = _require_installable(link)
+    if link.generation != fleet.token_generation:
+        raise LinkExpired
     repository, _, tag = image().rpartition(":")
     chosen: dict[str, object] = {
         "role": group.role,

@@ -118,6 +118,9 @@ def renew_token(caller: Caller, fleet_id: str, grace: Grace) -> Fleet:
         if GRACES[grace]:
             end = at + GRACES[grace]
             old = [(hash_at(current), min(end, before.token_expires_at or end))]
+            if current >= _MOST_ENDED:
+                # No more than "at once" can end ever go on, however often somebody renews.
+                old.append((hash_at(current - _MOST_ENDED + 1), None))
         else:
             old = [(hash_at(each), None) for each in range(max(1, current - _MOST_ENDED + 1), current + 1)]
         record = audit.entry(caller, "fleet.token_renewed", f"fleets/{fleet_id}", grace=grace)
