@@ -5,6 +5,8 @@ from typing import IO, Any, Final
 
 import click
 
+from headgate_cli.output import harmless
+
 FAILED: Final = 1
 USAGE: Final = 2
 NOT_AUTHENTICATED: Final = 3
@@ -17,7 +19,7 @@ class Failed(click.ClickException):
     exit_code = FAILED
 
     def show(self, file: IO[Any] | None = None) -> None:
-        click.echo(f"headgate: {self.message}", file=file or sys.stderr)
+        click.echo(harmless(f"headgate: {self.message}"), file=file or sys.stderr)
 
 
 class NotAuthenticated(Failed):
@@ -33,7 +35,7 @@ class NotAuthenticated(Failed):
     def show(self, file: IO[Any] | None = None) -> None:
         super().show(file)
         if self.hint:
-            click.echo(f"  {self.hint}", file=file or sys.stderr)
+            click.echo(harmless(f"  {self.hint}"), file=file or sys.stderr)
 
 
 class Unreachable(Failed):

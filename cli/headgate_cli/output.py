@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 import unicodedata
@@ -14,18 +15,28 @@ import click
 _GAP: Final = "  "
 # Narrower than this a column says nothing.
 _NARROWEST: Final = 8
+# As `click.style` writes it: all of an escape that these commands print themselves.
+_STYLE: Final = re.compile(r"(\x1b\[(?:0|1|3[1-6])m)")
+# JSON escapes the first control characters only; a terminal takes U+009B for the beginning of an escape, too.
+_UNESCAPED: Final = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 # Unicode's marks that stand on or around the character before.
 _NO_CELL: Final = ("Mn", "Me")
 
 
 def say(message: str) -> None:
     """For people, beside the result."""
-    click.echo(message, err=True)
+    click.echo(harmless(message), err=True)
+
+
+def tell(message: str) -> None:
+    """A result for people."""
+    click.echo(harmless(message))
 
 
 def dump(value: object) -> None:
     """A result for programs."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+    written = json.dumps(value, ensure_ascii=False, indent=2)
+    click.echo(_UNESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", written))
 
 
 def cells(text: str) -> int:
@@ -39,6 +50,16 @@ def cells(text: str) -> int:
 def printable(text: str) -> str:
     """Without what would drive a terminal: texts come from other people. Line ends and tabs stay."""
     return "".join(one if one.isprintable() or one in "\n\t" else "�" for one in text)
+
+
+def harmless(text: str) -> str:
+    """The same with colours, which are our own."""
+    return "".join(part if _STYLE.fullmatch(part) else printable(part) for part in _STYLE.split(text))
+
+
+def one_line(text: str) -> str:
+    """A name within a sentence. With a line end in it, it could say what we did not, to CI's log readers above all."""
+    return "".join(one if one.isprintable() else "�" for one in text)
 
 
 def print_text(content: str) -> None:

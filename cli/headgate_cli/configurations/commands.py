@@ -14,7 +14,7 @@ from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.groups import Group
 from headgate_cli.output import diff as show_diff
-from headgate_cli.output import dump, print_text, printable, say, since, table
+from headgate_cli.output import dump, one_line, print_text, printable, say, since, table, tell
 from headgate_cli.texts import name, read
 
 _CONFIGURATION = "CONFIGURATION"
@@ -91,7 +91,7 @@ def show(api: Api, configuration: str, n: int | None, yaml_only: bool, as_json: 
         return
     published = optional(detail, "published_version")
     state = f"version {n}, {text(shown, 'status')}" if n else f"version {number(detail, 'latest_version')}, the latest"
-    say(click.style(printable(text(detail, "name")), bold=True) + f"  {configuration_id}")
+    say(click.style(one_line(text(detail, "name")), bold=True) + f"  {configuration_id}")
     if optional(detail, "description"):
         say(printable(optional(detail, "description")))
     say(
@@ -157,8 +157,9 @@ def diff(api: Api, configuration: str, before: int | None, after: int | None, fi
     def side(n: int) -> str:
         return latest.yaml if n == latest.version else text(lookup.version(api, latest.id, n), "yaml")
 
-    there = (side(older), f"{latest.name} v{older}")
-    here = (read(file), name(file)) if file else (side(newer), f"{latest.name} v{newer}")
+    called = one_line(latest.name)
+    there = (side(older), f"{called} v{older}")
+    here = (read(file), name(file)) if file else (side(newer), f"{called} v{newer}")
     if not show_diff(there[0], here[0], (there[1], here[1])):
         say(f"No difference between {there[1]} and {here[1]}")
     elif exit_code:
@@ -183,7 +184,7 @@ def publish(api: Api, configuration: str, n: int | None, as_json: bool) -> None:
     if as_json:
         dump(published)
     else:
-        click.echo(f"{latest.name} v{number(published, 'n')} is published")
+        tell(f"{one_line(latest.name)} v{number(published, 'n')} is published")
 
 
 for _command in (create, edit, pull, push):

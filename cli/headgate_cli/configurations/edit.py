@@ -13,7 +13,7 @@ from headgate_cli.configurations import lookup
 from headgate_cli.configurations.push import require_valid
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Ended, Failed, NotAuthenticated
-from headgate_cli.output import dump, say
+from headgate_cli.output import dump, one_line, say, tell
 from headgate_cli.texts import read
 
 
@@ -78,7 +78,7 @@ def edit(api: Api, configuration: str, description: str, as_json: bool) -> None:
     if as_json:
         dump(after)
     else:
-        click.echo(f"{latest.name} v{number(after, 'n')} is saved, a draft")
+        tell(f"{one_line(latest.name)} v{number(after, 'n')} is saved, a draft")
 
 
 def _edited(api: Api, file: Path, before: str, version: str) -> str | None:

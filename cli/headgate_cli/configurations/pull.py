@@ -14,7 +14,7 @@ from headgate_cli.configurations import lookup
 from headgate_cli.configurations.folder import Folder, entry_of
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
-from headgate_cli.output import dump, say
+from headgate_cli.output import dump, one_line, say, tell
 
 
 @click.command()
@@ -66,7 +66,7 @@ def pull(
         if got is not None and got.file:
             pulled.append(got)
             if not as_json:
-                click.echo(f"{got.file}: {got.name} v{got.version_number}")
+                tell(f"{got.file}: {one_line(got.name)} v{got.version_number}")
     if as_json:
         dump([asdict(one) for one in pulled])
     if refused:
@@ -89,7 +89,7 @@ def _pull(api: Api, there: Folder, configuration_id: str, *, published: bool, fo
     n, yaml = latest.version, latest.yaml
     if published and latest.published != latest.version:
         if not latest.published:
-            say(f"{latest.name}: nothing is published; left out")
+            say(f"{one_line(latest.name)}: nothing is published; left out")
             return Pulled("", latest.id, latest.name, 0)
         n = latest.published
         yaml = text(lookup.version(api, configuration_id, n), "yaml")

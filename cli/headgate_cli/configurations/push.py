@@ -17,7 +17,7 @@ from headgate_cli.configurations.folder import MANIFEST, SUFFIXES, Entry, Folder
 from headgate_cli.configurations.lookup import Latest
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed, NotAuthenticated
-from headgate_cli.output import diff, dump, say
+from headgate_cli.output import diff, dump, one_line, say, tell
 from headgate_cli.texts import STDIN, name, read
 
 _description = click.option("-m", "--description", default="", help="What this version is about.")
@@ -93,8 +93,8 @@ def create(api: Api, file: str, called: str, description: str, publish: bool, no
     if as_json:
         dump(made)
         return
-    click.echo(text(made, "id"))
-    say(f"{text(made, 'name')} v1 is {'published' if publish else 'a draft'}")
+    tell(text(made, "id"))
+    say(f"{one_line(text(made, 'name'))} v1 is {'published' if publish else 'a draft'}")
 
 
 @click.command()
@@ -150,7 +150,7 @@ def push(
     for change in changes:
         pushed.append(_save(api, change, description, publish=publish))
         if not as_json:
-            click.echo(_said(pushed[-1]))
+            tell(_said(pushed[-1]))
     if as_json:
         dump([asdict(one) for one in pushed])
 
@@ -249,14 +249,15 @@ def _tell(conflict: Change) -> None:
 
 def _show(changes: Sequence[Change], *, publish: bool) -> None:
     for change in changes:
+        called = one_line(change.name)
         if change.latest is None:
             diff("", change.text, ("nothing", change.path))
-            say(f"{change.path}: would become a new configuration {change.name}{', published' if publish else ''}")
+            say(f"{change.path}: would become a new configuration {called}{', published' if publish else ''}")
         elif change.saves:
-            diff(change.latest.yaml, change.text, (f"{change.name} v{change.latest.version}", change.path))
-            say(f"{change.path}: would become {change.name} v{change.latest.version + 1}{_published_too(publish)}")
+            diff(change.latest.yaml, change.text, (f"{called} v{change.latest.version}", change.path))
+            say(f"{change.path}: would become {called} v{change.latest.version + 1}{_published_too(publish)}")
         elif publish and change.latest.published != change.latest.version:
-            say(f"{change.path}: {change.name} v{change.latest.version} would be published")
+            say(f"{change.path}: {called} v{change.latest.version} would be published")
         else:
             say(f"{change.path}: no change")
 
@@ -289,7 +290,7 @@ def _save(api: Api, change: Change, description: str, *, publish: bool) -> Pushe
 
 def _said(pushed: Pushed) -> str:
     what = "" if pushed.saved else ", unchanged"
-    return f"{pushed.file}: {pushed.name} v{pushed.version_number}{what}{_published_too(pushed.published)}"
+    return f"{pushed.file}: {one_line(pushed.name)} v{pushed.version_number}{what}{_published_too(pushed.published)}"
 
 
 def _in_step(change: Change, latest: Latest) -> Entry:

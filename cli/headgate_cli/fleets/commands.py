@@ -12,7 +12,7 @@ from headgate_cli.api import Api, Entity, entities, number, optional, text
 from headgate_cli.connection import as_json, connected
 from headgate_cli.fleets import lookup
 from headgate_cli.groups import Group
-from headgate_cli.output import dump, say, since, table
+from headgate_cli.output import dump, one_line, print_text, say, since, table
 
 _KUBERNETES: Final = "kubernetes-supervisor"
 _SERVER: Final = "server-supervisor"
@@ -97,7 +97,7 @@ def create(api: Api, label: str, kind: str, expires_in: str, as_json: bool) -> N
     click.echo(fleet_id)
     # A Kubernetes fleet has no Default group, so there is nothing to install yet.
     following = f"deployment create {fleet_id} NAME CONFIGURATION" if kubernetes else f"fleet install {fleet_id}"
-    say(f"{text(made, 'label')} is created. Next: `headgate {following}`")
+    say(f"{one_line(text(made, 'label'))} is created. Next: `headgate {following}`")
     if kubernetes and expires_in != "never":
         say("Its token does not expire: no Kubernetes fleet's does")
 
@@ -180,7 +180,7 @@ def install(
     if as_json:
         dump(answer)
         return
-    click.echo(text(answer, "command"))
+    print_text(text(answer, "command") + "\n")
     notes = answer.get("notes")
     for note in notes if isinstance(notes, list) else []:
         say(f"note: {note}")

@@ -12,7 +12,7 @@ from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
 from headgate_cli.fleets.commands import warnings
 from headgate_cli.groups import Group
-from headgate_cli.output import dump, table
+from headgate_cli.output import dump, one_line, table, tell
 
 _version = click.option(
     "--version", "n", type=VersionNumber(), help="The version; the newest published one by default."
@@ -144,11 +144,11 @@ def _show(changed: Entity, *, as_json: bool) -> None:
     warnings(changed)
     configuration = optional(changed, "configuration_id")
     runs = f"runs {configuration} v{number(changed, 'version_number')}" if configuration else "runs nothing"
-    click.echo(f"{text(changed, 'name')} ({text(changed, 'id')}) {runs}")
+    tell(f"{one_line(text(changed, 'name'))} ({text(changed, 'id')}) {runs}")
 
 
 def _newest_published(api: Api, configuration_id: str) -> int:
     latest = configurations.latest(api, configuration_id)
     if not latest.published:
-        raise Failed(f"{latest.name} has no published version: `headgate config publish {latest.id}`")
+        raise Failed(f"{one_line(latest.name)} has no published version: `headgate config publish {latest.id}`")
     return latest.published

@@ -12,7 +12,7 @@ from headgate_cli.api import Api, Entity, ServerError, text
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Failed
 from headgate_cli.groups import Group
-from headgate_cli.output import dump, print_text, say, table
+from headgate_cli.output import dump, one_line, print_text, say, table, tell
 from headgate_cli.yaml_files import SIGNALS
 
 _SLUG: Final = re.compile("[a-z0-9-]{1,64}")
@@ -72,7 +72,7 @@ def show(api: Api, slug: str, yaml_only: bool, as_json: bool) -> None:
         dump(found)
         return
     if not yaml_only:
-        say(click.style(text(found, "name"), bold=True) + f"  by {text(found, 'author')}")
+        say(click.style(one_line(text(found, "name")), bold=True) + f"  by {one_line(text(found, 'author'))}")
         say(f"{text(found, 'description').rstrip()}\n")
     print_text(text(found, "yaml"))
 
@@ -95,8 +95,8 @@ def use(api: Api, slug: str, name: str, as_json: bool) -> None:
     if as_json:
         dump(made)
         return
-    click.echo(text(made, "id"))
-    say(f"{text(made, 'name')} v1 is a draft. Next: `headgate config edit {text(made, 'id')}`")
+    tell(text(made, "id"))
+    say(f"{one_line(text(made, 'name'))} v1 is a draft. Next: `headgate config edit {text(made, 'id')}`")
 
 
 def _found(api: Api, slug: str) -> Entity:

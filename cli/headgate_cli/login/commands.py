@@ -10,7 +10,7 @@ from headgate_cli.errors import USAGE, Failed, NotAuthenticated
 from headgate_cli.login import credentials
 from headgate_cli.login.credentials import Credential
 from headgate_cli.login.errors import CodeMistyped, LoginFailed
-from headgate_cli.output import dump, printable, say
+from headgate_cli.output import dump, one_line, say, tell
 
 
 class _Mistyped(Failed):
@@ -44,7 +44,7 @@ def login(url: str, no_browser: bool, token: str | None) -> None:
             credential = credentials.usable(Credential(server, token))
             said = _sentence_on(Api(credential))
             _keep(credential)
-            click.echo(said)
+            tell(said)
             return
         got = no_browser_login(server, say=say, ask=_asked) if no_browser else browser_login(server, say=say)
     except CodeMistyped as error:
@@ -53,7 +53,7 @@ def login(url: str, no_browser: bool, token: str | None) -> None:
         # Whatever the reason, a login that failed is an authentication error.
         raise NotAuthenticated(str(error)) from error
     _keep(Credential(server, got.access_token, got.organization_id, got.expires_at))
-    click.echo(f"Signed in as {got.email} in {got.organization_name}")
+    tell(f"Signed in as {one_line(got.email)} in {one_line(got.organization_name)}")
 
 
 @click.command()
@@ -85,13 +85,13 @@ def whoami(api: Api, as_json: bool) -> None:
     if as_json:
         dump(api.get("/identity"))
     else:
-        click.echo(_sentence_on(api))
+        tell(_sentence_on(api))
 
 
 def _sentence_on(api: Api) -> str:
     identity = api.get("/identity")
     access = "read and write" if text(identity, "access") == "read_write" else "read"
-    who = printable(f"{text(identity, 'name')} in {text(identity, 'organization_name')}")
+    who = one_line(f"{text(identity, 'name')} in {text(identity, 'organization_name')}")
     return f"{who}: {text(identity, 'role')}, {access}"
 
 

@@ -9,7 +9,7 @@ from headgate_cli.configurations import lookup
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import as_json, connected
 from headgate_cli.groups import Group
-from headgate_cli.output import dump, say
+from headgate_cli.output import dump, one_line, say, tell
 from headgate_cli.rules import files
 from headgate_cli.yaml_files import shown
 
@@ -74,7 +74,7 @@ def set_(api: Api, configuration: str, file: str, n: int | None, as_json: bool) 
         answer = api.put(f"{path}/{one.pipeline.replace('/', '%2F')}", body | ({"name": one.name} if one.name else {}))
         saved.append(answer)
         if not as_json:
-            click.echo(f"{one.pipeline}: {len(entities(answer, 'rules'))} rules")
+            tell(f"{one_line(one.pipeline)}: {len(entities(answer, 'rules'))} rules")
     if as_json:
         dump(saved)
 

@@ -17,7 +17,7 @@ from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.groups import Group
-from headgate_cli.output import dump, print_text, say
+from headgate_cli.output import dump, print_text, say, tell
 from headgate_cli.rules.files import rules_for
 from headgate_cli.runs.follow import FINAL, follow, show
 from headgate_cli.texts import STDIN, name, read
@@ -108,7 +108,7 @@ def run(
             if as_json:
                 dump(started)
             else:
-                click.echo(text(started, "id"))
+                tell(text(started, "id"))
         else:
             _finish(api, started, as_json=as_json)
 

@@ -10,7 +10,7 @@ import click
 
 from headgate_cli.api import Api, Entity, entities, number, optional, text
 from headgate_cli.errors import FAILED, Ended
-from headgate_cli.output import say
+from headgate_cli.output import one_line, say, tell
 
 FINAL: Final = ("Success", "Fail", "Error")
 # A run takes its duration and some seconds; the request limit is 60 a minute for all that the credential does.
@@ -41,17 +41,17 @@ def follow(api: Api, run_id: str) -> Entity:
 
 def show(run: Entity) -> None:
     """The run for people. Raises Ended(1) for one that failed or errored."""
-    status = text(run, "status")
-    click.echo(
-        f"{text(run, 'id')}  {click.style(status, fg=_colour(status), bold=True)}  {text(run, 'target_pipeline')}  "
+    status, pipeline = text(run, "status"), one_line(text(run, "target_pipeline"))
+    tell(
+        f"{text(run, 'id')}  {click.style(status, fg=_colour(status), bold=True)}  {pipeline}  "
         f"{number(run, 'duration_seconds')} s on collector {text(run, 'collector_version')}"
     )
     for result in entities(run, "validation_results"):
         mark = click.style("pass", fg="green") if result.get("passed") else click.style("FAIL", fg="red", bold=True)
         counted = f"{number(result, 'matched')} of {number(result, 'total')} {text(result, 'context')}"
-        click.echo(f"  {mark}  {text(result, 'name')}  ({text(result, 'expect')}: {counted})")
+        tell(f"  {mark}  {one_line(text(result, 'name'))}  ({text(result, 'expect')}: {counted})")
         if not result.get("passed"):
-            click.echo(f"        {text(result, 'condition')}\n        {text(result, 'message')}")
+            tell(f"        {text(result, 'condition')}\n        {text(result, 'message')}")
     if status == "Error":
         say(f"test run errored:\n{optional(run, 'stderr').rstrip()}")
     if status in ("Fail", "Error"):

@@ -1,0 +1,78 @@
+"""What others wrote comes to a terminal as text, and to CI's log as no command."""
+
+import json
+from collections.abc import Callable, Iterator
+
+import click
+import pytest
+
+from headgate_cli import output
+from headgate_cli.errors import Failed, NotAuthenticated
+from headgate_cli.fleets.commands import warnings
+from headgate_cli.runs.follow import show
+
+# A window's title, the clipboard by either form of the escape, a clear screen, and hidden text.
+HOSTILE = ("\x1b]0;owned\x07", "\x1b]52;c;cm0gLXJm\x07", "\x9d52;c;cm0gLXJm\x9c", "\x1b[2J", "\x1b[8m", "\x9b2J", "\r")
+FORGED = "edge\n::add-mask::a"
+
+
+@pytest.fixture(autouse=True)
+def in_colour() -> Iterator[None]:
+    """As on a terminal: elsewhere click takes some escapes out by itself."""
+    with click.Context(click.Command("test"), color=True).scope():
+        yield
+
+
+def run_of(hostile: str) -> dict[str, object]:
+    result = {"name": hostile, "expect": "all", "matched": 0, "total": 1, "context": "log", "passed": False}
+    return {
+        "id": "run_1",
+        "status": "Error",
+        "target_pipeline": f"logs/{hostile}",
+        "duration_seconds": 1,
+        "collector_version": "0.139.0",
+        "validation_results": [{**result, "condition": hostile, "message": hostile}],
+        "stderr": hostile,
+    }
+
+
+def ends(command: Callable[[], object]) -> None:
+    with pytest.raises((click.exceptions.Exit, click.ClickException)):
+        command()
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_nothing_that_others_wrote_drives_the_terminal(hostile: str, capsys: pytest.CaptureFixture[str]) -> None:
+    ends(lambda: show(run_of(hostile)))
+    warnings({"warnings": [{"severity": "error", "component_path": hostile, "message": hostile, "code": hostile}]})
+    Failed(hostile).show()
+    NotAuthenticated(hostile, hostile).show()
+    output.tell(hostile)
+    output.dump({hostile: hostile})
+
+    shown = "".join(capsys.readouterr())
+    assert shown.count("�") >= 10
+    assert hostile not in shown.replace("\x1b[0m", "")
+
+
+def test_our_own_colours_stay(capsys: pytest.CaptureFixture[str]) -> None:
+    output.tell(click.style("FAIL", fg="red", bold=True))
+
+    assert capsys.readouterr().out == "\x1b[31m\x1b[1mFAIL\x1b[0m\n"
+
+
+def test_json_says_the_same_with_its_own_escapes(capsys: pytest.CaptureFixture[str]) -> None:
+    value = {"name": "a\x9b2J\x7f\u202eb\x1b 😀 é"}
+    output.dump(value)
+
+    shown = capsys.readouterr().out
+    assert json.loads(shown) == value
+    assert "😀 é" in shown
+    assert r"a\u009b2J\u007f\u202eb\u001b" in shown
+
+
+def test_a_name_is_no_line_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    ends(lambda: show({**run_of(""), "target_pipeline": FORGED, "validation_results": []}))
+
+    assert "\n::add-mask" not in capsys.readouterr().out
+    assert output.one_line(FORGED) == "edge�::add-mask::a"
