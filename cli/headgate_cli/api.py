@@ -74,8 +74,11 @@ class Api:
         return _entity(self._send("GET", path, parameters=parameters))
 
     def text(self, path: str) -> str:
-        """A plain text answer, as it is."""
-        return self._send("GET", path).content.decode(errors="replace")
+        """A plain text answer, as it is; one that is too large for an answer, from where the server sends us."""
+        response = self._send("GET", path, may_redirect=True)
+        if response.has_redirect_location:
+            response = self._linked(response.headers["Location"])
+        return response.content.decode(errors="replace")
 
     def items(self, path: str) -> Iterator[Entity]:
         """All entries of a list, page by page."""
@@ -106,6 +109,18 @@ class Api:
         response = self._send("GET", path)
         return _entity(response), response.headers.get("ETag", "")
 
+    def _linked(self, url: str) -> httpx.Response:
+        """What a link of the server's leads to. The link is the key: the credential is for the server alone."""
+        import httpx
+
+        try:
+            response = httpx.get(url, timeout=_SECONDS)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise Unreachable(f"what {self.url} keeps elsewhere cannot be fetched: {error}") from error
+        if not response.is_success:
+            raise Failed(f"what {self.url} keeps elsewhere cannot be fetched: status {response.status_code}")
+        return response
+
     def _send(
         self,
         method: str,
@@ -113,6 +128,8 @@ class Api:
         body: Mapping[str, object] | None = None,
         headers: Mapping[str, str] | None = None,
         parameters: Mapping[str, str | int] | None = None,
+        *,
+        may_redirect: bool = False,
     ) -> httpx.Response:
         """Raises ServerError, NotAuthenticated, Unreachable."""
         import httpx
@@ -137,7 +154,7 @@ class Api:
                 time.sleep(_PAUSE)
                 continue
             break
-        if response.is_success:
+        if response.is_success or (may_redirect and response.has_redirect_location):
             return response
         raise _refusal(self.url, response, self._source)
 

@@ -211,3 +211,28 @@ def test_a_secret_with_a_line_break_at_its_end_is_one() -> None:
 def test_an_address_that_is_none_is_a_usage_error() -> None:
     with pytest.raises(click.UsageError):
         usable(Credential("ftp://127.0.0.1", "sv_x"))
+
+
+def test_a_large_output_is_fetched_by_its_link_without_the_credential(server: Server) -> None:
+    server.answers = [(307, {"Location": f"{server.url}/bucket/output?X-Amz-Signature=x"}, b""), (200, {}, b"a line\n")]
+
+    assert server.api("ss_x", "org_1").text("/testing/runs/run_1/output") == "a line\n"
+    (_, asked, _), (line, headers, _) = server.requests
+    assert (asked["Authorization"], asked["X-Service-Org"]) == ("Bearer ss_x", "org_1")
+    assert line == "GET /bucket/output?X-Amz-Signature=x"
+    assert not {"authorization", "x-service-org"} & {name.lower() for name in headers}
+
+
+def test_a_link_that_has_expired_is_said(server: Server) -> None:
+    server.answers = [(307, {"Location": f"{server.url}/bucket/output"}, b""), (403, {}, b"<Error/>")]
+
+    with pytest.raises(Failed, match="status 403"):
+        server.api().text("/testing/runs/run_1/output")
+
+
+def test_nothing_else_is_fetched_from_elsewhere(server: Server) -> None:
+    server.answers = [(307, {"Location": f"{server.url}/elsewhere"}, b""), (200, {}, {"id": "x"})]
+
+    with pytest.raises(Unreachable):
+        server.api().get("/identity")
+    assert len(server.requests) == 1

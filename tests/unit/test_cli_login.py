@@ -125,6 +125,16 @@ def test_it_says_why_there_is_no_session(authority: Authority, error: str, said:
         login(authority, Clock())
 
 
+@pytest.mark.parametrize("page", ["file:///etc/passwd", "--help", "javascript:alert(1)", "x-terminal:rm"])
+def test_only_a_web_page_is_opened(authority: Authority, monkeypatch: pytest.MonkeyPatch, page: str) -> None:
+    monkeypatch.setitem(DEVICE, "verification_uri_complete", page)
+    opened: list[str] = []
+
+    with pytest.raises(LoginFailed, match="no web page"):
+        browser_login(authority.url, say=lambda _: None, open_page=lambda url: bool(opened.append(url)))
+    assert not opened
+
+
 def test_the_address_is_printed_whether_a_browser_opens_or_not(authority: Authority) -> None:
     authority.answers = [(200, SESSION)]
     said: list[str] = []

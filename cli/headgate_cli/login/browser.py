@@ -27,6 +27,9 @@ def browser_login(
     """
     server = Server(base_url)
     device = server.begin()
+    if not device.page_with_code.startswith(("https://", "http://")):
+        # What opens addresses opens files and starts programs, too.
+        raise LoginFailed("the server names no web page to approve this login on")
     say(f"Approve this login in your browser: {device.page_with_code}")
     say(f"Its page has to show the code {device.user_code}")
     if not _opened(open_page, device.page_with_code):
