@@ -123,5 +123,14 @@ def _challenge(text: str) -> str:
 
 
 def _choices(organizations: Sequence[Membership]) -> Html:
-    values = [(one.organization_id, one.organization_name) for one in organizations]
+    names = [one.organization_name for one in organizations]
+    # Anybody's organization may have the name of one's own, and take one in.
+    values = [
+        (one.organization_id, one.organization_name if names.count(one.organization_name) == 1 else _told_apart(one))
+        for one in organizations
+    ]
     return options(values, values[0][0])
+
+
+def _told_apart(one: Membership) -> str:
+    return f"{one.organization_name} ({one.organization_id})"

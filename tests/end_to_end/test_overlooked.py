@@ -3,13 +3,15 @@
 from datetime import timedelta
 
 import pytest
+from fastapi.testclient import TestClient
 
 from headgate import clock
-from headgate.identity import logins, passwords, people, sessions
-from headgate.identity.model import Caller, NotAuthenticated, Session
-from tests.end_to_end.test_security import NEW_PASSWORD, PASSWORD, Person, ada, browser, csrf
+from headgate.identity import logins, member_store, passwords, people, sessions
+from headgate.identity.model import Caller, NotAuthenticated, Organization, Session
+from headgate.ids import new_id
+from tests.end_to_end.test_security import NEW_PASSWORD, PASSWORD, Person, ada, browser, csrf, http
 
-__all__ = ["ada"]
+__all__ = ["ada", "http"]
 pytestmark = pytest.mark.usefixtures("aws_here")
 
 HALF = r"\ud83d"
@@ -116,3 +118,30 @@ def test_an_old_password_that_was_checked_just_before_a_new_one_begins_no_sessio
     with pytest.raises(NotAuthenticated):
         sessions.begin(ada.user, "browser", at)
     assert sessions.begin(ada.user, "browser", clock.now())
+
+
+def test_nobody_is_sent_one_invitation_after_the_other(ada: Person, http: TestClient) -> None:
+    address = f"{new_id('usr')}@example.com"
+    path = f"/organizations/{ada.organization_id}/members"
+    token = csrf(http, path)
+    sent = [
+        http.post(path, data={"csrf": token, "email": given, "role": "contributor"})
+        for given in (address, address.upper(), *[f" {address} "] * 4)
+    ]
+
+    assert [answer.status_code for answer in sent] == [303] * 5 + [429]
+    assert int(sent[-1].headers["Retry-After"]) <= 900
+
+
+def test_two_organizations_of_one_name_are_told_apart_where_a_login_is_approved(ada: Person, http: TestClient) -> None:
+    begun = logins.begin_device("192.0.2.7", clock.now())
+    path = f"/device?user_code={begun.user_code}"
+    assert f"({ada.organization_id})" not in http.get(path).text
+
+    mine = member_store.organization_name(ada.organization_id)
+    assert mine is not None
+    other = Organization(new_id("org"), mine, clock.now())
+    member_store.put_organization(other, ada.user, "active")
+
+    for one in (ada.organization_id, other.id):
+        assert f"{mine} ({one})" in http.get(path).text

@@ -35,6 +35,7 @@ SIGN_IN_OF_ADDRESS_AND_ACCOUNT: Final = Limit("sign-in", 5, 900)
 SIGN_IN_FROM_ADDRESS: Final = Limit("sign-in-from", 50, 900)
 RESET_OF_ACCOUNT: Final = Limit("reset", 5, 900)
 CODE_OF_ACCOUNT: Final = Limit("reset-code", 5, 900)
+INVITATION_OF_ACCOUNT: Final = Limit("invitation", 5, 900)
 USER_CODE_OF_SESSION: Final = Limit("user-code", 10, 300)
 LOGIN_FROM_ADDRESS: Final = Limit("login-from", 60, 300)
 

@@ -6,7 +6,7 @@ import contextlib
 
 from headgate import clock, errors
 from headgate.audit import service as audit
-from headgate.identity import member_store, people, store, table
+from headgate.identity import attempts, member_store, people, store, table
 from headgate.identity.model import (
     AlreadyMember,
     Caller,
@@ -60,10 +60,11 @@ def invite(caller: Caller, email: str, role: Role, url: str) -> Member:
     """Make the person with that address a member, with a mail to whoever never had an account.
 
     An invited person who has not come yet gets the mail again. Raises AdminRequired, Invalid for what is no address,
-    AlreadyMember.
+    AlreadyMember, TooManyAttempts where the address was invited often just now: it gets no more mails by us than that.
     """
     caller.require_admin()
     address = people.address(email)
+    attempts.take(attempts.INVITATION_OF_ACCOUNT, address, clock.now())
     user, has_password = people.find_or_create(address, url)
     member = Member(
         organization_id=caller.organization_id,
