@@ -20,7 +20,7 @@ from headgate import aws, clock, dynamo, errors
 from headgate.audit import service as audit
 from headgate.dynamo import Item
 from headgate.identity import attempts, keys, sessions, store, table
-from headgate.identity.model import Caller, NotAuthenticated, Session, User
+from headgate.identity.model import Caller, Session, User
 from headgate.settings import settings
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 LIFETIME: Final = timedelta(minutes=5)
 POLL_SECONDS: Final = 2
+_TRIES: Final = 10
 # No vowels, so that no words come of it, and nothing that looks like another one (RFC 8628, 6.1).
 _USER_CODE_ALPHABET: Final = "BCDFGHJKLMNPQRSTVWXZ"
 _CODE_ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -202,19 +203,23 @@ def checksum(code: str) -> str:
 def _grant(key: keys.Key, item: Item, at: datetime, used: errors.HeadgateError) -> Granted:
     user_id, email = dynamo.text(item, "user_id"), dynamo.text(item, "email")
     session, value, writes = sessions.begun(User(user_id, email, at), "cli", at)
-    try:
-        table.transact(table.delete(key, "#status = :approved", {":approved": "approved"}), *writes)
-    except ClientError as error:
-        if dynamo.lost_a_race(error):
-            raise used from error
-        raise
     # Without the time: approved by the version before this one, while a deployment goes on.
     approved_at = dynamo.optional_text(item, "approved_at")
-    try:
-        sessions.require_not_ended(session, clock.parse(approved_at) if approved_at else at)
-    except NotAuthenticated as error:
-        # All sessions were ended after the approval, by a new password.
-        raise used from error
+    not_ended = sessions.not_ended(user_id, clock.parse(approved_at) if approved_at else at)
+    login = table.delete(key, "#status = :approved", {":approved": "approved"})
+    for _ in range(_TRIES):
+        try:
+            table.transact(not_ended, login, *writes)
+        except ClientError as error:
+            if not dynamo.lost_a_race(error):
+                raise
+            if dynamo.cancellation_codes(error)[:2] == ["TransactionConflict", "None"]:
+                # Another login of the same person, at the same moment.
+                continue
+            raise used from error
+        break
+    else:
+        raise errors.Contention("Too many logins of one person at once; try again shortly")
     return Granted(value, session, dynamo.text(item, "organization_id"), dynamo.text(item, "organization_name"))
 
 

@@ -38,7 +38,7 @@ def begin(user: User, kind: SessionKind, at: datetime) -> tuple[Session, str]:
     """
     session, value, writes = begun(user, kind, at)
     table.transact(*writes)
-    require_not_ended(session, at)
+    _require_not_ended(session, at)
     return session, value
 
 
@@ -87,11 +87,18 @@ def end(session: Session) -> None:
     )
 
 
-def require_not_ended(session: Session, since: datetime) -> None:
+def not_ended(user_id: str, since: datetime) -> TransactWriteItemTypeDef:
+    """The condition that `end_all` did not come after `since`, to stand in a transaction."""
+    condition = "attribute_not_exists(sessions_ended_at) OR sessions_ended_at <= :since"
+    return table.check(keys.user(user_id), condition, {":since": clock.rfc3339(since)})
+
+
+def _require_not_ended(session: Session, since: datetime) -> None:
     """End a session that was just begun for somebody who was let in at `since`, if `end_all` came later; one read.
 
-    Whichever comes first, one of the two sees the other: `end_all` leaves its mark before it looks for sessions, and
-    this looks for the mark when the session is there. Raises NotAuthenticated.
+    Not a condition of the transaction: two sign-ins of one person at once would collide at the person's item. Whichever
+    comes first, one of the two sees the other: `end_all` leaves its mark before it looks for sessions, and this looks
+    for the mark when the session is there. Raises NotAuthenticated.
     """
     item = table.get(keys.user(session.user.id))
     ended_at = dynamo.optional_text(item, "sessions_ended_at") if item else None

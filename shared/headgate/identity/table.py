@@ -13,6 +13,7 @@ from headgate.settings import settings
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import (
+        ConditionCheckTypeDef,
         DeleteTypeDef,
         QueryInputTypeDef,
         TransactWriteItemTypeDef,
@@ -122,13 +123,19 @@ def _names(expressions: str) -> dict[str, str]:
 
 
 def must_exist(key: Key) -> TransactWriteItemTypeDef:
-    return {
-        "ConditionCheck": {
-            "TableName": settings().identity_table,
-            "Key": dynamo.marshal(key),
-            "ConditionExpression": "attribute_exists(pk)",
-        }
+    return check(key, "attribute_exists(pk)")
+
+
+def check(key: Key, condition: str, values: Item | None = None) -> TransactWriteItemTypeDef:
+    """That the condition holds for the item, which stays as it is."""
+    made: ConditionCheckTypeDef = {
+        "TableName": settings().identity_table,
+        "Key": dynamo.marshal(key),
+        "ConditionExpression": condition,
     }
+    if values:
+        made["ExpressionAttributeValues"] = dynamo.marshal(values)
+    return {"ConditionCheck": made}
 
 
 def expiry(at: datetime) -> Item:
