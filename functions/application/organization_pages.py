@@ -124,7 +124,7 @@ def create_organization(request: Request, who: Visit, caller: Member, form: Form
 
 
 @router.get("/organizations/{organization_id}/members")
-def list_members(who: Visit, caller: Member, after: After = None) -> Response:
+def list_members(who: Visit, caller: Member, after: After) -> Response:
     return _members(who, caller, after)
 
 
@@ -180,7 +180,7 @@ def remove_member(who: Visit, caller: Member, member_id: str, form: Form) -> Res
 
 
 @router.get("/organizations/{organization_id}/changes")
-def list_changes(who: Visit, caller: Member, after: After = None) -> Response:
+def list_changes(who: Visit, caller: Member, after: After) -> Response:
     part = audit.records(caller, ENTRIES, after)
     rows = [_change_row(record) for record in part.entries]
     content = html(

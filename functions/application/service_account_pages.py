@@ -57,7 +57,7 @@ it.</p>{again}</div>"""
 
 
 @router.get("/organizations/{organization_id}/service-accounts")
-def list_service_accounts(who: Visit, caller: Member, after: After = None) -> Response:
+def list_service_accounts(who: Visit, caller: Member, after: After) -> Response:
     return _service_accounts(who, caller, after)
 
 

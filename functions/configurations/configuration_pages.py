@@ -36,7 +36,7 @@ _VERSION: Final = """\
 
 
 @router.get("/organizations/{organization_id}/configurations")
-def list_configurations(who: Visit, caller: Member, after: After = None) -> Response:
+def list_configurations(who: Visit, caller: Member, after: After) -> Response:
     part = configurations.visible(caller, ENTRIES, after)
     rows = [_row(caller, one) for one in part.entries]
     nothing = empty("Nothing yet that you can see: your own configurations, and what others have published.")
@@ -49,7 +49,7 @@ def list_configurations(who: Visit, caller: Member, after: After = None) -> Resp
 
 
 @router.get("/organizations/{organization_id}/configurations/{configuration_id}")
-def show_configuration(who: Visit, caller: Member, configuration_id: ConfigurationId, after: After = None) -> Response:
+def show_configuration(who: Visit, caller: Member, configuration_id: ConfigurationId, after: After) -> Response:
     configuration = configurations.summary(caller, configuration_id)
     part = configurations.versions(caller, configuration_id, ENTRIES, after)
     path = f"{home(caller)}/configurations/{configuration_id}"

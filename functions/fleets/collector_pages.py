@@ -39,7 +39,7 @@ _VERSION: Final = '<a href="{home}/configurations/{id}/versions/{n}">version {n}
 
 
 @router.get("/organizations/{organization_id}/fleets/{fleet_id}/collectors")
-def list_collectors(who: Visit, caller: Member, fleet_id: FleetId, after: After = None) -> Response:
+def list_collectors(who: Visit, caller: Member, fleet_id: FleetId, after: After) -> Response:
     fleet = fleets.get(caller, fleet_id)
     part = instances.instances(caller, fleet_id, ENTRIES, after)
     groups = {group.id: group.name for group in deployments.deployments(caller, fleet_id, ENTRIES, None).entries}

@@ -82,7 +82,7 @@ _ADD: Final = """\
 
 
 @router.get("/organizations/{organization_id}/fleets")
-def list_fleets(who: Visit, caller: Member, after: After = None) -> Response:
+def list_fleets(who: Visit, caller: Member, after: After) -> Response:
     part = fleets.fleets(caller, ENTRIES, after)
     rows = [
         html(
@@ -103,7 +103,7 @@ def list_fleets(who: Visit, caller: Member, after: After = None) -> Response:
 
 
 @router.get("/organizations/{organization_id}/fleets/{fleet_id}")
-def show_fleet(who: Visit, caller: Member, fleet_id: FleetId, after: After = None) -> Response:
+def show_fleet(who: Visit, caller: Member, fleet_id: FleetId, after: After) -> Response:
     shown, fleet = frame(who, caller, "fleets"), fleets.counted(caller, fleet_id)
     part = deployments.deployments(caller, fleet_id, ENTRIES, after)
     assigned = {group.assignment.configuration_id for group in part.entries if group.assignment}

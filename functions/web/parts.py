@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Final
-from urllib.parse import quote
 
-from fastapi import Query
+from fastapi import Depends, Query, Request
 
+from headgate.http.pagination import issue, position
 from headgate.identity.model import Caller
 from web.html import NOTHING, Html, html
 from web.layout import options
@@ -14,8 +14,13 @@ from web.layout import options
 # Entries of a list on one page.
 ENTRIES: Final = 100
 
-After = Annotated[str | None, Query(min_length=1, max_length=300)]
-"""Where the page of a list begins."""
+
+def _after(request: Request, after: Annotated[str | None, Query(max_length=2_000)] = None) -> str | None:
+    return None if after is None else position(after, request.url.path)
+
+
+After = Annotated[str | None, Depends(_after)]
+"""Where the page of a list begins: what its link says, and nothing else, for a table refuses most other places."""
 
 _FIELD: Final = '<div class="field"><label for="{name}">{label}</label>{control}{hint}{error}</div>'
 _TEXT: Final = '<input id="{id}" name="{name}"{kind} value="{value}" maxlength="{most}" spellcheck="false"{attributes}>'
@@ -89,10 +94,10 @@ def confirmed(path: str, csrf: Html, label: str, loss: str, *, of: str = "") -> 
 
 
 def more(path: str, position: str | None) -> Html:
-    """A link to the next page of a list, if there is one."""
+    """A link to the next page of the list at the path, if there is one."""
     if position is None:
         return NOTHING
-    return html('<p><a href="{path}?after={after}">More</a></p>', path=path, after=quote(position, safe=""))
+    return html('<p><a href="{path}?after={after}">More</a></p>', path=path, after=issue(position, path))
 
 
 def empty(text: str) -> Html:

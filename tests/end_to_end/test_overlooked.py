@@ -6,6 +6,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from headgate import clock
+from headgate.configurations import service as configurations
+from headgate.configurations.model import DISTRIBUTION
 from headgate.identity import logins, member_store, passwords, people, sessions
 from headgate.identity.model import Caller, NotAuthenticated, Organization, Session
 from headgate.ids import new_id
@@ -145,3 +147,15 @@ def test_two_organizations_of_one_name_are_told_apart_where_a_login_is_approved(
 
     for one in (ada.organization_id, other.id):
         assert f"{mine} ({one})" in http.get(path).text
+
+
+@pytest.mark.parametrize("after", ["abc", "1", "-5", "\u0661", "~", "v#00000001", "member#usr_", "x" * 1_000, "\0"])
+def test_a_page_of_a_list_begins_where_a_page_said_only(after: str, ada: Person, http: TestClient) -> None:
+    # Elsewhere the table refuses the place, which would count as a fault of ours.
+    created, _ = configurations.create(caller_of(ada)[1], "a", "a: b", DISTRIBUTION, None)
+    home = f"/organizations/{ada.organization_id}"
+    pages = ["members", "changes", "service-accounts", "configurations", f"configurations/{created.id}", "fleets"]
+
+    answers = {http.get(f"{home}/{one}", params={"after": after}).status_code for one in pages}
+
+    assert answers == {422}

@@ -37,7 +37,7 @@ class PageRequest:
     scope: str
 
     def page(self, entries: Slice[Entry], show: Callable[[Entry], Shown]) -> Page[Shown]:
-        cursor = None if entries.position is None else _issue(entries.position, self.scope)
+        cursor = None if entries.position is None else issue(entries.position, self.scope)
         return Page(items=[show(entry) for entry in entries.entries], next_cursor=cursor)
 
 
@@ -49,25 +49,27 @@ def page_request(
 ) -> PageRequest:
     """Raises Invalid for a cursor that was not issued for this list and caller."""
     scope = f"{caller.organization_id} {caller.principal.id} {request.url.path}"
-    return PageRequest(limit, None if cursor is None else _position(cursor, scope), scope)
+    return PageRequest(limit, None if cursor is None else position(cursor, scope), scope)
 
 
 Paging = Annotated[PageRequest, Depends(page_request)]
 
 
-def _issue(position: str, scope: str) -> str:
+def issue(position: str, scope: str) -> str:
+    """The cursor of a position, good for `scope` only."""
     signature = identity.sign("cursor", f"{scope}\0{position}".encode())
     return base64.urlsafe_b64encode(signature + position.encode()).decode().rstrip("=")
 
 
-def _position(cursor: str, scope: str) -> str:
+def position(cursor: str, scope: str) -> str:
+    """Where the cursor that `issue` made points to. Raises Invalid for any other text."""
     try:
         content = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
-        signature, position = content[:_SIGNATURE_LENGTH], content[_SIGNATURE_LENGTH:].decode()
-        issued = identity.signed("cursor", f"{scope}\0{position}".encode(), signature)
+        signature, found = content[:_SIGNATURE_LENGTH], content[_SIGNATURE_LENGTH:].decode()
+        issued = identity.signed("cursor", f"{scope}\0{found}".encode(), signature)
     except (binascii.Error, ValueError):
-        issued, position = False, ""
+        issued, found = False, ""
     if not issued:
         message = "This cursor was not issued for this list; start without one"
         raise errors.Invalid(f"query.cursor: {message}", [errors.FieldError(("query", "cursor"), message)])
-    return position
+    return found
