@@ -86,3 +86,20 @@ def test_variables_are_named_once_and_have_a_default_when_it_is_everywhere() -> 
     yaml = "a: ${env:A}\nb: ${B:-x}\nc: ${env:A:-y}\nd: $${env:D}\ne: ${B:-}"
 
     assert list(variables(yaml)) == [Variable("A", False, ""), Variable("B", True, "")]
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        (f"{DECODING}'service' has invalid keys: {'unknown type: ' * 60_000}", ("service", "unknown_component")),
+        (f"{DECODING}'receivers' {'unknown type: ' * 60_000}", ("receivers", "unknown_component")),
+        (f'receivers::otlp: {": references a " * 60_000}"', ("receivers::otlp", "invalid_value")),
+        ("failed to build pipelines: " + '"' * 900_000, ("service::pipelines", "pipeline_graph")),
+    ],
+)
+def test_what_a_message_quotes_is_not_searched_again_and_again(message: str, expected: tuple[str, str]) -> None:
+    # Each of these would take hours: the time grew with the square of the length.
+    (found,) = findings(message)
+
+    assert (found.component_path, found.code) == expected
+    assert found.message == message.removeprefix(DECODING).strip()
