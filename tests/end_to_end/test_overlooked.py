@@ -46,6 +46,26 @@ def test_half_a_character_is_refused_wherever_it_stands(path: str, body: str, ad
     assert (answer.status_code, answer.json()["errors"][0]["loc"]) == (422, ["body"]), answer.text
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"name": "x", "yaml": "a: b", "collector_distribution": "\xed\xa0\xbd"}',
+        rf'{{"name": "x", "yaml": "a: b", "collector_distribution": "{HALF}"}}'.encode("utf-16"),
+        rf'{{"name": "x", "yaml": "a: b", "collector_distribution": "{HALF}"}}'.encode("utf-32-le"),
+        b'{"name": "\xff", "yaml": "a: b"}',
+    ],
+)
+def test_a_body_is_in_utf8(body: bytes, ada: Person) -> None:
+    _, value = sessions.begin(ada.user, "cli", clock.now())
+    headers = {"Authorization": f"Bearer {value}", "X-Service-Org": ada.organization_id}
+
+    answer = browser().post(
+        f"{PUBLIC}/configurations", content=body, headers={**headers, "Content-Type": "application/json"}
+    )
+
+    assert (answer.status_code, answer.json()["errors"][0]["loc"]) == (422, ["body"]), answer.text
+
+
 def test_both_halves_of_a_character_are_a_text(ada: Person) -> None:
     _, value = sessions.begin(ada.user, "cli", clock.now())
     headers = {"Authorization": f"Bearer {value}", "X-Service-Org": ada.organization_id}

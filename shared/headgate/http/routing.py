@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 
 from headgate import clock, errors, once
 from headgate.audit import service as audit
@@ -110,8 +111,17 @@ def _refuse_odd_query(request: Request, names: set[str]) -> None:
 
 
 async def _refuse_half_characters(request: Request) -> None:
-    r"""JSON can write what no text in UTF-8 holds, as in `"\ud800"`; an answer, a log or a table would fail by it."""
+    r"""JSON can write what no text in UTF-8 holds, as in `"\ud800"`; an answer, a log or a table would fail by it.
+
+    Python's parser takes it as bytes as well, and UTF-16, whose bytes nothing here would find it in.
+    """
     body = await request.body()
+    try:
+        body.decode()
+    except UnicodeDecodeError as error:
+        raise HTTPException(400) from error
+    if b"\0" in body:
+        raise HTTPException(400)
     if not _SURROGATE.search(body):
         return
     try:
