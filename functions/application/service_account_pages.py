@@ -9,6 +9,7 @@ from fastapi import Response
 
 from application.name_forms import Wrong, name_field, name_of, status
 from headgate import clock, errors
+from headgate.http.parameters import ServiceAccountId, TokenId
 from headgate.identity import members
 from headgate.identity import service as identity
 from headgate.identity.model import Caller, ServiceAccount, Token
@@ -90,24 +91,24 @@ def create_service_account(who: Visit, caller: Member, form: Form) -> Response:
 
 
 @router.get("/organizations/{organization_id}/service-accounts/{service_account_id}")
-def show_service_account(who: Visit, caller: Member, service_account_id: str) -> Response:
+def show_service_account(who: Visit, caller: Member, service_account_id: ServiceAccountId) -> Response:
     return _page_of(who, caller, _look(caller, service_account_id))
 
 
 @router.post("/organizations/{organization_id}/service-accounts/{service_account_id}/delete")
-def delete_service_account(caller: Member, service_account_id: str, form: Form) -> Response:
+def delete_service_account(caller: Member, service_account_id: ServiceAccountId, form: Form) -> Response:
     identity.delete_service_account(caller, service_account_id)
     return redirect(f"{home(caller)}/service-accounts")
 
 
 @router.post("/organizations/{organization_id}/service-accounts/{service_account_id}/add")
-def add_service_account(caller: Member, service_account_id: str, form: Form) -> Response:
+def add_service_account(caller: Member, service_account_id: ServiceAccountId, form: Form) -> Response:
     members.add_service_account(caller, service_account_id)
     return redirect(f"{home(caller)}/service-accounts/{service_account_id}")
 
 
 @router.post("/organizations/{organization_id}/service-accounts/{service_account_id}/tokens")
-def create_token(who: Visit, caller: Member, service_account_id: str, form: Form) -> Response:
+def create_token(who: Visit, caller: Member, service_account_id: ServiceAccountId, form: Form) -> Response:
     days = form.get("days", "")
     if days not in dict(_LIFETIMES):
         raise errors.Invalid("Choose one of the offered lifetimes")
@@ -129,7 +130,7 @@ def create_token(who: Visit, caller: Member, service_account_id: str, form: Form
 
 
 @router.post("/organizations/{organization_id}/service-accounts/{service_account_id}/tokens/{token_id}/delete")
-def delete_token(caller: Member, service_account_id: str, token_id: str, form: Form) -> Response:
+def delete_token(caller: Member, service_account_id: ServiceAccountId, token_id: TokenId, form: Form) -> Response:
     identity.delete_token(caller, service_account_id, token_id)
     return redirect(f"{home(caller)}/service-accounts/{service_account_id}")
 

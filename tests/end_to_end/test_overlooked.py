@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 from headgate import clock
 from headgate.configurations import service as configurations
 from headgate.configurations.model import DISTRIBUTION
-from headgate.identity import logins, member_store, passwords, people, sessions
+from headgate.identity import logins, member_store, passwords, people, sessions, store
 from headgate.identity.model import Caller, NotAuthenticated, Organization, Session
 from headgate.ids import new_id
 from tests.end_to_end.test_security import NEW_PASSWORD, PASSWORD, Person, ada, browser, csrf, http
@@ -179,3 +179,20 @@ def test_a_page_of_a_list_begins_where_a_page_said_only(after: str, ada: Person,
     answers = {http.get(f"{home}/{one}", params={"after": after}).status_code for one in pages}
 
     assert answers == {422}
+
+
+def test_what_is_no_id_is_not_looked_for(ada: Person, http: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A key of more than a kilobyte is a fault to the table, and would be counted as one of ours.
+    def looks(*_: object) -> None:
+        raise AssertionError("the table was asked")
+
+    monkeypatch.setattr(store, "service_account", looks)
+    home = f"/organizations/{ada.organization_id}/service-accounts"
+    token = csrf(http, f"/organizations/{ada.organization_id}/members")
+
+    for account in ("x" * 2_000, new_id("tok"), f"{new_id('sva')}%0A"):
+        assert http.get(f"{home}/{account}").status_code == 404
+        assert http.post(f"{home}/{account}/delete", data={"csrf": token}).status_code == 404
+        assert http.post(f"{home}/{account}/tokens", data={"csrf": token, "name": "a"}).status_code == 404
+    path = f"{home}/{new_id('sva')}/tokens/{'x' * 2_000}/delete"
+    assert http.post(path, data={"csrf": token}).status_code == 404
