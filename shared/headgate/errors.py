@@ -108,6 +108,8 @@ class Unavailable(HeadgateError):
     """A part of this service cannot answer just now. Nothing was saved."""
 
     code = "unavailable"
+    no_fault = False
+    """Whether the deployment is as it should be, and the request asked for what it does not have: no alarm then."""
 
     def so(self, consequence: str) -> None:
         """Say what that means for the request, and what to do: who raised it knew neither."""

@@ -24,13 +24,16 @@ def count(name: OfDeployment) -> None:
         metrics.flush_metrics()
 
 
-def of_request(status: int) -> dict[str, object]:
-    """What makes a metric of the log line of a request: fields to add to it. Its level has to be one that is logged."""
+def of_request(status: int, *, fault: bool = True) -> dict[str, object]:
+    """What makes a metric of the log line of a request: fields to add to it. Its level has to be one that is logged.
+
+    Without `fault`, a status of 500 and above is no server error: an alarm would undo a deployment for what was asked.
+    """
     if not _in_lambda():
         return {}
     metrics = _metrics()
     metrics.add_dimension("function", os.environ["AWS_LAMBDA_FUNCTION_NAME"])
-    for name, value in _of_status(status).items():
+    for name, value in _of_status(status if fault else 0).items():
         metrics.add_metric(name, "Count", value)
     serialized = metrics.serialize_metric_set()
     # Of all functions together as well: an alarm that names none can end the deployment of any.

@@ -55,6 +55,7 @@ class FleetsNotConfigured(errors.Unavailable):
     """The server does not know its own fleet endpoint, so no collector could be told where to report."""
 
     code = "fleets_not_configured"
+    no_fault = True
 
     def __init__(self) -> None:
         super().__init__("Fleet creation and collector installation are not configured on this server")

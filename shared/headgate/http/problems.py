@@ -145,6 +145,7 @@ def _domain_error(request: Request, error: Exception) -> JSONResponse:
         headers["WWW-Authenticate"] = "Bearer"
     elif status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         logger.warning("outage", code=error.code, detail=error.detail)
+        request.state.no_fault = isinstance(error, errors.Unavailable) and error.no_fault
     found = error.errors if isinstance(error, errors.Invalid) else ()
     return problem(request, status, error.code, error.detail, found=found, headers=headers)
 

@@ -7,7 +7,7 @@ from typing import Final, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from headgate import checker, metrics
-from headgate.checker import CheckerFailed, NoChecker, Refused
+from headgate.checker import CheckerFailed, NoChecker, NotInstalled, Refused
 from headgate.errors import FieldError, Unavailable
 from headgate.settings import settings
 from headgate.validation import plain
@@ -46,7 +46,10 @@ def validate(yaml: str, version: str | None = None, env: Mapping[str, str] | Non
             metrics.count("CheckerFallbacks")
             return _ask_plainly(yaml, version, variables)
     except Unavailable as error:
-        raise NotChecked(f"{error.detail}; the YAML was not checked") from error
+        outage = NotChecked(f"{error.detail}; the YAML was not checked")
+        # The default collector has to be there; any other version is what somebody named.
+        outage.no_fault = isinstance(error, NotInstalled) and version != settings().collector_version
+        raise outage from error
 
 
 def require_valid(yaml: str, version: str) -> None:
