@@ -35,7 +35,11 @@ def tell(message: str) -> None:
 
 def dump(value: object) -> None:
     """A result for programs."""
-    written = json.dumps(value, ensure_ascii=False, indent=2)
+    tell_json(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def tell_json(written: str) -> None:
+    """The same for what is JSON already."""
     click.echo(_UNESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", written))
 
 

@@ -14,7 +14,7 @@ from headgate_cli.checks.findings import Finding
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED, Ended, Failed, NotAuthenticated, Unreachable
-from headgate_cli.output import dump, say, tell
+from headgate_cli.output import dump, say, tell, tell_json
 from headgate_cli.texts import name, read
 
 # Whose standard error a person reads.
@@ -120,7 +120,7 @@ def _show(answers: Answers, found: Sequence[Finding], output: str, *, complete: 
         case "json":
             dump([{"file": file, **answer} for file, (_, answer) in answers.items()])
         case "sarif":
-            tell(findings.as_sarif(found, complete=complete))
+            tell_json(findings.as_sarif(found, complete=complete))
         case "github" if found:
             tell(findings.as_github(found))
         case "text" if found:
