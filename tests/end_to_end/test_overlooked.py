@@ -3,15 +3,19 @@
 from datetime import timedelta
 
 import pytest
+from fastapi import APIRouter, Request
 from fastapi.testclient import TestClient
 
 from headgate import clock
 from headgate.configurations import service as configurations
 from headgate.configurations.model import DISTRIBUTION
+from headgate.http.app import create_app, lambda_handler
 from headgate.identity import logins, member_store, passwords, people, sessions, store
 from headgate.identity.model import Caller, NotAuthenticated, Organization, Session
 from headgate.ids import new_id
 from tests.end_to_end.test_security import NEW_PASSWORD, PASSWORD, Person, ada, browser, csrf, http
+from tests.lambda_runtime import http_event
+from web.site import client_address
 
 __all__ = ["ada", "http"]
 pytestmark = pytest.mark.usefixtures("aws_here")
@@ -196,3 +200,19 @@ def test_what_is_no_id_is_not_looked_for(ada: Person, http: TestClient, monkeypa
         assert http.post(f"{home}/{account}/tokens", data={"csrf": token, "name": "a"}).status_code == 404
     path = f"{home}/{new_id('sva')}/tokens/{'x' * 2_000}/delete"
     assert http.post(path, data={"csrf": token}).status_code == 404
+
+
+@pytest.mark.parametrize("name", ["x-forwarded-for", "forwarded", "x-real-ip", "true-client-ip", "client-ip"])
+def test_in_lambda_nobody_chooses_the_address_that_attempts_are_counted_for(name: str) -> None:
+    router = APIRouter()
+
+    @router.get("/who")
+    def who(request: Request) -> str:
+        return client_address(request)
+
+    event = http_event("GET", "/who")
+    headers = event["headers"]
+    assert isinstance(headers, dict)
+    headers[name] = "for=203.0.113.9" if name == "forwarded" else "203.0.113.9, 203.0.113.10"
+
+    assert lambda_handler(create_app("Test", [router]))(event, None)["body"] == '"192.0.2.1"'
