@@ -289,6 +289,9 @@ def test_one_of_several_etags_is_enough(ann: Member) -> None:
     etag = ann.http.get(path).headers["etag"]
 
     assert ann.http.patch(path, json={"yaml": "b"}, headers={"If-Match": f'"other", {etag}'}).status_code == 200
+    # What is no list of tags names no state, and above all not any.
+    for header in ("x*", '*, "other"', '"other" *', etag.strip('"')):
+        assert ann.http.patch(path, json={"yaml": "c"}, headers={"If-Match": header}).status_code == 412, header
 
 
 def test_the_list_is_of_the_own_and_the_published_most_recently_updated_first(ann: Member, bob: Member) -> None:

@@ -31,7 +31,9 @@ def true_or_false(value: object) -> object:
 
 def entity_tags(header: str) -> frozenset[str]:
     """The tags of an `If-Match`, `*` among them (RFC 9110, 13.1.1); a weak one never matches."""
-    return frozenset(re.findall(r'\*|(?:W/)?"[^"]*"', header))
+    if header.strip() == "*":
+        return frozenset("*")
+    return frozenset(re.findall(r'(?:W/)?"[^"]*"', header))
 
 
 ConfigurationId = Annotated[str, Path(pattern=id_pattern("cfg"))]
