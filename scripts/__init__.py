@@ -1,6 +1,11 @@
 """What operators run by hand and by `make`."""
 
 import os
+import sys
+from pathlib import Path
+
+# An operator runs these with `python -m`, without the paths that the Makefile sets.
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("shared", "local")]
 
 # The AWS command line, SAM and the other SDKs go by AWS_REGION; boto3 reads AWS_DEFAULT_REGION only.
 if os.environ.get("AWS_REGION"):

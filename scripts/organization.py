@@ -16,14 +16,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-ROOT: Final = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "shared"), str(ROOT / "local")]
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError, NoRegionError
 
-import boto3  # noqa: E402  the path has to be set first
-from botocore.exceptions import BotoCoreError, ClientError, NoRegionError  # noqa: E402  likewise
-
-from headgate.backup import archive, export, restore  # noqa: E402  likewise
-from headgate.errors import HeadgateError  # noqa: E402  likewise
+from headgate.backup import archive, export, restore
+from headgate.errors import HeadgateError
 
 # What the functions are told by template.yaml, by the logical id of the resource.
 _RESOURCES: Final = {
