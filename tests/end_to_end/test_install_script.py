@@ -200,7 +200,6 @@ def test_an_install_that_is_called_off_leaves_nothing_of_what_it_fetched(
     assert list((host.root / "bin").iterdir()) == []
 
 
-@pytest.mark.skipif(shutil.which("flock") is None, reason="without flock, runs are not kept apart")
 def test_a_second_run_stands_back_while_the_first_is_at_work(host: Host, tmp_path: Path) -> None:
     with subprocess.Popen(
         ["/bin/sh", "-c", host.command], env=stalled(tmp_path), stderr=subprocess.PIPE, text=True
