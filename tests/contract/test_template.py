@@ -1,12 +1,8 @@
 """What CloudFormation gets of template.yaml, after SAM's own transformation."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
-from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any, get_args
@@ -15,52 +11,18 @@ import pytest
 import yaml
 
 from headgate import metrics
-from headgate.runs.steps import Stage
 from headgate_local import template
-from run_steps.app import PassingFault, Step
 from scripts import versions
+from tests.contract.transformed_template import document, resources, transformed
 
+__all__ = ["document", "resources"]
 pytestmark = pytest.mark.contract
 
 ROOT = template.PATH.parent
-SAM_PYTHON = ROOT / ".venv-sam" / "bin" / "python"
 FUNCTIONS = [function.logical_id for function in template.read().functions()]
 # Why nothing watches over their deployments stands with each in the template. Their faults come out otherwise: as an
 # error of who called, or as one of the stack.
-ROLE = "arn:aws:iam::123456789012:role/states"
 AT_ONCE = {"MailFunction", "FirstOrganizationFunction"}
-
-
-@cache
-def transformed(*contents: str) -> dict[str, Any]:
-    """`document`, `machine` and `resources`; see tests/sam_transform.py."""
-    variables = {**os.environ, "AWS_DEFAULT_REGION": "us-east-1", "PYTHONPATH": ""}
-    command = [SAM_PYTHON, ROOT / "tests" / "sam_transform.py", *contents]
-    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
-
-
-@pytest.fixture(scope="module")
-def document() -> dict[str, Any]:
-    """The template as it reads."""
-    found: dict[str, Any] = transformed()["document"]
-    return found
-
-
-@pytest.fixture(scope="module")
-def resources() -> dict[str, Any]:
-    """The resources that CloudFormation makes of it."""
-    found: dict[str, Any] = transformed()["resources"]
-    return found
-
-
-@pytest.fixture(scope="module")
-def states() -> dict[str, Any]:
-    """The states of the state machine's file."""
-    found: dict[str, Any] = transformed()["machine"]["States"]
-    return found
 
 
 def of_type(resources: dict[str, Any], kind: str) -> dict[str, Any]:
@@ -359,93 +321,10 @@ def test_both_architectures_are_built_for_alike(resources: dict[str, Any]) -> No
     assert task == {"Fn::If": ["OnArm", "ARM64", "X86_64"]}
 
 
-def linted(definition: dict[str, Any], folder: Path) -> tuple[int, str]:
-    """What cfn-lint says of a state machine: its exit status and its words."""
-    file = folder / "machine.json"
-    machine = {"Type": "AWS::StepFunctions::StateMachine", "Properties": {"RoleArn": ROLE, "Definition": definition}}
-    file.write_text(json.dumps({"Resources": {"Machine": machine}}))
-    command = [Path(sys.executable).with_name("cfn-lint"), "--format", "parseable", file]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.returncode, done.stdout + done.stderr
-
-
-def test_the_state_machine_is_in_amazons_states_language(tmp_path: Path) -> None:
-    assert linted(transformed()["machine"], tmp_path) == (0, "")
-
-
-@pytest.mark.parametrize(
-    "broken",
-    [{"Collect": {"Type": "Tusk", "End": True}}, {"Collect": {"Type": "Task", "End": True}}],
-    ids=["an unknown type", "a task that does nothing"],
-)
-def test_a_broken_state_machine_is_told(broken: dict[str, Any], tmp_path: Path) -> None:
-    machine = transformed()["machine"]
-
-    status, words = linted({**machine, "States": {**machine["States"], **broken}}, tmp_path)
-    assert (status != 0, "E3601" in words) == (True, True), words
-
-
-# Names that the template, the state machine's file and the code have to agree on.
-
-
-def test_every_substitution_of_the_state_machine_is_given_and_used(
-    resources: dict[str, Any], states: dict[str, Any]
-) -> None:
-    given = resources["TestRunStateMachine"]["Properties"]["DefinitionSubstitutions"]
-
-    assert set(re.findall(r"\$\{(\w+)\}", json.dumps(states))) == set(given)
-
-
-def test_the_state_machines_steps_are_those_of_the_function(states: dict[str, Any]) -> None:
-    called = {one["Parameters"]["Payload"]["step"] for one in states.values() if "Payload" in one["Parameters"]}
-
-    # The event of a lost execution brings the last one.
-    assert called | {"settle"} == set(get_args(Step.model_fields["step"].annotation))
-
-
-def test_the_state_machines_stages_are_those_of_the_domain(states: dict[str, Any]) -> None:
-    payloads = [one["Parameters"].get("Payload", {}) for one in states.values()]
-
-    assert {one["stage"] for one in payloads if "stage" in one} == set(get_args(Stage))
-
-
-def test_what_passes_is_tried_again_by_the_name_that_the_function_raises(states: dict[str, Any]) -> None:
-    for name, state in states.items():
-        if state["Parameters"].get("Payload", {}).get("step") in ("prepare", "evaluate", "record"):
-            assert PassingFault.__name__ in state["Retry"][0]["ErrorEquals"], name
-
-
 def test_the_default_collector_is_the_one_that_is_built(document: dict[str, Any]) -> None:
     manifest = yaml.safe_load((ROOT / "layers" / "collector" / "manifest.yaml").read_text())
 
     assert document["Parameters"]["CollectorVersion"]["Default"] == manifest["dist"]["version"]
-
-
-def test_any_revision_of_the_runner_may_be_started(resources: dict[str, Any]) -> None:
-    """A new one comes with a new collector; what was started before it names the one before."""
-    (policy,) = resources["TestRunStateMachineRole"]["Properties"]["Policies"]
-    (start,) = [one for one in policy["PolicyDocument"]["Statement"] if one["Action"] == "ecs:RunTask"]
-    family = resources["RunnerTaskDefinition"]["Properties"]["Family"]["Fn::Sub"]
-
-    assert start["Resource"]["Fn::Sub"].endswith(f":task-definition/{family}:*")
-    assert start["Condition"] == {"ArnEquals": {"ecs:cluster": {"Fn::GetAtt": ["RunnerCluster", "Arn"]}}}
-
-
-def test_the_runner_is_started_without_tags(states: dict[str, Any]) -> None:
-    """ECS wants a permission of its own for them (ecs:TagResource), even where they are only handed on."""
-    assert not {"Tags", "PropagateTags", "EnableECSManagedTags"} & states["Collect"]["Parameters"].keys()
-
-
-def test_the_container_is_given_the_variables_that_it_reads(resources: dict[str, Any], states: dict[str, Any]) -> None:
-    (override,) = states["Collect"]["Parameters"]["Overrides"]["ContainerOverrides"]
-    (container,) = resources["RunnerTaskDefinition"]["Properties"]["ContainerDefinitions"]
-    source = Path(ROOT, "layers", "collector", "internal", "sandbox")
-    read = {name for file in source.glob("*.go") for name in re.findall(r'"(HEADGATE_\w+)"', file.read_text())}
-
-    assert override["Name"] == container["Name"]
-    # One is for a process that is no container's: it lets the local stand-in end it.
-    given = {one["Name"] for one in override["Environment"] + container["Environment"]}
-    assert given == {*read, "AWS_REGION"} - {"HEADGATE_STOP_WITH_STDIN"}
 
 
 @pytest.mark.parametrize(

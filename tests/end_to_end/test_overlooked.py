@@ -13,7 +13,7 @@ from headgate.http.app import create_app, lambda_handler
 from headgate.identity import logins, member_store, passwords, people, sessions, store
 from headgate.identity.model import Caller, NotAuthenticated, Organization, Session
 from headgate.ids import new_id
-from tests.end_to_end.test_security import NEW_PASSWORD, PASSWORD, Person, ada, browser, csrf, http
+from tests.end_to_end.page_visitor import NEW_PASSWORD, PASSWORD, Person, ada, browser, csrf, http
 from tests.lambda_runtime import http_event
 from web.site import client_address
 

@@ -8,58 +8,17 @@ from datetime import timedelta
 import pytest
 from fastapi.testclient import TestClient
 
-from application.app import app
 from configurations.app import app as configurations
 from headgate import aws, clock
 from headgate.http import credentials
-from headgate.identity import member_store, members, passwords, people, sessions
+from headgate.identity import member_store, sessions
 from headgate.identity import service as identity
-from headgate.identity.model import Member, Principal, Role, User
 from headgate.ids import new_id
 from headgate.settings import settings
-from headgate_local import template
 from identity.app import app as public
+from tests.organization_members import APP, IDENTITY, Browser, ada, con, enter
 
-APP = "/api/v1/app"
-IDENTITY = "/api/v1/public/identity"
-
-
-@dataclass(frozen=True)
-class Browser:
-    """A person with a session, and how they call the application's API in their organization."""
-
-    user: User
-    organization_id: str
-    value: str
-    app: TestClient
-    public: TestClient
-
-
-def enter(organization_id: str, name: str, role: Role) -> Browser:
-    """A new person, a member, signed in."""
-    user = User(new_id("usr"), f"{name}-{new_id('usr')[-8:]}@example.com", clock.now())
-    assert member_store.put_user(user)
-    member_store.add_user(Member(organization_id, Principal("user", user.id, user.email), role, "active", clock.now()))
-    return signed_in(user, organization_id)
-
-
-def signed_in(user: User, organization_id: str) -> Browser:
-    _, value = sessions.begin(user, "cli", clock.now())
-    headers = {"Authorization": f"Bearer {value}", "X-Service-Org": organization_id}
-    both = [TestClient(one, raise_server_exceptions=False, headers=headers) for one in (app, public)]
-    return Browser(user, organization_id, value, *both)
-
-
-@pytest.fixture
-def ada(organization_id: str) -> Browser:
-    """An Admin."""
-    return enter(organization_id, "ada", "admin")
-
-
-@pytest.fixture
-def con(ada: Browser) -> Browser:
-    """A Contributor of Ada's organization."""
-    return enter(ada.organization_id, "con", "contributor")
+__all__ = ["ada", "con"]
 
 
 @dataclass(frozen=True)
@@ -338,118 +297,6 @@ def test_members_are_paged(ada: Browser, con: Browser) -> None:
 
     found = {one["name"] for one in first["items"] + rest["items"]}
     assert (len(first["items"]), found) == (2, {"ci", ada.user.email, con.user.email})
-
-
-# People.
-
-
-@pytest.fixture
-def mails(aws_here: template.Template, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
-    """The mails that are sent: to whom, with which password or code."""
-    from headgate_local import user_pool
-
-    sent: list[tuple[str, str]] = []
-    monkeypatch.setattr(user_pool._People, "mail", lambda _self, _kind, to, code, _metadata: sent.append((to, code)))
-    return sent
-
-
-def test_an_invited_person_comes_in_with_the_mailed_password_and_sets_their_own(
-    ada: Browser, mails: list[tuple[str, str]]
-) -> None:
-    email = f"New-{new_id('usr')[-8:]}@Example.com"
-    invited = ada.app.post(f"{APP}/members", json={"email": email, "role": "contributor"}).json()
-    ((to, temporary),) = mails
-    assert (invited["status"], invited["name"], to) == ("invited", email.lower(), email.lower())
-
-    with pytest.raises(people.NewPasswordNeeded) as needed:
-        people.sign_in(email, temporary, "192.0.2.1", clock.now())
-    session, _ = people.replace_temporary(needed.value.challenge, "four words in a row", clock.now())
-
-    assert session.user.email == email.lower()
-    people.sign_in(email, "four words in a row", "192.0.2.1", clock.now())
-    names = {one["name"]: one["status"] for one in ada.app.get(f"{APP}/members").json()["items"]}
-    assert names[email.lower()] == "active"
-
-
-def test_inviting_somebody_again_sends_the_mail_again_until_they_have_come(
-    ada: Browser, mails: list[tuple[str, str]]
-) -> None:
-    body = {"email": f"late-{new_id('usr')[-8:]}@example.com", "role": "contributor"}
-    answers = [ada.app.post(f"{APP}/members", json=body) for _ in range(2)]
-    assert [answer.status_code for answer in answers] == [201, 201]
-    (_, first), (_, second) = mails
-    assert first != second
-
-    with pytest.raises(people.NewPasswordNeeded) as needed:
-        people.sign_in(body["email"], second, "192.0.2.1", clock.now())
-    people.replace_temporary(needed.value.challenge, "four words in a row", clock.now())
-    assert ada.app.post(f"{APP}/members", json=body).json()["code"] == "already_member"
-
-
-def test_a_mailed_code_sets_a_new_password_once_and_ends_every_session(
-    ada: Browser, mails: list[tuple[str, str]]
-) -> None:
-    email = f"reset-{new_id('usr')[-8:]}@example.com"
-    members.add_first_admin(ada.organization_id, email)
-    ((_, temporary),) = mails
-    with pytest.raises(people.NewPasswordNeeded) as needed:
-        people.sign_in(email, temporary, "192.0.2.1", clock.now())
-    session, _ = people.replace_temporary(needed.value.challenge, "four words in a row", clock.now())
-    other = signed_in(session.user, ada.organization_id)
-    assert other.public.get(IDENTITY).status_code == 200
-
-    people.forgot_password(email, "192.0.2.1", "https://x", clock.now())
-    code = mails[-1][1]
-    people.reset_password(email, code, "quite another password", clock.now())
-
-    assert other.public.get(IDENTITY).status_code == 401
-    people.sign_in(email, "quite another password", "192.0.2.1", clock.now())
-    with pytest.raises(passwords.WrongCode):
-        people.reset_password(email, code, "and another password", clock.now())
-
-
-def test_a_wrong_code_is_wrong_with_the_right_password_too(ada: Browser, mails: list[tuple[str, str]]) -> None:
-    email = f"reset-{new_id('usr')[-8:]}@example.com"
-    members.add_first_admin(ada.organization_id, email)
-    with pytest.raises(people.NewPasswordNeeded) as needed:
-        people.sign_in(email, mails[-1][1], "192.0.2.1", clock.now())
-    session, _ = people.replace_temporary(needed.value.challenge, "four words in a row", clock.now())
-    other = signed_in(session.user, ada.organization_id)
-    people.forgot_password(email, "192.0.2.1", "https://x", clock.now())
-
-    for _ in range(2):
-        with pytest.raises(passwords.WrongCode):
-            people.reset_password(email, "000000", "four words in a row", clock.now())
-
-    assert other.public.get(IDENTITY).status_code == 200
-
-
-def test_a_reset_that_died_after_its_code_was_used_is_finished_by_the_same_again(
-    ada: Browser, mails: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    email = f"reset-{new_id('usr')[-8:]}@example.com"
-    members.add_first_admin(ada.organization_id, email)
-    with pytest.raises(people.NewPasswordNeeded) as needed:
-        people.sign_in(email, mails[-1][1], "192.0.2.1", clock.now())
-    session, _ = people.replace_temporary(needed.value.challenge, "four words in a row", clock.now())
-    other = signed_in(session.user, ada.organization_id)
-    people.forgot_password(email, "192.0.2.1", "https://x", clock.now())
-    code = mails[-1][1]
-
-    with monkeypatch.context() as patch:
-        patch.setattr(sessions, "end_all", dies)
-        with pytest.raises(MemoryError):
-            people.reset_password(email, code, "quite another password", clock.now())
-    with pytest.raises(passwords.WrongCode):
-        people.reset_password(email, code, "somebody's password", clock.now())
-    assert other.public.get(IDENTITY).status_code == 200
-    people.reset_password(email, code, "quite another password", clock.now())
-
-    assert other.public.get(IDENTITY).status_code == 401
-
-
-def dies(_: object) -> None:
-    raise MemoryError
 
 
 # The record of changes.

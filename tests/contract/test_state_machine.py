@@ -1,0 +1,100 @@
+"""The state machine of test runs: that it is one, and that its names are those of the template and the code."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from headgate.runs.steps import Stage
+from headgate_local import template
+from run_steps.app import PassingFault, Step
+from tests.contract.transformed_template import resources, states, transformed
+
+__all__ = ["resources", "states"]
+pytestmark = pytest.mark.contract
+
+ROLE = "arn:aws:iam::123456789012:role/states"
+
+
+def linted(definition: dict[str, Any], folder: Path) -> tuple[int, str]:
+    """What cfn-lint says of a state machine: its exit status and its words."""
+    file = folder / "machine.json"
+    machine = {"Type": "AWS::StepFunctions::StateMachine", "Properties": {"RoleArn": ROLE, "Definition": definition}}
+    file.write_text(json.dumps({"Resources": {"Machine": machine}}))
+    command = [Path(sys.executable).with_name("cfn-lint"), "--format", "parseable", file]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_the_state_machine_is_in_amazons_states_language(tmp_path: Path) -> None:
+    assert linted(transformed()["machine"], tmp_path) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [{"Collect": {"Type": "Tusk", "End": True}}, {"Collect": {"Type": "Task", "End": True}}],
+    ids=["an unknown type", "a task that does nothing"],
+)
+def test_a_broken_state_machine_is_told(broken: dict[str, Any], tmp_path: Path) -> None:
+    machine = transformed()["machine"]
+
+    status, words = linted({**machine, "States": {**machine["States"], **broken}}, tmp_path)
+    assert (status != 0, "E3601" in words) == (True, True), words
+
+
+def test_every_substitution_of_the_state_machine_is_given_and_used(
+    resources: dict[str, Any], states: dict[str, Any]
+) -> None:
+    given = resources["TestRunStateMachine"]["Properties"]["DefinitionSubstitutions"]
+
+    assert set(re.findall(r"\$\{(\w+)\}", json.dumps(states))) == set(given)
+
+
+def test_the_state_machines_steps_are_those_of_the_function(states: dict[str, Any]) -> None:
+    called = {one["Parameters"]["Payload"]["step"] for one in states.values() if "Payload" in one["Parameters"]}
+
+    # The event of a lost execution brings the last one.
+    assert called | {"settle"} == set(get_args(Step.model_fields["step"].annotation))
+
+
+def test_the_state_machines_stages_are_those_of_the_domain(states: dict[str, Any]) -> None:
+    payloads = [one["Parameters"].get("Payload", {}) for one in states.values()]
+
+    assert {one["stage"] for one in payloads if "stage" in one} == set(get_args(Stage))
+
+
+def test_what_passes_is_tried_again_by_the_name_that_the_function_raises(states: dict[str, Any]) -> None:
+    for name, state in states.items():
+        if state["Parameters"].get("Payload", {}).get("step") in ("prepare", "evaluate", "record"):
+            assert PassingFault.__name__ in state["Retry"][0]["ErrorEquals"], name
+
+
+def test_any_revision_of_the_runner_may_be_started(resources: dict[str, Any]) -> None:
+    """A new one comes with a new collector; what was started before it names the one before."""
+    (policy,) = resources["TestRunStateMachineRole"]["Properties"]["Policies"]
+    (start,) = [one for one in policy["PolicyDocument"]["Statement"] if one["Action"] == "ecs:RunTask"]
+    family = resources["RunnerTaskDefinition"]["Properties"]["Family"]["Fn::Sub"]
+
+    assert start["Resource"]["Fn::Sub"].endswith(f":task-definition/{family}:*")
+    assert start["Condition"] == {"ArnEquals": {"ecs:cluster": {"Fn::GetAtt": ["RunnerCluster", "Arn"]}}}
+
+
+def test_the_runner_is_started_without_tags(states: dict[str, Any]) -> None:
+    """ECS wants a permission of its own for them (ecs:TagResource), even where they are only handed on."""
+    assert not {"Tags", "PropagateTags", "EnableECSManagedTags"} & states["Collect"]["Parameters"].keys()
+
+
+def test_the_container_is_given_the_variables_that_it_reads(resources: dict[str, Any], states: dict[str, Any]) -> None:
+    (override,) = states["Collect"]["Parameters"]["Overrides"]["ContainerOverrides"]
+    (container,) = resources["RunnerTaskDefinition"]["Properties"]["ContainerDefinitions"]
+    source = Path(template.PATH.parent, "layers", "collector", "internal", "sandbox")
+    read = {name for file in source.glob("*.go") for name in re.findall(r'"(HEADGATE_\w+)"', file.read_text())}
+
+    assert override["Name"] == container["Name"]
+    # One is for a process that is no container's: it lets the local stand-in end it.
+    given = {one["Name"] for one in override["Environment"] + container["Environment"]}
+    assert given == {*read, "AWS_REGION"} - {"HEADGATE_STOP_WITH_STDIN"}

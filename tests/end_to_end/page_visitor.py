@@ -1,0 +1,70 @@
+"""Ada, who has a password, and browsers at the functions' pages, without a server between."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from httpx2 import Response
+
+from headgate import clock
+from headgate.identity import member_store
+from headgate.identity.model import Member, Principal, User
+from headgate.ids import new_id
+from headgate_local import template, user_pool
+from headgate_local.dispatch import Dispatcher, application_of
+
+SITE = "https://testserver"
+PASSWORD = "four words in a row"
+NEW_PASSWORD = "another four words in a row"
+SESSION, VISIT = "__Host-headgate-session", "__Host-headgate-visit"
+
+
+@dataclass(frozen=True)
+class Person:
+    user: User
+    organization_id: str
+
+
+@pytest.fixture
+def ada(organization_id: str) -> Person:
+    """An Admin with a password."""
+    user = User(new_id("usr"), f"ada-{new_id('usr')[-8:]}@example.com", clock.now())
+    assert member_store.put_user(user)
+    member_store.add_user(
+        Member(organization_id, Principal("user", user.id, user.email), "admin", "active", clock.now())
+    )
+    user_pool.add_account(user.email, PASSWORD)
+    return Person(user, organization_id)
+
+
+@cache
+def site() -> Dispatcher:
+    """The functions' pages under the template's routes."""
+    return Dispatcher([(route, application_of(route)) for route in template.read().routes()], nowhere=FastAPI())
+
+
+def browser(address: str = "") -> TestClient:
+    """A browser of its own, at a network address of its own, so that no test uses up another one's attempts."""
+    of = address or f"192.0.2.{new_id('usr')[-10:]}"
+    return TestClient(site(), base_url=SITE, follow_redirects=False, raise_server_exceptions=False, client=(of, 1))
+
+
+def csrf(http: TestClient, path: str = "/sign-in") -> str:
+    found = re.search(r'name="csrf" value="([0-9a-f]{32})"', http.get(path).text)
+    assert found is not None
+    return found[1]
+
+
+def sign_in(http: TestClient, email: str, password: str = PASSWORD, **more: str) -> Response:
+    return http.post("/sign-in", data={"csrf": csrf(http), "email": email, "password": password, **more})
+
+
+@pytest.fixture
+def http(ada: Person) -> TestClient:
+    """Ada's browser, signed in."""
+    signed_in = browser()
+    assert sign_in(signed_in, ada.user.email).status_code == 303
+    return signed_in
