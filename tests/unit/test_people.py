@@ -1,10 +1,14 @@
 """Invitations, mailed passwords and new ones: how people come in, and come back."""
 
+import hashlib
+import json
+
 import pytest
 
-from headgate import clock
+from headgate import aws, clock
 from headgate.identity import members, passwords, people, sessions
 from headgate.ids import new_id
+from headgate.settings import settings
 from headgate_local import template
 from tests.organization_members import APP, IDENTITY, Browser, ada, signed_in
 
@@ -89,6 +93,20 @@ def test_a_wrong_code_is_wrong_with_the_right_password_too(ada: Browser, mails: 
             people.reset_password(email, "000000", "four words in a row", clock.now())
 
     assert other.public.get(IDENTITY).status_code == 200
+
+
+def test_a_mailed_code_cannot_be_found_by_trying_all_against_the_table(
+    ada: Browser, mails: list[tuple[str, str]]
+) -> None:
+    email, _ = forgetful(ada, mails)
+    code = mails[-1][1]
+    people.reset_password(email, code, "quite another password", clock.now())
+
+    kept = json.dumps(aws.dynamodb().scan(TableName=settings().identity_table)["Items"], default=str)
+    assert "unanswered#" in kept
+    for typed in (code, f"reset {email} {code}"):
+        assert hashlib.sha256(typed.encode()).hexdigest() not in kept
+        assert f'"{typed}"' not in kept
 
 
 def test_a_reset_that_died_after_its_code_was_used_is_finished_by_the_same_again(
