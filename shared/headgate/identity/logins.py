@@ -21,6 +21,7 @@ from headgate.audit import service as audit
 from headgate.dynamo import Item
 from headgate.identity import attempts, keys, sessions, store, table
 from headgate.identity.model import Caller, Session, User
+from headgate.races import LostRace, settle
 from headgate.settings import settings
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 LIFETIME: Final = timedelta(minutes=5)
 POLL_SECONDS: Final = 2
-_TRIES: Final = 10
 # No vowels, so that no words come of it, and nothing that looks like another one (RFC 8628, 6.1).
 _USER_CODE_ALPHABET: Final = "BCDFGHJKLMNPQRSTVWXZ"
 _CODE_ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -207,7 +207,8 @@ def _grant(key: keys.Key, item: Item, at: datetime, used: errors.HeadgateError) 
     approved_at = dynamo.optional_text(item, "approved_at")
     not_ended = sessions.not_ended(user_id, clock.parse(approved_at) if approved_at else at)
     login = table.delete(key, "#status = :approved", {":approved": "approved"})
-    for _ in range(_TRIES):
+
+    def once() -> None:
         try:
             table.transact(not_ended, login, *writes)
         except ClientError as error:
@@ -215,11 +216,10 @@ def _grant(key: keys.Key, item: Item, at: datetime, used: errors.HeadgateError) 
                 raise
             if dynamo.cancellation_codes(error)[:2] == ["TransactionConflict", "None"]:
                 # Another login of the same person, at the same moment.
-                continue
+                raise LostRace from error
             raise used from error
-        break
-    else:
-        raise errors.Contention("Too many logins of one person at once; try again shortly")
+
+    settle(once)
     return Granted(value, session, dynamo.text(item, "organization_id"), dynamo.text(item, "organization_name"))
 
 
