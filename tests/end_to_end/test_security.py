@@ -4,8 +4,10 @@ import importlib
 import json
 import re
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 from fastapi.testclient import TestClient
 
 from headgate import aws, clock
@@ -14,7 +16,7 @@ from headgate.deployments import mounts
 from headgate.deployments import service as deployments
 from headgate.deployments.model import VolumeMount
 from headgate.fleets import service as fleets
-from headgate.identity import logins, member_store, sessions
+from headgate.identity import logins, member_store, sessions, table
 from headgate.identity import service as identity
 from headgate.ids import new_id
 from headgate.rules import store as rule_store
@@ -299,6 +301,33 @@ def test_an_approved_login_gives_one_session_however_many_ask_at_once(http: Test
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda _: granted(http, begun["device_code"]), range(8)))
     assert sorted(answers) == [(200, ""), *[(400, "expired_token")] * 7]
+
+
+def test_a_login_that_collides_with_another_of_the_same_person_is_granted_all_the_same(
+    ada: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, _ = sessions.begin(ada.user, "browser", clock.now())
+    code = logins.begin_code(
+        sessions.caller(session, ada.organization_id), logins.challenge_of("verifier"), clock.now()
+    ).replace("-", "")[:26]
+    # Moto carries out one transaction after another; where two touch the same person at once, DynamoDB refuses one.
+    refusals = [{"Code": "TransactionConflict"}, *[{"Code": "None"}] * 3]
+    collision = ClientError(
+        {"Error": {"Code": "TransactionCanceledException"}, "CancellationReasons": refusals}, "TransactWriteItems"
+    )
+    collided: list[bool] = []
+    original = table.transact
+
+    def transact(*writes: Any) -> None:
+        if not collided:
+            collided.append(True)
+            raise collision
+        original(*writes)
+
+    monkeypatch.setattr(table, "transact", transact)
+
+    granted = logins.redeem_code(code, "verifier", clock.now())
+    assert (collided, granted.session.user.id) == ([True], ada.user.id)
 
 
 def test_a_login_cannot_be_approved_for_an_organization_of_others(http: TestClient) -> None:
