@@ -1,0 +1,89 @@
+// Package seccomp assembles filters of system calls and installs them. A filter needs no privilege and cannot be taken
+// off again, so it holds where there are neither namespaces nor Landlock too.
+package seccomp
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Action is what becomes of a system call.
+type Action uint32
+
+const (
+	// Allow lets the call be made.
+	Allow Action = unix.SECCOMP_RET_ALLOW
+	// Kill ends the process.
+	Kill Action = unix.SECCOMP_RET_KILL_PROCESS
+)
+
+// Fail makes the call fail with this error, without being made.
+func Fail(errno syscall.Errno) Action {
+	return Action(unix.SECCOMP_RET_ERRNO | uint32(errno)&unix.SECCOMP_RET_DATA)
+}
+
+// Argument is a condition on an argument of a call. Both halves of its 64 bits count: of an argument that the kernel
+// takes as an int, it ignores the upper one, so compare those with Int and Flags.
+type Argument struct {
+	index       int
+	mask, value uint64
+}
+
+// Equal holds if the argument, counted from 0, is this value in all its 64 bits.
+func Equal(index int, value uint64) Argument {
+	return Argument{index, math.MaxUint64, value}
+}
+
+// Int holds if the argument's lower 32 bits, which are all that the kernel takes of an int, are this value.
+func Int(index int, value int32) Argument {
+	return Argument{index, math.MaxUint32, uint64(uint32(value))}
+}
+
+// Flags holds if the argument's bits in the mask are those of the value.
+func Flags(index int, mask, value uint64) Argument {
+	return Argument{index, mask, value}
+}
+
+// Rule decides about some calls, if their arguments meet all conditions.
+type Rule struct {
+	Calls  []uint32
+	When   []Argument
+	Action Action
+}
+
+// Filter is a list of rules of which the first that fits decides. A call of another architecture's table (i386's, and
+// x32's on amd64), where the same numbers mean other calls, ends the process.
+type Filter struct {
+	Rules     []Rule
+	Otherwise Action
+}
+
+// Install puts the filter over every thread of this process and over all that comes of them. It sets "no new
+// privileges" too. An error means that no thread is filtered by it.
+func (f Filter) Install() error {
+	program, err := f.assemble(thisArchitecture)
+	if err != nil {
+		return err
+	}
+	filter := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
+	// "No new privileges" is a thread's; the filter takes it to the other threads.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("giving up new privileges: %w", err)
+	}
+	unsynchronized, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER,
+		unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&filter)))
+	if errno != 0 {
+		return fmt.Errorf("installing the filter: %w", errno)
+	}
+	if unsynchronized != 0 {
+		return fmt.Errorf("installing the filter: thread %d has another one", unsynchronized)
+	}
+	return nil
+}
