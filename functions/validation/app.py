@@ -1,6 +1,7 @@
 """The validation endpoints: whole configurations, and the OTTL in them."""
 
 from headgate import checker
+from headgate.checker import Asker
 from headgate.checker.limits import in_lambda
 from headgate.configurations.model import DISTRIBUTION, UnknownDistribution
 from headgate.http.app import create_app, lambda_handler
@@ -14,19 +15,19 @@ router = group("", "Validation and linting")
 
 
 @router.post("/validate")
-def validate(body: Validate, _: Reader) -> ValidationResult:
+def validate(body: Validate, caller: Reader) -> ValidationResult:
     """Validate a configuration on a real collector. 503 says that it was not checked, and nothing of its validity."""
     if body.distribution != DISTRIBUTION:
         raise UnknownDistribution(body.distribution, "distribution")
-    return validation.validate(body.yaml, body.version, body.env)
+    return validation.validate(body.yaml, body.version, body.env, asker=Asker.of(caller))
 
 
 @router.post("/ottl/lint")
-def lint(body: Lint, _: Reader) -> LintResult:
+def lint(body: Lint, caller: Reader) -> LintResult:
     """Judge OTTL expressions with the real grammar: those of a whole configuration, or single ones in a context."""
     if body.yaml is not None:
-        return validation.lint_yaml(body.yaml)
-    return validation.lint_expressions(body.context or "", body.expressions())
+        return validation.lint_yaml(body.yaml, asker=Asker.of(caller))
+    return validation.lint_expressions(body.context or "", body.expressions(), asker=Asker.of(caller))
 
 
 app = create_app("Headgate validation", [router])

@@ -9,6 +9,7 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
 from headgate import checker
+from headgate.checker import Asker
 from headgate.errors import FieldError, Invalid, Unavailable
 from headgate.rules.model import Rule, Signal
 
@@ -100,24 +101,24 @@ class _Evaluation(BaseModel):
     verdicts: list[Verdict]
 
 
-def signals_of(yaml: str, pipeline: str, signal_type: Signal) -> list[Signal]:
+def signals_of(yaml: str, pipeline: str, signal_type: Signal, *, asker: Asker) -> list[Signal]:
     """The signals in which that pipeline's output can be judged: its own, and those that its connectors turn it into.
 
     Raises Unpreparable, RunRefused, Unavailable.
     """
-    return _prepare(yaml, pipeline, signal_type, None).signals
+    return _prepare(yaml, pipeline, signal_type, None, asker).signals
 
 
-def prepare(yaml: str, pipeline: str, signal_type: Signal, sample: Sample) -> Prepared:
+def prepare(yaml: str, pipeline: str, signal_type: Signal, sample: Sample, *, asker: Asker) -> Prepared:
     """Make a run ready. Raises Unpreparable, RunRefused, Unavailable."""
-    return _prepare(yaml, pipeline, signal_type, sample)
+    return _prepare(yaml, pipeline, signal_type, sample, asker)
 
 
-def require_compilable(signals: Sequence[Signal], rules: Sequence[Rule]) -> None:
+def require_compilable(signals: Sequence[Signal], rules: Sequence[Rule], *, asker: Asker) -> None:
     """Raises Invalid, naming each rule that the OTTL parser refuses and quoting it, and Unavailable."""
     if not rules:
         return
-    answer = _ask("compile", {"signals": list(signals), "rules": _plain(rules)}, _compilations())
+    answer = _ask("compile", {"signals": list(signals), "rules": _plain(rules)}, _compilations(), asker)
     if answer.refusals:
         places = [
             FieldError(("body", "rules", one.index, one.field), f"rule '{rules[one.index].name}': {one.message}")
@@ -126,7 +127,7 @@ def require_compilable(signals: Sequence[Signal], rules: Sequence[Rule]) -> None
         raise Invalid(places[0].message, places)
 
 
-def evaluate(signals: Sequence[Signal], rules: Sequence[Rule], output: str) -> list[Verdict]:
+def evaluate(signals: Sequence[Signal], rules: Sequence[Rule], output: str, *, asker: Asker) -> list[Verdict]:
     """Judge recorded output, in the order of the rules. Raises Unavailable when that came to no end in time.
 
     A large output goes in parts, each going on from the tallies of the one before.
@@ -138,9 +139,8 @@ def evaluate(signals: Sequence[Signal], rules: Sequence[Rule], output: str) -> l
     verdicts: list[Verdict] = []
     for part in parts(output, _PART_CHARACTERS):
         request = {"signals": list(signals), "rules": _plain(rules), "documents": part, "tallies": tallies}
-        answer = _ask(
-            "evaluate", request, _evaluations(), timeout=min(_PART_SECONDS, max(0.1, deadline - time.monotonic()))
-        )
+        timeout = min(_PART_SECONDS, max(0.1, deadline - time.monotonic()))
+        answer = _ask("evaluate", request, _evaluations(), asker, timeout)
         tallies, verdicts = answer.tallies, answer.verdicts
     return verdicts
 
@@ -155,7 +155,7 @@ def parts(text: str, size: int) -> Iterator[str]:
     yield text[start:]
 
 
-def _prepare(yaml: str, pipeline: str, signal_type: Signal, sample: Sample | None) -> Prepared:
+def _prepare(yaml: str, pipeline: str, signal_type: Signal, sample: Sample | None, asker: Asker) -> Prepared:
     answer = _ask(
         "prepare",
         {
@@ -166,6 +166,7 @@ def _prepare(yaml: str, pipeline: str, signal_type: Signal, sample: Sample | Non
             "sample_is_otlp": sample.is_otlp if sample else False,
         },
         _preparations(),
+        asker,
     )
     if answer.problem is not None:
         raise Unpreparable(answer.problem.field, answer.problem.message, answer.problem.line)
@@ -175,10 +176,14 @@ def _prepare(yaml: str, pipeline: str, signal_type: Signal, sample: Sample | Non
 
 
 def _ask(
-    op: str, request: Mapping[str, object], answers: TypeAdapter[_Answer], timeout: float | None = None
+    op: str,
+    request: Mapping[str, object],
+    answers: TypeAdapter[_Answer],
+    asker: Asker,
+    timeout: float | None = None,
 ) -> _Answer:
     try:
-        return answers.validate_python(checker.call(op, request, timeout=timeout))
+        return answers.validate_python(checker.call(op, request, asker=asker, timeout=timeout))
     except checker.Refused as refused:
         raise SandboxFailed(f"The testing sandbox failed: {refused.message}") from refused
     except ValidationError as error:

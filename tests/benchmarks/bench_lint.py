@@ -15,6 +15,7 @@ from headgate.checker import Checker
 from headgate.checker.installed import Installed
 from headgate.checker.limits import default_limits
 from headgate.settings import settings
+from tests.askers import ASKER
 from tests.benchmarks.bench_validate import Times
 from tests.service import running_service
 
@@ -85,12 +86,12 @@ def main() -> None:
                 expect(http, text)
 
             post()
-            checker.call("lint", {"yaml": text})
+            checker.call("lint", {"yaml": text}, asker=ASKER)
             for _ in range(max(1, requests // 10)):  # in turns, so that what else the machine does meets all alike
                 spawned.measure(2, spawn)
                 answered.measure(10, post)
-                checked.measure(10, lambda: checker.call("lint", {"yaml": text}))
-                faulty.measure(2, lambda: checker.call("lint", {"yaml": broken}))
+                checked.measure(10, lambda: checker.call("lint", {"yaml": text}, asker=ASKER))
+                faulty.measure(2, lambda: checker.call("lint", {"yaml": broken}, asker=ASKER))
         checker.close()
 
     print(f"{'':<44} {'times':>6} {'p50 ms':>9} {'p99 ms':>9} {'faster':>9}")

@@ -21,6 +21,7 @@ from headgate.checker import Checker
 from headgate.checker.installed import Installed
 from headgate.checker.limits import default_limits
 from headgate.settings import settings
+from tests.askers import ASKER
 from tests.service import running_service
 
 # 100 lines that people write: two signals, several processors, a connector.
@@ -97,12 +98,12 @@ def main() -> None:
 
     checker = Checker(Installed(Path(settings().collectors_dir)), settings().collector_version, default_limits())
     question = {"yaml": CONFIGURATION, "env": {}}
-    checker.call("validate", question)
+    checker.call("validate", question, asker=ASKER)
     memory = PeakMemory(checker)
     seen: set[int] = set()
     with memory.watching():
         for _ in range(0, options.calls, 100):
-            checked.measure(100, lambda: checker.call("validate", question))
+            checked.measure(100, lambda: checker.call("validate", question, asker=ASKER))
             seen.update(checker.pids())
     checker.close()
 

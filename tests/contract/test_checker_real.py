@@ -18,6 +18,7 @@ from headgate.checker.installed import Installed
 from headgate.checker.limits import Limits
 from headgate.settings import settings
 from tests import processes
+from tests.askers import ASKER
 from tests.service import Service, running_service
 
 RECEIVER = "receivers: {otlp: {protocols: {grpc: {}}}}\n"
@@ -137,7 +138,7 @@ def test_it_is_replaced_in_time_to_keep_its_memory_bounded(checker: Checker) -> 
     seen: set[int] = set()
     most = 0.0
     for _ in range(2_000):
-        checker.call("validate", {"yaml": RECEIVER + REST, "env": {}})
+        checker.call("validate", {"yaml": RECEIVER + REST, "env": {}}, asker=ASKER)
         seen.update(checker.pids())
         most = max(most, *(processes.resident_bytes(pid) / 1e6 for pid in checker.pids()))
 
@@ -147,15 +148,15 @@ def test_it_is_replaced_in_time_to_keep_its_memory_bounded(checker: Checker) -> 
 
 @pytest.mark.parametrize(("yaml", "valid"), EXPECTED.items())
 def test_the_plain_command_behind_it_gives_the_same_verdict(checker: Checker, yaml: str, valid: bool) -> None:
-    assert checker.call("validate", {"yaml": yaml, "env": {}})["valid"] is valid
-    assert checker.validate_plainly(yaml, {}).valid is valid
+    assert checker.call("validate", {"yaml": yaml, "env": {}}, asker=ASKER)["valid"] is valid
+    assert checker.validate_plainly(yaml, {}, asker=ASKER).valid is valid
 
 
 def test_it_sees_no_variable_but_the_requests(checker: Checker) -> None:
     yaml = RECEIVER.replace("{}", "{endpoint: '${env:ENDPOINT}'}") + REST
 
-    named = checker.call("validate", {"yaml": yaml, "env": {"ENDPOINT": "localhost:4317"}})
-    unnamed = checker.call("validate", {"yaml": yaml, "env": {}})
+    named = checker.call("validate", {"yaml": yaml, "env": {"ENDPOINT": "localhost:4317"}}, asker=ASKER)
+    unnamed = checker.call("validate", {"yaml": yaml, "env": {}}, asker=ASKER)
 
     assert (named["valid"], named["warnings"]) == (True, [])
     assert unnamed["warnings"] != []

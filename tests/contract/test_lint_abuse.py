@@ -9,6 +9,7 @@ from headgate.checker import Checker, Refused
 from headgate.checker.installed import Installed
 from headgate.checker.limits import Limits
 from headgate.settings import settings
+from tests.askers import ASKER
 
 pytestmark = pytest.mark.contract
 
@@ -43,23 +44,23 @@ def checker() -> Iterator[Checker]:
 @pytest.mark.parametrize("condition", ABUSE.values(), ids=ABUSE.keys())
 def test_a_pathological_condition_is_an_error_and_nothing_more(checker: Checker, condition: str) -> None:
     good = {"context": "log", "conditions": ["true"]}
-    checker.call("lint", good)
+    checker.call("lint", good, asker=ASKER)
     before = checker.pids()
 
-    result = checker.call("lint", {"context": "log", "conditions": ["true", condition, "body == 1"]})
+    result = checker.call("lint", {"context": "log", "conditions": ["true", condition, "body == 1"]}, asker=ASKER)
 
     items = result["items"]
     assert isinstance(items, list)
     assert [item["error"] is None for item in items] == [True, False, True]
     assert set(before) & set(checker.pids())
-    assert checker.call("lint", good)["valid"]
+    assert checker.call("lint", good, asker=ASKER)["valid"]
 
 
 def test_a_request_full_of_costly_conditions_is_answered(checker: Checker) -> None:
     costly = "(" * 95 + "body == 1" + ")" * 95
     text = "processors:\n  filter:\n    logs:\n      log_record:\n" + f"        - {costly}\n" * 200
 
-    result = checker.call("lint", {"yaml": text})
+    result = checker.call("lint", {"yaml": text}, asker=ASKER)
 
     assert result["checked"] == 200
     assert result["valid"] is False
@@ -71,6 +72,6 @@ def test_yaml_that_unfolds_without_end_is_refused(checker: Checker) -> None:
     )
 
     with pytest.raises(Refused) as refused:
-        checker.call("lint", {"yaml": text + "processors: {logdedup: {conditions: *a8}}\n"})
+        checker.call("lint", {"yaml": text + "processors: {logdedup: {conditions: *a8}}\n"}, asker=ASKER)
 
     assert refused.value.code == "yaml_syntax"

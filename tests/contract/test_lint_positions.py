@@ -9,6 +9,7 @@ from headgate.checker import Checker
 from headgate.checker.installed import Installed
 from headgate.checker.limits import Limits
 from headgate.settings import settings
+from tests.askers import ASKER
 
 pytestmark = pytest.mark.contract
 
@@ -60,7 +61,7 @@ def checker() -> Iterator[Checker]:
 
 
 def first_error(checker: Checker, text: str) -> dict[str, object]:
-    result = checker.call("lint", {"yaml": text})
+    result = checker.call("lint", {"yaml": text}, asker=ASKER)
     items = result["items"]
     assert isinstance(items, list)
     return next(item for item in items if item["error"])
@@ -106,7 +107,7 @@ def test_an_alias_is_pointed_at_where_its_text_is(checker: Checker) -> None:
         "      span: *conditions\n      spanevent: *conditions\n"
     )
 
-    result = checker.call("lint", {"yaml": marked.replace(MARK, "")})
+    result = checker.call("lint", {"yaml": marked.replace(MARK, "")}, asker=ASKER)
 
     items = result["items"]
     assert isinstance(items, list)
@@ -120,7 +121,7 @@ def test_an_alias_is_pointed_at_where_its_text_is(checker: Checker) -> None:
 def test_a_good_expression_is_pointed_at_where_it_starts(checker: Checker) -> None:
     marked = HEAD + "          - |\n\n            ⟦set(cache, 1)\n"
 
-    result = checker.call("lint", {"yaml": marked.replace(MARK, "")})
+    result = checker.call("lint", {"yaml": marked.replace(MARK, "")}, asker=ASKER)
 
     items = result["items"]
     assert isinstance(items, list)

@@ -16,6 +16,7 @@ from headgate.checker import Checker
 from headgate.checker.installed import Installed
 from headgate.checker.limits import Limits
 from headgate.settings import settings
+from tests.askers import ASKER
 from tests.contract import lint_corpus
 from tests.contract.lint_corpus import FIELDS, Body, Expression
 
@@ -33,7 +34,7 @@ def checker() -> Iterator[Checker]:
 
 def verdict(checker: Checker, expression: Expression) -> bool:
     """What the linter says of a collector that holds just this expression."""
-    result = checker.call("lint", {"yaml": expression.collector()})
+    result = checker.call("lint", {"yaml": expression.collector()}, asker=ASKER)
     assert result["skipped"] == [], expression
     assert expression.text in [item["expression"] for item in items(result)], expression
     return bool(result["valid"])
@@ -49,7 +50,7 @@ def accepted(checker: Checker, expression: Expression) -> bool:
     """What the collector says of the same text."""
     if expression.component == LATE:
         return starts(expression.collector())
-    return bool(checker.call("validate", {"yaml": expression.collector(), "env": {}})["valid"])
+    return bool(checker.call("validate", {"yaml": expression.collector(), "env": {}}, asker=ASKER)["valid"])
 
 
 def starts(configuration: str) -> bool:
@@ -129,7 +130,7 @@ def test_every_condition_in_the_fields_of_other_components(checker: Checker) -> 
 def test_whole_components_of_test_data_and_documentation_have_every_expression_found(checker: Checker) -> None:
     for body in lint_corpus.bodies():
         section, name = body.component.split("::")
-        result = checker.call("lint", {"yaml": json.dumps({section: {name: body.content}}, default=str)})
+        result = checker.call("lint", {"yaml": json.dumps({section: {name: body.content}}, default=str)}, asker=ASKER)
 
         assert found(result) == len(list(body.expressions())), body
 
@@ -163,5 +164,8 @@ def test_statements_read_together_are_judged_as_the_component_judges_them(checke
                     "service": {"pipelines": {"traces": pipeline}},
                 }
             )
-            linted = checker.call("lint", {"yaml": text})
-            assert linted["valid"] == checker.call("validate", {"yaml": text, "env": {}})["valid"], (text, linted)
+            linted = checker.call("lint", {"yaml": text}, asker=ASKER)
+            assert linted["valid"] == checker.call("validate", {"yaml": text, "env": {}}, asker=ASKER)["valid"], (
+                text,
+                linted,
+            )

@@ -22,6 +22,7 @@ from headgate.checker import Checker
 from headgate.checker.installed import Installed
 from headgate.checker.limits import Limits
 from headgate.settings import settings
+from tests.askers import ASKER
 
 pytestmark = pytest.mark.contract
 
@@ -182,7 +183,7 @@ def differences(checker: Checker, texts: Mapping[str, str], verdicts: Mapping[st
 
 
 def ask(checker: Checker, text: str) -> dict:
-    return checker.call("validate", {"yaml": text, "env": {}})
+    return checker.call("validate", {"yaml": text, "env": {}}, asker=ASKER)
 
 
 def says(message: str, error: Mapping[str, str]) -> bool:

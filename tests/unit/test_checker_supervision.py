@@ -13,6 +13,7 @@ import pytest
 from headgate.checker import Checker, CheckerBusy, CheckerFailed, NoChecker, NotInstalled, Refused
 from headgate.checker.installed import Installed
 from headgate.checker.limits import MEBIBYTE, Limits
+from tests.askers import ASKER
 from tests.processes import wait_until_ended
 from tests.unit.faulty import install
 
@@ -57,7 +58,7 @@ def checker(make_checker: MakeChecker) -> Checker:
 
 
 def pid_of(checker: Checker) -> object:
-    return checker.call("any", {})["pid"]
+    return checker.call("any", {}, asker=ASKER)["pid"]
 
 
 def wait_until(true: Callable[[], bool]) -> None:
@@ -82,14 +83,14 @@ def test_one_process_answers_question_after_question(checker: Checker) -> None:
 def test_a_megabyte_comes_and_goes_whole(checker: Checker) -> None:
     text = "ä\n\0" * 200_000
 
-    assert text == checker.call("any", {"echo": text})["echo"]
+    assert text == checker.call("any", {"echo": text}, asker=ASKER)["echo"]
 
 
 def test_the_process_has_an_empty_environment(checker: Checker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
 
     # Python itself adds LC_CTYPE where the locale is C.
-    assert checker.call("any", {})["environment"] in ({}, {"LC_CTYPE": "C.UTF-8"})
+    assert checker.call("any", {}, asker=ASKER)["environment"] in ({}, {"LC_CTYPE": "C.UTF-8"})
 
 
 @pytest.mark.parametrize(
@@ -113,7 +114,7 @@ def test_a_failing_process_costs_its_own_question_only(checker: Checker, what: s
     before = pid_of(checker)
 
     with pytest.raises(CheckerFailed, match=said):
-        checker.call("any", {"do": what})
+        checker.call("any", {"do": what}, asker=ASKER)
 
     assert before != pid_of(checker)
 
@@ -124,7 +125,7 @@ def test_a_process_that_does_not_answer_is_killed_at_its_time_limit(checker: Che
     (pid,) = checker.pids()
 
     with pytest.raises(CheckerFailed, match="did not answer in time"):
-        checker.call("any", {"do": what}, timeout=0.1)
+        checker.call("any", {"do": what}, timeout=0.1, asker=ASKER)
 
     wait_until(lambda: is_gone(pid))
     assert pid != pid_of(checker)
@@ -135,7 +136,7 @@ def test_a_stopped_process_does_not_block_a_question_too_long_for_its_buffers(ch
     os.kill(checker.pids()[0], signal.SIGSTOP)
 
     with pytest.raises(CheckerFailed, match="did not answer in time"):
-        checker.call("any", {"echo": "x" * 4_000_000}, timeout=0.1)
+        checker.call("any", {"echo": "x" * 4_000_000}, timeout=0.1, asker=ASKER)
 
 
 def test_a_process_that_died_between_questions_costs_no_question(checker: Checker) -> None:
@@ -149,14 +150,14 @@ def test_a_process_that_died_between_questions_costs_no_question(checker: Checke
 
 def test_output_of_components_is_no_answer_and_blocks_nothing(checker: Checker) -> None:
     for _ in range(3):
-        assert checker.call("any", {"do": "chatter", "echo": "here"})["echo"] == "here"
+        assert checker.call("any", {"do": "chatter", "echo": "here"}, asker=ASKER)["echo"] == "here"
 
 
 def test_an_error_of_the_operation_is_the_callers_and_the_process_lives_on(checker: Checker) -> None:
     before = pid_of(checker)
 
     with pytest.raises(Refused) as refused:
-        checker.call("any", {"do": "refused"})
+        checker.call("any", {"do": "refused"}, asker=ASKER)
 
     assert (refused.value.code, refused.value.message) == ("refused", "on command")
     assert before == pid_of(checker)
@@ -177,7 +178,7 @@ def test_a_worn_process_is_replaced_while_it_still_answers(
     (old,) = checker.pids()
     answered = []
     while not is_gone(old):
-        answered.append(checker.call("any", question)["pid"])
+        answered.append(checker.call("any", question, asker=ASKER)["pid"])
 
     assert old in answered
     assert [old, *answered] == sorted([old, *answered], key=lambda pid: pid != old)
@@ -195,7 +196,7 @@ def test_more_askers_than_processes_wait_their_turn(make_checker: MakeChecker) -
     checker = make_checker(replace(LIMITS, processes=2))
 
     def ask(number: int) -> object:
-        return checker.call("any", {"echo": number, "seconds": 0.005})["echo"]
+        return checker.call("any", {"echo": number, "seconds": 0.005}, asker=ASKER)["echo"]
 
     with ThreadPoolExecutor(16) as askers:
         assert list(range(100)) == list(askers.map(ask, range(100)))
@@ -208,7 +209,7 @@ def test_sixteen_askers_get_their_own_answers_while_processes_crash_and_wear_out
     def ask(number: int) -> object:
         what = "crash" if number % 23 == 0 else "answer"
         try:
-            return checker.call("any", {"do": what, "echo": number})["echo"]
+            return checker.call("any", {"do": what, "echo": number}, asker=ASKER)["echo"]
         except CheckerFailed:
             return "failed"
 
@@ -225,7 +226,7 @@ def test_who_waits_too_long_for_a_free_process_is_told_so(make_checker: MakeChec
     checker.warm()
     wait_until(checker.has_idle)
     with ThreadPoolExecutor(1) as other:
-        hanging = other.submit(checker.call, "any", {"do": "hang"})
+        hanging = other.submit(checker.call, "any", {"do": "hang"}, asker=ASKER)
         wait_until(lambda: not checker.has_idle())
 
         with pytest.raises(CheckerBusy, match="busy for"):
@@ -262,13 +263,13 @@ def test_an_official_release_has_no_checker(checker: Checker, collectors: Path) 
 
     for _ in range(2):
         with pytest.raises(NoChecker):
-            checker.call("any", {}, version="1.2.4")
+            checker.call("any", {}, version="1.2.4", asker=ASKER)
 
 
 @pytest.mark.parametrize("version", ["1.2.4", "../1.2.3", "1.2.3/../1.2.3", "1.2", "", "v1.2.3", "01.2.3", "1.2.3\n"])
 def test_what_is_not_installed_is_never_asked(checker: Checker, version: str) -> None:
     with pytest.raises(NotInstalled):
-        checker.call("any", {}, version=version or "none")
+        checker.call("any", {}, version=version or "none", asker=ASKER)
 
 
 def test_warming_starts_the_processes_before_the_first_question(checker: Checker) -> None:

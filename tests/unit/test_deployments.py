@@ -68,7 +68,7 @@ def test_what_the_collector_finds_is_told_and_blocks_nothing(
     ann: Member, configuration_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = ValidationResult(False, "0.139.0", "otelcol-contrib", [Finding("broken", "receivers", "other")], [], [])
-    monkeypatch.setattr(validation, "validate", lambda *_: found)
+    monkeypatch.setattr(validation, "validate", lambda *_, **__: found)
     response = add(ann, server(ann), configuration_id)
 
     assert response.status_code == 201
@@ -195,7 +195,7 @@ def test_assignments_change_by_either_field_and_clear_with_null(ann: Member, con
 def test_not_checked_is_said_whatever_stopped_the_check(
     ann: Member, configuration_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object) -> ValidationResult:
+    def refuse(*_: object, **__: object) -> ValidationResult:
         raise NotChecked("busy")
 
     monkeypatch.setattr(validation, "validate", refuse)

@@ -10,6 +10,7 @@ from headgate import metrics
 from headgate.checker import CheckerFailed, NoChecker, NotInstalled, PlainVerdict
 from headgate.settings import settings
 from headgate.validation import service as validation
+from tests.askers import ASKER
 from tests.conftest import API, JoinWith
 from validation.app import router as validation_router
 
@@ -62,14 +63,13 @@ def test_a_fallback_of_the_checker_is_counted(
     def fail(*_: object, **__: object) -> dict[str, object]:
         raise fault
 
-    class Plain:
-        def validate_plainly(self, *_: object, **__: object) -> PlainVerdict:
-            return PlainVerdict(valid=True, message="")
+    def decide(*_: object, **__: object) -> PlainVerdict:
+        return PlainVerdict(valid=True, message="")
 
     monkeypatch.setattr(validation.checker, "call", fail)
-    monkeypatch.setattr(validation.checker, "of_this_process", Plain)
+    monkeypatch.setattr(validation.checker, "validate_plainly", decide)
 
-    assert validation.validate("a: secret").valid
+    assert validation.validate("a: secret", asker=ASKER).valid
     lines = counted(capsys)
     found = [one["Metrics"][0]["Name"] for line in lines for one in line["_aws"]["CloudWatchMetrics"]]
     assert (found, "secret" in str(lines)) == (names, False)

@@ -9,6 +9,7 @@ from headgate import checker
 from headgate.settings import settings
 from headgate.validation import service as validation
 from headgate.validation.model import NotChecked, TooCostly, YamlInvalid
+from tests.askers import ASKER
 from tests.unit.faulty import install
 
 VERSION = "1.2.3"
@@ -28,8 +29,8 @@ def _faulty_collector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
 
 @pytest.mark.parametrize("failure", ["crash", "kill", "garbage", "refused", "panicked", "answer"])
 def test_the_plain_command_decides_where_the_checker_fails(failure: str) -> None:
-    valid = validation.validate(f"{failure}/fine")
-    invalid = validation.validate(f"{failure}/invalid")
+    valid = validation.validate(f"{failure}/fine", asker=ASKER)
+    invalid = validation.validate(f"{failure}/invalid", asker=ASKER)
 
     assert (valid.valid, valid.version, list(valid.errors)) == (True, VERSION, [])
     assert not invalid.valid
@@ -39,25 +40,25 @@ def test_the_plain_command_decides_where_the_checker_fails(failure: str) -> None
 @pytest.mark.parametrize("failure", ["crash", "kill", "unreasoned"])
 def test_where_both_fail_nothing_was_checked(failure: str) -> None:
     with pytest.raises(NotChecked, match=r"; the YAML was not checked$"):
-        validation.validate(f"crash/{failure}")
+        validation.validate(f"crash/{failure}", asker=ASKER)
 
 
 def test_what_is_too_costly_is_refused_at_once_and_its_field_named() -> None:
     with pytest.raises(TooCostly) as raised:
-        validation.validate("too_costly/fine")
+        validation.validate("too_costly/fine", asker=ASKER)
 
     assert [(error.loc, error.message) for error in raised.value.errors] == [(("body", "yaml"), "on command")]
 
 
 def test_a_version_that_is_not_installed_was_not_checked() -> None:
     with pytest.raises(NotChecked) as raised:
-        validation.validate("answer/fine", "9.9.9")
+        validation.validate("answer/fine", "9.9.9", asker=ASKER)
 
     assert raised.value.detail == "Collector version 9.9.9 is not installed; the YAML was not checked"
 
 
 def test_variables_of_the_plain_command_are_named_and_missing_ones_warned_of() -> None:
-    result = validation.validate("crash# ${env:A} ${env:B:-b} ${env:C}/fine", env={"C": "c"})
+    result = validation.validate("crash# ${env:A} ${env:B:-b} ${env:C}/fine", env={"C": "c"}, asker=ASKER)
 
     assert [(variable.name, variable.has_default) for variable in result.environment] == [
         ("A", False),
@@ -71,7 +72,7 @@ def test_variables_of_the_plain_command_are_named_and_missing_ones_warned_of() -
 
 def test_requiring_validity_raises_with_every_finding() -> None:
     with pytest.raises(YamlInvalid) as raised:
-        validation.require_valid("crash/invalid", VERSION)
+        validation.require_valid("crash/invalid", VERSION, asker=ASKER)
 
     (error,) = raised.value.errors
     assert (error.loc, error.message, error.component_path) == (
@@ -83,6 +84,6 @@ def test_requiring_validity_raises_with_every_finding() -> None:
 
 def test_a_failing_linter_checked_nothing() -> None:
     with pytest.raises(NotChecked, match=r"nothing was checked$"):
-        validation.lint_yaml("crash/fine")
+        validation.lint_yaml("crash/fine", asker=ASKER)
     with pytest.raises(NotChecked, match=r"nothing was checked$"):
-        validation.lint_expressions("log", {"conditions": ["true"]})
+        validation.lint_expressions("log", {"conditions": ["true"]}, asker=ASKER)

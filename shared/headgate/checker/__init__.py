@@ -1,6 +1,6 @@
 """Asking the real collector: supervised `otelcol-contrib check` processes, and the plain command behind them.
 
-    answer = checker.call("lint", {"yaml": text})
+    answer = checker.call("lint", {"yaml": text}, asker=Asker.of(caller))
 
 The processes of a version start at its first question, or at `warm()`.
 """
@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from headgate.checker.asker import Asker
 from headgate.checker.errors import CheckerBusy, CheckerFailed, NoChecker, NotInstalled, Refused
 from headgate.checker.installed import Installed
 from headgate.checker.limits import default_limits
@@ -19,6 +20,7 @@ from headgate.checker.supervisor import Checker
 from headgate.settings import settings
 
 __all__ = [
+    "Asker",
     "Checker",
     "CheckerBusy",
     "CheckerFailed",
@@ -29,6 +31,7 @@ __all__ = [
     "call",
     "close",
     "of_this_process",
+    "validate_plainly",
     "warm",
 ]
 
@@ -50,10 +53,15 @@ def _made() -> Checker:
 
 
 def call(
-    op: str, request: Mapping[str, object], *, version: str | None = None, timeout: float | None = None
+    op: str, request: Mapping[str, object], *, asker: Asker, version: str | None = None, timeout: float | None = None
 ) -> dict[str, object]:
     """The result of one operation by the checker of this process; see `Checker.call` for what it raises."""
-    return of_this_process().call(op, request, version=version, timeout=timeout)
+    return of_this_process().call(op, request, asker=asker, version=version, timeout=timeout)
+
+
+def validate_plainly(yaml: str, env: dict[str, str], *, asker: Asker, version: str | None = None) -> PlainVerdict:
+    """The verdict of that version's own `validate` command; see `Checker.validate_plainly` for what it raises."""
+    return of_this_process().validate_plainly(yaml, env, asker=asker, version=version)
 
 
 def warm() -> None:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from headgate.checker.asker import Asker
 from headgate.checker.child import Child
 from headgate.checker.errors import CheckerBusy, CheckerFailed, NoChecker, ProcessFailed, Refused
 from headgate.checker.limits import Limits
@@ -51,7 +52,13 @@ class Pool:
         with self._changed:
             return bool(self._idle)
 
-    def ask(self, op: str, fields: Mapping[str, object], seconds: float) -> dict[str, object]:
+    def ask(
+        self,
+        asker: Asker,  # noqa: ARG002  every process serves everyone still
+        op: str,
+        fields: Mapping[str, object],
+        seconds: float,
+    ) -> dict[str, object]:
         """The result of one operation, by whichever process is free.
 
         Raises Refused, CheckerFailed, CheckerBusy and NoChecker.

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 
+from headgate.checker.asker import Asker
 from headgate.checker.errors import NotInstalled
 from headgate.checker.installed import Installed
 from headgate.checker.limits import Limits
@@ -29,16 +30,29 @@ class Checker:
         threading.Thread(target=self._warm, name="checker", daemon=True).start()
 
     def call(
-        self, op: str, fields: Mapping[str, object], *, version: str | None = None, timeout: float | None = None
+        self,
+        op: str,
+        fields: Mapping[str, object],
+        *,
+        asker: Asker,
+        version: str | None = None,
+        timeout: float | None = None,
     ) -> dict[str, object]:
         """The result of one operation of `otelcol-contrib check`.
 
         Raises Refused when the operation answers with an error, and as kinds of Unavailable: NotInstalled, NoChecker,
         CheckerBusy, and CheckerFailed when the process died on it or took longer than `timeout` seconds.
         """
-        return self._pool(version).ask(op, fields, self._limits.request_seconds if timeout is None else timeout)
+        return self._pool(version).ask(asker, op, fields, self._limits.request_seconds if timeout is None else timeout)
 
-    def validate_plainly(self, yaml: str, env: dict[str, str], *, version: str | None = None) -> PlainVerdict:
+    def validate_plainly(
+        self,
+        yaml: str,
+        env: dict[str, str],
+        *,
+        asker: Asker,  # noqa: ARG002  a fresh process needs none
+        version: str | None = None,
+    ) -> PlainVerdict:
         """The verdict of that version's own `validate` command. Raises NotInstalled, CheckerBusy and CheckerFailed."""
         return self._plain.validate(self._installed.binary(version or self._default_version), yaml, env)
 

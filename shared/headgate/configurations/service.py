@@ -6,6 +6,7 @@ from datetime import datetime
 from functools import cache
 
 from headgate import clock
+from headgate.checker import Asker
 from headgate.configurations import keys, store
 from headgate.configurations.model import (
     DISTRIBUTION,
@@ -154,7 +155,7 @@ def edit(
             raise VersionChanged(before.etag)
         after = before.edit(yaml, collector_version, clock.now())
         if validate:
-            validation.require_valid(after.yaml or "", after.collector_version)
+            validation.require_valid(after.yaml or "", after.collector_version, asker=Asker.of(caller))
         store.edit(configuration, before, after)
         return after
 

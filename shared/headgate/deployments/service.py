@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from headgate import clock
+from headgate.checker import Asker
 from headgate.configurations import service as configurations
 from headgate.configurations.model import Version
 from headgate.deployments import store
@@ -89,7 +90,7 @@ def create(
         updated_at=at,
     )
     settle(lambda: store.create(created))
-    return created, _check(version)
+    return created, _check(caller, version)
 
 
 def change(
@@ -125,7 +126,7 @@ def change(
         return after, version
 
     after, version = settle(once)
-    return after, _check(version)
+    return after, _check(caller, version)
 
 
 def _require_fitting(fleet: Fleet, given: Mapping[str, object]) -> None:
@@ -167,12 +168,12 @@ def _published(caller: Caller, configuration_id: str, n: int) -> Version:
     return version
 
 
-def _check(version: Version | None) -> Check:
+def _check(caller: Caller, version: Version | None) -> Check:
     """Tell what is wrong with the version before a host does; it is assigned all the same."""
     if version is None:
         return Check()
     try:
-        result = validation.validate(version.yaml or "", version.collector_version)
+        result = validation.validate(version.yaml or "", version.collector_version, asker=Asker.of(caller))
     except (NotChecked, TooCostly) as error:
         return Check(not_checked=error.detail)
     return Check(result.errors, result.warnings)

@@ -33,7 +33,7 @@ def signal_of(pipeline: str) -> Signal:
 def add(caller: Caller, configuration_id: str, n: int, pipeline: str, rule: Rule) -> RuleSet:
     """Add a rule to whatever others add meanwhile. Raises as `service.save` does."""
     version = configurations.get_changeable_version(caller, configuration_id, n)
-    service.require_judgeable(version, pipeline, signal_of(pipeline), [rule])
+    service.require_judgeable(caller, version, pipeline, signal_of(pipeline), [rule])
     added = StoredRule(new_id("rul"), False, rule)
     return _change(
         caller, configuration_id, n, pipeline, "rule_by_hand.added", rule.name, lambda rules: [*rules, added]
@@ -43,7 +43,7 @@ def add(caller: Caller, configuration_id: str, n: int, pipeline: str, rule: Rule
 def edit(caller: Caller, configuration_id: str, n: int, pipeline: str, rule_id: str, rule: Rule) -> RuleSet:
     """Put `rule` in the place of that one, which keeps its id. Raises as `service.save` does, and RuleNotFound."""
     version = configurations.get_changeable_version(caller, configuration_id, n)
-    service.require_judgeable(version, pipeline, signal_of(pipeline), [rule])
+    service.require_judgeable(caller, version, pipeline, signal_of(pipeline), [rule])
 
     def edited(rules: Sequence[StoredRule]) -> list[StoredRule]:
         _require(rules, rule_id)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from headgate import engine, races
 from headgate.audit import service as audit
+from headgate.checker import Asker
 from headgate.configurations import service as configurations
 from headgate.configurations.model import Version
 from headgate.errors import FieldError, Invalid, Unavailable
@@ -54,7 +55,7 @@ def save(
     nothing is saved then.
     """
     version = configurations.get_changeable_version(caller, configuration_id, n)
-    require_judgeable(version, pipeline, signal_type, rules)
+    require_judgeable(caller, version, pipeline, signal_type, rules)
     added = [StoredRule(new_id("rul"), api_owned, rule) for rule in rules]
 
     def changed(before: RuleSet) -> RuleSet:
@@ -64,11 +65,13 @@ def save(
     return settle(configuration_id, n, RuleSet(pipeline, "", signal_type, (), 0), changed, *records)
 
 
-def require_judgeable(version: Version, pipeline: str, signal_type: Signal, rules: Sequence[Rule]) -> None:
+def require_judgeable(
+    caller: Caller, version: Version, pipeline: str, signal_type: Signal, rules: Sequence[Rule]
+) -> None:
     """Raises Invalid unless the version has the pipeline and the OTTL parser takes the rules, Unavailable."""
     try:
-        signals = engine.signals_of(version.yaml or "", pipeline, signal_type)
-        engine.require_compilable(signals, rules)
+        signals = engine.signals_of(version.yaml or "", pipeline, signal_type, asker=Asker.of(caller))
+        engine.require_compilable(signals, rules, asker=Asker.of(caller))
     except engine.RunRefused as refused:
         raise Invalid(refused.reason, [FieldError(("path", "pipeline"), refused.reason)]) from refused
     except engine.Unpreparable as problem:

@@ -9,6 +9,7 @@ from typing import Final
 from botocore.exceptions import BotoCoreError, ClientError
 
 from headgate import aws, clock, engine, errors, metrics
+from headgate.checker import Asker
 from headgate.configurations import service as configurations
 from headgate.configurations.model import DISTRIBUTION, UnknownDistribution
 from headgate.engine import Sample
@@ -82,14 +83,15 @@ def start(caller: Caller, asked: Start) -> Run:
         raise UnknownDistribution(str(asked.collector_distribution))
     if len(asked.sample.text.encode()) > MOST_SAMPLE_BYTES:
         raise SampleTooLarge
+    asker = Asker.of(caller)
     source = _source(caller, asked)
     rules = _rules(asked)
     refusal: str | None = None
     signals: tuple[Signal, ...] = (asked.signal_type,)
     try:
-        prepared = engine.prepare(source.yaml, asked.target_pipeline, asked.signal_type, asked.sample)
+        prepared = engine.prepare(source.yaml, asked.target_pipeline, asked.signal_type, asked.sample, asker=asker)
         signals = tuple(prepared.signals)
-        engine.require_compilable(signals, [one.rule for one in rules])
+        engine.require_compilable(signals, [one.rule for one in rules], asker=asker)
     except engine.Unpreparable as problem:
         raise problem.as_invalid() from problem
     except engine.RunRefused as refused:

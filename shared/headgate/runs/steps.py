@@ -10,6 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import BaseModel
 
 from headgate import clock, engine, metrics
+from headgate.checker import Asker
 from headgate.engine import Sample, Verdict
 from headgate.runs import service, store
 from headgate.runs.model import RuleResult, Run
@@ -53,7 +54,9 @@ def prepare(run_id: str) -> Collection:
     yaml, sample = store.file(run_id, "configuration.yaml"), store.file(run_id, "sample")
     if yaml is None or sample is None:
         raise RunGone
-    prepared = engine.prepare(yaml, run.target_pipeline, run.signal_type, Sample(sample, run.sample_is_otlp))
+    prepared = engine.prepare(
+        yaml, run.target_pipeline, run.signal_type, Sample(sample, run.sample_is_otlp), asker=_asker(run)
+    )
     store.put_file(run_id, "collector.yaml", prepared.collector_yaml)
     store.put_file(run_id, "input", prepared.input)
     store.put_file(run_id, "notes", "".join(f"note: {note}\n" for note in prepared.notes))
@@ -75,7 +78,7 @@ def evaluate(run_id: str) -> list[Verdict]:
     if not run.rules or not _outcome(run_id).ran:
         return []
     output = store.file(run_id, "output") or ""
-    return engine.evaluate(run.signals, [one.rule for one in run.rules], output)
+    return engine.evaluate(run.signals, [one.rule for one in run.rules], output, asker=_asker(run))
 
 
 def record(run_id: str, verdicts: list[Verdict]) -> None:
@@ -118,6 +121,11 @@ def settle(run_id: str) -> None:
         service.settle_lost(_unfinished(run_id))
     except RunGone:
         return
+
+
+def _asker(run: Run) -> Asker:
+    """The run stands for itself: whose credential started it may be gone by now."""
+    return Asker(run.organization_id, run.id)
 
 
 def _reason(error: str) -> str:

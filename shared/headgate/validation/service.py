@@ -7,7 +7,7 @@ from typing import Final, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from headgate import checker, metrics
-from headgate.checker import CheckerFailed, NoChecker, NotInstalled, Refused
+from headgate.checker import Asker, CheckerFailed, NoChecker, NotInstalled, Refused
 from headgate.errors import FieldError, Unavailable
 from headgate.settings import settings
 from headgate.validation import plain
@@ -26,7 +26,9 @@ _TOO_COSTLY: Final = "too_costly"
 ExpressionKind = Literal["conditions", "statements", "value_expressions"]
 
 
-def validate(yaml: str, version: str | None = None, env: Mapping[str, str] | None = None) -> ValidationResult:
+def validate(
+    yaml: str, version: str | None = None, env: Mapping[str, str] | None = None, *, asker: Asker
+) -> ValidationResult:
     """The verdict of `otelcol-contrib validate` of that version (the default collector's without one).
 
     `env` supplies the values of `${env:NAME}`; the collector has no other variables. Raises NotChecked when there is no
@@ -36,15 +38,15 @@ def validate(yaml: str, version: str | None = None, env: Mapping[str, str] | Non
     variables = dict(env or {})
     try:
         try:
-            answer = checker.call("validate", {"yaml": yaml, "env": variables}, version=version)
+            answer = checker.call("validate", {"yaml": yaml, "env": variables}, asker=asker, version=version)
             return _result(answer, version)
         except NoChecker:
-            return _ask_plainly(yaml, version, variables)
+            return _ask_plainly(yaml, version, variables, asker)
         except (CheckerFailed, Refused) as error:
             if isinstance(error, Refused) and error.code == _TOO_COSTLY:
                 raise TooCostly(error.message) from error
             metrics.count("CheckerFallbacks")
-            return _ask_plainly(yaml, version, variables)
+            return _ask_plainly(yaml, version, variables, asker)
     except Unavailable as error:
         outage = NotChecked(f"{error.detail}; the YAML was not checked")
         # The default collector has to be there; any other version is what somebody named.
@@ -52,29 +54,29 @@ def validate(yaml: str, version: str | None = None, env: Mapping[str, str] | Non
         raise outage from error
 
 
-def require_valid(yaml: str, version: str) -> None:
+def require_valid(yaml: str, version: str, *, asker: Asker) -> None:
     """Raises YamlInvalid when that collector does not accept the YAML, TooCostly, and NotChecked on an outage."""
-    result = validate(yaml, version)
+    result = validate(yaml, version, asker=asker)
     if not result.valid:
         raise YamlInvalid(result.errors)
 
 
-def lint_yaml(yaml: str) -> LintResult:
+def lint_yaml(yaml: str, *, asker: Asker) -> LintResult:
     """Judge every OTTL expression of a whole configuration.
 
     Raises NotLintable for text that is not YAML or has too many expressions, and NotChecked on an outage.
     """
-    return _lint({"yaml": yaml})
+    return _lint({"yaml": yaml}, asker)
 
 
-def lint_expressions(context: str, expressions: Mapping[ExpressionKind, Sequence[str]]) -> LintResult:
+def lint_expressions(context: str, expressions: Mapping[ExpressionKind, Sequence[str]], *, asker: Asker) -> LintResult:
     """Judge single expressions in one context. Raises NotLintable for an unknown one, and NotChecked on an outage."""
     lists: dict[str, object] = {kind: list(one_kind) for kind, one_kind in expressions.items()}
-    return _lint({"context": context, **lists})
+    return _lint({"context": context, **lists}, asker)
 
 
-def _ask_plainly(yaml: str, version: str, variables: dict[str, str]) -> ValidationResult:
-    verdict = checker.of_this_process().validate_plainly(yaml, variables, version=version)
+def _ask_plainly(yaml: str, version: str, variables: dict[str, str], asker: Asker) -> ValidationResult:
+    verdict = checker.validate_plainly(yaml, variables, asker=asker, version=version)
     named = list(plain.variables(yaml))
     return ValidationResult(
         valid=verdict.valid,
@@ -119,9 +121,9 @@ _UNLINTABLE: Final = {
 """The words of the operation `lint` for a request that is at fault, and the field that each is about."""
 
 
-def _lint(request: Mapping[str, object]) -> LintResult:
+def _lint(request: Mapping[str, object], asker: Asker) -> LintResult:
     try:
-        answer = checker.call("lint", request)
+        answer = checker.call("lint", request, asker=asker)
         return _lint_results().validate_python(answer)
     except Refused as refused:
         if refused.code not in _UNLINTABLE:
