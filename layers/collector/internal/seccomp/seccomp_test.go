@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -126,7 +127,7 @@ func TestWhatCannotBeAFilterIsRefused(t *testing.T) {
 		"a seventh argument":   {Rules: []Rule{{Calls: []uint32{1}, When: []Argument{Equal(6, 0)}}}},
 		"a negative argument":  {Rules: []Rule{{Calls: []uint32{1}, When: []Argument{Equal(-1, 0)}}}},
 		"bits out of the mask": {Rules: []Rule{{Calls: []uint32{1}, When: []Argument{Flags(0, 1, 2)}}}},
-		"too many conditions":  {Rules: []Rule{{Calls: []uint32{1}, When: make([]Argument, 100)}}},
+		"too many conditions":  {Rules: []Rule{{Calls: []uint32{1}, When: slices.Repeat([]Argument{Equal(0, 0)}, 100)}}},
 		"too long":             {Rules: []Rule{{Calls: make([]uint32, longestProgram)}}},
 	} {
 		t.Run(name, func(t *testing.T) {
