@@ -34,8 +34,8 @@ from tests.trust.state import Held, State, changes
 from tests.trust.world import PUBLIC, World, bearer, founded, service
 from web.visitor import SESSION_COOKIE, VISIT_COOKIE
 
-# Beside the change itself: records, counters of attempts, keys that may be used again, and texts by their hash.
-SIDE: Final = ("audit#", "attempts#", "unanswered#", "idempotency#", " versions/*")
+# Beside the change: records, counters of uses and attempts, keys that may be used again, and texts by their hash.
+SIDE: Final = ("audit#", "rate#", "attempts#", "unanswered#", "idempotency#", " versions/*")
 _VISIT: Final = "v" * 43
 _LINK_SECONDS: Final = 86_400
 

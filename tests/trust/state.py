@@ -1,7 +1,7 @@
 """What the tables and the bucket hold: taken, compared, and put back."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -15,8 +15,6 @@ from headgate_local.template import Template
 
 Held = dict[tuple[str, str], Json]
 
-# Counting what is used and tried: not what a request is for.
-_COUNTERS: Final = ("rate_used", "rate_minute")
 _TIME_OR_NAME: Final = re.compile(
     r"\d{4}-\d\d-\d\dT[0-9:.]+Z|(?<=_)[0-9a-z]{26}|[0-9a-f]{64}|[0-9A-Za-z_]+@[a-z.]+",
 )
@@ -66,14 +64,8 @@ def changes(before: Held, after: Held) -> set[str]:
     return {
         _word(place, key, before.get((place, key)), after.get((place, key)))
         for place, key in before.keys() | after.keys()
-        if _counted_out(before.get((place, key))) != _counted_out(after.get((place, key)))
+        if before.get((place, key)) != after.get((place, key))
     }
-
-
-def _counted_out(value: Json) -> Json:
-    if not isinstance(value, Mapping):
-        return value
-    return {name: one for name, one in value.items() if name not in _COUNTERS}
 
 
 def _word(place: str, key: str, before: Json, after: Json) -> str:

@@ -12,8 +12,9 @@ from fastapi.testclient import TestClient
 
 from application.app import app as application
 from configurations.app import router as configurations
-from headgate import aws, clock
+from headgate import aws, clock, dynamo
 from headgate.http import credentials
+from headgate.identity import keys, store
 from headgate.identity import service as identity
 from headgate.settings import settings
 from identity.app import router as identities
@@ -113,6 +114,70 @@ def test_every_request_at_once_counts_once(ann: Member) -> None:
     used = sorted(100_000 - int(response.headers["ratelimit-remaining"]) for response in responses)
     # The minute may change in between, and the count then starts again.
     assert used == list(range(1, 101)) or used.count(1) == 2
+
+
+def test_of_requests_at_once_no_more_than_the_limit_get_through(ann: Member, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADGATE_RATE_LIMIT_PER_MINUTE", "20")
+    settings.cache_clear()
+    at = clock.now()
+    monkeypatch.setattr(credentials.clock, "now", lambda: at)
+    with ThreadPoolExecutor(16) as pool:
+        statuses = list(pool.map(lambda _: ann.http.get(f"{API}/identity").status_code, range(60)))
+
+    assert (statuses.count(200), statuses.count(429)) == (20, 40)
+
+
+def identity_items() -> list[dynamo.Item]:
+    return [dynamo.unmarshal(item) for item in aws.dynamodb().scan(TableName=settings().identity_table)["Items"]]
+
+
+def test_a_use_of_a_credential_does_not_change_the_credential(ann: Member) -> None:
+    before = [item for item in identity_items() if not str(item["pk"]).startswith("rate#")]
+
+    assert ann.http.get(f"{API}/identity").status_code == 200
+
+    after = identity_items()
+    assert [item for item in after if not str(item["pk"]).startswith("rate#")] == before
+    token = store.tokens(ann.organization_id, ann.service_account_id)[0]
+    (window,) = [item for item in after if item["pk"] == f"rate#{token.id}"]
+    # DynamoDB removes it by this attribute.
+    assert (window["used"], window["expires"]) == (1, (int(str(window["sk"])) + 1) * 60)
+
+
+@pytest.mark.parametrize("what", ["unknown", "expired", "deleted", "a session's", "malformed"])
+def test_what_is_no_credential_leaves_nothing_in_the_table(ann: Member, what: str) -> None:
+    made, value = identity.create_token(
+        ann.organization_id,
+        ann.service_account_id,
+        name="old",
+        access="read",
+        expires_at=clock.now() - timedelta(seconds=1) if what == "expired" else None,
+    )
+    if what == "deleted":
+        store.delete_token(ann.organization_id, ann.service_account_id, made.id)
+    presented = {"unknown": f"sv_{'a' * 43}", "a session's": f"ss_{value[3:]}", "malformed": "sv_#"}.get(what, value)
+    before = identity_items()
+
+    answers = [
+        ann.http.get(f"{API}/identity", headers={"Authorization": f"Bearer {presented}"}).status_code for _ in range(3)
+    ]
+
+    assert answers == [401, 401, 401]
+    assert identity_items() == before
+
+
+def test_a_window_that_an_earlier_release_kept_in_the_credential_is_ignored(ann: Member) -> None:
+    minute = int(clock.now().timestamp()) // 60
+    aws.dynamodb().update_item(
+        TableName=settings().identity_table,
+        Key=dynamo.marshal(keys.token(store.hash_of(ann.token))),
+        UpdateExpression="SET rate_used = :used, rate_minute = :minute",
+        ExpressionAttributeValues=dynamo.marshal({":used": 1_000_000, ":minute": minute}),
+    )
+
+    response = ann.http.get(f"{API}/identity")
+
+    assert (response.status_code, response.headers["ratelimit-remaining"]) == (200, "99999")
 
 
 def test_another_organizations_token_sees_nothing(ann: Member, join: JoinWith) -> None:

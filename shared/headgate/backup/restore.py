@@ -26,7 +26,7 @@ from headgate.settings import settings
 
 _AT_ONCE: Final = 8
 _BATCH: Final = 200
-# The rate window of a credential, which goes on while it is used.
+# Earlier releases counted the use of a credential in its own item.
 _PASSING: Final = ("rate_minute", "rate_used")
 
 Progress = Callable[[int], None]
@@ -120,7 +120,6 @@ def _put(record: Record) -> None:
         aws.s3().put_object(Bucket=settings().bucket, Key=record.key, Body=record.content)
         return
     there = _put_unless_there(record.table, record.item)
-    # What somebody used meanwhile, a token for its rate window, is no other item.
     if there is not None and _lasting(there) != _lasting(record.item):
         raise InTheWay(export.name_of(record.table), str(_key(record)))
     if record.table == "fleets" and str(record.item["sk"]).startswith(fleet_keys.FLEETS):

@@ -25,7 +25,8 @@ ORGANIZATION_HEADER: Final = "X-Service-Org"
 
 
 def authenticate(request: Request, *, to_write: bool) -> Caller:
-    """Find the caller and take from the credential's rate limit; one write, and one read for a session.
+    """Find the caller and take from the credential's rate limit; one read and one write, and another read
+    for a session.
 
     Raises NotAuthenticated, RateLimited, WriteAccessRequired for a read-only token when `to_write`, and for a session
     OrganizationHeaderRequired or NotAnActiveMember.

@@ -26,6 +26,11 @@ def token(value_hash: str) -> Key:
     return {"pk": f"token#{value_hash}", "sk": "token"}
 
 
+def rate(credential_id: str, minute: int) -> Key:
+    """How often a token or session was used in that minute. Apart from the credential, which few may write."""
+    return {"pk": f"rate#{credential_id}", "sk": str(minute)}
+
+
 def token_listings(service_account_id: str) -> str:
     """The beginning of the sort keys of a service account's tokens, in the organization's partition."""
     return f"token#{service_account_id}#"

@@ -9,6 +9,7 @@ from typing import Final
 
 from headgate import clock, dynamo, errors
 from headgate.audit import service as audit
+from headgate.dynamo import Item
 from headgate.identity import keys, member_store, sessions, store, table
 from headgate.identity.model import (
     Access,
@@ -35,7 +36,10 @@ _TRIES: Final = 10
 
 
 def authenticate(credential: str, at: datetime) -> tuple[Caller | Session, RateWindow]:
-    """Who presents `credential`, and what is left of its minute; one write, a second one once a minute.
+    """Who presents `credential`, and what is left of its minute; one read and one write.
+
+    The read is consistent, so that what was deleted stops at once. What is not there, or has expired, is not counted:
+    guessing leaves nothing in the table.
 
     A token leads to its caller; a session to a person, who becomes a caller by naming an organization
     (`sessions.caller`). Raises NotAuthenticated whatever is wrong with it.
@@ -46,15 +50,17 @@ def authenticate(credential: str, at: datetime) -> tuple[Caller | Session, RateW
     minute, second = divmod(int(at.timestamp()), 60)
     # Looked up by the whole hash: nothing of the value is compared that a clock could measure.
     value_hash = store.hash_of(credential)
-    key = keys.token(value_hash) if prefix == TOKEN_PREFIX else keys.session(value_hash)
-    taken = store.take(key, minute)
-    if taken is None or table.expired(taken[0], at):
+    item = table.get(keys.token(value_hash) if prefix == TOKEN_PREFIX else keys.session(value_hash))
+    if item is None or table.expired(item, at):
         raise NotAuthenticated
-    item, used = taken
-    window = RateWindow(limit=settings().rate_limit_per_minute, used=used, reset=60 - second)
-    if prefix == sessions.PREFIX:
-        return sessions.of_item(item, value_hash), window
-    caller = Caller(
+    found = sessions.of_item(item, value_hash) if prefix == sessions.PREFIX else _caller(item)
+    used = store.count_use(found.id if isinstance(found, Session) else found.credential_id, minute)
+    return found, RateWindow(limit=settings().rate_limit_per_minute, used=used, reset=60 - second)
+
+
+def _caller(item: Item) -> Caller:
+    """Whom the token that an item holds belongs to."""
+    return Caller(
         organization_id=dynamo.text(item, "organization_id"),
         organization_name=dynamo.text(item, "organization_name"),
         principal=Principal(
@@ -65,7 +71,6 @@ def authenticate(credential: str, at: datetime) -> tuple[Caller | Session, RateW
         access="read_write" if dynamo.text(item, "access") == "read_write" else "read",
         credential_id=dynamo.text(item, "token_id"),
     )
-    return caller, window
 
 
 def create_organization(name: str, admin: User | None = None) -> Organization:

@@ -36,39 +36,20 @@ def hash_of(value: str) -> str:
     return hashlib.sha256(value.encode()).hexdigest()
 
 
-def take(key: keys.Key, minute: int) -> tuple[Item, int] | None:
-    """The credential at `key`, and how often it was used in the calendar `minute` with this time; None if it is gone.
+def count_use(credential_id: str, minute: int) -> int:
+    """How often the credential was used in the calendar `minute`, with this time; one write.
 
-    The window stands in the credential's own item, so finding it and counting is one conditional update; the first
-    request of a minute takes two. An update reads the current item: a deleted credential stops at once.
+    A minute has an item of its own, so adding needs no condition, and of uses at once each gets a number of its own.
+    DynamoDB removes the item some time after its minute.
     """
-    for _ in range(10):
-        for condition, change in (
-            ("rate_minute = :minute", "SET rate_used = rate_used + :one"),
-            (
-                "attribute_not_exists(rate_minute) OR rate_minute <> :minute",
-                "SET rate_used = :one, rate_minute = :minute",
-            ),
-        ):
-            try:
-                answer = aws.dynamodb().update_item(
-                    TableName=settings().identity_table,
-                    Key=dynamo.marshal(key),
-                    UpdateExpression=change,
-                    ConditionExpression=f"attribute_exists(pk) AND ({condition})",
-                    ExpressionAttributeValues=dynamo.marshal({":one": 1, ":minute": minute}),
-                    ReturnValues="ALL_NEW",
-                    ReturnValuesOnConditionCheckFailure="ALL_OLD",
-                )
-            except ClientError as error:
-                if not dynamo.condition_failed(error):
-                    raise
-                if not dynamo.current_item(error):
-                    return None
-            else:
-                item = dynamo.unmarshal(answer["Attributes"])
-                return item, dynamo.number(item, "rate_used")
-    raise RuntimeError("the rate window changed ten times within one request")
+    answer = aws.dynamodb().update_item(
+        TableName=settings().identity_table,
+        Key=dynamo.marshal(keys.rate(credential_id, minute)),
+        UpdateExpression="ADD used :one SET expires = :expires",
+        ExpressionAttributeValues=dynamo.marshal({":one": 1, ":expires": (minute + 1) * 60}),
+        ReturnValues="UPDATED_NEW",
+    )
+    return dynamo.number(dynamo.unmarshal(answer["Attributes"]), "used")
 
 
 def put_service_account(account: ServiceAccount, *more: TransactWriteItemTypeDef) -> None:
