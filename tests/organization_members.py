@@ -36,7 +36,7 @@ def enter(organization_id: str, name: str, role: Role) -> Browser:
 
 
 def signed_in(user: User, organization_id: str) -> Browser:
-    _, value = sessions.begin(user, "cli", clock.now())
+    _, value = sessions.begin(user, "browser", clock.now())
     headers = {"Authorization": f"Bearer {value}", "X-Service-Org": organization_id}
     both = [TestClient(one, raise_server_exceptions=False, headers=headers) for one in (app, public)]
     return Browser(user, organization_id, value, *both)

@@ -16,6 +16,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from headgate import checker
+from headgate.settings import settings
 from headgate_local import aws_server, calls, parts, releases, store, user_pool
 from headgate_local.dispatch import Dispatcher, application_of
 from headgate_local.options import HOST, Options, listen, locked, read_options, require_collector
@@ -26,6 +27,8 @@ from headgate_local.template import Template, read
 
 _API: Final = "/api/v1/public"
 _SECONDS_TO_FINISH: Final = 10
+# Longer than a proxy in front usually keeps a connection, 60 s.
+_SECONDS_IDLE: Final = 75
 # What a person may set in the environment; all else that template.yaml sets is not theirs to choose.
 _CHOICES: Final = (
     "HEADGATE_RATE_LIMIT_PER_MINUTE",
@@ -98,16 +101,24 @@ def _set_environment(options: Options, template: Template) -> None:
     os.environ["POWERTOOLS_TRACE_DISABLED"] = "true"
 
 
-def _serve(application: ASGIApp, listener: socket.socket, ready: Callable[[], None]) -> None:
-    config = uvicorn.Config(
+def server_config(application: ASGIApp) -> uvicorn.Config:
+    """How requests are served. A connection outlives several heartbeats: a collector's next one must not meet its end,
+    which its host would take for a service that cannot be reached.
+    """
+    return uvicorn.Config(
         application,
         log_level="warning",
         access_log=False,
         server_header=False,
         proxy_headers=False,
         ws="none",
+        timeout_keep_alive=max(_SECONDS_IDLE, 3 * settings().fleet_heartbeat_seconds),
         timeout_graceful_shutdown=_SECONDS_TO_FINISH,
     )
+
+
+def _serve(application: ASGIApp, listener: socket.socket, ready: Callable[[], None]) -> None:
+    config = server_config(application)
     # uvicorn answers both signals by finishing the requests under way, and raises them again afterwards.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

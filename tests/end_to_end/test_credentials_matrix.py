@@ -118,6 +118,10 @@ REFUSALS: dict[str, dict[Takes, Refusal]] = {
     "session in another organization": dict.fromkeys(IN_ORGANIZATION, NOT_A_MEMBER),
     "session of a removed member": dict.fromkeys(IN_ORGANIZATION, NOT_A_MEMBER),
     "ended session": dict.fromkeys(EVERYWHERE, UNAUTHENTICATED),
+    "command line": {},
+    "command line without an organization": dict.fromkeys(IN_ORGANIZATION, NO_ORGANIZATION),
+    "command line in another organization of the person": dict.fromkeys(IN_ORGANIZATION, NOT_A_MEMBER),
+    "command line of before sessions kept their organization": dict.fromkeys(EVERYWHERE, UNAUTHENTICATED),
 }
 
 
@@ -157,7 +161,17 @@ class Organization:
         return self.of(self.person(role), self.id if named == "" else named)
 
     def of(self, user: User, named: str | None) -> dict[str, str]:
-        _, value = sessions.begin(user, "cli", clock.now())
+        _, value = sessions.begin(user, "browser", clock.now())
+        headers = {"Authorization": f"Bearer {value}"}
+        return headers if named is None else headers | {"X-Service-Org": named}
+
+    def command_line(self, approved: str | None, named: str | None) -> dict[str, str]:
+        """Of an Admin of both organizations."""
+        user = self.person("admin")
+        if approved not in (self.id, None):
+            by = Principal("user", user.id, user.email)
+            member_store.add_user(Member(approved, by, "admin", "active", clock.now()))
+        _, value = sessions.begin(user, "cli", clock.now(), approved)
         headers = {"Authorization": f"Bearer {value}"}
         return headers if named is None else headers | {"X-Service-Org": named}
 
@@ -175,7 +189,7 @@ def organization(organization_id: str) -> Organization:
     assert member_store.put_user(user)
     principal = Principal("user", user.id, user.email)
     member_store.add_user(Member(organization_id, principal, "admin", "active", clock.now()))
-    session, _ = sessions.begin(user, "cli", clock.now())
+    session, _ = sessions.begin(user, "cli", clock.now(), organization_id)
     return Organization(organization_id, sessions.caller(session, organization_id))
 
 
@@ -221,9 +235,17 @@ def credential(kind: str, organization: Organization) -> dict[str, str]:
             members.remove(organization.admin, user.id)
             return organization.of(user, organization.id)
         case "ended session":
-            session, value = sessions.begin(organization.person("admin"), "cli", clock.now())
+            session, value = sessions.begin(organization.person("admin"), "cli", clock.now(), organization.id)
             sessions.end(session)
             return {"Authorization": f"Bearer {value}", "X-Service-Org": organization.id}
+        case "command line":
+            return organization.command_line(organization.id, organization.id)
+        case "command line without an organization":
+            return organization.command_line(organization.id, None)
+        case "command line in another organization of the person":
+            return organization.command_line(identity.create_organization("Approved").id, organization.id)
+        case "command line of before sessions kept their organization":
+            return organization.command_line(None, organization.id)
     raise AssertionError(kind)
 
 

@@ -41,7 +41,7 @@ VERIFIER = "v" * 43
     ],
 )
 def test_half_a_character_is_refused_wherever_it_stands(path: str, body: str, ada: Person) -> None:
-    _, value = sessions.begin(ada.user, "cli", clock.now())
+    _, value = sessions.begin(ada.user, "cli", clock.now(), ada.organization_id)
     headers = {"Authorization": f"Bearer {value}", "X-Service-Org": ada.organization_id}
     headers["Content-Type"] = "application/json"
 
@@ -60,7 +60,7 @@ def test_half_a_character_is_refused_wherever_it_stands(path: str, body: str, ad
     ],
 )
 def test_a_body_is_in_utf8(body: bytes, ada: Person) -> None:
-    _, value = sessions.begin(ada.user, "cli", clock.now())
+    _, value = sessions.begin(ada.user, "cli", clock.now(), ada.organization_id)
     headers = {"Authorization": f"Bearer {value}", "X-Service-Org": ada.organization_id}
 
     answer = browser().post(
@@ -71,7 +71,7 @@ def test_a_body_is_in_utf8(body: bytes, ada: Person) -> None:
 
 
 def test_both_halves_of_a_character_are_a_text(ada: Person) -> None:
-    _, value = sessions.begin(ada.user, "cli", clock.now())
+    _, value = sessions.begin(ada.user, "cli", clock.now(), ada.organization_id)
     headers = {"Authorization": f"Bearer {value}", "X-Service-Org": ada.organization_id}
     headers["Content-Type"] = "application/json"
     body = rf'{{"name": "{HALF}\ude00 \\ud83d", "yaml": "a: b"}}'

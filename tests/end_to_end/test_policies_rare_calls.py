@@ -81,7 +81,7 @@ def people(aws_here: template.Template) -> People:
     assert member_store.put_user(user)
     by = Principal("user", user.id, user.email)
     member_store.add_user(Member(organization.id, by, "admin", "active", clock.now()))
-    _, session = sessions.begin(user, "cli", clock.now())
+    _, session = sessions.begin(user, "cli", clock.now(), organization.id)
     return People(
         client(Authorization=f"Bearer {token('ann')}"),
         client(Authorization=f"Bearer {token('bob')}"),

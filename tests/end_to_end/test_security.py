@@ -106,7 +106,7 @@ def test_sign_out_ends_the_session_wherever_its_cookie_was_copied(http: TestClie
 
 
 def test_the_command_lines_session_is_no_browsers(ada: Person) -> None:
-    _, value = sessions.begin(ada.user, "cli", clock.now())
+    _, value = sessions.begin(ada.user, "cli", clock.now(), ada.organization_id)
     http = browser()
     http.cookies.set(SESSION, value)
 
@@ -221,7 +221,7 @@ def test_what_comes_by_the_api_is_text_on_every_page(
     monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", SITE)
     settings.cache_clear()
     evil = "<script>alert(1)</script>\"'{csrf}"
-    session, _ = sessions.begin(ada.user, "cli", clock.now())
+    session, _ = sessions.begin(ada.user, "cli", clock.now(), ada.organization_id)
     caller = sessions.caller(session, ada.organization_id)
     text = f"# {evil}\nservice: {{pipelines: {{'logs/<script>': }}}}"
     made, _ = configurations.create(caller, evil, text, "otelcol-contrib", evil)

@@ -116,7 +116,7 @@ def joined(organization_id: str, role: Role) -> User:
 
 
 def session_of(user: User, organization_id: str) -> Headers:
-    return {**bearer(sessions.begin(user, "cli", clock.now())[1]), "X-Service-Org": organization_id}
+    return {**bearer(sessions.begin(user, "cli", clock.now(), organization_id)[1]), "X-Service-Org": organization_id}
 
 
 def bearer(value: str) -> Headers:

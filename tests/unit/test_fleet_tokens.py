@@ -26,7 +26,7 @@ def person(organization_id: str, role: str) -> tuple[Caller, dict[str, str]]:
     member_store.add_user(
         Member(organization_id, found, "admin" if role == "admin" else "contributor", "active", clock.now())
     )
-    begun, value = sessions.begin(user, "cli", clock.now())
+    begun, value = sessions.begin(user, "cli", clock.now(), organization_id)
     return sessions.caller(begun, organization_id), {
         "Authorization": f"Bearer {value}",
         "X-Service-Org": organization_id,

@@ -35,7 +35,7 @@ def session(organization_id: str) -> tuple[Caller, dict[str, str]]:
     assert member_store.put_user(user)
     principal = Principal("user", user.id, user.email)
     member_store.add_user(Member(organization_id, principal, "admin", "active", clock.now()))
-    begun, value = sessions.begin(user, "cli", clock.now())
+    begun, value = sessions.begin(user, "cli", clock.now(), organization_id)
     headers = {"Authorization": f"Bearer {value}", "X-Service-Org": organization_id}
     return sessions.caller(begun, organization_id), headers
 

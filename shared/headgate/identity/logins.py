@@ -21,7 +21,6 @@ from headgate.audit import service as audit
 from headgate.dynamo import Item
 from headgate.identity import attempts, keys, sessions, store, table
 from headgate.identity.model import Caller, Session, User
-from headgate.races import LostRace, settle
 from headgate.settings import settings
 
 if TYPE_CHECKING:
@@ -202,24 +201,17 @@ def checksum(code: str) -> str:
 
 def _grant(key: keys.Key, item: Item, at: datetime, used: errors.HeadgateError) -> Granted:
     user_id, email = dynamo.text(item, "user_id"), dynamo.text(item, "email")
-    session, value, writes = sessions.begun(User(user_id, email, at), "cli", at)
     # Without the time: approved by the version before this one, while a deployment goes on.
     approved_at = dynamo.optional_text(item, "approved_at")
     not_ended = sessions.not_ended(user_id, clock.parse(approved_at) if approved_at else at)
     login = table.delete(key, "#status = :approved", {":approved": "approved"})
-
-    def once() -> None:
-        try:
-            table.transact(not_ended, login, *writes)
-        except ClientError as error:
-            if not dynamo.lost_a_race(error):
-                raise
-            if dynamo.cancellation_codes(error)[:2] == ["TransactionConflict", "None"]:
-                # Another login of the same person, at the same moment.
-                raise LostRace from error
+    user, organization_id = User(user_id, email, at), dynamo.text(item, "organization_id")
+    try:
+        session, value = sessions.begin(user, "cli", at, organization_id, not_ended, login)
+    except ClientError as error:
+        if dynamo.lost_a_race(error):
             raise used from error
-
-    settle(once)
+        raise
     return Granted(value, session, dynamo.text(item, "organization_id"), dynamo.text(item, "organization_name"))
 
 

@@ -123,11 +123,15 @@ class Membership:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A person signed in. `id` names it in logs and records; its value is not kept."""
+    """A person signed in. `id` names it in logs and records; its value is not kept.
+
+    A command line's is held to the `organization_id` of its approval; a browser's has None, for all of the person's.
+    """
 
     id: str
     user: User
     kind: SessionKind
+    organization_id: str | None
     created_at: datetime
     expires_at: datetime
     value_hash: str

@@ -54,6 +54,9 @@ def authenticate(credential: str, at: datetime) -> tuple[Caller | Session, RateW
     if item is None or table.expired(item, at):
         raise NotAuthenticated
     found = sessions.of_item(item, value_hash) if prefix == sessions.PREFIX else _caller(item)
+    if isinstance(found, Session) and found.kind == "cli" and found.organization_id is None:
+        # Begun before sessions kept the organization of their approval: nobody can tell any more which it was.
+        raise NotAuthenticated
     used = store.count_use(found.id if isinstance(found, Session) else found.credential_id, minute)
     return found, RateWindow(limit=settings().rate_limit_per_minute, used=used, reset=60 - second)
 

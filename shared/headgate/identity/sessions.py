@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
+from botocore.exceptions import ClientError
+
 from headgate import clock, dynamo
 from headgate.dynamo import Item
 from headgate.identity import keys, member_store, store, table
@@ -22,6 +24,7 @@ from headgate.identity.model import (
     User,
 )
 from headgate.ids import is_id, new_id
+from headgate.races import LostRace, settle
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
@@ -30,37 +33,74 @@ PREFIX: Final = "ss_"
 LIFETIME: Final = timedelta(hours=12)
 
 
-def begin(user: User, kind: SessionKind, at: datetime) -> tuple[Session, str]:
-    """Sign the person in, who was found to be it at `at`. Returns the session with its value, which nobody had before
-    and cannot be had again.
+# A request limit is for each credential, so this is also how many times it a person may have.
+MOST: Final = 10
 
-    Raises NotAuthenticated when all of the person's sessions were ended since.
+
+def begin(
+    user: User,
+    kind: SessionKind,
+    at: datetime,
+    organization_id: str | None = None,
+    *conditions: TransactWriteItemTypeDef,
+) -> tuple[Session, str]:
+    """Sign the person in, who was found to be it at `at`; `conditions` hold in the moment that the session begins.
+
+    Returns the session with its value, which nobody had before and cannot be had again. The oldest ends where the
+    person had as many as there may be. Raises NotAuthenticated when all of the person's sessions were ended since, and
+    botocore's error with the conditions' codes at its end where one of them fails.
     """
-    session, value, writes = begun(user, kind, at)
-    table.transact(*writes)
+    session, value = settle(lambda: _begin(user, kind, at, organization_id, conditions))
     _require_not_ended(session, at)
     return session, value
 
 
-def begun(user: User, kind: SessionKind, at: datetime) -> tuple[Session, str, Sequence[TransactWriteItemTypeDef]]:
-    """A new session, its value, and the writes that make it, to stand in a transaction."""
+def _begin(
+    user: User,
+    kind: SessionKind,
+    at: datetime,
+    organization_id: str | None,
+    conditions: Sequence[TransactWriteItemTypeDef],
+) -> tuple[Session, str]:
+    """Take a place among the person's sessions, end those that are too many, and only then begin, if the place is kept.
+
+    So no more than `MOST` are ever live, however many begin at once: of any that are, the last to look has seen the
+    places of all (docs/decisions/0072-ten-sessions-by-places.md). One put, one query and one transaction. Raises
+    LostRace when newer ones took the place.
+    """
     value = PREFIX + secrets.token_urlsafe(32)
-    session = Session(new_id("ses", at), user, kind, at, at + LIFETIME, store.hash_of(value))
+    # By the moment of its place, not of the sign-in: the newest places stay.
+    session = Session(new_id("ses"), user, kind, organization_id, at, at + LIFETIME, store.hash_of(value))
+    place = keys.session_listing(user.id, session.id)
+    table.put({**place, "value_hash": session.value_hash, **table.expiry(session.expires_at)})
+    _end_the_oldest(user)
     item: Item = {
         "session_id": session.id,
         "user_id": user.id,
         "email": user.email,
         "user_created_at": clock.rfc3339(user.created_at),
         "kind": kind,
+        "organization_id": organization_id,
         "created_at": clock.rfc3339(at),
         **table.expiry(session.expires_at),
     }
-    listing: Item = {"value_hash": session.value_hash, **table.expiry(session.expires_at)}
-    writes = (
-        table.put_new(keys.session(session.value_hash) | item),
-        table.put_new(keys.session_listing(user.id, session.id) | listing),
-    )
-    return session, value, writes
+    try:
+        table.transact(table.must_exist(place), table.put_new(keys.session(session.value_hash) | item), *conditions)
+    except ClientError as error:
+        if dynamo.cancellation_codes(error)[:1] == ["ConditionalCheckFailed"]:
+            raise LostRace from error
+        # Whatever the error, nobody has the value.
+        _end_listed({**place, "value_hash": session.value_hash})
+        if "TransactionConflict" in dynamo.cancellation_codes(error):
+            raise LostRace from error
+        raise
+    return session, value
+
+
+def _end_the_oldest(user: User) -> None:
+    listed = table.query_all(dynamo.text(keys.user(user.id), "pk"), "session#")
+    for item in listed[:-MOST]:
+        _end_listed(item)
 
 
 def of_item(item: Item, value_hash: str) -> Session:
@@ -73,6 +113,7 @@ def of_item(item: Item, value_hash: str) -> Session:
             clock.parse(dynamo.text(item, "user_created_at")),
         ),
         kind="browser" if item["kind"] == "browser" else "cli",
+        organization_id=dynamo.optional_text(item, "organization_id"),
         created_at=clock.parse(dynamo.text(item, "created_at")),
         expires_at=clock.parse(dynamo.text(item, "expires_at")),
         value_hash=value_hash,
@@ -81,10 +122,7 @@ def of_item(item: Item, value_hash: str) -> Session:
 
 def end(session: Session) -> None:
     """It stops at once; one transaction."""
-    table.transact(
-        table.delete(keys.session(session.value_hash)),
-        table.delete(keys.session_listing(session.user.id, session.id)),
-    )
+    _end_listed({**keys.session_listing(session.user.id, session.id), "value_hash": session.value_hash})
 
 
 def not_ended(user_id: str, since: datetime) -> TransactWriteItemTypeDef:
@@ -114,17 +152,34 @@ def end_all(user: User) -> None:
     values: Item = {":at": clock.rfc3339(clock.now())}
     table.transact(table.update(keys.user(user.id), "SET sessions_ended_at = :at", "attribute_exists(pk)", values))
     for item in table.query_all(dynamo.text(keys.user(user.id), "pk"), "session#"):
-        listing: keys.Key = {"pk": item["pk"], "sk": item["sk"]}
-        table.transact(table.delete(keys.session(dynamo.text(item, "value_hash"))), table.delete(listing))
+        _end_listed(item)
+
+
+def _end_listed(item: Item) -> None:
+    listing: keys.Key = {"pk": item["pk"], "sk": item["sk"]}
+    session = table.delete(keys.session(dynamo.text(item, "value_hash")))
+
+    def once() -> None:
+        try:
+            table.transact(session, table.delete(listing))
+        except ClientError as error:
+            if dynamo.lost_a_race(error):
+                raise LostRace from error
+            raise
+
+    settle(once)
 
 
 def caller(session: Session, organization_id: str | None) -> Caller:
     """The person as a caller in the organization; one read.
 
-    Raises OrganizationHeaderRequired for what is no organization's id, NotAnActiveMember.
+    Raises OrganizationHeaderRequired for what is not an organization's id, NotAnActiveMember, also for a command line
+    outside of the organization of its approval.
     """
     if organization_id is None or not is_id("org", organization_id):
         raise OrganizationHeaderRequired
+    if session.kind == "cli" and session.organization_id != organization_id:
+        raise NotAnActiveMember
     membership = member_store.membership(organization_id, session.user.id)
     if membership is None:
         raise NotAnActiveMember
@@ -140,5 +195,8 @@ def caller(session: Session, organization_id: str | None) -> Caller:
 
 
 def organizations(session: Session) -> list[Membership]:
-    """The person's organizations by name."""
-    return member_store.memberships(session.user.id)
+    """The person's organizations by name; of a command line's session, the one that it is held to."""
+    found = member_store.memberships(session.user.id)
+    return (
+        found if session.kind == "browser" else [one for one in found if one.organization_id == session.organization_id]
+    )

@@ -76,6 +76,11 @@ def query_all(pk: str, prefix: str) -> list[Item]:
             return found
 
 
+def put(item: Item) -> None:
+    """One put, whatever was there."""
+    aws.dynamodb().put_item(TableName=settings().identity_table, Item=dynamo.marshal(item))
+
+
 def transact(*writes: TransactWriteItemTypeDef) -> None:
     aws.dynamodb().transact_write_items(TransactItems=writes)
 
