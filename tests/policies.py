@@ -1,13 +1,15 @@
 """What template.yaml's policies allow each function, asked as IAM would be."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, cast
 
 from headgate_local.calls import Call
 from headgate_local.template import Template
+from tests.iam import Condition, Decision, Request, Statement, applies, decide
 
+LEADING_KEYS = "dynamodb:LeadingKeys"
+PREFIX = "s3:prefix"
 # The ARNs of a template's resources without region and account, as in recorded calls.
 _FORMS = {
     "AWS::DynamoDB::Table": "dynamodb:::{name}",
@@ -15,72 +17,106 @@ _FORMS = {
     "AWS::Serverless::StateMachine": "states:::{name}",
     "AWS::Cognito::UserPool": "cognito-idp:::{name}",
 }
-# Each call has one value of each key: a transaction's entries are asked for one by one.
-_OPERATORS = (
-    "StringLike",
-    "ForAnyValue:StringLike",
-    "ForAllValues:StringLike",
-    "ForAllValues:StringEquals",
-    "ForAnyValue:StringEquals",
-    "Null",
-)
+
+Roles = Mapping[str, Sequence[Statement]]
+"""Each function's statements."""
 
 
-@dataclass(frozen=True)
-class Permission:
-    """One action on one resource, of one statement."""
-
-    function: str
-    statement: str
-    effect: str
-    action: str
-    resource: str
-    conditions: tuple[tuple[str, tuple[str, ...]], ...]
-
-    def covers(self, call: Call) -> bool:
-        values = {"dynamodb:LeadingKeys": _whole(call.leading_key), "s3:prefix": _whole(call.prefix)}
-        return (
-            self.function == call.function
-            and fnmatchcase(call.action, self.action)
-            and fnmatchcase(call.resource, self.resource)
-            and all(any(fnmatchcase(values[key], one) for one in wanted) for key, wanted in self.conditions)
-        )
-
-    def __str__(self) -> str:
-        return f"{self.function}, {self.statement}: {self.action} on {self.resource}"
-
-
-def permissions(template: Template) -> list[Permission]:
-    """Every permission of every function. A statement that this cannot read fails, rather than being passed over."""
-    return [
-        Permission(function, statement["Sid"], statement["Effect"], action, resource, tuple(_conditions(statement)))
+def roles(template: Template) -> Roles:
+    """Of the template as it reads. A statement that this cannot read fails, rather than being passed over."""
+    return {
+        function: [statement(template, one) for one in _statements(properties)]
         for function, properties in template.of_type("AWS::Serverless::Function")
-        for statement in _statements(properties)
-        for action in _list(statement["Action"])
-        for resource in _resources(template, statement["Resource"])
-    ]
+    }
 
 
-def lacking(calls: Iterable[Call], given: list[Permission]) -> list[str]:
+def statement(template: Template, node: Mapping[str, Any]) -> Statement:
+    """One statement of a policy, its resources named as in recorded calls."""
+    assert node.keys() <= {"Sid", "Effect", "Action", "Resource", "Condition"}, node
+    resources = node["Resource"] if isinstance(node["Resource"], list) else [node["Resource"]]
+    return Statement(
+        node["Sid"],
+        cast("Literal['Allow', 'Deny']", node["Effect"]),
+        tuple(_list(node["Action"])),
+        tuple(_resource(template, one) for one in resources),
+        tuple(_conditions(node)),
+    )
+
+
+def asked(call: Call) -> list[Request]:
+    """What IAM may be asked for a call: of an entry of a transaction with its own key, or with those of all entries."""
+    prefix = {PREFIX: (_whole(call.prefix),)} if call.prefix else {}
+    requests = []
+    for keys in dict.fromkeys([call.leading_keys, call.together]):
+        named = {LEADING_KEYS: tuple(map(_whole, keys))} if keys else {}
+        requests.append(Request(call.action, call.resource, prefix | named))
+    return requests
+
+
+def decisions(given: Roles, call: Call) -> set[Decision]:
+    return {decide(given.get(call.function, ()), request) for request in asked(call)}
+
+
+def lacking(calls: Iterable[Call], given: Roles) -> list[str]:
     """The calls that are not allowed, or are denied."""
     found = []
     for call in calls:
-        covering = [one for one in given if one.covers(call)]
-        if not any(one.effect == "Allow" for one in covering):
-            found.append(f"{call.function} lacks {call.action} on {call.resource} ({call.leading_key}{call.prefix})")
-        found += [f"{call} is denied by {one.statement}" for one in covering if one.effect == "Deny"]
+        for request in asked(call):
+            if decide(given.get(call.function, ()), request) == "not allowed":
+                found.append(f"{call.function} lacks {call.action} on {call.resource} {dict(request.context)}")
+            denying = [one for one in given.get(call.function, ()) if one.effect == "Deny" and applies(one, request)]
+            found += [f"{call} is denied by {one.sid}" for one in denying]
     return sorted(found)
 
 
-def unused(calls: Iterable[Call], given: list[Permission]) -> list[str]:
-    """The permissions that no call used."""
+def unused(calls: Iterable[Call], given: Roles) -> list[str]:
+    """The permissions that no call used: of each action on each resource, with each key that is allowed."""
     made = list(calls)
-    return sorted(str(one) for one in given if one.effect == "Allow" and not any(one.covers(call) for call in made))
+    return sorted(
+        f"{function}, {one.sid}: {one.actions[0]} on {one.resources[0]}"
+        + "".join(f" ({', '.join(values)})" for _, _, values in one.conditions)
+        for function, statements in given.items()
+        for one in _single(statements)
+        # What another statement denies is not allowed.
+        if decide(statements, _example(one)) == "allowed"
+        and not any(
+            call.function == function and any(applies(_for_any_value(one), request) for request in asked(call))
+            for call in made
+        )
+    )
+
+
+def _single(statements: Iterable[Statement]) -> Iterator[Statement]:
+    """What is allowed, cut into statements of one action, one resource and one value of a key."""
+    for one in statements:
+        if one.effect == "Deny":
+            continue
+        (key, values), *others = [(key, values) for operator, key, values in one.conditions if operator != "Null"] or [
+            ("", ("",))
+        ]
+        assert not others, f"{one.sid} has more than one condition"
+        for action in one.actions:
+            for resource in one.resources:
+                for value in values:
+                    conditions = ((("StringLike", key, (value,)),)) if key else ()
+                    yield Statement(one.sid, "Allow", (action,), (resource,), conditions)
+
+
+def _example(one: Statement) -> Request:
+    """A request that the statement is about."""
+    context = {key: (values[0].replace("*", "x"),) for _, key, values in one.conditions}
+    return Request(one.actions[0], one.resources[0].replace("*", "x"), context)
+
+
+def _for_any_value(one: Statement) -> Statement:
+    """A batch read and a transaction have several keys, and use the permission of each."""
+    conditions = tuple((f"ForAnyValue:{operator}", key, values) for operator, key, values in one.conditions)
+    return replace(one, conditions=conditions)
 
 
 def _whole(cut: str) -> str:
     """A value that begins as the recorded one does."""
-    return f"{cut}x" if cut.endswith(("#", "/")) else cut
+    return f"{cut}x" if cut.endswith(("#", "/", "_")) else cut
 
 
 def _statements(properties: Mapping[str, Any]) -> Iterator[Any]:
@@ -89,17 +125,10 @@ def _statements(properties: Mapping[str, Any]) -> Iterator[Any]:
         yield from policy["Statement"]
 
 
-def _conditions(statement: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    for operator, wanted in statement.get("Condition", {}).items():
-        assert operator in _OPERATORS, f"the condition {operator} is not understood"
-        assert operator != "Null" or set(wanted.values()) == {"false"}, f"{wanted} is not understood"
+def _conditions(node: Mapping[str, Any]) -> Iterator[Condition]:
+    for operator, wanted in node.get("Condition", {}).items():
         for key, values in wanted.items():
-            # `Null: false` asks that there be a value at all.
-            yield key, ("?*",) if operator == "Null" else tuple(_list(values))
-
-
-def _resources(template: Template, node: Any) -> list[str]:
-    return [_resource(template, one) for one in (node if isinstance(node, list) else [node])]
+            yield operator, key, tuple(map(str, _list(values)))
 
 
 def _resource(template: Template, node: Any) -> str:
@@ -124,5 +153,5 @@ def _arn(template: Template, logical_id: str) -> str:
     return _FORMS[kind].format(name=name)
 
 
-def _list(value: Any) -> list[str]:
-    return [value] if isinstance(value, str) else list(value)
+def _list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list) else [value]

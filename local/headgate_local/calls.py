@@ -2,20 +2,21 @@
 
 On when HEADGATE_CALLS names a folder: each process writes one file there, a line of JSON for each kind of call when it
 first happens. A call is told by what IAM would be asked: function, action, the resource's ARN without the account, and
-the values of the condition keys that the policies use, cut after the first `#` or `/`.
+the values of the condition keys that the policies use, cut after the first `#` or `/`, or after an id's prefix.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import boto3
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -38,16 +39,22 @@ _TRANSACTED: Final = {
 # S3's operations whose permission has another name.
 _S3_ACTIONS: Final = {"HeadObject": "GetObject", "ListObjectsV2": "ListBucket", "ListObjects": "ListBucket"}
 _MISSING: Final = ("NoSuchKey", "404")
+_ID: Final = re.compile(r"\b([a-z]+_)[0-9a-z]{26}\b")
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One question to IAM. `leading_key` and `prefix` are the condition keys of those names, empty without one."""
+    """One question to IAM. `leading_keys` and `prefix` are the condition keys of those names, empty without a value.
+
+    Of a transaction, each entry is a call with its own leading key, and `together` are the keys of all its entries in
+    that table: AWS does not say which of the two IAM is shown.
+    """
 
     function: str
     action: str
     resource: str
-    leading_key: str = ""
+    leading_keys: tuple[str, ...] = ()
+    together: tuple[str, ...] = ()
     prefix: str = ""
 
 
@@ -119,10 +126,15 @@ def record_to(path: Path) -> None:
 def read(folder: Path) -> set[Call]:
     """All that was written down in the folder."""
     return {
-        Call(**json.loads(line))
+        _call_of(json.loads(line))
         for file in folder.glob("*.jsonl")
         for line in file.read_text(encoding="utf-8").splitlines()
     }
+
+
+def _call_of(written: dict[str, Any]) -> Call:
+    keys = {name: tuple(written.pop(name)) for name in ("leading_keys", "together")}
+    return Call(**written, **keys)
 
 
 def _asked(function: str, model: OperationModel, params: Parameters) -> list[Call]:
@@ -144,28 +156,44 @@ def _asked(function: str, model: OperationModel, params: Parameters) -> list[Cal
 
 def _of_dynamodb(function: str, operation: str, params: Parameters) -> list[Call]:
     if operation.startswith("Transact"):
-        found = []
-        for entry in cast("list[dict[str, Parameters]]", params["TransactItems"]):
-            ((kind, one),) = entry.items()
-            found.append(_item(function, _TRANSACTED[kind], one))
-        return found
+        entries = [next(iter(entry.items())) for entry in cast("list[dict[str, Parameters]]", params["TransactItems"])]
+        together: dict[object, set[str]] = {}
+        for _, one in entries:
+            together.setdefault(one["TableName"], set()).add(_leading_key(one))
+        return [
+            _call(function, _TRANSACTED[kind], one, {_leading_key(one)}, together[one["TableName"]])
+            for kind, one in entries
+        ]
     if operation == "BatchGetItem":
         requests = cast("dict[str, dict[str, list[Parameters]]]", params["RequestItems"])
         return [
-            _item(function, operation, {"TableName": table, "Key": key})
+            _call(function, operation, {"TableName": table}, {_leading_key({"Key": key}) for key in request["Keys"]})
             for table, request in requests.items()
-            for key in request["Keys"]
         ]
-    return [_item(function, operation, params)]
+    return [_call(function, operation, params, {_leading_key(params)} - {""})]
 
 
-def _item(function: str, action: str, params: Parameters) -> Call:
+def _call(
+    function: str, action: str, params: Parameters, keys: set[str], together: Iterable[str] | None = None
+) -> Call:
     resource = f"dynamodb:::{params['TableName']}"
     if index := params.get("IndexName"):
-        return Call(function, f"dynamodb:{action}", f"{resource}/index/{index}")
-    key = params.get("Key") or params.get("Item") or {}
-    leading = cast("dict[str, dict[str, str]]", key).get("pk", {}).get("S", "")
-    return Call(function, f"dynamodb:{action}", resource, leading_key=_up_to(leading, "#"))
+        resource += f"/index/{index}"
+    others = keys if together is None else together
+    return Call(function, f"dynamodb:{action}", resource, tuple(sorted(keys)), tuple(sorted(others)))
+
+
+def _leading_key(params: Parameters) -> str:
+    """The partition key of what is asked for: of an item by its key, or of a query by its condition. "" of a scan."""
+    if condition := params.get("KeyConditionExpression"):
+        name = str(condition).partition("=")[2].split()[0]
+        value = cast("dict[str, dict[str, str]]", params["ExpressionAttributeValues"])[name]
+    else:
+        key = cast("dict[str, dict[str, str]]", params.get("Key") or params.get("Item") or {})
+        # Versions are told from configurations by their sort key.
+        names = ("pk", "run_id", "configuration_id" if "item" in key else "organization_id")
+        value = next((key[name] for name in names if name in key), {"S": ""})
+    return _ID.sub(r"\1", _up_to(value["S"], "#"))
 
 
 def _up_to(text: object, separator: str) -> str:

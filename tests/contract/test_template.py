@@ -232,7 +232,8 @@ def test_what_is_denied_by_its_key_is_denied_for_that_key_alone(resources: dict[
     }
 
     assert {name for name, _ in conditions} == {
-        f"{name}FunctionRole" for name in ("Configurations", "Fleets", "Testing", "Application")
+        f"{name}FunctionRole"
+        for name in ("Identity", "Configurations", "Validation", "Flows", "Fleets", "Testing", "Application")
     }
     key = "dynamodb:LeadingKeys"
     assert [

@@ -7,7 +7,7 @@ import pytest
 
 from headgate_local import calls, template
 from headgate_local.calls import Call
-from tests.policies import lacking, permissions, unused
+from tests.policies import lacking, roles, unused
 
 pytestmark = pytest.mark.end_to_end
 
@@ -15,31 +15,33 @@ OURS = template.read()
 
 
 def test_no_function_lacks_a_permission(recorded_calls: Path) -> None:
-    assert lacking(calls.read(recorded_calls), permissions(OURS)) == []
+    assert lacking(calls.read(recorded_calls), roles(OURS)) == []
 
 
 def test_no_function_has_a_permission_that_it_never_uses(recorded_calls: Path, whole_suite: bool) -> None:
     made = calls.read(recorded_calls)
     if whole_suite:
-        assert unused(made, permissions(OURS)) == []
+        assert unused(made, roles(OURS)) == []
     else:
         # Of a part of the suite only this can be said: what was called is told apart from what was not.
-        assert len(unused(made, permissions(OURS))) < len(unused([], permissions(OURS)))
+        assert len(unused(made, roles(OURS))) < len(unused([], roles(OURS)))
 
 
 def test_a_missing_permission_and_a_superfluous_one_are_told() -> None:
     table = OURS.name_of("IdentityTable")
-    known = Call("IdentityFunction", "dynamodb:UpdateItem", f"dynamodb:::{table}", leading_key="credential#")
-    given = [one for one in permissions(OURS) if one.function == "IdentityFunction"]
+    known = Call("IdentityFunction", "dynamodb:UpdateItem", f"dynamodb:::{table}", ("rate#",), ("rate#",))
+    given = {"IdentityFunction": roles(OURS)["IdentityFunction"]}
 
     assert lacking([known], given) == []
     assert "IdentityFunction lacks dynamodb:Scan" in lacking([replace(known, action="dynamodb:Scan")], given)[0]
-    assert all("dynamodb:UpdateItem" not in one for one in unused([known], given))
-    assert unused([], given) == sorted(map(str, given))
+    assert "IdentityFunction lacks dynamodb:UpdateItem" in lacking([replace(known, leading_keys=("token#",))], given)[0]
+    assert [one for one in unused([], given) if one not in unused([known], given)] == [
+        f"IdentityFunction, RateWindows: dynamodb:UpdateItem on dynamodb:::{table} (rate#*)"
+    ]
 
 
 def test_changing_a_record_of_changes_is_denied() -> None:
     table = OURS.name_of("IdentityTable")
-    change = Call("ApplicationFunction", "dynamodb:UpdateItem", f"dynamodb:::{table}", leading_key="audit#")
+    change = Call("ApplicationFunction", "dynamodb:UpdateItem", f"dynamodb:::{table}", ("audit#",), ("audit#",))
 
-    assert "denied by TheRecordOfChangesIsAppendOnly" in lacking([change], permissions(OURS))[0]
+    assert "denied by TheRecordOfChangesIsAppendOnly" in lacking([change], roles(OURS))[-1]

@@ -32,6 +32,7 @@ from headgate.settings import settings
 from headgate_local import calls, gallery, template, user_pool
 from headgate_local.service import functions
 from tests.opamp_agent import Agent
+from web.visitor import SESSION_COOKIE
 
 pytestmark = pytest.mark.end_to_end
 
@@ -131,6 +132,40 @@ def test_a_session_lints(people: People) -> None:
     assert (answer.status_code, answer.json()["valid"]) == (200, True)
 
 
+def forget_signing_key() -> None:
+    """As in a new deployment; and as in a new process, since here one process is every function."""
+    key = {name: {"S": str(value)} for name, value in keys.signing_key().items()}
+    aws.dynamodb().delete_item(TableName=settings().identity_table, Key=key)
+    identity._signing_key.cache_clear()
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/sign-in", "{organization}/configurations", "{organization}/fleets", "{configuration}/versions/1"],
+    ids=["Application", "Configurations", "Fleets", "Testing"],
+)
+def test_the_first_form_of_a_new_deployment_makes_its_signing_key(people: People, path: str) -> None:
+    user = User(new_id("usr"), f"{new_id('usr')}@example.com", clock.now())
+    assert member_store.put_user(user)
+    organization_id = identity.create_organization("Forms", user).id
+    _, session = sessions.begin(user, "browser", clock.now())
+    _, cli = sessions.begin(user, "cli", clock.now(), organization_id)
+    headers = {"Authorization": f"Bearer {cli}", "X-Service-Org": organization_id}
+    made = created(people.ann.post(f"{API}/configurations", json={"name": "Edge", "yaml": YAML}, headers=headers))
+    organization = f"/organizations/{organization_id}"
+    forget_signing_key()
+
+    answer = people.ann.get(
+        path.format(organization=organization, configuration=f"{organization}/configurations/{made}"),
+        headers={"Cookie": f"{SESSION_COOKIE}={session}", "Authorization": ""},
+    )
+
+    assert answer.status_code == 200, answer.text
+    assert aws.dynamodb().get_item(
+        TableName=settings().identity_table, Key={"pk": {"S": "signing_key"}, "sk": {"S": "signing_key"}}
+    )["Item"]
+
+
 @pytest.mark.parametrize("path", ["configurations", "fleets", "flows"])
 def test_the_first_page_of_a_new_deployment_makes_its_signing_key(people: People, path: str) -> None:
     if path == "configurations":
@@ -139,13 +174,25 @@ def test_the_first_page_of_a_new_deployment_makes_its_signing_key(people: People
     elif path == "fleets":
         for name in ("Edge", "Core"):
             created(people.ann.post(f"{API}/{path}", json={"label": name, "type": "server-supervisor"}))
-    key = {name: {"S": str(value)} for name, value in keys.signing_key().items()}
-    aws.dynamodb().delete_item(TableName=settings().identity_table, Key=key)
-    identity._signing_key.cache_clear()
+    forget_signing_key()
 
     first = people.ann.get(f"{API}/{path}", params={"limit": 1}).json()
     second = people.ann.get(f"{API}/{path}", params={"limit": 1, "cursor": first["next_cursor"]}).json()
     assert first["items"] != second["items"]
+
+
+def test_a_token_is_known_and_refused_by_what_is_for_people(people: People) -> None:
+    assert people.ann.get("/api/v1/app/session").status_code == 403
+
+
+def test_a_token_that_is_renewed_without_grace_ends(people: People) -> None:
+    made = created(people.ada.post(f"{API}/fleets", json={"label": "Edge", "type": "server-supervisor"}))
+
+    assert people.ada.post(f"/api/v1/app/fleets/{made}/token", json={"grace": "none"}).status_code == 200
+
+
+def test_a_session_ends_with_its_sign_out(people: People) -> None:
+    assert people.ada.delete("/api/v1/app/session").status_code == 204
 
 
 def test_a_flow_is_read_and_an_unknown_one_is_404(people: People) -> None:
@@ -274,6 +321,7 @@ def test_cloudformation_makes_the_first_organization_once(cloudformation: Answer
     """A deployment's own function, which a local service has no use for; its Admin had an account from a first try."""
     url, answers = cloudformation
     user_pool.add_account("first@example.com", "four words in a row")
+    assert member_store.put_user(User(new_id("usr"), "first@example.com", clock.now()))
     event = {
         "RequestType": "Create",
         "ResponseURL": url,
