@@ -133,8 +133,8 @@ def read(folder: Path) -> set[Call]:
 
 
 def _call_of(written: dict[str, Any]) -> Call:
-    keys = {name: tuple(written.pop(name)) for name in ("leading_keys", "together")}
-    return Call(**written, **keys)
+    lists = {name: tuple(written[name]) for name in ("leading_keys", "together")}
+    return Call(**(written | lists))
 
 
 def _asked(function: str, model: OperationModel, params: Parameters) -> list[Call]:
