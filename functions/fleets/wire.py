@@ -26,6 +26,8 @@ from headgate.instances.service import Seen
 from headgate.validation.model import Finding
 
 _ENV_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# The script refuses more of them, by what they are once every link is followed.
+_SYSTEM: Final = re.compile(r"/(bin|boot|dev|etc|home|lib|media|mnt|opt|proc|root|run|sbin|srv|sys|tmp|usr|var)/?")
 _OPTIONS: Final = {"server_name": "docker", "arch": "linux", "root_deploy_path": "linux", "systemd": "linux"}
 
 
@@ -37,9 +39,13 @@ def _plain(value: str) -> str:
 
 
 def _path(value: str) -> str:
-    if not value.startswith("/") or ".." in value.split("/"):
-        raise ValueError("This has to be an absolute path without `..`")
-    return _plain(value)
+    # One slash may end it; every other name between two slashes is one of a folder.
+    names = value.removesuffix("/").split("/")[1:]
+    if not value.startswith("/") or not value.isprintable() or not names or {"", ".", ".."} & set(names):
+        raise ValueError("This has to be an absolute path without `.`, `..`, `//` and line breaks, and not / itself")
+    if _SYSTEM.fullmatch(value):
+        raise ValueError("This is a folder of the system's; give a folder of its own, such as /opt/headgate")
+    return value
 
 
 def _environment(value: dict[str, str]) -> dict[str, str]:

@@ -208,11 +208,22 @@ def test_a_change_of_token_or_variables_starts_new_pods(tmp_path: Path) -> None:
     assert checksum() == checksum()
 
 
+@pytest.mark.parametrize("role", ROLES)
+def test_a_token_may_be_in_a_secret_that_helm_does_not_know(tmp_path: Path, role: str) -> None:
+    made = objects(tmp_path, role, token="", tokenSecret="mine")
+    spec = pod(tmp_path, role, token="", tokenSecret="mine")
+
+    assert [one["metadata"]["name"] for one in made if one["kind"] == "Secret"] == ["headgate-x-env"]
+    assert [one["secret"]["secretName"] for one in spec["volumes"] if one["name"] == "token"] == ["mine"]
+
+
 @pytest.mark.parametrize(
     "values",
     [
         {"role": "master"},
         {"token": ""},
+        {"tokenSecret": "mine"},
+        {"token": "", "tokenSecret": ""},
         {"endpoint": "ftp://x"},
         {"deploymentId": "x"},
         {"replicas": "3"},

@@ -54,9 +54,10 @@ def test_the_printed_helm_line_works_as_it_is(service: LocalService, tmp_path: P
     made = client.post(f"/fleets/{fleet['id']}/deployments", json={**group, **assignment}).raise_for_status().json()
     command = installed(client, fleet["id"], platform="kubernetes", env=STRANGE)["command"]
     # There is no cluster here: the same line renders what it would apply.
-    words = shlex.split(command)
-    assert words[:3] == ["helm", "upgrade", "--install"]
-    objects = helm.rendered(words[3:], tmp_path)
+    given, words = helm.line(command, tmp_path)
+    assert words[:2] == ["upgrade", "--install"]
+    assert not [word for word in words if "ft_" in word or STRANGE["A"] in word]
+    objects = helm.rendered(words[2:], tmp_path, given)
 
     workload, secret = helm.one_of(objects, "Deployment"), helm.one_of(objects, "Secret", made["id"][4:])
     assert workload["spec"]["replicas"] == 4

@@ -50,7 +50,9 @@ esac
 
 @pytest.fixture(scope="module")
 def installs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalService]:
-    started = LocalService(tmp_path_factory.mktemp("installs") / "data", HEADGATE_FLEET_HEARTBEAT_SECONDS="1")
+    started = LocalService(
+        tmp_path_factory.mktemp("installs") / "data", HEADGATE_FLEET_HEARTBEAT_SECONDS="1", HEADGATE_FLEET_LIMIT="100"
+    )
     started.start()
     yield started
     started.stop()
@@ -164,8 +166,8 @@ def test_every_shell_reads_the_script_whole_or_not_at_all(host: Host, tmp_path: 
         check=False,
     )
 
-    assert b"Removed" not in half.stdout
-    assert whole.stdout == f"Removed from {tmp_path}/x.\n".encode(), whole.stderr
+    assert half.stdout == b""
+    assert whole.stdout == f"Nothing is installed in {tmp_path}/x.\n".encode(), whole.stderr
 
 
 def stalled(folder: Path) -> dict[str, str]:
@@ -196,7 +198,7 @@ def test_an_install_that_is_called_off_leaves_nothing_of_what_it_fetched(
         process.communicate(timeout=120)
 
     assert process.returncode == 128 + signal.SIGTERM
-    assert sorted(one.name for one in host.root.iterdir()) == ["bin", "etc", "var"]
+    assert sorted(one.name for one in host.root.iterdir()) == [".headgate-installed", "bin", "etc", "var"]
     assert list((host.root / "bin").iterdir()) == []
 
 
@@ -217,8 +219,9 @@ def test_a_second_run_stands_back_while_the_first_is_at_work(host: Host, tmp_pat
 
 
 def test_what_a_killed_run_left_is_cleared_away(host: Host) -> None:
+    host.install()
     left = host.root / ".installing-AAAAAA"
-    left.mkdir(parents=True)
+    left.mkdir()
     (left / "token").write_text("ft_")
     host.install()
 
@@ -379,7 +382,7 @@ def test_a_service_is_set_up_by_its_unit_and_removed_with_it(
     assert f'ExecStart="{root}/bin/headgate-supervisor" --environment "{root}/etc/environment"' in unit
     assert "User=headgate-supervisor\n" in unit
     assert "NoNewPrivileges=yes\n" in unit
-    assert f"chown -R headgate-supervisor {root}/etc {root}/var" in said
+    assert f"chown -R -h headgate-supervisor {root}/etc {root}/var" in said
     assert "systemctl enable --quiet headgate-supervisor" in said
     # What was moved into its place has the label of where it was made.
     assert f"chcon -t bin_t {root}/bin/headgate-supervisor {root}/bin/otelcol-contrib" in said

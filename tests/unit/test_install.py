@@ -1,12 +1,14 @@
 """Install commands: the rules of the specification, and what a real shell makes of them."""
 
-import json
+import shlex
 import subprocess
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Literal
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+import yaml
 from httpx2 import Response
 from hypothesis import given
 from hypothesis import settings as limits
@@ -20,6 +22,7 @@ from headgate.deployments.install_links import Link
 from headgate.deployments.model import VolumeMount
 from headgate.fleets import tokens
 from headgate.settings import settings
+from tests import helm
 from tests.conftest import API, JoinWith, Member
 from tests.unit import test_configurations as cfg
 from tests.unit.test_deployments import add
@@ -47,10 +50,9 @@ def install(member: Member, fleet_id: str, platform: str, **fields: object) -> R
 
 
 def words(command: str) -> list[str]:
-    """What a real shell makes of a command; each side of a pipe prints its words, `|` between them."""
-    show = 'show() { for word in "$@"; do printf \'%s\\0\' "$word"; done; cat; }\n'
-    piped = " | ".join(f"show {part}" for part in [command])
-    out = subprocess.run(["/bin/sh", "-c", show + piped], capture_output=True, check=True, stdin=subprocess.DEVNULL)
+    """The words that a real shell makes of a command."""
+    show = 'show() { for word in "$@"; do printf \'%s\\0\' "$word"; done; }\n'
+    out = subprocess.run(["/bin/sh", "-c", show + "show " + command], capture_output=True, check=True)
     return out.stdout.decode().split("\0")[:-1]
 
 
@@ -73,7 +75,7 @@ def test_a_server_fleet_installs_into_its_default_group_with_its_token(ann: Memb
     assert answer["values_url"] is None
 
 
-def test_a_kubernetes_fleet_names_its_group_when_it_has_more_than_one(ann: Member) -> None:
+def test_a_kubernetes_fleet_names_its_group_when_it_has_more_than_one(ann: Member, tmp_path: Path) -> None:
     fleet_id = create(ann, type="kubernetes-supervisor").json()["id"]
     configuration_id = cfg.create(ann)
     cfg.publish(ann, configuration_id)
@@ -83,8 +85,12 @@ def test_a_kubernetes_fleet_names_its_group_when_it_has_more_than_one(ann: Membe
     first = add(ann, at, configuration_id, "a", role="node").json()["id"]
     answer = install(ann, fleet_id, "kubernetes").json()
     assert (answer["deployment_id"], answer["connection"]["token"]) == (first, None)
-    assert answer["values_url"] in words(answer["command"])
-    assert tokens.value_of(fleet_id, 1) not in str(answer)
+    token = tokens.value_of(fleet_id, 1)
+    given, seen = helm.line(answer["command"], tmp_path)
+    assert answer["values_url"] in seen
+    assert token not in str(seen)
+    assert yaml.safe_load(given) == {"token": token}
+    assert token not in str({**answer, "command": ""})
     add(ann, at, configuration_id, "b", role="cluster")
     assert install(ann, fleet_id, "kubernetes").status_code == 422
     assert install(ann, fleet_id, "kubernetes", deployment_id=first).status_code == 200
@@ -107,12 +113,31 @@ def test_a_kubernetes_fleet_names_its_group_when_it_has_more_than_one(ann: Membe
         ("linux", {"arch": "riscv"}),
         ("linux", {"root_deploy_path": "opt"}),
         ("linux", {"root_deploy_path": "/opt/../etc"}),
+        ("linux", {"root_deploy_path": "/"}),
+        ("linux", {"root_deploy_path": "//"}),
+        ("linux", {"root_deploy_path": "/."}),
+        ("linux", {"root_deploy_path": "/.."}),
+        ("linux", {"root_deploy_path": "/./opt"}),
+        ("linux", {"root_deploy_path": "/opt/."}),
+        ("linux", {"root_deploy_path": "/opt//headgate"}),
+        ("linux", {"root_deploy_path": "/opt/headgate//"}),
+        ("linux", {"root_deploy_path": "//opt"}),
+        ("linux", {"root_deploy_path": "/etc"}),
+        ("linux", {"root_deploy_path": "/etc/"}),
+        ("linux", {"root_deploy_path": "/opt/a\nb"}),
         ("linux", {"systemd": "true"}),
         ("windows", {}),
     ],
 )
 def test_what_does_not_fit_the_platform_is_422(ann: Member, platform: str, fields: dict[str, object]) -> None:
     assert install(ann, create(ann).json()["id"], platform, **fields).status_code == 422
+
+
+@pytest.mark.parametrize("path", ["/opt/headgate", "/opt/headgate/", "/data", "/srv/..a/.b/c d/é"])
+def test_a_root_may_be_any_folder_of_its_own(ann: Member, path: str) -> None:
+    answer = install(ann, create(ann).json()["id"], "linux", root_deploy_path=path)
+
+    assert (answer.status_code, f"--root {shlex.quote(path)} " in answer.json()["command"]) == (200, True)
 
 
 def test_a_group_of_another_fleet_is_404(ann: Member) -> None:
@@ -277,21 +302,34 @@ def test_a_line_whose_link_does_not_answer_fails() -> None:
 
 
 @limits(max_examples=60, deadline=None)
-@given(ANY, ANY, ANY, ENV)
+@given(ANY, ANY, ANY, ANY, ENV)
 def test_a_shell_reads_every_kubernetes_word_as_it_was_meant(
-    chart: str, values: str, namespace: str, env: dict[str, str]
+    tmp_path_factory: pytest.TempPathFactory, chart: str, values: str, namespace: str, token: str, env: dict[str, str]
 ) -> None:
     command = install_commands.kubernetes(
-        Connection("e", "f", "dep_1", None), chart_url=chart, values_url=values, namespace=namespace or None, env=env
+        Connection("e", "f", "dep_1", None),
+        token=token,
+        chart_url=chart,
+        values_url=values,
+        namespace=namespace or None,
+        env=env,
     )
-    got = words(command)
-    expected = ["helm", "upgrade", "--install", "headgate-1", chart, "--namespace", namespace or "headgate"]
+    given, seen = helm.line(command, tmp_path_factory.mktemp("line"))
 
-    assert got[:10] == [*expected, "--create-namespace", "--values", values]
-    if env:
-        assert got[10] == "--set-json"
-        assert json.loads(got[11].removeprefix("env=")) == env
-    assert len(got) == (12 if env else 10)
+    expected = ["upgrade", "--install", "headgate-1", chart, "--namespace", namespace or "headgate"]
+    assert seen == [*expected, "--create-namespace", "--values", values, "--values", "-"]
+    assert yaml.safe_load(given) == {"token": token, **({"env": env} if env else {})}
+
+
+@pytest.mark.parametrize("secure", [True, False])
+def test_curl_takes_nothing_but_tls_where_the_link_has_it(secure: bool) -> None:
+    url = "https://fleet.example/x" if secure else "http://127.0.0.1:8484/x"
+    command = install_commands.linux(
+        Connection("e", "f", "d", "t"), script_url=url, arch="amd64", root_deploy_path="/r", systemd=False, env={}
+    )
+
+    assert ("curl --proto =https --tlsv1.2 -fsSL https://fleet.example/x ||" in command) is secure
+    assert ("curl -fsSL http://127.0.0.1:8484/x ||" in command) is not secure
 
 
 def test_a_link_serves_one_group_for_an_hour(ann: Member) -> None:

@@ -66,7 +66,7 @@ def compose(caller: Caller, fleet_id: str, options: Options) -> Install:
     token = None if fleet.on_kubernetes else tokens.value_of(fleet.id, fleet.token_generation)
     connection = Connection(origin + OPAMP, fleet.id, group.id, token)
     expires_at = datetime.fromtimestamp(expires, at.tzinfo)
-    command = _command(options, group, connection, link, origin)
+    command = _command(options, group, connection, link, origin, tokens.value_of(fleet.id, fleet.token_generation))
     return Install(command, connection, link.url(origin), expires_at, _notes(options, group, connection))
 
 
@@ -83,7 +83,7 @@ def _group(fleet: Fleet, deployment_id: str | None) -> Deployment:
     return service.of_fleet(fleet.id, deployment_id)
 
 
-def _command(options: Options, group: Deployment, connection: Connection, link: Link, origin: str) -> str:
+def _command(options: Options, group: Deployment, connection: Connection, link: Link, origin: str, token: str) -> str:
     match options.platform:
         case "docker":
             return install_commands.docker(
@@ -105,6 +105,7 @@ def _command(options: Options, group: Deployment, connection: Connection, link: 
         case "kubernetes":
             return install_commands.kubernetes(
                 connection,
+                token=token,
                 chart_url=link.file_url(origin, CHART),
                 values_url=link.url(origin),
                 namespace=group.namespace,
@@ -113,9 +114,7 @@ def _command(options: Options, group: Deployment, connection: Connection, link: 
 
 
 def _notes(options: Options, group: Deployment, connection: Connection) -> list[str]:
-    notes = []
-    if options.platform != "kubernetes":
-        notes.append("The command holds the fleet's token; treat it as a secret")
+    notes = ["The command holds the fleet's token; treat it as a secret"]
     if options.platform == "docker":
         built = "the script at install_url builds it on the host"
         notes.append(f"The host needs the image {install_commands.image()}; where no registry has it, {built}")

@@ -94,7 +94,7 @@ def linux(
         secret += ["--env", f"{variable}={value}"]
     given = shlex.join(["printf", r"%s\n", f'set -- "$@" {shlex.join(secret)}'])
     # The status of a pipe is that of its end: without the script, that has to fail as well.
-    fetched = f"{shlex.join(['curl', '-fsSL', script_url])} || echo exit 1"
+    fetched = f"{shlex.join(['curl', *_secure(script_url), '-fsSL', script_url])} || echo exit 1"
     words = ["sh", "-s", "--", "--endpoint", connection.endpoint, "--deployment-id", connection.deployment_id]
     words += ["--arch", arch, "--root", root_deploy_path, "--systemd" if systemd else "--no-systemd"]
     if systemd:
@@ -102,18 +102,39 @@ def linux(
     return f"{{ {given}; {fetched}; }} | {shlex.join(words)}"
 
 
+def _secure(url: str) -> list[str]:
+    """What keeps curl from a redirect to a page without TLS; a server on a laptop has none."""
+    return ["--proto", "=https", "--tlsv1.2"] if url.startswith("https://") else []
+
+
 def kubernetes(
-    connection: Connection, *, chart_url: str, values_url: str, namespace: str | None, env: Mapping[str, str]
+    connection: Connection,
+    *,
+    token: str,
+    chart_url: str,
+    values_url: str,
+    namespace: str | None,
+    env: Mapping[str, str],
 ) -> str:
-    """One `helm upgrade --install` whose chart and values come from the signed link."""
+    """One `helm upgrade --install` whose chart and values come from the signed link.
+
+    The token and the variables come on helm's standard input: as words they would be in every user's list of processes,
+    and in what the link serves they would be whoever's has seen the link.
+    """
     # Release names are DNS labels, which have no `_`.
     release = connection.deployment_id.replace("dep_", "headgate-")
     words = ["helm", "upgrade", "--install", release, chart_url, "--namespace", namespace or "headgate"]
-    words += ["--create-namespace", "--values", values_url]
+    words += ["--create-namespace", "--values", values_url, "--values", "-"]
+    secret: dict[str, object] = {"token": token}
     if env:
-        # As JSON: in `--set` a comma or a backslash of a value would mean something to helm.
-        words += ["--set-json", f"env={json.dumps(dict(env), ensure_ascii=False)}"]
-    return shlex.join(words)
+        secret["env"] = dict(env)
+    given = shlex.join(["printf", r"%s\n", _yaml(secret)])
+    return f"{given} | {shlex.join(words)}"
+
+
+def _yaml(value: object) -> str:
+    """JSON that is YAML as well: what YAML takes for a line's end, or refuses, is escaped. It knows no surrogates."""
+    return re.sub(r"[\x7f-\uffff]", lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
 
 
 def mountable(mount: VolumeMount) -> bool:

@@ -39,7 +39,7 @@ DOCKERFILE
 fetch() {
   [ -n "$3" ] || fail "this server has no $2 to install; its operator publishes it"
   printf 'Fetching %s ...\n' "$2"
-  curl -fsSL --retry 3 --connect-timeout 30 --speed-limit 1024 --speed-time 60 "$base/$2?$query" -o "$work/$2" || fail "$2 could not be fetched; the link is good for an hour"
+  get "$base/$2?$query" "$work/$2" || fail "$2 could not be fetched; the link is good for an hour"
   seen=$(checksum "$work/$2")
   [ "$seen" = "$3" ] || fail "$2 is not what was published: its SHA-256 is $seen, not $3"
   if [ "$4" = gz ]; then
@@ -49,6 +49,15 @@ fetch() {
     mv "$work/$2" "$work/$1"
   fi
   chmod 755 "$work/$1"
+}
+
+# get URL FILE: for as long as anything arrives.
+get() {
+  case $1 in
+    https:*) set -- --proto =https --tlsv1.2 "$1" -o "$2" ;;
+    *) set -- "$1" -o "$2" ;;
+  esac
+  curl -fsSL --retry 3 --connect-timeout 30 --speed-limit 1024 --speed-time 60 "$@"
 }
 
 checksum() {

@@ -1,27 +1,36 @@
 #!/bin/sh
 # Installs Headgate's supervisor and a collector on this host, upgrades them, or with --uninstall removes them.
 #
-#   --root DIR             where everything goes, the default being /opt/headgate
+#   --root DIR             where everything goes, the default being /opt/headgate; a folder of its own
 #   --endpoint URL --deployment-id ID --token TOKEN --arch amd64|arm64
-#   --env NAME=VALUE       a variable for the collector's configuration; may be repeated
+#   --env NAME=VALUE       a variable for the collector's configuration; may be repeated. NAME= removes it
+#   --clear-env            without the variables of the install before, which are kept otherwise
 #   --systemd              as a service that starts with the host (the default; as root)
 #   --no-systemd           as a process that runs until the host stops
 #
-# Run again, it replaces what has changed and restarts the supervisor only then.
+# Run again, it replaces what has changed and restarts the supervisor only then. What it makes it lists in
+# .headgate-installed of the folder, and nothing else is ever removed.
 set -eu
 
 # @VALUES@
 
 unit=headgate-supervisor
 account=headgate-supervisor
+listing=.headgate-installed
+marker="Headgate's installer made what is listed here, and removes nothing else."
+# What the supervisor keeps in var.
+state='agent.log effective.yaml identity.json last_recv_own_telemetry_config.dat last_recv_remote_config.dat lock
+persistent_state.yaml supervisor.log supervisor.log.1 supervisor.pid'
 
 main() {
   root=/opt/headgate
-  endpoint='' deployment_id='' token='' arch='' systemd=yes uninstall=no health=127.0.0.1:13143
+  endpoint='' deployment_id='' token='' arch='' systemd=yes uninstall=no clear=no names=' ' health=''
   # Whatever the caller's is: the service's account has to reach the programs.
   umask 022
-  variables=$(mktemp)
-  trap 'rm -rf "$variables" "${work:-$variables}"' EXIT
+  private=$(mktemp -d)
+  variables=$private/variables
+  : >"$variables"
+  trap 'rm -rf "$private" "${work:-$private}"' EXIT
   # Not every shell ends by way of EXIT on a signal.
   trap 'exit 129' HUP
   trap 'exit 130' INT
@@ -31,6 +40,7 @@ main() {
       --systemd) systemd=yes; shift; continue ;;
       --no-systemd) systemd=no; shift; continue ;;
       --uninstall) uninstall=yes; shift; continue ;;
+      --clear-env) clear=yes; shift; continue ;;
     esac
     [ $# -ge 2 ] || fail "$1 needs a value, or is unknown"
     case $1 in
@@ -40,35 +50,76 @@ main() {
       --arch) arch=$2 ;;
       --root) root=$2 ;;
       --env)
-        case $2 in
-          HEADGATE_HEALTH_ENDPOINT=*) health=${2#*=} ;;
-          # sudo keeps none of the caller's, and what the supervisor needs to get out this script needs as well.
-          HTTPS_PROXY=* | https_proxy=* | NO_PROXY=* | no_proxy=* | SSL_CERT_FILE=*) export "${2?}" ;;
-          [A-Za-z_]*=*) ;;
-          *) fail "--env takes NAME=VALUE" ;;
+        case ${2%%=*} in
+          "$2" | '' | [!A-Za-z_]* | *[!A-Za-z0-9_]*) fail "--env takes NAME=VALUE" ;;
         esac
-        # Each ends with a NUL, so that a value may hold anything.
-        printf '%s\0' "$2" >>"$variables"
+        names="$names${2%%=*} "
+        case $2 in
+          *=) ;;
+          HEADGATE_HEALTH_ENDPOINT=*) health=${2#*=} ;;
+          # Each ends with a NUL, so that a value may hold anything.
+          *) printf '%s\0' "$2" >>"$variables" ;;
+        esac
         ;;
       *) fail "unknown option $1" ;;
     esac
     shift 2
   done
-  case $root in
-    /*[!/]*) ;;
-    *) fail "--root has to be an absolute path, and not / itself" ;;
-  esac
-  # As the kernel names the programs that run from it.
-  [ ! -d "$root" ] || root=$(cd "$root" && pwd -P)
-  case $health in
-    :*) probe=127.0.0.1$health ;;
-    *) probe=$health ;;
-  esac
+  resolve
   if [ "$uninstall" = yes ]; then
     remove
   else
     install
   fi
+}
+
+# Makes of --root the folder that it is, through every link, before anything is asked of it or done to it.
+resolve() {
+  case $root in
+    / | [!/]* | *//* | */. | */.. | */./* | */../* | *[[:cntrl:]]*)
+      fail "--root has to be an absolute path without \`.\`, \`..\`, \`//\` and line breaks, and not / itself; not $root"
+      ;;
+  esac
+  root=${root%/}
+  there=$root missing=''
+  while [ ! -d "$there" ]; do
+    [ ! -e "$there" ] && [ ! -L "$there" ] || fail "$there is not a folder"
+    missing=/${there##*/}$missing there=${there%/*}
+    there=${there:-/}
+  done
+  # As the kernel names the programs that run from it.
+  there=$(cd "$there" && pwd -P)
+  root=${there%/}$missing
+  case $root in
+    '' | /bin | /boot | /dev | /etc | /home | /lib | /lib?? | /libx32 | /media | /mnt | /opt | /proc | /root | /run | \
+      /sbin | /srv | /sys | /tmp | /usr | /var | /dev/* | /proc/* | /sys/* | *[[:cntrl:]]*)
+      fail "$root is the system's; give --root a folder of its own, such as /opt/headgate"
+      ;;
+  esac
+  # Who may replace a folder on the way may put anything in its place, between two commands of this script.
+  above=''
+  rest=${root#/}/
+  while :; do
+    [ -d "${above:-/}" ] || break
+    sure "${above:-/}"
+    [ -n "$rest" ] || break
+    above=$above/${rest%%/*} rest=${rest#*/}
+  done
+}
+
+# sure PATH: fail unless it is root's or this user's own, and nobody else may replace what is in it.
+sure() {
+  # shellcheck disable=SC2012  # find is not on every host, and of what ls says only the first words are read.
+  owner=$(ls -ldn "$1" | { read -r mode _ uid _ && echo "$uid $mode"; })
+  mode=${owner#* } owner=${owner%% *}
+  [ "$owner" = 0 ] || [ "$owner" = "$(id -u)" ] ||
+    fail "$1 belongs to the user with the number $owner, who could replace what is in it;" \
+      "run this as that user, or use another --root"
+  case $mode in
+    # In a sticky folder others replace only what is theirs.
+    ????????w[tT]*) [ "$1" != "$root" ] || fail "everybody may write to $1; use another --root" ;;
+    ????????w*) fail "everybody may write to $1, and replace what is in it; use another --root" ;;
+  esac
 }
 
 install() {
@@ -96,15 +147,24 @@ install() {
   elif [ "$(service_root)" = "$root" ]; then
     fail "a service runs from $root; uninstall it first, or install with systemd"
   fi
+  if [ -d "$root" ]; then
+    alone
+    ours || earlier || unused || fail "$root holds what no install made; give --root a folder of its own," \
+      "one that is empty or not there yet"
+  fi
+  gather
   alive || running || free || fail "something listens at $health already, another supervisor maybe;" \
     "give this one a port of its own, with HEADGATE_HEALTH_ENDPOINT in env"
 
   if [ ! -d "$root" ]; then
-    mkdir -p "$root" || fail "$root cannot be made; run this as a user who may, or use another --root"
+    make_root
+    alone
   fi
-  root=$(cd "$root" && pwd -P)
-  alone
-  for folder in bin etc var; do mkdir -p "$root/$folder"; done
+  adopt
+  rm -rf "$root"/.installing-*
+  for folder in bin etc var; do make_folder "$folder"; done
+  for folder in storage queue; do record tree "var/$folder"; done
+  for name in $state; do record file "var/$name"; done
   chmod 755 "$root/bin"
   chmod 700 "$root/etc" "$root/var"
   work=$(mktemp -d "$root/.installing-XXXXXX")
@@ -135,7 +195,8 @@ install() {
   # So that it can be uninstalled when its link is long expired.
   get "$base?$query" "$work/headgate-install" || fail "the script could not be fetched again"
   chmod 755 "$work/headgate-install"
-  mv -f "$work/headgate-install" "$root/bin/headgate-install"
+  record file bin/headgate-install
+  replace "$work/headgate-install" bin/headgate-install
 
   if [ "$systemd" = yes ]; then
     stop_process
@@ -144,6 +205,143 @@ install() {
     start_process
   fi
   say "Installed in $root. To remove it: $root/bin/headgate-install --uninstall --root $root"
+}
+
+# Whether this script made the folder, and nobody but root and this user could have changed what it says of itself.
+ours() {
+  [ -f "$root/$listing" ] && [ ! -L "$root/$listing" ] || return 1
+  { IFS= read -r first && IFS= read -r where; } <"$root/$listing" || return 1
+  [ "$first" = "$marker" ] || return 1
+  sure "$root/$listing"
+  [ "$where" = "root $root" ] ||
+    fail "$root was installed as ${where#root }, and is a copy or has moved; remove it by that path, or by hand"
+}
+
+# Whether the script of before 2026-11-22 made the folder: it left no list, but what it wrote names the folder.
+earlier() {
+  for name in headgate-supervisor headgate-install; do
+    [ -f "$root/bin/$name" ] && [ ! -L "$root/bin/$name" ] || return 1
+  done
+  [ -f "$root/etc/environment" ] && [ ! -L "$root/etc/environment" ] || return 1
+  IFS= read -r said <"$root/bin/.headgate-supervisor.sha256" 2>/dev/null || return 1
+  [ "${#said}" = 64 ] || return 1
+  octal "$root/etc/environment" >"$private/earlier"
+  while IFS= read -r entry; do
+    [ "$(printf '%b' "$entry")" != "HEADGATE_STORAGE=$root/var" ] || return 0
+  done <"$private/earlier"
+  return 1
+}
+
+# Whether the folder is empty, as that of a new disk is.
+unused() {
+  for entry in "$root"/* "$root"/.[!.]* "$root"/..?*; do
+    case $entry in
+      "$root/lost+found") ;;
+      *) [ ! -e "$entry" ] && [ ! -L "$entry" ] || return 1 ;;
+    esac
+  done
+}
+
+# Makes the folder, one step at a time: `mkdir -p` would take what somebody puts there meanwhile.
+make_root() {
+  at=$there
+  rest=${root#"${there%/}"/}/
+  made=''
+  while [ -n "$rest" ]; do
+    at=${at%/}/${rest%%/*} rest=${rest#*/}
+    mkdir "$at" || fail "$at cannot be made; run this as a user who may, or use another --root"
+    made=yes
+  done
+}
+
+# Begins the list of what is made, or goes on with the one that is there.
+adopt() {
+  ours && return 0
+  before=no
+  if earlier; then before=yes; fi
+  {
+    printf '%s\n' "$marker" "root $root"
+    [ "${made:-$before}" != yes ] || echo 'folder .'
+    if [ "$before" = yes ]; then
+      printf '%s\n' 'folder bin' 'folder etc' 'folder var' 'tree var/storage' 'tree var/queue' 'file etc/token' \
+        'file etc/environment' 'file bin/headgate-install'
+      for name in headgate-supervisor otelcol-contrib; do
+        printf '%s\n' "file bin/$name" "file bin/.$name.sha256"
+      done
+      for name in $state; do echo "file var/$name"; done
+      if [ "$(service_root)" = "$root" ]; then
+        echo "unit $(unit_file)"
+        # Only an account that was made for this folder has its home in it.
+        [ "$(home_of_account)" != "$root/var" ] || echo "user $account"
+      fi
+    fi
+  } >"$root/$listing.new"
+  mv -f "$root/$listing.new" "$root/$listing"
+}
+
+# record KIND NAME: before it is made, so that a run that is called off can be removed as well.
+record() {
+  grep -qxF "$1 $2" "$root/$listing" || echo "$1 $2" >>"$root/$listing"
+}
+
+make_folder() {
+  if [ -L "$root/$1" ] || [ ! -d "$root/$1" ]; then
+    [ ! -e "$root/$1" ] && [ ! -L "$root/$1" ] || fail "$root/$1 is not a folder, or a link to one; remove it first"
+    record folder "$1"
+    mkdir "$root/$1"
+  fi
+}
+
+# replace NEW NAME: put a file in the place of one under the root; never into a folder of that name.
+replace() {
+  [ -L "$root/$2" ] || [ ! -d "$root/$2" ] || fail "$root/$2 is a folder; remove it first"
+  # mv would put it into the folder that a link leads to.
+  [ ! -L "$root/$2" ] || rm -f "$root/$2"
+  mv -f "$1" "$root/$2"
+}
+
+# octal FILE: its entries, each ended by a NUL, one a line, with every byte as `printf %b` reads it.
+octal() {
+  od -An -v -to1 <"$1" | tr -d '\n' | sed 's/ 000/\
+/g' | sed 's/ /\\0/g'
+}
+
+# Adds to the variables those of the install before that this one does not name, and takes from all what this script
+# goes by as well.
+gather() {
+  if [ "$clear" = no ] && [ -f "$root/etc/environment" ]; then
+    mv "$variables" "$private/given"
+    octal "$root/etc/environment" >"$private/octal"
+    while IFS= read -r entry; do
+      # \0075 is `=`.
+      name=$(printf '%b' "${entry%%\\0075*}")
+      case $name in
+        HEADGATE_ENDPOINT | HEADGATE_DEPLOYMENT_ID | HEADGATE_FLEET_TOKEN | HEADGATE_FLEET_TOKEN_FILE) continue ;;
+        HEADGATE_COLLECTOR | HEADGATE_STORAGE) continue ;;
+      esac
+      case $names in
+        *" $name "*) continue ;;
+      esac
+      case $name in
+        HEADGATE_HEALTH_ENDPOINT) health=$(printf '%b' "${entry#*\\0075}") ;;
+        *) printf '%b\0' "$entry" ;;
+      esac
+    done <"$private/octal" >"$variables"
+    cat "$private/given" >>"$variables"
+  fi
+  health=${health:-127.0.0.1:13143}
+  octal "$variables" >"$private/octal"
+  while IFS= read -r entry; do
+    said=$(printf '%b' "$entry")
+    case $said in
+      # sudo keeps none of the caller's, and what the supervisor needs to get out this script needs as well.
+      HTTPS_PROXY=* | https_proxy=* | NO_PROXY=* | no_proxy=* | SSL_CERT_FILE=*) export "${said?}" ;;
+    esac
+  done <"$private/octal"
+  case $health in
+    :*) probe=127.0.0.1$health ;;
+    *) probe=$health ;;
+  esac
 }
 
 # place NAME FILE SHA256 PACKED ARGUMENT: fetch a program unless this very one is there, and try it before it replaces any.
@@ -165,23 +363,29 @@ place() {
   fi
   chmod 755 "$work/$name"
   "$work/$name" "$try" >/dev/null || fail "$name does not run on this host, from $root; nothing was changed"
+  record file "bin/$name"
+  record file "bin/.$name.sha256"
   # A program that runs cannot be written to, but it can be replaced.
-  mv -f "$work/$name" "$root/bin/$name"
-  printf '%s\n' "$sha256" >"$root/bin/.$name.sha256"
+  replace "$work/$name" "bin/$name"
+  printf '%s\n' "$sha256" >"$work/sha256"
+  replace "$work/sha256" "bin/.$name.sha256"
   changed=yes
 }
 
 # get URL FILE: for as long as anything arrives.
 get() {
-  curl -fsSL --retry 3 --connect-timeout 30 --speed-limit 1024 --speed-time 60 "$1" -o "$2"
+  case $1 in
+    https:*) set -- --proto =https --tlsv1.2 "$1" -o "$2" ;;
+    *) set -- "$1" -o "$2" ;;
+  esac
+  curl -fsSL --retry 3 --connect-timeout 30 --speed-limit 1024 --speed-time 60 "$@"
 }
 
-# Keeps a second run of this script out of the root, and clears away what a run that was killed has left there.
+# Keeps a second run of this script out of the root.
 alone() {
   command -v flock >/dev/null || return 0
   exec 9<"$root"
   flock -n 9 || fail "another run of this script is at work in $root"
-  rm -rf "$root"/.installing-*
 }
 
 checksum() {
@@ -198,10 +402,12 @@ checksum() {
 put() {
   new=$work/${1##*/}
   chmod "$2" "$new"
-  if cmp -s "$new" "$root/$1"; then
+  record file "$1"
+  if [ ! -L "$root/$1" ] && cmp -s "$new" "$root/$1"; then
     rm -f "$new"
+    chmod "$2" "$root/$1"
   else
-    mv -f "$new" "$root/$1"
+    replace "$new" "$1"
     changed=yes
   fi
 }
@@ -215,6 +421,14 @@ service_root() {
   sed -n 's/^Environment=HEADGATE_ROOT=//p' "$(unit_file)" 2>/dev/null || :
 }
 
+home_of_account() {
+  if command -v getent >/dev/null; then
+    getent passwd "$account" | cut -d : -f 6
+  else
+    sed -n "s/^$account:.*:\\([^:]*\\):[^:]*$/\\1/p" /etc/passwd
+  fi
+}
+
 # Where SELinux is in force, a service is let run from most places only what is labelled as a program.
 label() {
   command -v selinuxenabled >/dev/null && selinuxenabled || return 0
@@ -224,8 +438,11 @@ label() {
 }
 
 start_service() {
-  id "$account" >/dev/null 2>&1 || useradd --system --no-create-home --home-dir "$root/var" --shell /usr/sbin/nologin "$account"
-  chown -R "$account" "$root/etc" "$root/var"
+  if ! id "$account" >/dev/null 2>&1; then
+    useradd --system --no-create-home --home-dir "$root/var" --shell /usr/sbin/nologin "$account"
+    record user "$account"
+  fi
+  chown -R -h "$account" "$root/etc" "$root/var"
   cat >"$work/unit" <<UNIT
 [Unit]
 Description=Headgate supervisor and its OpenTelemetry Collector
@@ -273,6 +490,7 @@ UMask=0077
 WantedBy=multi-user.target
 UNIT
   chmod 644 "$work/unit"
+  record unit "$(unit_file)"
   if ! cmp -s "$work/unit" "$(unit_file)"; then
     mv -f "$work/unit" "$(unit_file)"
     changed=yes
@@ -294,9 +512,7 @@ start_process() {
     return
   fi
   stop_process
-  if [ -f "$root/var/supervisor.log" ]; then
-    mv -f "$root/var/supervisor.log" "$root/var/supervisor.log.1"
-  fi
+  [ ! -f "$root/var/supervisor.log" ] || replace "$root/var/supervisor.log" var/supervisor.log.1
   umask 077
   nohup "$root/bin/headgate-supervisor" --environment "$root/etc/environment" \
     </dev/null >>"$root/var/supervisor.log" 2>&1 9<&- &
@@ -368,24 +584,83 @@ stop_process() {
   rm -f "$root/var/supervisor.pid"
 }
 
+# Removes what the list of the folder names, and of folders those that are empty then.
 remove() {
-  [ ! -d "$root" ] || alone
-  if [ "$(service_root)" = "$root" ]; then
-    [ "$(id -u)" = 0 ] || fail "a service needs root to be removed; use sudo"
-    systemctl disable --now --quiet "$unit" || :
-    rm -f "$(unit_file)"
-    systemctl daemon-reload
-    if id "$account" >/dev/null 2>&1; then userdel "$account" || :; fi
+  if [ ! -e "$root" ]; then
+    # The folder may have been removed by hand, and its service not.
+    if [ "$(service_root)" = "$root" ]; then remove_service; fi
+    say "Nothing is installed in $root."
+    return
   fi
+  alone
+  ours || earlier || fail "$root was not made by an install of Headgate, so nothing in it is removed"
+  [ -w "$root" ] || fail "$root is another user's; run this as that user, or with sudo"
+  # Of an install from before there was a list.
+  adopt
+  if [ "$(service_root)" = "$root" ]; then remove_service; fi
   stop_process
-  # Only what this script made: another program may live under the same root.
-  for name in headgate-supervisor otelcol-contrib headgate-install; do
-    rm -f "$root/bin/$name" "$root/bin/.$name.sha256"
+  while IFS=' ' read -r kind name; do
+    case /$name/ in
+      */../* | */./* | *//*) continue ;;
+    esac
+    case $kind in
+      file) remove_file "$name" ;;
+      tree) remove_tree "$name" ;;
+    esac
+  done <"$root/$listing"
+  rm -rf "$root"/.installing-*
+  # What a supervisor that was killed was about to put into its place.
+  if inside var/; then rm -f "$root"/var/identity.json-* "$root"/var/validate-config-*.yaml; fi
+  # Whatever is still in them somebody else has put there.
+  for name in bin etc var; do
+    ! grep -qxF "folder $name" "$root/$listing" || rmdir "$root/$name" 2>/dev/null || :
   done
-  rm -f "$root/etc/token" "$root/etc/environment"
-  rm -rf "${root:?}/var" "$root"/.installing-*
-  rmdir "$root/bin" "$root/etc" "$root" 2>/dev/null || :
-  say "Removed from $root."
+  whole=no
+  if grep -qxF 'folder .' "$root/$listing"; then whole=yes; fi
+  rm -f "$root/$listing"
+  [ "$whole" = no ] || rmdir "$root" 2>/dev/null || :
+  if [ -e "$root" ] && ! unused; then
+    say "Removed from $root. What is still there is not of this install."
+  else
+    say "Removed from $root."
+  fi
+}
+
+# Whether the folders on the way to a name under the root are folders, and no links out of it.
+inside() {
+  on_the_way=''
+  left=$1
+  while [ "$left" != "${left#*/}" ]; do
+    on_the_way=$on_the_way/${left%%/*} left=${left#*/}
+    [ -d "$root$on_the_way" ] && [ ! -L "$root$on_the_way" ] || return 1
+  done
+}
+
+remove_file() {
+  inside "$1" || return 0
+  # A folder of that name is not ours.
+  if [ -L "$root/$1" ] || [ ! -d "$root/$1" ]; then rm -f "$root/$1"; fi
+}
+
+remove_tree() {
+  inside "$1" && [ -d "$root/$1" ] && [ ! -L "$root/$1" ] || return 0
+  while read -r _ _ _ _ at _; do
+    at=$(printf '%b' "$at")
+    case $at/ in
+      "$root/$1/"*) say "$at is another file system, so $root/$1 is left as it is."; return 0 ;;
+    esac
+  done </proc/self/mountinfo
+  rm -rf "${root:?}/${1:?}"
+}
+
+remove_service() {
+  [ "$(id -u)" = 0 ] || fail "a service needs root to be removed; use sudo"
+  systemctl disable --now --quiet "$unit" || :
+  rm -f "$(unit_file)"
+  systemctl daemon-reload
+  if grep -qsxF "user $account" "$root/$listing" || { [ ! -e "$root" ] && [ "$(home_of_account)" = "$root/var" ]; }; then
+    userdel "$account" || :
+  fi
 }
 
 say() {

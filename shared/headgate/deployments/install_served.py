@@ -15,7 +15,6 @@ from headgate.deployments.install_links import Link, Platform
 from headgate.deployments.install_releases import Artifact, ReleaseNotPublished
 from headgate.deployments.model import Deployment
 from headgate.fleets import service as fleets
-from headgate.fleets import tokens
 from headgate.fleets.model import Fleet, FleetTokenExpired
 
 OPAMP: Final = "/v1/opamp"
@@ -78,7 +77,7 @@ def script(link: Link) -> str:
 
 
 def values(link: Link) -> str:
-    """The chart's values of a checked link of Kubernetes, the fleet's token among them.
+    """The chart's values of a checked link of Kubernetes. No secret is among them: the line hands that to helm itself.
 
     Raises FleetNotFound, DeploymentNotFound, FleetTokenExpired, LinkExpired for a link from before a renewal: whoever
     has seen it shall not get the next token by it.
@@ -91,7 +90,6 @@ def values(link: Link) -> str:
         "role": group.role,
         "endpoint": fleets.endpoint() + OPAMP,
         "deploymentId": group.id,
-        "token": tokens.value_of(fleet.id, fleet.token_generation),
         "image": {"repository": repository, "tag": tag},
     }
     if group.replicas is not None:
