@@ -142,6 +142,8 @@ def _resource(template: Template, node: Any) -> str:
             return _arn(template, logical_id) + rest
         case {"Fn::Sub": str(text)} if ":states:" in text:
             return f"states:::{str(template.resolve(node)).rpartition(':')[2]}"
+        case {"Fn::Sub": str(text)} if ":lambda:" in text:
+            return f"lambda:::{str(template.resolve(node)).partition(':function:')[2]}"
     raise AssertionError(f"the resource {node} is not understood")
 
 

@@ -3,8 +3,6 @@
 from fastapi import Response
 from fastapi.responses import PlainTextResponse, RedirectResponse
 
-from headgate import checker
-from headgate.checker.limits import in_lambda
 from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
 from headgate.http.app import create_app, lambda_handler
 from headgate.http.credentials import Reader, SessionMember, Writer
@@ -84,7 +82,3 @@ def put_rules_by_hand(
 app = create_app("Headgate testing", [router, rules_router, by_hand, rule_pages.router])
 pages.install(app)
 handler = lambda_handler(app)
-
-if in_lambda():
-    # While the function still initialises, so that its first request finds a warm checker.
-    checker.warm()

@@ -1,8 +1,6 @@
 """The validation endpoints: whole configurations, and the OTTL in them."""
 
-from headgate import checker
 from headgate.checker import Asker
-from headgate.checker.limits import in_lambda
 from headgate.configurations.model import DISTRIBUTION, UnknownDistribution
 from headgate.http.app import create_app, lambda_handler
 from headgate.http.credentials import Reader
@@ -32,7 +30,3 @@ def lint(body: Lint, caller: Reader) -> LintResult:
 
 app = create_app("Headgate validation", [router])
 handler = lambda_handler(app)
-
-if in_lambda():
-    # While the function still initialises, so that its first request finds a warm checker.
-    checker.warm()

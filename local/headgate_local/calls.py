@@ -150,6 +150,9 @@ def _asked(function: str, model: OperationModel, params: Parameters) -> list[Cal
         case "stepfunctions":
             arn = str(params.get("stateMachineArn") or params.get("executionArn"))
             return [Call(function, f"states:{operation}", f"states:::{arn.rpartition(':')[2]}")]
+        case "lambda":
+            name = str(params["FunctionName"]).partition(":function:")[2]
+            return [Call(function, f"lambda:{operation}Function", f"lambda:::{name}")]
         case _:
             return [Call(function, f"{service}:{operation}", f"{service}:::{params.get('UserPoolId', '')}")]
 

@@ -4,16 +4,31 @@ from __future__ import annotations
 
 import threading
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypedDict
 
 from headgate.answers import only_whole
 
 if TYPE_CHECKING:
     from botocore.config import Config
+    from botocore.response import StreamingBody
     from mypy_boto3_cognito_idp import CognitoIdentityProviderClient
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_stepfunctions import SFNClient
+
+
+class InvokeResponse(TypedDict, total=False):
+    """What comes of an invocation: `FunctionError` where the function itself failed."""
+
+    FunctionError: str
+    Payload: StreamingBody
+
+
+class LambdaClient(Protocol):
+    """What is used of Lambda."""
+
+    def invoke(self, *, FunctionName: str, Payload: bytes, TenantId: str) -> InvokeResponse: ...
+
 
 # Making two clients at once from boto3's default session is not thread-safe.
 _making = threading.RLock()
@@ -39,10 +54,15 @@ def cognito() -> CognitoIdentityProviderClient:
         return _cognito()
 
 
+def functions() -> LambdaClient:
+    with _making:
+        return _functions()
+
+
 def forget_clients() -> None:
     """Make new clients at the next use, for a process whose AWS endpoint has changed."""
     with _making:
-        for made in (_dynamodb, _s3, _stepfunctions, _cognito):
+        for made in (_dynamodb, _s3, _stepfunctions, _cognito, _functions):
             made.cache_clear()
 
 
@@ -96,4 +116,15 @@ def _cognito() -> CognitoIdentityProviderClient:
 
     client = boto3.client("cognito-idp", config=_config())
     only_whole(client)
+    return client
+
+
+@cache
+def _functions() -> LambdaClient:
+    import boto3
+    from botocore.config import Config
+
+    # One try: what failed may have run for its whole time, and whoever asks knows how much is left.
+    patient = Config(read_timeout=24, retries={"mode": "standard", "total_max_attempts": 1})
+    client: LambdaClient = boto3.client("lambda", config=_config().merge(patient))
     return client

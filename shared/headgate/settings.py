@@ -18,6 +18,7 @@ class Settings:
     rate_limit_per_minute: int
     collector_version: str
     collectors_dir: str
+    checker_function: str
     state_machine_arn: str
     fleet_limit: int
     fleet_endpoint: str
@@ -43,6 +44,7 @@ def settings() -> Settings:
         rate_limit_per_minute=_whole_number("HEADGATE_RATE_LIMIT_PER_MINUTE", default=60, least=1),
         collector_version=env("HEADGATE_COLLECTOR_VERSION", "0.139.0"),
         collectors_dir=env("HEADGATE_COLLECTORS_DIR", "/opt/collectors"),
+        checker_function=env("HEADGATE_CHECKER_FUNCTION", ""),
         state_machine_arn=env("HEADGATE_STATE_MACHINE_ARN", ""),
         fleet_limit=_whole_number("HEADGATE_FLEET_LIMIT", default=25, least=0),
         fleet_endpoint=env("HEADGATE_FLEET_ENDPOINT", ""),

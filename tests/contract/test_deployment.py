@@ -1,12 +1,15 @@
 """What SAM builds is what runs: a valid template, and functions that start and answer from their built artefacts."""
 
+import base64
 import json
 import os
 import platform
+import random
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -14,10 +17,14 @@ from pathlib import Path
 import pytest
 
 from headgate import aws
+from headgate.checker import Asker
+from headgate.checker.function import CheckerFunction
 from headgate.flows import publish
 from headgate.identity import service as identity
 from headgate.settings import settings
 from headgate_local import aws_server, gallery, template
+from tests import lambda_invocations
+from tests.lambda_invocations import Answer, Invocations, answering
 from tests.lambda_runtime import LambdaFunction, http_event, started
 
 ROOT = Path(__file__).parents[2]
@@ -27,6 +34,7 @@ ARCHITECTURE = "arm64" if platform.machine() in ("arm64", "aarch64") else "x86_6
 FUNCTIONS = [function.logical_id for function in template.read().functions()]
 EVENTS = ROOT / "local" / "sam"
 API = "/api/v1/public/"
+CHECKER = "arn:aws:lambda:us-east-1:123456789012:function:headgate-checker:live"
 CONFIGURATION = (
     "receivers: {nop: }\nexporters: {nop: }\nservice: {pipelines: {logs: {receivers: [nop], exporters: [nop]}}}"
 )
@@ -39,6 +47,7 @@ class Deployed:
     artefacts: Path
     environment: dict[str, str]
     token: str
+    organization_id: str = ""
 
 
 def sam(*arguments: str | Path) -> str:
@@ -69,25 +78,51 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
         account = identity.create_service_account(organization.id, "ci")
         _, token = identity.create_token(organization.id, account.id, name="ci", access="read_write")
         environment |= {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
-        environment["HEADGATE_COLLECTORS_DIR"] = str(artefacts / "CollectorLayer" / "collectors")
         environment["TMPDIR"] = str(tmp_path_factory.mktemp("tmp"))
-        yield Deployed(artefacts, environment, token)
+        yield Deployed(artefacts, environment, token, organization.id)
     aws.forget_clients()
     settings.cache_clear()
 
 
-@pytest.fixture
-def function(deployed: Deployed, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[LambdaFunction]:
-    """The function of the test's parameter, started from its artefact."""
-    (found,) = (one for one in template.read().functions() if one.logical_id == request.param)
+@contextmanager
+def running(deployed: Deployed, logical_id: str, folder: Path, **variables: str) -> Iterator[LambdaFunction]:
+    """That function, started from its artefact."""
+    (found,) = (one for one in template.read().functions() if one.logical_id == logical_id)
+    folder.mkdir(exist_ok=True)
     with started(
         found.handler,
         code=deployed.artefacts / found.logical_id,
         layers=[deployed.artefacts / "PythonLayer"],
-        environment=deployed.environment,
-        folder=tmp_path,
-    ) as running:
-        yield running
+        environment=deployed.environment | variables,
+        folder=folder,
+    ) as function:
+        yield function
+
+
+@pytest.fixture(scope="module")
+def invocations(deployed: Deployed, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Invocations]:
+    """Lambda's Invoke, and behind it the checker's function with what template.yaml gives it, and no credential."""
+    folder = tmp_path_factory.mktemp("checker")
+    layer = deployed.artefacts / "CollectorLayer" / "collectors"
+    own = Deployed(deployed.artefacts, {"HEADGATE_COLLECTOR_VERSION": settings().collector_version}, "")
+    variables = {name: deployed.environment[name] for name in ("TMPDIR", "AWS_ENDPOINT_URL")}
+    with (
+        running(own, "CheckerFunction", folder, HEADGATE_COLLECTORS_DIR=str(layer), **variables) as function,
+        lambda_invocations.running(answering(function.invoke)) as served,
+    ):
+        yield served
+
+
+@pytest.fixture
+def function(
+    deployed: Deployed, invocations: Invocations, tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[LambdaFunction]:
+    """The function of the test's parameter, started from its artefact, beside the checker's."""
+    variables = {"AWS_ENDPOINT_URL_LAMBDA": invocations.url, "HEADGATE_CHECKER_FUNCTION": CHECKER}
+    if request.param == "CheckerFunction":
+        variables = {"HEADGATE_COLLECTORS_DIR": str(deployed.artefacts / "CollectorLayer" / "collectors")}
+    with running(deployed, request.param, tmp_path / "function", **variables) as found:
+        yield found
 
 
 def answer(function: LambdaFunction, event: dict[str, object]) -> tuple[object, dict[str, object]]:
@@ -110,6 +145,7 @@ def test_the_template_is_valid() -> None:
 # request, and something that is in it.
 ANSWERS = {
     "ApplicationFunction": (200, "Sign in"),
+    "CheckerFunction": (None, '"valid": true'),
     "ConfigurationsFunction": (201, '"latest_version":1'),
     "FirstOrganizationFunction": (None, "null"),
     "FleetsFunction": (200, '"items":[]'),
@@ -221,9 +257,78 @@ def test_a_configuration_is_stored_by_the_function(function: LambdaFunction, dep
 
 
 @pytest.mark.parametrize("function", ["ValidationFunction"], indirect=True)
-def test_the_layers_collector_gives_its_verdict_in_the_function(function: LambdaFunction, deployed: Deployed) -> None:
+def test_the_layers_collector_gives_its_verdict_in_a_function_of_its_own(
+    function: LambdaFunction, deployed: Deployed, invocations: Invocations
+) -> None:
     path = "/api/v1/public/validate"
+    before = len(invocations.invoked)
     good = answer(function, http_event("POST", path, token=deployed.token, body={"yaml": CONFIGURATION}))
     bad = answer(function, http_event("POST", path, token=deployed.token, body={"yaml": "receivers: {nope: }"}))
 
     assert (good[0], good[1]["valid"], bad[0], bad[1]["valid"]) == (200, True, 200, False)
+    organizations = {tenant for name, tenant, _ in invocations.invoked[before:] if name == CHECKER}
+    assert organizations == {deployed.organization_id}
+
+
+@pytest.mark.parametrize("function", ["ValidationFunction"], indirect=True)
+def test_a_version_that_the_layer_does_not_hold_is_422_and_lists_what_it_holds(
+    function: LambdaFunction, deployed: Deployed
+) -> None:
+    body = {"yaml": CONFIGURATION, "version": "0.1.2"}
+    status, problem = answer(function, http_event("POST", f"{API}validate", token=deployed.token, body=body))
+
+    assert (status, problem["code"]) == (422, "collector_version_not_installed")
+    assert problem["detail"] == f"Collector version 0.1.2 is not installed; installed: {settings().collector_version}"
+
+
+@pytest.mark.parametrize("function", ["ValidationFunction"], indirect=True)
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        Answer(b'{"errorType": "Runtime.ExitError"}', function_error="Unhandled"),
+        Answer(status=429, code="TooManyRequestsException"),
+        Answer(status=500, code="ServiceException"),
+        Answer(status=403, code="AccessDeniedException"),
+    ],
+    ids=["a crash", "throttled", "a fault of Lambda", "denied"],
+)
+def test_what_keeps_the_checker_from_answering_is_no_verdict(
+    function: LambdaFunction,
+    deployed: Deployed,
+    invocations: Invocations,
+    refusal: Answer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(invocations, "answer", lambda *_: refusal)
+    for path in ("validate", "ottl/lint"):
+        event = http_event("POST", f"{API}{path}", token=deployed.token, body={"yaml": CONFIGURATION})
+        status, problem = answer(function, event)
+
+        assert (status, problem["code"]) == (503, "not_checked")
+        assert str(problem["detail"]).endswith(" not checked" if path == "validate" else "nothing was checked")
+
+
+def test_a_question_too_large_for_an_invocation_is_fetched_by_the_checkers_function(
+    invocations: Invocations, deployed: Deployed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", invocations.url)
+    aws.forget_clients()
+    document = {"resourceLogs": [{"scopeLogs": [{"logRecords": [{"body": {"stringValue": noise(6_000_000)}}]}]}]}
+    rule = {"name": "any", "condition": "IsString(body)", "context": "log", "expect": "any", "min": None, "max": None}
+    before = len(invocations.invoked)
+
+    answered = CheckerFunction(CHECKER).call(
+        "evaluate",
+        {"signals": ["logs"], "rules": [rule], "documents": json.dumps(document), "tallies": None},
+        asker=Asker(deployed.organization_id, "run_1"),
+    )
+
+    assert [one["passed"] for one in answered["verdicts"]] == [True]  # type: ignore[index, attr-defined]
+    ((_, _, size),) = invocations.invoked[before:]
+    assert size < 10_000
+    assert aws.s3().list_objects_v2(Bucket=settings().bucket, Prefix="checks/")["KeyCount"] == 0
+
+
+def noise(size: int) -> str:
+    """Text that cannot be compressed to much less than itself."""
+    return base64.b64encode(random.Random(1).randbytes(size)).decode()

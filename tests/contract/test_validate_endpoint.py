@@ -105,13 +105,16 @@ def test_text_that_is_not_yaml_has_no_component_path(http: httpx.Client) -> None
     assert (error["code"], error["component_path"], error["line"]) == ("yaml_syntax", "", 2)
 
 
-def test_a_version_that_is_not_installed_is_not_checked(http: httpx.Client) -> None:
+def test_a_version_that_is_not_installed_is_422_and_lists_those_that_are(http: httpx.Client) -> None:
     answer = http.post("/validate", json={"yaml": VALID, "version": "0.1.2"})
 
-    assert answer.status_code == 503
+    assert answer.status_code == 422
     assert answer.headers["content-type"] == "application/problem+json"
-    assert answer.json()["detail"] == "Collector version 0.1.2 is not installed; the YAML was not checked"
-    assert "retry-after" in answer.headers
+    problem = answer.json()
+    assert problem["code"] == "collector_version_not_installed"
+    assert problem["detail"].startswith("Collector version 0.1.2 is not installed; installed: ")
+    assert "0.139.0" in problem["detail"]
+    assert problem["errors"][0]["loc"] == ["body", "version"]
 
 
 def test_a_read_only_token_may_validate(service: Service, http: httpx.Client) -> None:

@@ -21,16 +21,20 @@ from httpx2 import Response
 
 import run_steps.app
 from application import first_organization
-from headgate import aws, checker, clock
+from checker.app import handler
+from headgate import aws, checker, clock, engine
+from headgate.checker import Asker
 from headgate.flows import publish
 from headgate.identity import keys, member_store, sessions
 from headgate.identity import service as identity
 from headgate.identity.model import Member, Principal, User
 from headgate.ids import new_id
+from headgate.rules.model import Rule
 from headgate.runs import service as runs
 from headgate.settings import settings
 from headgate_local import calls, gallery, template, user_pool
 from headgate_local.service import functions
+from tests.lambda_invocations import Invocations, answering, running
 from tests.opamp_agent import Agent
 from web.visitor import SESSION_COOKIE
 
@@ -291,6 +295,52 @@ def test_somebody_with_an_account_is_invited_to_another_organization(people: Peo
     answer = people.ada.post("/api/v1/app/members", json={"email": "known@example.com", "role": "contributor"})
 
     assert answer.status_code == 201, answer.text
+
+
+@pytest.fixture
+def in_a_function(people: People, monkeypatch: pytest.MonkeyPatch) -> Iterator[Invocations]:
+    """The collector is asked as on AWS. Of a question that S3 keeps only the rule arrives: S3 is in this process."""
+    rule = {"name": "any", "condition": "true", "context": "log", "expect": "any", "min": None, "max": None}
+    request = {"signals": ["logs"], "rules": [rule], "documents": "", "tallies": None}
+    kept = {"op": "evaluate", "request": request, "organization_id": "org", "credential_id": "run"}
+    arn = f"arn:aws:lambda:us-east-1:123456789012:function:{template.read().name_of('CheckerFunction')}:live"
+    with running(answering(lambda event: handler(kept if "url" in event else event, None))) as served:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", served.url)
+        monkeypatch.setenv("HEADGATE_CHECKER_FUNCTION", arn)
+        settings.cache_clear()
+        yield served
+    monkeypatch.undo()
+    settings.cache_clear()
+
+
+def test_the_collector_is_asked_in_a_function_of_its_own(people: People, in_a_function: Invocations) -> None:
+    configuration = created(people.ann.post(f"{API}/configurations", json={"name": "Edge", "yaml": YAML}))
+    version = f"{API}/configurations/{configuration}/versions/1"
+    fleet = created(people.ann.post(f"{API}/fleets", json={"label": new_id("flt"), "type": "server-supervisor"}))
+    rules = {"signal_type": "logs", "rules": [{"name": "any", "condition": "true"}]}
+    group = {"name": "edge", "configuration_id": configuration, "version_number": 1}
+
+    answers = [
+        people.ann.post(f"{API}/validate", json={"yaml": YAML}),
+        people.ann.post(f"{API}/ottl/lint", json={"yaml": YAML}),
+        people.ann.patch(f"{version}?validate=true", json={"yaml": f"#\n{YAML}"}),
+        people.ann.put(f"{version}/validation-pipelines/logs", json=rules),
+        people.ann.post(f"{version}/publish"),
+        people.ann.post(f"{API}/fleets/{fleet}/deployments", json=group),
+    ]
+
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 200, 200, 201]
+    assert answers[-1].json()["warnings"] == []
+    assert len(in_a_function.invoked) >= 6
+
+
+def test_a_large_output_is_judged_in_a_function_of_its_own(in_a_function: Invocations) -> None:
+    output = base64.b64encode(random.Random(1).randbytes(6_000_000)).decode()
+    with calls.of("RunStepsFunction"):
+        engine.evaluate(["logs"], [Rule("any", "true", "log", "any")], output, asker=Asker(new_id("org"), "run_1"))
+
+    assert in_a_function.invoked[0][2] < 10_000
+    assert aws.s3().list_objects_v2(Bucket=settings().bucket, Prefix="checks/")["KeyCount"] == 0
 
 
 Answers = tuple[str, list[dict[str, str]]]

@@ -109,7 +109,7 @@ def test_a_context_of_another_signal_is_422(client: httpx.Client) -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"collector_version": "0.1.2"}, "collector 0.1.2 is not installed on the test runner"),
+        ({"collector_version": "0.1.2"}, "collector 0.1.2 is not installed on the test runner; installed: "),
         (
             {
                 "yaml": configuration(

@@ -44,14 +44,16 @@ def test_what_it_refuses_is_422_with_the_place_and_nothing_is_saved(client: http
     assert (after.json(), after.headers["etag"]) == (before.json(), before.headers["etag"])
 
 
-def test_a_collector_that_is_not_installed_is_503_and_nothing_is_saved(client: httpx.Client, draft: str) -> None:
+def test_a_collector_that_is_not_installed_is_422_and_nothing_is_saved(client: httpx.Client, draft: str) -> None:
     before = client.get(draft).json()
     response = client.patch(
         draft, params={"validate": "true"}, json={"yaml": GOOD + "#\n", "collector_version": "0.1.2"}
     )
 
-    assert response.status_code == 503
-    assert "not checked" in response.json()["detail"]
+    problem = response.json()
+    assert (response.status_code, problem["code"]) == (422, "collector_version_not_installed")
+    assert "0.139.0" in problem["detail"]
+    assert problem["errors"][0]["loc"] == ["body", "collector_version"]
     assert client.get(draft).json() == before
 
 

@@ -108,7 +108,7 @@ def test_what_was_made_under_a_key_and_is_gone_is_made_anew(bench: Bench) -> Non
 OUTAGES: Final = {
     "failed": CheckerFailed("The collector's checker died on it"),
     "busy": CheckerBusy("No checker was free in time"),
-    "not installed": NotInstalled("This collector is not here"),
+    "not installed": NotInstalled("0.139.0"),
     "killed": None,
 }
 # What an outage of the checker does not stop: a validation by the plain command, and an assignment, which says so.

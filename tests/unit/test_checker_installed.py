@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from headgate.checker.errors import NotInstalled
+from headgate.checker.errors import CheckerFailed, NotInstalled
 from headgate.checker.installed import Installed
 
 PROGRAM = b"#!/bin/sh\n" + bytes(range(256)) * 4096
@@ -42,7 +42,7 @@ def test_a_compressed_binary_is_unpacked_once_for_all_who_ask_at_once(layer: Pat
 def test_a_damaged_archive_leaves_nothing_behind(layer: Path, tmp_path: Path) -> None:
     (layer / "1.2.3" / "otelcol-contrib.zst").write_bytes(zstandard.compress(PROGRAM)[:-100] + b"x" * 100)
 
-    with pytest.raises(NotInstalled, match="could not be unpacked"):
+    with pytest.raises(CheckerFailed, match="could not be unpacked"):
         Installed(layer, tmp_path / "unpacked").binary("1.2.3")
 
     assert list((tmp_path / "unpacked" / "1.2.3").iterdir()) == []

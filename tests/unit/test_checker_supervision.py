@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate.checker import Checker, CheckerBusy, CheckerFailed, NoChecker, NotInstalled, Refused
+from headgate.checker import Asker, Checker, CheckerBusy, CheckerFailed, NoChecker, NotInstalled, Refused
 from headgate.checker.installed import Installed
 from headgate.checker.limits import MEBIBYTE, Limits
 from tests.askers import ASKER
@@ -196,11 +196,12 @@ def test_more_askers_than_processes_wait_their_turn(make_checker: MakeChecker) -
     checker = make_checker(replace(LIMITS, processes=2))
 
     def ask(number: int) -> object:
-        return checker.call("any", {"echo": number, "seconds": 0.005}, asker=ASKER)["echo"]
+        asker = Asker("org_1", f"tok_{number % 4}")
+        return checker.call("any", {"echo": number, "seconds": 0.005}, asker=asker)["echo"]
 
     with ThreadPoolExecutor(16) as askers:
         assert list(range(100)) == list(askers.map(ask, range(100)))
-    assert len(checker.pids()) == 2
+    wait_until(lambda: len(checker.pids()) == 2)
 
 
 def test_sixteen_askers_get_their_own_answers_while_processes_crash_and_wear_out(make_checker: MakeChecker) -> None:
@@ -209,7 +210,8 @@ def test_sixteen_askers_get_their_own_answers_while_processes_crash_and_wear_out
     def ask(number: int) -> object:
         what = "crash" if number % 23 == 0 else "answer"
         try:
-            return checker.call("any", {"do": what, "echo": number}, asker=ASKER)["echo"]
+            asker = Asker(f"org_{number % 2}", f"tok_{number % 8}")
+            return checker.call("any", {"do": what, "echo": number}, asker=asker)["echo"]
         except CheckerFailed:
             return "failed"
 
@@ -217,7 +219,6 @@ def test_sixteen_askers_get_their_own_answers_while_processes_crash_and_wear_out
         answers = list(askers.map(ask, range(300)))
 
     assert [number if number % 23 else "failed" for number in range(300)] == answers
-    wait_until(lambda: len(checker.pids()) == 2)
 
 
 def test_who_waits_too_long_for_a_free_process_is_told_so(make_checker: MakeChecker) -> None:
@@ -281,8 +282,8 @@ def test_warming_starts_the_processes_before_the_first_question(checker: Checker
 
 
 def test_closing_ends_every_process_and_its_folder(make_checker: MakeChecker) -> None:
-    checker = make_checker(replace(LIMITS, processes=2))
-    checker.warm()
+    checker = make_checker(replace(LIMITS, processes=2, spares=1))
+    pid_of(checker)
     wait_until(lambda: len(checker.pids()) == 2)
     pids = checker.pids()
     folders = [Path(f"/proc/{pid}/cwd").readlink() for pid in pids]

@@ -85,7 +85,7 @@ def test_nobody_undoes_a_deployment_by_asking_for_what_it_does_not_have(
         return {}
 
     def is_not_there(*_: object, **__: object) -> dict[str, object]:
-        raise NotInstalled("It is not installed")
+        raise NotInstalled("0.0.1", ("0.139.0",))
 
     monkeypatch.setattr(metrics, "of_request", tell)
     monkeypatch.setattr(validation.checker, "call", is_not_there)
@@ -97,7 +97,7 @@ def test_nobody_undoes_a_deployment_by_asking_for_what_it_does_not_have(
     http.post(f"{API}/validate", json={"yaml": "a: b"})
 
     # The last one is about the collector that has to be there.
-    assert told == [(503, False), (503, False), (503, True)]
+    assert told == [(422, True), (503, False), (503, True)]
 
 
 def test_what_is_no_fault_is_no_server_error() -> None:

@@ -8,7 +8,7 @@ import pytest
 from headgate import checker
 from headgate.settings import settings
 from headgate.validation import service as validation
-from headgate.validation.model import NotChecked, TooCostly, YamlInvalid
+from headgate.validation.model import CollectorVersionNotInstalled, NotChecked, TooCostly, YamlInvalid
 from tests.askers import ASKER
 from tests.unit.faulty import install
 
@@ -50,11 +50,21 @@ def test_what_is_too_costly_is_refused_at_once_and_its_field_named() -> None:
     assert [(error.loc, error.message) for error in raised.value.errors] == [(("body", "yaml"), "on command")]
 
 
-def test_a_version_that_is_not_installed_was_not_checked() -> None:
-    with pytest.raises(NotChecked) as raised:
+def test_a_version_that_is_not_installed_is_the_requests_fault_and_those_that_are_are_listed(tmp_path: Path) -> None:
+    install(tmp_path / "1.10.0")
+    (tmp_path / "1.9.9").mkdir()
+    with pytest.raises(CollectorVersionNotInstalled) as raised:
         validation.validate("answer/fine", "9.9.9", asker=ASKER)
 
-    assert raised.value.detail == "Collector version 9.9.9 is not installed; the YAML was not checked"
+    assert raised.value.detail == f"Collector version 9.9.9 is not installed; installed: {VERSION}, 1.10.0"
+    assert [error.loc for error in raised.value.errors] == [("body", "version")]
+
+
+def test_the_default_collector_that_is_not_there_is_an_outage(tmp_path: Path) -> None:
+    (tmp_path / VERSION / "otelcol-contrib").unlink()
+
+    with pytest.raises(NotChecked, match=r"is not installed; installed: none; the YAML was not checked"):
+        validation.validate("answer/fine", asker=ASKER)
 
 
 def test_variables_of_the_plain_command_are_named_and_missing_ones_warned_of() -> None:

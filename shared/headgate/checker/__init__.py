@@ -1,35 +1,53 @@
 """Asking the real collector: supervised `otelcol-contrib check` processes, and the plain command behind them.
 
+On AWS they are in a function of their own, which this asks.
+
     answer = checker.call("lint", {"yaml": text}, asker=Asker.of(caller))
 
 The processes of a version start at its first question, or at `warm()`.
 """
+
+from __future__ import annotations
 
 import atexit
 import threading
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from headgate.checker.asker import Asker
-from headgate.checker.errors import CheckerBusy, CheckerFailed, NoChecker, NotInstalled, Refused
+from headgate.checker.errors import (
+    CheckerBusy,
+    CheckerFailed,
+    CheckerUnreachable,
+    NoChecker,
+    NotInstalled,
+    Refused,
+)
 from headgate.checker.installed import Installed
 from headgate.checker.limits import default_limits
 from headgate.checker.plain import PlainVerdict
 from headgate.checker.supervisor import Checker
 from headgate.settings import settings
 
+if TYPE_CHECKING:
+    # It brings boto3, which the function that has the collectors does without.
+    from headgate.checker.function import CheckerFunction
+
 __all__ = [
     "Asker",
     "Checker",
     "CheckerBusy",
     "CheckerFailed",
+    "CheckerUnreachable",
     "NoChecker",
     "NotInstalled",
     "PlainVerdict",
     "Refused",
     "call",
     "close",
+    "installed",
     "of_this_process",
     "validate_plainly",
     "warm",
@@ -55,13 +73,31 @@ def _made() -> Checker:
 def call(
     op: str, request: Mapping[str, object], *, asker: Asker, version: str | None = None, timeout: float | None = None
 ) -> dict[str, object]:
-    """The result of one operation by the checker of this process; see `Checker.call` for what it raises."""
-    return of_this_process().call(op, request, asker=asker, version=version, timeout=timeout)
+    """The result of one operation; see `Checker.call` for what it raises."""
+    return _asked().call(op, request, asker=asker, version=version, timeout=timeout)
 
 
 def validate_plainly(yaml: str, env: dict[str, str], *, asker: Asker, version: str | None = None) -> PlainVerdict:
     """The verdict of that version's own `validate` command; see `Checker.validate_plainly` for what it raises."""
-    return of_this_process().validate_plainly(yaml, env, asker=asker, version=version)
+    return _asked().validate_plainly(yaml, env, asker=asker, version=version)
+
+
+def installed(*, asker: Asker) -> tuple[str, ...]:
+    """The installed versions, oldest first. Raises Unavailable."""
+    return _asked().installed(asker=asker)
+
+
+def _asked() -> Checker | CheckerFunction:
+    """The function that has the collectors, on AWS; the processes of this one elsewhere, and in that function."""
+    name = settings().checker_function
+    return _function(name) if name else of_this_process()
+
+
+@cache
+def _function(name: str) -> CheckerFunction:
+    from headgate.checker.function import CheckerFunction
+
+    return CheckerFunction(name)
 
 
 def warm() -> None:

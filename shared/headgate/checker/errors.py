@@ -22,6 +22,12 @@ class CheckerFailed(Unavailable):
     code = "checker_failed"
 
 
+class CheckerUnreachable(Unavailable):
+    """The function that has the collectors could not be asked, or what it answered is no answer."""
+
+    code = "checker_unreachable"
+
+
 class CheckerBusy(Unavailable):
     """No check process became free in time. Starting more would make it worse."""
 
@@ -35,6 +41,11 @@ class NoChecker(Unavailable):
 
 
 class NotInstalled(Unavailable):
-    """This collector version is not on this machine."""
+    """This collector version is not on this machine; `installed` are those that are, oldest first."""
 
     code = "collector_not_installed"
+
+    def __init__(self, version: str, installed: tuple[str, ...] = ()) -> None:
+        super().__init__(f"Collector version {version} is not installed; installed: {', '.join(installed) or 'none'}")
+        self.version = version
+        self.installed = installed

@@ -6,9 +6,10 @@ import tempfile
 import threading
 from pathlib import Path
 
-from headgate.checker.errors import NotInstalled
+from headgate.checker.errors import CheckerFailed, NotInstalled
 
 BINARY = "otelcol-contrib"
+_COMPRESSED = BINARY + ".zst"
 _VERSION = re.compile(r"(0|[1-9]\d{0,5})(\.(0|[1-9]\d{0,5})){2}", re.ASCII)
 
 
@@ -30,11 +31,20 @@ class Installed:
             plain = self._collectors / version / BINARY
             if plain.is_file():
                 return plain
-            compressed = plain.with_name(BINARY + ".zst")
+            compressed = plain.with_name(_COMPRESSED)
             if compressed.is_file():
                 with self._unpacking:
                     return _unpack(compressed, self._unpacked / version / BINARY)
-        raise NotInstalled(f"Collector version {version} is not installed")
+        raise NotInstalled(version, self.versions())
+
+    def versions(self) -> tuple[str, ...]:
+        """The versions that `binary` has one of, oldest first."""
+        found = [
+            one.name
+            for one in (self._collectors.iterdir() if self._collectors.is_dir() else ())
+            if _VERSION.fullmatch(one.name) and any((one / name).is_file() for name in (BINARY, _COMPRESSED))
+        ]
+        return tuple(sorted(found, key=lambda version: [int(part) for part in version.split(".")]))
 
 
 def _unpack(compressed: Path, binary: Path) -> Path:
@@ -51,7 +61,7 @@ def _unpack(compressed: Path, binary: Path) -> Path:
             os.fchmod(target.fileno(), 0o700)
         Path(part).rename(binary)  # so that nobody ever finds half a binary
     except (OSError, zstandard.ZstdError) as error:
-        raise NotInstalled(f"Collector version {binary.parent.name} could not be unpacked: {error}") from error
+        raise CheckerFailed(f"Collector version {binary.parent.name} could not be unpacked: {error}") from error
     finally:
         Path(part).unlink(missing_ok=True)
     return binary

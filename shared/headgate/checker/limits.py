@@ -10,6 +10,10 @@ MEBIBYTE = 1 << 20
 class Limits:
     """How many check processes there are, how long they may take and how much they may hold.
 
+    `processes` are asked at once by one organization, and by all together as many more as there are `spares`. A spare
+    is warm and has read nothing yet, for an organization that has no process. `queue_length` questions of a credential
+    may wait, each in a thread of the server's, which has 40.
+
     `start_seconds`, or twice `request_seconds`, stays below the 30 seconds after which API Gateway gives up, so that
     even a request that hung the checker and then the plain command is answered by us. (Nothing queues in Lambda.)
 
@@ -18,8 +22,10 @@ class Limits:
     """
 
     processes: int = 1
+    spares: int = 0
     start_seconds: float = 10.0
     queue_seconds: float = 5.0
+    queue_length: int = 8
     request_seconds: float = 10.0
     recycle_calls: int = 400
     recycle_bytes: int = 600 * MEBIBYTE
@@ -33,7 +39,10 @@ def in_lambda() -> bool:
 
 
 def default_limits() -> Limits:
-    """A Lambda instance has one request at a time, so one process; elsewhere one for each core."""
+    """A Lambda instance has one request at a time and one organization, so one process.
+
+    Elsewhere one for each core, and two at least: one credential has one less.
+    """
     if in_lambda():
         return Limits(processes=1)
-    return Limits(processes=os.cpu_count() or 1)
+    return Limits(processes=max(2, os.cpu_count() or 1), spares=1)

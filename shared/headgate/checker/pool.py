@@ -17,20 +17,30 @@ logger = logging.getLogger(__name__)
 class Pool:
     """Thread-safe. Everything slow, starting a process and ending one, happens in threads of its own.
 
-    A process is in `_serving` from being ready to being taken out, and in `_idle` too while nobody holds it. A worn
-    process (in `_worn`) goes on serving until its replacement is ready; then it is in `_leaving`, and whoever holds it
-    takes it out. A process that fails on a question is taken out at once and another is started for its place.
+    A process serves one organization from its first question on, in `_tenants`; one that is not there has read nothing
+    yet, and whoever has none takes it. A spare of those is kept ready, and the bound one that was idle for longest
+    leaves when there are more than `kept`.
+
+    A process is in `_serving` from being ready to being taken out, and in `_idle` too while nobody holds it, the last
+    one given back last. A worn process (in `_worn`) goes on serving until its replacement is ready; then it is in
+    `_leaving`, and whoever holds it takes it out. A process that fails on a question is taken out at once.
+
+    No more than `most` may ask at once (see `Turns`), so whoever asks finds a process or room for one.
     """
 
-    def __init__(self, binary: Path, limits: Limits) -> None:
+    def __init__(self, binary: Path, limits: Limits, *, most: int, kept: int) -> None:
         self._binary = binary
         self._limits = limits
+        self._most = most
+        self._kept = kept
         self._changed = threading.Condition()
         self._idle: list[Child] = []
         self._serving: set[Child] = set()
+        self._tenants: dict[Child, str] = {}
         self._worn: set[Child] = set()
         self._leaving: set[Child] = set()
         self._starting = 0
+        self._wanting = 0
         self._starts_failed = 0
         self._why_not_started = ""
         self._no_start_before = 0.0
@@ -52,18 +62,12 @@ class Pool:
         with self._changed:
             return bool(self._idle)
 
-    def ask(
-        self,
-        asker: Asker,  # noqa: ARG002  every process serves everyone still
-        op: str,
-        fields: Mapping[str, object],
-        seconds: float,
-    ) -> dict[str, object]:
-        """The result of one operation, by whichever process is free.
+    def ask(self, asker: Asker, op: str, fields: Mapping[str, object], seconds: float) -> dict[str, object]:
+        """The result of one operation, by a process of that organization.
 
         Raises Refused, CheckerFailed, CheckerBusy and NoChecker.
         """
-        child = self._take()
+        child = self._take(asker.organization_id)
         try:
             result = child.ask(op, fields, seconds)
         except Refused:
@@ -92,43 +96,64 @@ class Pool:
         for child in asked:
             child.interrupt()
 
-    def _take(self) -> Child:
-        deadline = time.monotonic() + self._limits.queue_seconds
+    def _take(self, organization_id: str) -> Child:
+        deadline = time.monotonic() + self._limits.start_seconds
         with self._changed:
             failed_before = self._starts_failed
-            while True:
-                if not self._has_checker:
-                    raise NoChecker("This collector has no check command")
-                if self._closed:
-                    raise CheckerFailed("The collector's checker is shut down")
-                # The last one given back first: the others stay young, so that they do not all wear out together.
-                while self._idle:
-                    child = self._idle.pop()
-                    if child.alive():
+            self._wanting += 1
+            try:
+                while True:
+                    if not self._has_checker:
+                        raise NoChecker("This collector has no check command")
+                    if self._closed:
+                        raise CheckerFailed("The collector's checker is shut down")
+                    if child := self._idle_for(organization_id):
                         return child
+                    if self._starts_failed == failed_before:
+                        self._start_missing()
+                    if not self._starting and not self._may_serve(organization_id):
+                        raise CheckerFailed(f"The collector's checker {self._why_not_started}")
+                    left = deadline - time.monotonic()
+                    if left <= 0:
+                        raise CheckerBusy(f"The checker was busy for {self._limits.start_seconds:g} s")
+                    self._changed.wait(left)
+            finally:
+                self._wanting -= 1
+                self._start_missing()
+
+    def _may_serve(self, organization_id: str) -> bool:
+        return any(self._tenants.get(child) in (organization_id, None) for child in self._serving)
+
+    def _idle_for(self, organization_id: str) -> Child | None:
+        """A process of that organization, else one that has read nothing, which is its own from now on.
+
+        Of several the last one given back: the others stay young, so that they do not all wear out together.
+        """
+        for wanted in (organization_id, None):
+            for child in [one for one in reversed(self._idle) if self._tenants.get(one) == wanted]:
+                if not child.alive():
                     logger.warning("checker_died_idle pid=%d", child.pid)
                     self._take_out(child)
-                if self._starts_failed == failed_before:
-                    self._start_missing()
-                if not self._serving and not self._starting:
-                    raise CheckerFailed(f"The collector's checker {self._why_not_started}")
-                left = deadline - time.monotonic()
-                if left <= 0:
-                    raise CheckerBusy(f"The checker was busy for {self._limits.queue_seconds:g} s")
-                self._changed.wait(left)
+                    continue
+                self._idle.remove(child)
+                self._tenants[child] = organization_id
+                return child
+        return None
 
     def _give_back(self, child: Child) -> None:
         with self._changed:
             if child in self._leaving or child not in self._serving:
                 self._take_out(child)
-                return
-            self._idle.append(child)
-            usage = child.usage
-            is_worn = usage.calls >= self._limits.recycle_calls or usage.rss_bytes >= self._limits.recycle_bytes
-            if is_worn and child not in self._worn and self._may_start():
-                self._worn.add(child)
-                self._start(replacing=child)
-            self._changed.notify()
+            else:
+                self._idle.append(child)
+                usage = child.usage
+                is_worn = usage.calls >= self._limits.recycle_calls or usage.rss_bytes >= self._limits.recycle_bytes
+                if is_worn and child not in self._worn and self._may_start():
+                    self._worn.add(child)
+                    self._start(replacing=child)
+                if len(self._tenants) > self._kept:
+                    self._retire_one()
+            self._changed.notify_all()
 
     def _drop(self, child: Child) -> None:
         with self._changed:
@@ -145,11 +170,26 @@ class Pool:
             self._serving.discard(child)
             self._worn.discard(child)
             self._leaving.discard(child)
+            self._tenants.pop(child, None)
             if child in self._idle:
                 self._idle.remove(child)
 
+    def _retire_one(self) -> bool:
+        """End the bound process that was idle for longest. Returns False where each one is asked."""
+        for child in self._idle:
+            if child in self._tenants:
+                self._take_out(child)
+                return True
+        return False
+
     def _start_missing(self) -> None:
-        while len(self._serving) + self._starting < self._limits.processes and self._may_start():
+        """Have as many unread processes as are waited for, and at least the spares."""
+        unread = sum(child not in self._tenants for child in self._idle) + self._starting
+        wanted = max(self._limits.spares, self._wanting, 0 if self._serving else 1)
+        for _ in range(wanted - unread):
+            full = len(self._serving) + self._starting >= self._most + self._limits.spares
+            if not self._may_start() or (full and not self._retire_one()):
+                return
             self._start(replacing=None)
 
     def _may_start(self) -> bool:
@@ -176,7 +216,7 @@ class Pool:
                 self._leaving.add(replacing)
                 if replacing in self._idle:
                     self._take_out(replacing)
-            self._changed.notify()
+            self._changed.notify_all()
 
     def _not_started(self, error: NoChecker | ProcessFailed, replacing: Child | None) -> None:
         with self._changed:

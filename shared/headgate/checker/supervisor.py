@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from headgate.checker.asker import Asker
-from headgate.checker.errors import NotInstalled
+from headgate.checker.errors import CheckerFailed, NotInstalled
 from headgate.checker.installed import Installed
 from headgate.checker.limits import Limits
 from headgate.checker.plain import PlainCommand, PlainVerdict
 from headgate.checker.pool import Pool
+from headgate.checker.turns import Turns
 
 
 class Checker:
@@ -21,7 +22,8 @@ class Checker:
         self._installed = installed
         self._default_version = default_version
         self._limits = limits
-        self._plain = PlainCommand(limits)
+        self._turns = Turns(limits)
+        self._plain = PlainCommand(dataclasses.replace(limits, processes=self._turns.total))
         self._pools: dict[Path, Pool] = {}
         self._pools_lock = threading.Lock()
 
@@ -43,18 +45,26 @@ class Checker:
         Raises Refused when the operation answers with an error, and as kinds of Unavailable: NotInstalled, NoChecker,
         CheckerBusy, and CheckerFailed when the process died on it or took longer than `timeout` seconds.
         """
-        return self._pool(version).ask(asker, op, fields, self._limits.request_seconds if timeout is None else timeout)
+        pool = self._pool(version)
+        with self._turns.turn(asker):
+            return pool.ask(asker, op, fields, self._limits.request_seconds if timeout is None else timeout)
 
     def validate_plainly(
         self,
         yaml: str,
         env: dict[str, str],
         *,
-        asker: Asker,  # noqa: ARG002  a fresh process needs none
+        asker: Asker,
         version: str | None = None,
     ) -> PlainVerdict:
         """The verdict of that version's own `validate` command. Raises NotInstalled, CheckerBusy and CheckerFailed."""
-        return self._plain.validate(self._installed.binary(version or self._default_version), yaml, env)
+        binary = self._installed.binary(version or self._default_version)
+        with self._turns.turn(asker):
+            return self._plain.validate(binary, yaml, env)
+
+    def installed(self, *, asker: Asker) -> tuple[str, ...]:  # noqa: ARG002  the same to everyone
+        """The installed versions, oldest first."""
+        return self._installed.versions()
 
     def pids(self) -> list[int]:
         """The default version's processes that serve now."""
@@ -64,6 +74,10 @@ class Checker:
         """Whether a process of the default version waits for a question."""
         return self._pool(None).has_idle()
 
+    def waiting(self) -> int:
+        """The questions that wait for their turn, of any version."""
+        return self._turns.waiting()
+
     def close(self) -> None:
         """End every process."""
         with self._pools_lock:
@@ -72,14 +86,18 @@ class Checker:
             pool.close()
 
     def _warm(self) -> None:
-        with contextlib.suppress(NotInstalled):
+        with contextlib.suppress(NotInstalled, CheckerFailed):
             self._pool(None).warm()
 
     def _pool(self, version: str | None) -> Pool:
         binary = self._installed.binary(version or self._default_version)
         with self._pools_lock:
             if binary not in self._pools:
-                is_default = version in (None, self._default_version)
-                limits = self._limits if is_default else dataclasses.replace(self._limits, processes=1)
-                self._pools[binary] = Pool(binary, limits)
+                most = self._turns.total
+                if version in (None, self._default_version):
+                    self._pools[binary] = Pool(binary, self._limits, most=most, kept=most)
+                else:
+                    # Seldom asked, so it keeps one process warm and none in reserve.
+                    limits = dataclasses.replace(self._limits, spares=0)
+                    self._pools[binary] = Pool(binary, limits, most=most, kept=1)
             return self._pools[binary]

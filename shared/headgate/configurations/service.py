@@ -146,7 +146,8 @@ def edit(
     """Change a draft; with `validate`, only if the collector accepts the result.
 
     Raises ConfigurationNotFound, VersionNotFound, NotTheOwner, VersionIsPublished, VersionChanged,
-    validation's YamlInvalid, and Unavailable when it could not be checked; nothing is saved then.
+    validation's YamlInvalid, TooCostly and CollectorVersionNotInstalled, and Unavailable when it could not be checked;
+    nothing is saved then.
     """
 
     def once() -> Version:

@@ -23,7 +23,7 @@ from headgate.ids import is_id, new_id
 from headgate.paging import Slice
 from headgate.races import settle
 from headgate.validation import service as validation
-from headgate.validation.model import Finding, NotChecked, TooCostly
+from headgate.validation.model import CollectorVersionNotInstalled, Finding, NotChecked, TooCostly
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +174,6 @@ def _check(caller: Caller, version: Version | None) -> Check:
         return Check()
     try:
         result = validation.validate(version.yaml or "", version.collector_version, asker=Asker.of(caller))
-    except (NotChecked, TooCostly) as error:
+    except (NotChecked, TooCostly, CollectorVersionNotInstalled) as error:
         return Check(not_checked=error.detail)
     return Check(result.errors, result.warnings)

@@ -3,12 +3,11 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from headgate import aws, clock, engine, errors, metrics
+from headgate import aws, checker, clock, engine, errors, metrics
 from headgate.checker import Asker
 from headgate.configurations import service as configurations
 from headgate.configurations.model import DISTRIBUTION, UnknownDistribution
@@ -86,12 +85,14 @@ def start(caller: Caller, asked: Start) -> Run:
     asker = Asker.of(caller)
     source = _source(caller, asked)
     rules = _rules(asked)
+    version = asked.collector_version or source.collector_version
     refusal: str | None = None
     signals: tuple[Signal, ...] = (asked.signal_type,)
     try:
         prepared = engine.prepare(source.yaml, asked.target_pipeline, asked.signal_type, asked.sample, asker=asker)
         signals = tuple(prepared.signals)
         engine.require_compilable(signals, [one.rule for one in rules], asker=asker)
+        refusal = _not_installed(version, asker)
     except engine.Unpreparable as problem:
         raise problem.as_invalid() from problem
     except engine.RunRefused as refused:
@@ -99,9 +100,6 @@ def start(caller: Caller, asked: Start) -> Run:
     except errors.Unavailable as outage:
         outage.so("no test run was made, try again shortly")
         raise
-    version = asked.collector_version or source.collector_version
-    if refusal is None and not _is_installed(version):
-        refusal = f"collector {version} is not installed on the test runner"
     at = clock.now()
     run = Run(
         id=new_id("run", at),
@@ -198,10 +196,14 @@ def _rules(asked: Start) -> tuple[RunRule, ...]:
     return tuple(RunRule(one.rule, one.api_owned) for one in saved.rules)
 
 
-def _is_installed(version: str) -> bool:
-    """The test runner's collectors are those of the layer, compressed there, or of the folder on this machine."""
-    binary = Path(settings().collectors_dir, version, "otelcol-contrib")
-    return binary.is_file() or binary.with_name(binary.name + ".zst").is_file()
+def _not_installed(version: str, asker: Asker) -> str | None:
+    """Why that collector cannot run: the test runner has those that judge here. Raises Unavailable."""
+    if version == settings().collector_version:
+        return None
+    installed = checker.installed(asker=asker)
+    if version in installed:
+        return None
+    return f"collector {version} is not installed on the test runner; installed: {', '.join(installed)}"
 
 
 def _launch(run: Run, yaml: str, sample: str) -> None:

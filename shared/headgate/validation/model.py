@@ -116,6 +116,15 @@ class TooCostly(Invalid):
         super().__init__(message, [FieldError(("body", "yaml"), message)])
 
 
+class CollectorVersionNotInstalled(Invalid):
+    """The request names a collector that this deployment does not have; the message lists those that it has."""
+
+    code = "collector_version_not_installed"
+
+    def __init__(self, message: str, field: str) -> None:
+        super().__init__(message, [FieldError(("body", field), message)])
+
+
 class YamlInvalid(Invalid):
     """The collector does not accept the YAML; `errors` are its findings."""
 

@@ -13,6 +13,7 @@ from headgate.settings import settings
 from headgate.validation import plain
 from headgate.validation.model import (
     DISTRIBUTION,
+    CollectorVersionNotInstalled,
     Finding,
     LintResult,
     NotChecked,
@@ -27,12 +28,18 @@ ExpressionKind = Literal["conditions", "statements", "value_expressions"]
 
 
 def validate(
-    yaml: str, version: str | None = None, env: Mapping[str, str] | None = None, *, asker: Asker
+    yaml: str,
+    version: str | None = None,
+    env: Mapping[str, str] | None = None,
+    *,
+    asker: Asker,
+    version_field: str = "version",
 ) -> ValidationResult:
     """The verdict of `otelcol-contrib validate` of that version (the default collector's without one).
 
-    `env` supplies the values of `${env:NAME}`; the collector has no other variables. Raises NotChecked when there is no
-    verdict: that version is not installed, no process was free in time, or both ways of asking failed; and TooCostly.
+    `env` supplies the values of `${env:NAME}`; the collector has no other variables. Raises
+    CollectorVersionNotInstalled, about that field of the request, and TooCostly; and NotChecked when there is no
+    verdict: the default collector is not there, no process was free in time, or both ways of asking failed.
     """
     version = version or settings().collector_version
     variables = dict(env or {})
@@ -48,15 +55,15 @@ def validate(
             metrics.count("CheckerFallbacks")
             return _ask_plainly(yaml, version, variables, asker)
     except Unavailable as error:
-        outage = NotChecked(f"{error.detail}; the YAML was not checked")
         # The default collector has to be there; any other version is what somebody named.
-        outage.no_fault = isinstance(error, NotInstalled) and version != settings().collector_version
-        raise outage from error
+        if isinstance(error, NotInstalled) and version != settings().collector_version:
+            raise CollectorVersionNotInstalled(error.detail, version_field) from error
+        raise NotChecked(f"{error.detail}; the YAML was not checked") from error
 
 
 def require_valid(yaml: str, version: str, *, asker: Asker) -> None:
-    """Raises YamlInvalid when that collector does not accept the YAML, TooCostly, and NotChecked on an outage."""
-    result = validate(yaml, version, asker=asker)
+    """Raises YamlInvalid when that collector does not accept the YAML, and what `validate` does."""
+    result = validate(yaml, version, asker=asker, version_field="collector_version")
     if not result.valid:
         raise YamlInvalid(result.errors)
 

@@ -1,0 +1,82 @@
+"""The function that has the collectors, and the only one: here strangers' text is read, so there is nothing to steal.
+
+Its role may write its log and nothing else, its environment names no table, bucket or key, and AWS gives each
+organization an execution environment of its own. It answers `{"result": …}` or `{"error": {"kind", "code", "message",
+"installed"}}`; see headgate.checker.function, which asks it.
+"""
+
+from collections.abc import Mapping
+from typing import Final, TypeAlias
+
+from checker.parcel import fetched
+from headgate import checker
+from headgate.checker import Asker, CheckerBusy, CheckerFailed, NoChecker, NotInstalled, Refused, messages
+from headgate.checker.limits import in_lambda
+from headgate.checker.messages import Message
+from headgate.errors import Unavailable
+
+_LONGEST_SECONDS: Final = 20.0
+_KINDS: Final[tuple[tuple[type[Unavailable], str], ...]] = (
+    (NotInstalled, "not_installed"),
+    (NoChecker, "no_checker"),
+    (CheckerBusy, "busy"),
+    (CheckerFailed, "failed"),
+)
+
+Answer: TypeAlias = dict[str, object]
+
+
+def handler(event: Message, context: object) -> Answer:
+    """Answer one question. Raises ValueError for what is none, and OSError when its text could not be fetched."""
+    if "url" in event:
+        # Nothing that has read a stranger's text is left to see how the next one is fetched.
+        checker.close()
+        event = fetched(str(event["url"]))
+    question = messages.unpacked(event)
+    asker = Asker(str(question["organization_id"]), str(question["credential_id"]))
+    tenant = getattr(context, "tenant_id", None)
+    if tenant not in (None, "", asker.organization_id):
+        raise ValueError("the question is of another organization than the execution environment")
+    answer = messages.packed(_answer(question, asker))
+    if messages.size(answer) > messages.LARGEST_INVOCATION:
+        return _error("failed", "", "The collector's answer is too large")
+    return answer
+
+
+def _answer(question: Message, asker: Asker) -> Answer:
+    try:
+        return {"result": _result(question, asker)}
+    except Refused as refused:
+        return _error("refused", refused.code, refused.message)
+    except Unavailable as error:
+        kind = next((name for one, name in _KINDS if isinstance(error, one)), "failed")
+        if isinstance(error, NotInstalled):
+            return _error(kind, error.version, error.detail, *error.installed)
+        return _error(kind, error.code, error.detail)
+
+
+def _result(question: Message, asker: Asker) -> Mapping[str, object]:
+    collectors = checker.of_this_process()
+    request = question["request"]
+    if not isinstance(request, dict):
+        raise ValueError("a question has a request")
+    version = None if question.get("version") is None else str(question["version"])
+    match question["op"]:
+        case "installed":
+            return {"versions": list(collectors.installed(asker=asker))}
+        case "validate_plainly":
+            verdict = collectors.validate_plainly(str(request["yaml"]), request["env"], asker=asker, version=version)
+            return {"valid": verdict.valid, "message": verdict.message}
+        case op:
+            seconds = question.get("timeout")
+            timeout = min(float(seconds), _LONGEST_SECONDS) if isinstance(seconds, int | float) else None
+            return collectors.call(str(op), request, asker=asker, version=version, timeout=timeout)
+
+
+def _error(kind: str, code: str, message: str, *installed: str) -> Answer:
+    return {"error": {"kind": kind, "code": code, "message": message, "installed": list(installed)}}
+
+
+if in_lambda():
+    # While the function still initialises, so that its first question finds a warm collector.
+    checker.warm()

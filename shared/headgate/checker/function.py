@@ -1,0 +1,179 @@
+"""The collector in a Lambda function of its own, where there is nothing to steal; its handler is functions/checker."""
+
+from __future__ import annotations
+
+import json
+import logging
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Final
+
+from botocore.exceptions import BotoCoreError, ClientError, ReadTimeoutError
+
+from headgate import aws
+from headgate.aws import InvokeResponse
+from headgate.checker import messages
+from headgate.checker.asker import Asker
+from headgate.checker.errors import (
+    CheckerBusy,
+    CheckerFailed,
+    CheckerUnreachable,
+    NoChecker,
+    NotInstalled,
+    Refused,
+)
+from headgate.checker.messages import Malformed, Message
+from headgate.checker.plain import PlainVerdict
+from headgate.errors import Unavailable
+from headgate.settings import settings
+
+logger = logging.getLogger(__name__)
+
+PREFIX: Final = "checks/"
+"""Of the objects that hold questions too large for an invocation."""
+_LINK_SECONDS: Final = 60
+_TRIES: Final = 2
+_PAUSE_SECONDS: Final = 0.2
+_BUSY: Final = ("TooManyRequestsException", "EC2ThrottledException", "ThrottlingException")
+_PASSING: Final = (*_BUSY, "ServiceException", "ResourceNotReadyException", "500", "502", "503", "504")
+
+
+class CheckerFunction:
+    """Asks the function of that name or ARN, for each organization in an execution environment of its own.
+
+    It raises what `Checker` raises, and CheckerUnreachable for what goes wrong on the way: nothing was checked then.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def call(
+        self,
+        op: str,
+        fields: Mapping[str, object],
+        *,
+        asker: Asker,
+        version: str | None = None,
+        timeout: float | None = None,
+    ) -> dict[str, object]:
+        """The result of one operation; see `Checker.call`."""
+        question = {"op": op, "request": dict(fields), "version": version, "timeout": timeout, **asdict(asker)}
+        return _result(self._ask(question, asker))
+
+    def validate_plainly(
+        self, yaml: str, env: dict[str, str], *, asker: Asker, version: str | None = None
+    ) -> PlainVerdict:
+        """The plain command's verdict; see `Checker.validate_plainly`."""
+        match self.call("validate_plainly", {"yaml": yaml, "env": env}, asker=asker, version=version):
+            case {"valid": bool(valid), "message": str(message)}:
+                return PlainVerdict(valid, message)
+        raise CheckerUnreachable("The collector's function gave no proper verdict")
+
+    def installed(self, *, asker: Asker) -> tuple[str, ...]:
+        """The installed versions."""
+        match self.call("installed", {}, asker=asker):
+            case {"versions": list(versions)}:
+                return tuple(str(one) for one in versions)
+        raise CheckerUnreachable("The collector's function did not say what is installed")
+
+    def _ask(self, question: Message, asker: Asker) -> Message:
+        body = json.dumps(messages.packed(question)).encode()
+        if len(body) <= messages.LARGEST_INVOCATION:
+            return self._invoked(body, asker)
+        key = _stored(body)
+        try:
+            return self._invoked(json.dumps({"url": _link(key)}).encode(), asker)
+        finally:
+            _remove(key)
+
+    def _invoked(self, body: bytes, asker: Asker) -> Message:
+        response = self._invoke(body, asker)
+        if "FunctionError" in response:
+            raise CheckerUnreachable("The collector's function failed")
+        try:
+            return messages.unpacked(messages.parsed(_whole(response)))
+        except Malformed as malformed:
+            raise CheckerUnreachable(f"The collector's function answered {malformed}") from malformed
+
+    def _invoke(self, body: bytes, asker: Asker) -> InvokeResponse:
+        tries = _TRIES
+        while True:
+            tries -= 1
+            try:
+                return aws.functions().invoke(FunctionName=self._name, Payload=body, TenantId=asker.organization_id)
+            except ReadTimeoutError as error:
+                # A second try would take as long, and whoever asked would have gone.
+                raise CheckerUnreachable("The collector's function did not answer in time") from error
+            except BotoCoreError as error:
+                logger.warning("checker_function_unreachable error=%s", type(error).__name__)
+                if not tries:
+                    raise CheckerUnreachable("The collector's function could not be reached") from error
+            except ClientError as error:
+                code = error.response["Error"]["Code"]
+                logger.warning("checker_function_refused code=%s", code)
+                if code not in _PASSING or not tries:
+                    raise _refusal(code) from error
+            time.sleep(_PAUSE_SECONDS)
+
+
+def _refusal(code: str) -> Unavailable:
+    if code in _BUSY:
+        return CheckerBusy("The collector's function is busy")
+    return CheckerUnreachable("The collector's function could not be asked")
+
+
+def _result(answer: Message) -> dict[str, object]:
+    match answer:
+        case {"result": dict(result)}:
+            return result
+        case {"error": {"kind": "refused", "code": str(code), "message": str(message)}}:
+            raise Refused(code, message)
+        case {"error": {"kind": "busy", "message": str(message)}}:
+            raise CheckerBusy(message)
+        case {"error": {"kind": "no_checker", "message": str(message)}}:
+            raise NoChecker(message)
+        case {"error": {"kind": "not_installed", "code": str(version), "installed": list(installed)}}:
+            raise NotInstalled(version, tuple(str(one) for one in installed))
+        case {"error": {"kind": "failed", "message": str(message)}}:
+            raise CheckerFailed(message)
+    raise CheckerUnreachable("The collector's function gave no proper answer")
+
+
+def _whole(response: InvokeResponse) -> bytes:
+    """The answer's bytes. Raises CheckerUnreachable for more than an invocation carries, and for a part of one."""
+    most = messages.LARGEST_INVOCATION + (1 << 20)
+    try:
+        text = response["Payload"].read(most + 1)
+        # Only a read that finds the end looks whether all has come.
+        text += response["Payload"].read(1)
+    except (BotoCoreError, OSError) as error:
+        raise CheckerUnreachable("The collector's function broke off its answer") from error
+    if len(text) > most:
+        raise CheckerUnreachable(f"The collector's function answered more than {most} bytes")
+    return text
+
+
+def _stored(body: bytes) -> str:
+    """Keep a question that is too large to travel by itself. Returns its key; raises CheckerUnreachable."""
+    key = PREFIX + secrets.token_hex(16)
+    try:
+        aws.s3().put_object(Bucket=settings().bucket, Key=key, Body=body)
+    except (BotoCoreError, ClientError) as error:
+        raise CheckerUnreachable("The text is too large to be sent to the collector just now") from error
+    return key
+
+
+def _link(key: str) -> str:
+    return aws.s3().generate_presigned_url(
+        "get_object", Params={"Bucket": settings().bucket, "Key": key}, ExpiresIn=_LINK_SECONDS
+    )
+
+
+def _remove(key: str) -> None:
+    try:
+        aws.s3().delete_object(Bucket=settings().bucket, Key=key)
+    except (BotoCoreError, ClientError):
+        # The bucket's lifecycle removes it within a day or two.
+        logger.warning("checker_question_left key=%s", key)

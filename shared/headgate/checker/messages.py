@@ -1,0 +1,92 @@
+"""Questions to the checker's function and its answers, as they travel; and the judgement of what a collector sent.
+
+An answer was made where strangers' text is read. So it is bounded in bytes and depth before anything looks at it, and
+its shape is the business of whoever asked.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+import zlib
+from collections.abc import Mapping
+from typing import Final, TypeAlias, cast
+
+Message: TypeAlias = Mapping[str, object]
+
+LARGEST_INVOCATION: Final = 5_000_000
+"""In bytes. AWS carries 6 MB, in either direction."""
+MOST_BYTES: Final = 32 << 20
+"""Of a message unpacked."""
+DEEPEST: Final = 64
+_MOST_BRACKETS: Final = 2_000_000
+_COMPRESSED_FROM: Final = 32_768
+_FAST: Final = 3
+
+# A string that never ends goes to the end of the text: to look for its end again from each quote in it takes time that
+# grows with the square.
+_STRINGS: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
+_NOT_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
+
+
+class Malformed(Exception):
+    """It is not a message: too large, too deep, or not JSON. The text says which, without quoting it."""
+
+
+class TooLarge(Malformed):
+    """It is larger than it may be."""
+
+
+def parsed(text: bytes) -> Message:
+    """The JSON object that `text` holds. Raises Malformed, also for one that is deeper than any of ours."""
+    _require_shallow(text)
+    try:
+        message = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Malformed("what is not JSON") from error
+    if not isinstance(message, dict):
+        raise Malformed("what is not an object")
+    return cast("Message", message)
+
+
+def packed(message: Message) -> dict[str, object]:
+    """What travels: the message itself, or `{"gz": …}` of a larger one."""
+    text = json.dumps(message, separators=(",", ":")).encode()
+    if len(text) < _COMPRESSED_FROM:
+        return dict(message)
+    return {"gz": base64.b64encode(zlib.compress(text, _FAST)).decode()}
+
+
+def size(envelope: Message) -> int:
+    """In bytes, as it travels."""
+    return len(json.dumps(envelope).encode())
+
+
+def unpacked(envelope: Message) -> Message:
+    """The message of what travelled. Raises Malformed."""
+    compressed = envelope.get("gz")
+    if compressed is None:
+        return envelope
+    if not isinstance(compressed, str):
+        raise Malformed("an envelope without a text")
+    try:
+        reader = zlib.decompressobj()
+        text = reader.decompress(base64.b64decode(compressed, validate=True), MOST_BYTES)
+    except (ValueError, binascii.Error, zlib.error) as error:
+        raise Malformed("what cannot be unpacked") from error
+    if not reader.eof:
+        raise TooLarge(f"more than {MOST_BYTES} bytes" if reader.unconsumed_tail else "a part of a message")
+    return parsed(text)
+
+
+def _require_shallow(text: bytes) -> None:
+    brackets = _STRINGS.sub(b"", text).translate(None, _NOT_BRACKETS)
+    if len(brackets) > _MOST_BRACKETS:
+        raise Malformed("too many lists and objects")
+    depth = 0
+    for one in brackets:
+        depth += 1 if one in b"[{" else -1
+        if depth > DEEPEST:
+            raise Malformed(f"what is nested deeper than {DEEPEST} levels")

@@ -1,0 +1,192 @@
+"""No process that has read one organization's text ever reads another's, and no credential keeps the others waiting."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from headgate.checker import Asker, Checker, CheckerBusy, CheckerFailed
+from headgate.checker.installed import Installed
+from headgate.checker.limits import MEBIBYTE, Limits
+from headgate.checker.turns import Turns
+from tests.unit.faulty import install
+
+VERSION = "1.2.3"
+LIMITS = Limits(
+    processes=2,
+    spares=1,
+    start_seconds=60,
+    queue_seconds=60,
+    queue_length=100,
+    request_seconds=60,
+    recycle_calls=1000,
+    recycle_bytes=100 * MEBIBYTE,
+    kill_bytes=300 * MEBIBYTE,
+    answer_bytes=4 * MEBIBYTE,
+    retry_start_seconds=0,
+)
+ANN = Asker("org_a", "tok_ann")
+ALF = Asker("org_a", "tok_alf")
+BOB = Asker("org_b", "tok_bob")
+CLO = Asker("org_c", "tok_clo")
+
+MakeChecker = Callable[[Limits], Checker]
+
+
+@pytest.fixture
+def make_checker(tmp_path: Path) -> Iterator[MakeChecker]:
+    install(tmp_path / VERSION)
+    made: list[Checker] = []
+
+    def make(limits: Limits) -> Checker:
+        made.append(Checker(Installed(tmp_path), VERSION, limits))
+        return made[-1]
+
+    yield make
+    for checker in made:
+        checker.close()
+
+
+def pid_of(checker: Checker, asker: Asker) -> object:
+    return checker.call("any", {}, asker=asker)["pid"]
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    while not true():
+        time.sleep(0.005)
+
+
+def test_each_organization_has_a_process_of_its_own_and_keeps_it(make_checker: MakeChecker) -> None:
+    checker = make_checker(LIMITS)
+    first = {asker: pid_of(checker, asker) for asker in (ANN, BOB)}
+
+    assert first[ANN] != first[BOB]
+    assert {asker: pid_of(checker, asker) for asker in (ANN, BOB)} == first
+    assert pid_of(checker, ALF) == first[ANN]
+
+
+@pytest.mark.parametrize("limits", [LIMITS, Limits(start_seconds=60, queue_seconds=60)], ids=["here", "in Lambda"])
+def test_no_process_ever_serves_two_organizations(make_checker: MakeChecker, limits: Limits) -> None:
+    """In Lambda there is one process, where an execution environment should ever see a second organization."""
+    checker = make_checker(replace(limits, recycle_calls=20, queue_length=100))
+    served: list[tuple[object, str]] = []
+
+    def ask(number: int) -> None:
+        asker = Asker(f"org_{number * 7 % 5}", f"tok_{number % 11}")
+        do = "crash" if number % 17 == 0 else "answer"
+        try:
+            served.append((checker.call("any", {"do": do}, asker=asker)["pid"], asker.organization_id))
+        except CheckerFailed:
+            assert do == "crash"
+
+    with ThreadPoolExecutor(12) as askers:
+        list(askers.map(ask, range(60)))
+
+    assert len(served) == 56
+    assert {pid for pid, _ in served} == {pid for pid, _ in set(served)}
+    assert len(set(served)) == len({pid for pid, _ in served})
+
+
+def test_a_spare_that_has_read_nothing_waits_for_another_organization(make_checker: MakeChecker) -> None:
+    checker = make_checker(LIMITS)
+    of_ann = pid_of(checker, ANN)
+    wait_until(lambda: len(checker.pids()) == 2)
+    (spare,) = set(checker.pids()) - {of_ann}
+
+    assert pid_of(checker, BOB) == spare
+    wait_until(lambda: len(checker.pids()) == 3)
+
+
+def test_the_process_that_was_idle_for_longest_leaves(make_checker: MakeChecker) -> None:
+    checker = make_checker(LIMITS)
+    organizations = [Asker(f"org_{number}", f"tok_{number}") for number in range(6)]
+    first = [pid_of(checker, asker) for asker in organizations]
+    wait_until(lambda: len(checker.pids()) == 4)
+
+    assert set(first[3:]) < set(checker.pids())
+    assert pid_of(checker, organizations[-1]) == first[-1]
+    assert pid_of(checker, organizations[0]) != first[0]
+
+
+def test_another_credential_and_another_organization_are_served_while_one_asks_without_end(
+    make_checker: MakeChecker,
+) -> None:
+    checker = make_checker(LIMITS)
+    others: list[int] = []
+    with ThreadPoolExecutor(24) as threads:
+        # Each would hold a process until it is killed.
+        hanging = [threads.submit(checker.call, "any", {"do": "hang"}, asker=ANN) for _ in range(6)]
+        wait_until(lambda: checker.waiting() == 5)
+
+        for asker in (BOB, ALF, CLO) * 10:
+            others.append(int(str(checker.call("any", {"echo": 1}, asker=asker)["echo"])))
+
+        assert not any(one.done() for one in hanging)
+        assert checker.waiting() == 5
+        checker.close()
+    assert others == [1] * 30
+    assert all(isinstance(one.exception(), CheckerFailed) for one in hanging)
+
+
+def test_many_credentials_of_one_organization_leave_a_process_to_others(make_checker: MakeChecker) -> None:
+    checker = make_checker(LIMITS)
+    with ThreadPoolExecutor(24) as threads:
+        for number in range(10):
+            threads.submit(checker.call, "any", {"do": "hang"}, asker=Asker("org_a", f"tok_{number}"))
+        wait_until(lambda: checker.waiting() == 8)
+
+        assert [checker.call("any", {"echo": number}, asker=BOB)["echo"] for number in range(20)] == list(range(20))
+        checker.close()
+
+
+def test_turns_go_round_among_credentials() -> None:
+    turns = Turns(Limits(processes=1, queue_seconds=60, queue_length=100))
+    order: list[str] = []
+
+    def ask(asker: Asker) -> None:
+        with turns.turn(asker):
+            order.append(asker.credential_id)
+
+    with ThreadPoolExecutor(24) as threads, turns.turn(CLO):
+        for number, asker in enumerate([ANN] * 6 + [BOB] * 2 + [ALF] * 2, start=1):
+            threads.submit(ask, asker)
+            wait_until(lambda number=number: turns.waiting() == number)  # type: ignore[misc]
+
+    assert order == ["tok_ann", "tok_bob", "tok_alf", "tok_ann", "tok_bob", "tok_alf", *["tok_ann"] * 4]
+
+
+def test_the_queue_of_one_credential_is_bounded_and_nobody_elses_is_shorter_for_it() -> None:
+    turns = Turns(Limits(processes=1, queue_seconds=60, queue_length=3))
+    let_go = threading.Event()
+
+    def ask(asker: Asker) -> None:
+        with turns.turn(asker):
+            let_go.wait(60)
+
+    with ThreadPoolExecutor(24) as threads:
+        waiting = [threads.submit(ask, ANN) for _ in range(4)]
+        wait_until(lambda: turns.waiting() == 3)
+
+        with pytest.raises(CheckerBusy, match="3 questions of this credential wait"), turns.turn(ANN):
+            pass
+
+        waiting += [threads.submit(ask, BOB) for _ in range(3)]
+        wait_until(lambda: turns.waiting() == 6)
+        let_go.set()
+        assert [one.result() for one in waiting] == [None] * 7
+    assert turns.waiting() == 0
+
+
+def test_a_turn_that_did_not_come_in_time_leaves_no_place_behind() -> None:
+    turns = Turns(Limits(processes=1, queue_seconds=0.05))
+    with turns.turn(ANN):
+        with pytest.raises(CheckerBusy, match="busy for"), turns.turn(BOB):
+            pass
+        assert turns.waiting() == 0
+
+    with turns.turn(BOB):
+        pass
