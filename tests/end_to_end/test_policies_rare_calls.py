@@ -308,9 +308,11 @@ def in_a_function(people: People, monkeypatch: pytest.MonkeyPatch) -> Iterator[I
         monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", served.url)
         monkeypatch.setenv("HEADGATE_CHECKER_FUNCTION", arn)
         settings.cache_clear()
+        aws.forget_clients()
         yield served
     monkeypatch.undo()
     settings.cache_clear()
+    aws.forget_clients()
 
 
 def test_the_collector_is_asked_in_a_function_of_its_own(people: People, in_a_function: Invocations) -> None:
