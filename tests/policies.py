@@ -16,6 +16,7 @@ _FORMS = {
     "AWS::S3::Bucket": "s3:::{name}",
     "AWS::Serverless::StateMachine": "states:::{name}",
     "AWS::Cognito::UserPool": "cognito-idp:::{name}",
+    "AWS::Logs::LogGroup": "logs:::{name}",
 }
 
 Roles = Mapping[str, Sequence[Statement]]

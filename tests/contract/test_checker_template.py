@@ -51,6 +51,7 @@ def test_the_checkers_role_writes_its_log_and_may_do_nothing_else(resources: dic
     assert "ManagedPolicyArns" not in role
     assert statements(resources, "CheckerFunction") == [
         {
+            "Sid": "ItsLog",
             "Effect": "Allow",
             "Action": ["logs:CreateLogStream", "logs:PutLogEvents"],
             "Resource": {"Fn::GetAtt": ["CheckerLog", "Arn"]},
