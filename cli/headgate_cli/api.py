@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from headgate_cli import VERSION
+from headgate_cli.answers import MOST_LINKED_BYTES, Answer, fetch
 from headgate_cli.errors import Failed, NotAuthenticated, Unreachable
-from headgate_cli.output import printable
+from headgate_cli.foreign import quoted
 
 if TYPE_CHECKING:
-    import httpx
-
     from headgate_cli.login.credentials import Credential
 
 Entity = Mapping[str, object]
@@ -24,6 +23,10 @@ Entity = Mapping[str, object]
 # API Gateway answers within 30 s.
 _SECONDS: Final = 35.0
 _PAGE: Final = 100
+# Of a list that has no end, or that repeats itself: more than any organization holds.
+_MOST_PAGES: Final = 1_000
+_MOST_OF_A_LIST: Final = 64 * 1_048_576
+_LONGEST_CURSOR: Final = 4_096
 # Of waiting for the rate limit's next minute; the limit is per minute, so a third refusal is something else.
 _WAITS: Final = 3
 _LONGEST_WAIT: Final = 120
@@ -47,8 +50,7 @@ class ServerError(Failed):
         # The one error that is all of the detail, which begins with where in the request it is: said once.
         alone = len(errors) == 1 and detail.endswith(str(errors[0].get("message")))
         lines = places if alone and places else [detail, *places]
-        # It may quote what somebody else wrote.
-        super().__init__(printable("\n  ".join(lines)))
+        super().__init__("\n  ".join(map(quoted, lines)))
         self.status = status
         self.code = code
         self.detail = detail
@@ -71,55 +73,69 @@ class Api:
             raise click.UsageError(f"{credential.url} is no address of a server: {error}") from error
 
     def get(self, path: str, **parameters: str | int) -> Entity:
-        return _entity(self._send("GET", path, parameters=parameters))
+        return self._entity(self._send("GET", path, parameters=parameters))
 
     def text(self, path: str) -> str:
         """A plain text answer, as it is; one that is too large for an answer, from where the server sends us."""
-        response = self._send("GET", path, may_redirect=True)
-        if response.has_redirect_location:
-            response = self._linked(response.headers["Location"])
-        return response.content.decode(errors="replace")
+        answer = self._send("GET", path, may_redirect=True)
+        if answer.leads_to:
+            answer = self._linked(answer.leads_to)
+        return answer.content.decode(errors="replace")
 
     def items(self, path: str) -> Iterator[Entity]:
-        """All entries of a list, page by page."""
-        cursor = ""
-        while True:
-            page = self.get(path, limit=_PAGE, **({"cursor": cursor} if cursor else {}))
+        """All entries of a list, page by page. Raises Unreachable for a list without an end."""
+        cursor, seen, size = "", set[str](), 0
+        for _ in range(_MOST_PAGES):
+            answer = self._send("GET", path, parameters={"limit": _PAGE} | ({"cursor": cursor} if cursor else {}))
+            page = self._entity(answer)
             yield from entities(page, "items")
-            cursor = optional(page, "next_cursor")
+            cursor, size = optional(page, "next_cursor"), size + len(answer.content)
             if not cursor:
                 return
+            if cursor in seen or len(cursor) > _LONGEST_CURSOR or size > _MOST_OF_A_LIST:
+                break
+            seen.add(cursor)
+        raise Unreachable(f"{self.url} answers with a list that does not end")
 
     def create(self, path: str, body: Mapping[str, object]) -> Entity:
         """A POST that makes something: repeated after a cut connection, it still makes it once."""
-        return _entity(self._send("POST", path, body, {"Idempotency-Key": str(uuid.uuid4())}))
+        return self._entity(self._send("POST", path, body, {"Idempotency-Key": str(uuid.uuid4())}))
 
     def post(self, path: str, body: Mapping[str, object] | None = None) -> Entity:
-        return _entity(self._send("POST", path, body))
+        return self._entity(self._send("POST", path, body))
 
     def put(self, path: str, body: Mapping[str, object]) -> Entity:
-        return _entity(self._send("PUT", path, body))
+        return self._entity(self._send("PUT", path, body))
 
     def patch(self, path: str, body: Mapping[str, object], *, if_match: str = "", **parameters: str) -> Entity:
         headers = {"If-Match": if_match} if if_match else {}
-        return _entity(self._send("PATCH", path, body, headers, parameters))
+        return self._entity(self._send("PATCH", path, body, headers, parameters))
 
     def get_with_etag(self, path: str) -> tuple[Entity, str]:
         """An entity, and the ETag to give back as `if_match`."""
-        response = self._send("GET", path)
-        return _entity(response), response.headers.get("ETag", "")
+        answer = self._send("GET", path)
+        return self._entity(answer), answer.headers.get("ETag", "")
 
-    def _linked(self, url: str) -> httpx.Response:
+    def _entity(self, answer: Answer) -> Entity:
+        entity = answer.entity()
+        if entity is None:
+            raise Unreachable(f"{self.url} does not answer as a Headgate server")
+        return entity
+
+    def _linked(self, url: str) -> Answer:
         """What a link of the server's leads to. The link is the key: the credential is for the server alone."""
         import httpx
 
+        if self.url.startswith("https://") and not url.startswith("https://"):
+            raise Unreachable(f"{self.url} sends to an address without https://")
         try:
-            response = httpx.get(url, timeout=_SECONDS)
+            with httpx.Client(timeout=_SECONDS) as elsewhere:
+                answer = fetch(elsewhere, "GET", url, most=MOST_LINKED_BYTES)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise Unreachable(f"what {self.url} keeps elsewhere cannot be fetched: {error}") from error
-        if not response.is_success:
-            raise Failed(f"what {self.url} keeps elsewhere cannot be fetched: status {response.status_code}")
-        return response
+            raise Unreachable(f"what {self.url} keeps elsewhere cannot be fetched: {quoted(str(error))}") from error
+        if not answer.succeeded:
+            raise Failed(f"what {self.url} keeps elsewhere cannot be fetched: status {answer.status}")
+        return answer
 
     def _send(
         self,
@@ -130,84 +146,65 @@ class Api:
         parameters: Mapping[str, str | int] | None = None,
         *,
         may_redirect: bool = False,
-    ) -> httpx.Response:
+    ) -> Answer:
         """Raises ServerError, NotAuthenticated, Unreachable."""
         import httpx
 
         repeatable = method in ("GET", "PUT") or "Idempotency-Key" in (headers or {})
         for tries_left in range(_WAITS, -1, -1):
             try:
-                response = self._http.request(
-                    method, path, json=body, headers=dict(headers or {}), params=dict(parameters or {})
+                answer = fetch(
+                    self._http, method, path, json=body, headers=dict(headers or {}), params=dict(parameters or {})
                 )
             except (httpx.RemoteProtocolError, httpx.ReadError) as error:
                 # The connection was cut: the answer is lost, not what was asked for.
                 if repeatable and tries_left:
                     continue
-                raise Unreachable(f"{self.url} hung up without an answer: {error or type(error).__name__}") from error
-            except httpx.HTTPError as error:
+                reason = quoted(str(error)) or type(error).__name__
+                raise Unreachable(f"{self.url} hung up without an answer: {reason}") from error
+            except (httpx.HTTPError, httpx.InvalidURL) as error:
+                # An id that is none makes a path that is none.
                 raise Unreachable(_unreached(self.url, error)) from error
-            if response.status_code == 429 and tries_left:
-                _wait(response)
+            if answer.status == 429 and tries_left:
+                _wait(answer)
                 continue
-            if response.status_code == 409 and tries_left and _problem(response).get("code") == _UNDER_WAY:
+            if answer.status == 409 and tries_left and (answer.entity() or {}).get("code") == _UNDER_WAY:
                 time.sleep(_PAUSE)
                 continue
             break
-        if response.is_success or (may_redirect and response.has_redirect_location):
-            return response
-        raise _refusal(self.url, response, self._source)
+        if answer.succeeded or (may_redirect and answer.leads_to):
+            return answer
+        raise _refusal(self.url, answer, self._source)
 
 
-def _wait(response: httpx.Response) -> None:
-    told = response.headers.get("Retry-After", "")
-    seconds = min(float(told), _LONGEST_WAIT) if told.isdigit() else 5.0
+def _wait(answer: Answer) -> None:
+    told = answer.headers.get("Retry-After", "")
+    seconds = min(float(told), _LONGEST_WAIT) if told.isascii() and told.isdigit() else 5.0
     click.echo(f"headgate: over the request limit; going on in {math.ceil(seconds)} s", err=True)
     time.sleep(seconds)
 
 
-def _problem(response: httpx.Response) -> Entity:
-    """The answer as RFC 9457 has it; empty where it is none."""
-    try:
-        content = response.json()
-    except ValueError:
-        return {}
-    return content if isinstance(content, dict) else {}
-
-
 def _unreached(url: str, error: Exception) -> str:
-    reason = str(error) or type(error).__name__
+    reason = quoted(str(error)) or type(error).__name__
     if "SSL: WRONG_VERSION_NUMBER" in reason:
         return f"cannot reach {url}: what answers there does not speak TLS; is it http://?"
     return f"cannot reach {url}: {reason}. Is this its address, and is it running?"
 
 
-def _refusal(url: str, response: httpx.Response, source: str) -> Failed:
-    problem = _problem(response)
+def _refusal(url: str, answer: Answer, source: str) -> Failed:
+    problem = answer.entity() or {}
     if "detail" not in problem:
-        return Unreachable(
-            f"{url} answered {response.status_code} and is no Headgate server, or something stands before it"
-        )
+        return Unreachable(f"{url} answered {answer.status} and is no Headgate server, or something stands before it")
     detail, code = str(problem["detail"]), str(problem.get("code", ""))
-    if response.status_code == 401 or code in _CREDENTIAL_CODES:
-        return NotAuthenticated(printable(detail), f"{url} was asked with {source}" if source else "")
-    return ServerError(response.status_code, code, detail, entities(problem, "errors"))
+    if answer.status == 401 or code in _CREDENTIAL_CODES:
+        return NotAuthenticated(quoted(detail), f"{url} was asked with {source}" if source else "")
+    return ServerError(answer.status, code, detail, entities(problem, "errors"))
 
 
 def _line_of(error: Entity) -> str:
     location = error.get("loc")
     where = ".".join(str(part) for part in location[1:]) if isinstance(location, list) else ""
-    return f"{where}: {error['message']}" if where else str(error["message"])
-
-
-def _entity(response: httpx.Response) -> Entity:
-    try:
-        content = response.json()
-    except ValueError:
-        content = None
-    if not isinstance(content, dict):
-        raise Unreachable(f"{response.url} does not answer as a Headgate server")
-    return content
+    return f"{where}: {error.get('message')}" if where else str(error.get("message"))
 
 
 def text(entity: Entity, name: str) -> str:

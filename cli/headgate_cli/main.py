@@ -23,7 +23,7 @@ _COMMANDS: Final = {
     "test": ("headgate_cli.runs.commands:test", "Run pipeline tests and look at them."),
     "rules": ("headgate_cli.rules.commands:rules", "Read and save the rules of a version's pipelines."),
     "fleet": ("headgate_cli.fleets.commands:fleet", "Work with fleets of collectors."),
-    "deployment": ("headgate_cli.fleets.deployments:deployment", "Say what each group of a fleet runs."),
+    "deployment": ("headgate_cli.fleets.deployments:deployment", "Say what each group of a fleet is assigned."),
     "flow": ("headgate_cli.flows.commands:flow", "Browse the gallery of flows, and start from one."),
     "completion": ("headgate_cli.completion:completion", "Print the completion script of a shell."),
 }

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
+import os
 import shutil
+import stat
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,13 +13,12 @@ from typing import Final
 
 import click
 
+from headgate_cli.errors import Failed
+from headgate_cli.foreign import command, harmless, harmless_json, holds_command, printable
+
 _GAP: Final = "  "
 # Narrower than this a column says nothing.
 _NARROWEST: Final = 8
-# As `click.style` writes it: all of an escape that these commands print themselves.
-_STYLE: Final = re.compile(r"(\x1b\[(?:0|1|3[1-6])m)")
-# JSON escapes the first control characters only; a terminal takes U+009B for the beginning of an escape, too.
-_UNESCAPED: Final = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 # Unicode's marks that stand on or around the character before.
 _NO_CELL: Final = ("Mn", "Me")
 
@@ -40,7 +40,7 @@ def dump(value: object) -> None:
 
 def tell_json(written: str) -> None:
     """The same for what is JSON already."""
-    click.echo(_UNESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", written))
+    click.echo(harmless_json(written))
 
 
 def cells(text: str) -> int:
@@ -51,29 +51,25 @@ def cells(text: str) -> int:
     )
 
 
-def printable(text: str) -> str:
-    """Without what would drive a terminal: texts come from other people. Line ends and tabs stay."""
-    return "".join(one if one.isprintable() or one in "\n\t" else "�" for one in text)
-
-
-def harmless(text: str) -> str:
-    """The same with colours, which are our own."""
-    return "".join(part if _STYLE.fullmatch(part) else printable(part) for part in _STYLE.split(text))
-
-
-def one_line(text: str) -> str:
-    """A name within a sentence. With a line end in it, it could say what we did not, to CI's log readers above all."""
-    return "".join(one if one.isprintable() else "�" for one in text)
+def print_commands(lines: Iterable[str]) -> None:
+    """Commands to GitHub's runner, whose data are escaped already."""
+    for line in lines:
+        click.echo(command(line))
 
 
 def print_text(content: str) -> None:
-    """A text that is the result: byte for byte in a pipe, harmless on a terminal."""
+    """A text that is the result: byte for byte in a pipe, harmless on a terminal.
+
+    Raises Failed where a workflow's log may get it, and would take a line of it for a command.
+    """
     if sys.stdout.isatty():
         click.echo(printable(content), nl=False)
         return
+    if _may_be_obeyed() and holds_command(content):
+        raise Failed("the workflow's log would take a line of this text for a command: write it to a file by `> FILE`")
     # Not by click, which takes out of a pipe what looks like colour.
     sys.stdout.flush()
-    sys.stdout.buffer.write(content.encode())
+    sys.stdout.buffer.write(content.encode(errors="replace"))
     sys.stdout.buffer.flush()
 
 
@@ -86,9 +82,9 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, nothing:
     widths = [max(map(cells, column)) for column in zip(headings, *texts, strict=True)]
     if sys.stdout.isatty():
         widths = _fitting(widths, shutil.get_terminal_size().columns)
-    click.echo(click.style(_row(headings, widths), bold=True))
+    tell(click.style(_row(headings, widths), bold=True))
     for row in texts:
-        click.echo(_row(row, widths))
+        tell(_row(row, widths))
 
 
 def diff(before: str, after: str, names: tuple[str, str]) -> bool:
@@ -98,10 +94,16 @@ def diff(before: str, after: str, names: tuple[str, str]) -> bool:
     lines = list(
         _diff_lines(difflib.unified_diff(before.splitlines(keepends=True), after.splitlines(keepends=True), *names))
     )
-    for line in map(printable, lines) if sys.stdout.isatty() else lines:
+    for line in map(harmless, lines) if sys.stdout.isatty() or _may_be_obeyed() else lines:
         colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
         click.echo(click.style(line, fg=colour, bold=line.startswith(("+++", "---"))))
     return bool(lines)
+
+
+def _may_be_obeyed() -> bool:
+    """Whether a runner reads what is printed, or may: a step's log is a pipe, and what `>` opens is a file."""
+    in_workflow = os.environ.get("GITHUB_ACTIONS") or os.environ.get("TF_BUILD")
+    return bool(in_workflow) and not stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
 
 
 def since(timestamp: str) -> str:

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from headgate_cli.errors import Failed
+from headgate_cli.foreign import one_line, quoted
 
+_MOST_MERGED: Final = 200_000
 SIGNALS: Final = ("logs", "metrics", "traces")
 
 
@@ -15,16 +17,28 @@ def parse(content: str, called: str) -> object:
     # Only now: no other command needs it.
     import yaml
 
+    class Loader(yaml.SafeLoader):
+        """Merges (`<<`) of merges can double at each line; a file of rules has none."""
+
+        merged = 0
+
+        def flatten_mapping(self, node: yaml.MappingNode) -> None:
+            super().flatten_mapping(node)
+            self.merged += len(node.value)
+            if self.merged > _MOST_MERGED:
+                raise yaml.YAMLError("its merges grow without bound")
+
     try:
-        return yaml.safe_load(content)
+        return yaml.load(content, Loader)  # noqa: S506  a safe one
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
         # "expected a single document in the stream", "but found another document"
         words = [error.context, error.problem] if (error.problem or "").startswith("but ") else [error.problem]
-        raise Failed(f"{called}{where}: {', '.join(word for word in words if word)}") from error
+        said = ", ".join(word for word in words if word)
+        raise Failed(f"{one_line(called)}{where}: {quoted(said)}") from error
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise Failed(f"{called} is no YAML: {error}") from error
+        raise Failed(f"{one_line(called)} is no YAML: {quoted(str(error))}") from error
 
 
 def shown(value: object) -> str:

@@ -1,11 +1,7 @@
 """How the command line's client takes what a server, or what stands before one, can answer."""
 
-import json
-import socket
-import threading
+import gzip
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import click
 import pytest
@@ -15,55 +11,16 @@ from headgate_cli.api import Api, ServerError
 from headgate_cli.errors import Failed, NotAuthenticated, Unreachable
 from headgate_cli.login.credentials import Credential, usable
 from tests.service import free_port
+from tests.unit.answering import Answer, Server, serving
 
-Answer = tuple[int, dict[str, str], object]
 HANG_UP: Answer = (0, {}, None)
 LIMITED: Answer = (429, {"Retry-After": "7"}, {"detail": "over", "code": "rate_limited"})
 
 
-@dataclass
-class Server:
-    """A server: `answers` in order, the last one again and again, and the requests that came."""
-
-    url: str = ""
-    answers: list[Answer] = field(default_factory=list)
-    requests: list[tuple[str, dict[str, str], bytes]] = field(default_factory=list)
-
-    def api(self, value: str = "sv_x", organization_id: str = "") -> Api:
-        return Api(Credential(self.url, value, organization_id))
-
-
 @pytest.fixture
 def server() -> Iterator[Server]:
-    described = Server()
-
-    class Handler(BaseHTTPRequestHandler):
-        def _answer(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"] or 0))
-            described.requests.append((f"{self.command} {self.path}", dict(self.headers), body))
-            status, headers, answer = described.answers[min(len(described.requests), len(described.answers)) - 1]
-            if not status:
-                self.connection.shutdown(socket.SHUT_RDWR)
-                self.close_connection = True
-                return
-            content = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        do_GET = do_POST = do_PATCH = _answer
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
-        threading.Thread(target=listening.serve_forever, args=(0.02,), daemon=True).start()
-        described.url = f"http://127.0.0.1:{listening.server_port}"
-        yield described
-        listening.shutdown()
+    with serving() as started:
+        yield started
 
 
 @pytest.fixture
@@ -92,11 +49,14 @@ def test_a_limit_that_never_ends_is_an_error(server: Server, slept: list[float])
     assert len(server.requests) == 4
 
 
-def test_no_server_makes_it_wait_for_hours(server: Server, slept: list[float]) -> None:
-    server.answers = [(429, {"Retry-After": "86400"}, {}), (429, {"Retry-After": "soon"}, {}), (200, {}, {})]
+@pytest.mark.parametrize(
+    ("told", "seconds"), [("86400", 120), ("9" * 4_000, 120), ("1e9", 5), ("-7", 5), ("soon", 5), ("\xb2", 5)]
+)
+def test_no_server_makes_it_wait_for_hours(server: Server, slept: list[float], told: str, seconds: int) -> None:
+    server.answers = [(429, {"Retry-After": told}, {}), (200, {}, {})]
     server.api().get("/identity")
 
-    assert slept == [120, 5]
+    assert slept == [seconds]
 
 
 def test_a_create_that_is_cut_off_is_repeated_under_the_same_key(server: Server) -> None:
@@ -236,3 +196,80 @@ def test_nothing_else_is_fetched_from_elsewhere(server: Server) -> None:
     with pytest.raises(Unreachable):
         server.api().get("/identity")
     assert len(server.requests) == 1
+
+
+# A hostile server.
+
+
+def test_an_answer_larger_than_any_of_ours_is_not_read_on(server: Server) -> None:
+    server.answers = [(200, {}, b'{"a": "' + b"a" * (16 << 20) + b'"}')]
+
+    with pytest.raises(Unreachable, match="answers with more than 8 MB"):
+        server.api().get("/identity")
+
+
+def test_an_answer_is_never_unpacked(server: Server) -> None:
+    server.answers = [(200, {"Content-Encoding": "gzip"}, gzip.compress(b"{}" + b" " * (64 << 20)))]
+
+    with pytest.raises(Unreachable, match="compressed, which was not asked for"):
+        server.api().get("/identity")
+    assert server.requests[0][1]["Accept-Encoding"] == "identity"
+
+
+def test_an_answer_that_drips_ends(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headgate_cli.answers._LONGEST_SECONDS", -1.0)
+    server.answers = [(200, {}, {})]
+
+    with pytest.raises(Unreachable, match="takes longer than"):
+        server.api().get("/identity")
+
+
+@pytest.mark.parametrize("depth", [101, 500, 1_000_000])
+def test_an_answer_that_is_too_deep_is_none_of_ours(server: Server, depth: int) -> None:
+    server.answers = [(200, {}, b'{"a": ' + b"[" * depth + b"]" * depth + b"}")]
+
+    with pytest.raises(Unreachable, match="does not answer as a Headgate server"):
+        server.api().get("/identity")
+
+
+def test_a_cursor_that_comes_again_ends_the_list(server: Server) -> None:
+    server.answers = [
+        (200, {}, {"items": [], "next_cursor": "a"}),
+        (200, {}, {"items": [], "next_cursor": "b"}),
+        (200, {}, {"items": [], "next_cursor": "a"}),
+    ]
+
+    with pytest.raises(Unreachable, match="a list that does not end"):
+        list(server.api().items("/configurations"))
+    assert len(server.requests) == 3
+
+
+def test_a_list_with_ever_new_cursors_ends(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headgate_cli.api._MOST_PAGES", 20)
+    server.answering = lambda _: (200, {}, {"items": [{}], "next_cursor": str(len(server.requests))})
+
+    with pytest.raises(Unreachable, match="a list that does not end"):
+        list(server.api().items("/configurations"))
+    assert len(server.requests) == 20
+
+
+def test_a_list_of_huge_pages_ends(server: Server) -> None:
+    large = "a" * (7 << 20)
+    server.answering = lambda _: (200, {}, {"items": [], "next_cursor": str(len(server.requests)), "more": large})
+
+    with pytest.raises(Unreachable, match="a list that does not end"):
+        list(server.api().items("/configurations"))
+    assert len(server.requests) == 10
+
+
+def test_no_other_host_is_given_the_credential(server: Server) -> None:
+    with serving() as other:
+        other.answers = [(200, {}, {"items": [], "next_cursor": None})]
+        server.answers = [(307, {"Location": f"{other.url}/api/v1/public/identity"}, b"")]
+        for call in (server.api().get, lambda path: list(server.api().items(path))):
+            with pytest.raises(Unreachable):
+                call("/identity")
+        server.api("ss_x", "org_1").text("/testing/runs/run_1/output")
+
+        (asked,) = other.requests
+    assert not {"authorization", "x-service-org"} & {name.lower() for name in asked[1]}

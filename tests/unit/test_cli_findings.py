@@ -13,13 +13,15 @@ def shown(finding: Finding, source: str) -> list[str]:
 def test_an_annotation_is_one_command_whatever_the_message_holds() -> None:
     finding = Finding("a:b.yaml", "warning", "other", "50%\n::set-output name=x::y\r\n", line=3)
 
-    assert as_github([finding]) == (
+    assert as_github([finding]) == [
         "::warning file=a%3Ab.yaml,title=other,line=3::50%25%0A::set-output name=x::y%0D%0A"
-    )
+    ]
 
 
 def test_a_note_is_a_notice_at_github() -> None:
-    assert as_github([Finding("a.yaml", "note", "ottl_note", "inferred")]).startswith("::notice ")
+    (command,) = as_github([Finding("a.yaml", "note", "ottl_note", "inferred")])
+
+    assert command.startswith("::notice ")
 
 
 def test_without_a_line_the_component_is_named() -> None:

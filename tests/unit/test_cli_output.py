@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 import click
 import pytest
 
-from headgate_cli import output
+from headgate_cli import foreign, output
+from headgate_cli.checks.findings import Finding, as_text
 from headgate_cli.errors import Failed, NotAuthenticated
-from headgate_cli.fleets.commands import warnings
 from headgate_cli.runs.follow import show
 
 # A window's title, the clipboard by either form of the escape, a clear screen, and hidden text.
@@ -44,7 +44,7 @@ def ends(command: Callable[[], object]) -> None:
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_nothing_that_others_wrote_drives_the_terminal(hostile: str, capsys: pytest.CaptureFixture[str]) -> None:
     ends(lambda: show(run_of(hostile)))
-    warnings({"warnings": [{"severity": "error", "component_path": hostile, "message": hostile, "code": hostile}]})
+    output.tell(as_text([Finding(hostile, "error", hostile, hostile, hostile)], {}))
     Failed(hostile).show()
     NotAuthenticated(hostile, hostile).show()
     output.tell(hostile)
@@ -75,4 +75,4 @@ def test_a_name_is_no_line_of_its_own(capsys: pytest.CaptureFixture[str]) -> Non
     ends(lambda: show({**run_of(""), "target_pipeline": FORGED, "validation_results": []}))
 
     assert "\n::add-mask" not in capsys.readouterr().out
-    assert output.one_line(FORGED) == "edge�::add-mask::a"
+    assert foreign.one_line(FORGED) == "edge�::add-mask::a"

@@ -14,7 +14,8 @@ from headgate_cli.checks.findings import Finding
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED, Ended, Failed, NotAuthenticated, Unreachable
-from headgate_cli.output import dump, say, tell, tell_json
+from headgate_cli.foreign import one_line
+from headgate_cli.output import dump, print_commands, say, tell, tell_json
 from headgate_cli.texts import name, read
 
 # Whose standard error a person reads.
@@ -62,7 +63,8 @@ def validate(api: Api, files: Sequence[str], version: str | None, env: Sequence[
     if output in _SUMMARIZED:
         for file, (_, answer) in answers.items():
             if answer.get("valid"):
-                say(f"{file}: valid on {text(answer, 'distribution')} {text(answer, 'version')}")
+                on = one_line(f"{text(answer, 'distribution')} {text(answer, 'version')}")
+                say(f"{one_line(file)}: valid on {on}")
     _end(answers, failed=failed)
 
 
@@ -89,7 +91,7 @@ def lint(api: Api, files: Sequence[str], notes: bool, output: str) -> None:
         for file, (_, answer) in answers.items():
             checked, skipped = number(answer, "checked"), len(entities(answer, "skipped"))
             left = f", {skipped} that cannot be judged" if skipped else ""
-            say(f"{file}: {checked} expression{'' if checked == 1 else 's'} checked{left}")
+            say(f"{one_line(file)}: {checked} expression{'' if checked == 1 else 's'} checked{left}")
     _end(answers, failed=failed)
 
 
@@ -108,7 +110,7 @@ def _ask(api: Api, path: str, files: Sequence[str], request: Mapping[str, object
             raise
         except Failed as error:
             failed = True
-            say(f"headgate: {outage} {file}: {error.message}")
+            say(f"headgate: {outage} {one_line(file)}: {error.message}")
             # A refusal is about this file, an outage perhaps too: the others are asked all the same.
             if isinstance(error, Unreachable):
                 break
@@ -122,7 +124,7 @@ def _show(answers: Answers, found: Sequence[Finding], output: str, *, complete: 
         case "sarif":
             tell_json(findings.as_sarif(found, complete=complete))
         case "github" if found:
-            tell(findings.as_github(found))
+            print_commands(findings.as_github(found))
         case "text" if found:
             tell(findings.as_text(found, {file: content for file, (content, _) in answers.items()}))
 

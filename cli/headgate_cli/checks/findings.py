@@ -14,7 +14,8 @@ import click
 
 from headgate_cli import VERSION
 from headgate_cli.api import Entity, entities, optional, text
-from headgate_cli.output import cells, printable
+from headgate_cli.foreign import one_line, printable, quoted
+from headgate_cli.output import cells
 
 Severity = Literal["error", "warning", "note"]
 
@@ -81,9 +82,9 @@ def as_text(findings: Iterable[Finding], sources: Mapping[str, str]) -> str:
     return "\n".join(line for finding in findings for line in _lines(finding, sources.get(finding.file, "")))
 
 
-def as_github(findings: Iterable[Finding]) -> str:
+def as_github(findings: Iterable[Finding]) -> list[str]:
     """Workflow commands, which GitHub shows beside the lines of a change."""
-    return "\n".join(map(_github, findings))
+    return [_github(finding) for finding in findings]
 
 
 def as_sarif(findings: Sequence[Finding], *, complete: bool) -> str:
@@ -111,7 +112,7 @@ def _lines(finding: Finding, source: str) -> Iterable[str]:
     message = finding.message
     if not finding.line and finding.path and finding.path not in message:
         message = f"{finding.path}: {message}"
-    yield f"{click.style(printable(place), bold=True)}: {severity} {printable(message)} [{finding.code}]"
+    yield f"{click.style(one_line(place), bold=True)}: {severity} {quoted(message)} [{one_line(finding.code)}]"
     lines = _LINE_END.split(source)
     if not 0 < finding.line <= len(lines):
         return

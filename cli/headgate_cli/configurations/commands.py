@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from headgate_cli.api import Api, number, optional, text
+from headgate_cli.checks import gate
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.edit import edit
 from headgate_cli.configurations.lookup import VersionNumber
@@ -12,9 +13,10 @@ from headgate_cli.configurations.pull import pull
 from headgate_cli.configurations.push import create, push
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
+from headgate_cli.foreign import block, one_line
 from headgate_cli.groups import Group
 from headgate_cli.output import diff as show_diff
-from headgate_cli.output import dump, one_line, print_text, printable, say, since, table, tell
+from headgate_cli.output import dump, print_text, say, since, table, tell
 from headgate_cli.texts import name, read
 
 _CONFIGURATION = "CONFIGURATION"
@@ -89,14 +91,14 @@ def show(api: Api, configuration: str, n: int | None, yaml_only: bool, as_json: 
     if yaml_only:
         print_text(text(shown, "yaml"))
         return
-    published = optional(detail, "published_version")
-    state = f"version {n}, {text(shown, 'status')}" if n else f"version {number(detail, 'latest_version')}, the latest"
+    latest, published = number(detail, "latest_version"), one_line(optional(detail, "published_version"))
+    which = f"version {n}, {one_line(text(shown, 'status'))}" if n else f"version {latest}, the latest"
     say(click.style(one_line(text(detail, "name")), bold=True) + f"  {configuration_id}")
     if optional(detail, "description"):
-        say(printable(optional(detail, "description")))
+        say(block(optional(detail, "description")))
     say(
-        f"{state}; {f'version {published} is published' if published else 'none is published'}; "
-        f"collector {text(shown, 'collector_version')}\n"
+        f"{which}; {f'version {published} is published' if published else 'none is published'}; "
+        f"collector {one_line(text(shown, 'collector_version'))}\n"
     )
     print_text(text(shown, "yaml"))
 
@@ -149,7 +151,7 @@ def diff(api: Api, configuration: str, before: int | None, after: int | None, fi
         raise click.UsageError("--file is the newer side: leave out --to")
     latest = lookup.latest(api, lookup.find(api, configuration))
     if not (before or file) and latest.version == 1:
-        raise Failed(f"{latest.name} has one version only: compare it with a file by --file")
+        raise Failed(f"{one_line(latest.name)} has one version only: compare it with a file by --file")
     published = latest.published if latest.published != latest.version else 0
     older = before or (latest.version if file else published or latest.version - 1)
     newer = after or latest.version
@@ -159,7 +161,7 @@ def diff(api: Api, configuration: str, before: int | None, after: int | None, fi
 
     called = one_line(latest.name)
     there = (side(older), f"{called} v{older}")
-    here = (read(file), name(file)) if file else (side(newer), f"{called} v{newer}")
+    here = (read(file), one_line(name(file))) if file else (side(newer), f"{called} v{newer}")
     if not show_diff(there[0], here[0], (there[1], here[1])):
         say(f"No difference between {there[1]} and {here[1]}")
     elif exit_code:
@@ -169,10 +171,13 @@ def diff(api: Api, configuration: str, before: int | None, after: int | None, fi
 @config.command()
 @click.argument("configuration", metavar=_CONFIGURATION)
 @click.option("--version", "n", type=VersionNumber(), help="The version; the latest one by default.")
+@gate.force
 @as_json
 @connected
-def publish(api: Api, configuration: str, n: int | None, as_json: bool) -> None:
+def publish(api: Api, configuration: str, n: int | None, force: bool, as_json: bool) -> None:
     """Publish a version: the organization sees it, fleets can run it, and it never changes again.
+
+    The collector checks it first: an error, or an outage, publishes nothing.
 
     \b
     Examples:
@@ -180,7 +185,13 @@ def publish(api: Api, configuration: str, n: int | None, as_json: bool) -> None:
       headgate config publish edge --version 2
     """
     latest = lookup.latest(api, lookup.find(api, configuration))
-    published = api.post(f"/configurations/{latest.id}/versions/{n or latest.version}/publish")
+    n = n or latest.version
+    called = f"{latest.name} v{n}"
+    if n != latest.published:
+        # Only the newest published one is known to be: another one is asked for.
+        checked = lookup.text_of(api, latest, n)
+        gate.require_valid(api, {called: checked}, undone="Nothing was published", way_out=gate.GO_ON, forced=force)
+    published = api.post(f"/configurations/{latest.id}/versions/{n}/publish")
     if as_json:
         dump(published)
     else:

@@ -9,12 +9,13 @@ from pathlib import Path
 import click
 
 from headgate_cli.api import Api, ServerError, number, text
+from headgate_cli.checks.gate import require_valid
 from headgate_cli.configurations import lookup
-from headgate_cli.configurations.push import require_valid
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Ended, Failed, NotAuthenticated
-from headgate_cli.output import dump, one_line, say, tell
-from headgate_cli.texts import read
+from headgate_cli.foreign import one_line
+from headgate_cli.output import dump, say, tell
+from headgate_cli.texts import read, read_bytes
 
 
 class _NoEditor(Failed):
@@ -58,7 +59,7 @@ def edit(api: Api, configuration: str, description: str, as_json: bool) -> None:
             described = {"description": description} if description else {}
             after = api.create(f"/configurations/{configuration_id}/versions", {"yaml": content} | described)
     except _NoEditor as error:
-        if file.read_bytes() == text(before, "yaml").encode():
+        if read_bytes(file) == text(before, "yaml").encode():
             _forget(file)
             raise
         raise Failed(f"{error.message}; nothing was saved, {kept}") from error
@@ -89,7 +90,7 @@ def _edited(api: Api, file: Path, before: str, version: str) -> str | None:
         if content == before:
             return None
         try:
-            require_valid(api, {str(file): (content, version)}, way_out="")
+            require_valid(api, {str(file): (content, version)}, undone="Nothing was saved yet")
         except Ended:
             answer = click.prompt(
                 "Edit again, save it all the same, or leave?",

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from headgate_cli import texts
 from headgate_cli.errors import Failed
+from headgate_cli.foreign import one_line
 
 MANIFEST: Final = "headgate.json"
 SUFFIXES: Final = (".yaml", ".yml")
+MOST_FILES: Final = 1_000
 CONFIGURATION_ID: Final = re.compile(r"cfg_[0-7][0-9a-hjkmnp-tv-z]{25}")
 
 
@@ -29,10 +31,12 @@ class Entry:
 
 
 class Folder:
-    """The files of a folder. The manifest is written after each change, whole or not at all."""
+    """The files of a folder, read and written as `texts` does. The manifest is written after each change."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        # Said before anything is read or made in it.
+        texts.place(path)
         self.entries = _read(path / MANIFEST)
 
     def of(self, configuration_id: str) -> str | None:
@@ -40,12 +44,17 @@ class Folder:
         return next((file for file, entry in self.entries.items() if entry.id == configuration_id), None)
 
     def files(self) -> list[str]:
-        """The YAML files, in order."""
+        """The YAML files, in order; with those that `texts` refuses, and without the locks of an editor."""
+        found = []
         try:
-            found = sorted(one.name for one in self.path.iterdir() if one.suffix in SUFFIXES and one.is_file())
+            for one in texts.place(self.path).iterdir():
+                if one.suffix in SUFFIXES and not one.is_dir() and not one.name.startswith(".#"):
+                    found.append(one.name)
+                if len(found) > MOST_FILES:
+                    raise Failed(f"{one_line(str(self.path))} holds over {MOST_FILES:,} YAML files: name some of them")
         except OSError as error:
-            raise Failed(f"cannot read {self.path}: {error.strerror}") from error
-        return found
+            raise Failed(f"cannot read {one_line(str(self.path))}: {error.strerror}") from error
+        return sorted(found)
 
     def keep(self, file: str, entry: Entry) -> None:
         self.entries = {**self.entries, file: entry}
@@ -65,12 +74,16 @@ class Folder:
         """Whether the file is there and not as it was last pulled or pushed."""
         entry = self.entries.get(file)
         try:
-            content = (self.path / file).read_bytes()
+            content = texts.read_bytes(self.path / file)
         except FileNotFoundError:
             return False
         except OSError as error:
-            raise Failed(f"cannot read {self.path / file}: {error.strerror}") from error
+            raise Failed(f"cannot read {one_line(str(self.path / file))}: {error.strerror}") from error
         return entry is None or hashlib.sha256(content).hexdigest() != entry.sha256
+
+    def holds(self, file: str, text: str) -> bool:
+        """Whether the file is there with this text. Raises Failed."""
+        return texts.is_file(str(self.path / file)) and texts.read_bytes(self.path / file) == text.encode()
 
 
 def entry_of(configuration_id: str, name: str, version: int, text: str) -> Entry:
@@ -100,7 +113,7 @@ def _id(value: object) -> str:
 
 def _read(path: Path) -> Mapping[str, Entry]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(texts.read_bytes(path))
         return {
             _plain(file): Entry(_id(one["id"]), str(one["name"]), int(one["version"]), str(one["sha256"]))
             for file, one in content["configurations"].items()
@@ -108,20 +121,17 @@ def _read(path: Path) -> Mapping[str, Entry]:
     except FileNotFoundError:
         return {}
     except OSError as error:
-        raise Failed(f"cannot read {path}: {error.strerror}") from error
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise Failed(f"cannot read {one_line(str(path))}: {error.strerror}") from error
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise Failed(
-            f"{path} is no manifest of this command ({error}): mend it, or delete it and pull again"
+            f"{one_line(str(path))} is no manifest of this command ({one_line(str(error))}): mend it, or delete it and "
+            "pull again"
         ) from error
 
 
 def _write(path: Path, text: str) -> None:
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         # As it is on the server: no translation of line ends.
-        unfinished.write_bytes(text.encode())
-        unfinished.replace(path)
+        texts.replace(path, text.encode())
     except OSError as error:
-        raise Failed(f"cannot write {path}: {error.strerror}") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
+        raise Failed(f"cannot write {one_line(str(path))}: {error.strerror}") from error

@@ -10,7 +10,7 @@ import click
 from headgate_cli.api import Api, Entity, number, optional, text
 from headgate_cli.configurations.folder import CONFIGURATION_ID, Folder
 from headgate_cli.errors import Failed
-from headgate_cli.output import printable
+from headgate_cli.foreign import one_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,8 @@ def find(api: Api, wanted: str) -> str:
     if not named:
         raise Failed(f"there is no configuration {wanted!r} that you can see: look with `headgate config list`")
     if len(named) > 1:
-        raise Failed(f"{len(named)} configurations are called {wanted!r}; name one by its id: {', '.join(named)}")
+        ids = one_line(", ".join(named))
+        raise Failed(f"{len(named)} configurations are called {wanted!r}; name one by its id: {ids}")
     return named[0]
 
 
@@ -49,7 +50,7 @@ def latest(api: Api, configuration_id: str) -> Latest:
 def of_detail(detail: Entity) -> Latest:
     return Latest(
         id=text(detail, "id"),
-        name=printable(text(detail, "name")),
+        name=text(detail, "name"),
         version=number(detail, "latest_version"),
         published=int(optional(detail, "published_version") or 0),
         yaml=text(detail, "yaml"),
@@ -59,6 +60,14 @@ def of_detail(detail: Entity) -> Latest:
 
 def version(api: Api, configuration_id: str, n: int) -> Entity:
     return api.get(f"/configurations/{configuration_id}/versions/{n}")
+
+
+def text_of(api: Api, latest: Latest, n: int) -> tuple[str, str]:
+    """A version's text and its collector version; no request for the latest one."""
+    if n == latest.version:
+        return latest.yaml, latest.collector_version
+    found = version(api, latest.id, n)
+    return text(found, "yaml"), text(found, "collector_version")
 
 
 class VersionNumber(click.ParamType[int]):

@@ -9,12 +9,14 @@ from pathlib import Path
 
 import click
 
+from headgate_cli import texts
 from headgate_cli.api import Api, text
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.folder import Folder, entry_of
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
-from headgate_cli.output import dump, one_line, say, tell
+from headgate_cli.foreign import one_line
+from headgate_cli.output import dump, say, tell
 
 
 @click.command()
@@ -46,9 +48,9 @@ def pull(
     if everything and configurations:
         raise click.UsageError("name configurations, or give --all, not both")
     try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
+        texts.place(Path(folder)).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise Failed(f"cannot make the folder {folder}: {error.strerror}") from error
+        raise Failed(f"cannot make the folder {one_line(folder)}: {error.strerror}") from error
     there = Folder(Path(folder))
     if everything:
         wanted = [text(one, "id") for one in api.items("/configurations")]
@@ -66,7 +68,7 @@ def pull(
         if got is not None and got.file:
             pulled.append(got)
             if not as_json:
-                tell(f"{got.file}: {one_line(got.name)} v{got.version_number}")
+                tell(f"{one_line(got.file)}: {one_line(got.name)} v{got.version_number}")
     if as_json:
         dump([asdict(one) for one in pulled])
     if refused:
@@ -95,8 +97,8 @@ def _pull(api: Api, there: Folder, configuration_id: str, *, published: bool, fo
         yaml = text(lookup.version(api, configuration_id, n), "yaml")
     file = there.of(configuration_id) or _free_name(there, latest.name)
     entry = entry_of(latest.id, latest.name, n, yaml)
-    if there.changed_here(file) and not force and there.path.joinpath(file).read_bytes() != yaml.encode():
-        say(f"{there.path / file} was changed here: push it, or give --force to lose the change")
+    if there.changed_here(file) and not force and not there.holds(file, yaml):
+        say(f"{one_line(str(there.path / file))} was changed here: push it, or give --force to lose the change")
         return None
     there.write(file, yaml)
     there.keep(file, entry)

@@ -11,19 +11,21 @@ from typing import Final
 import click
 
 from headgate_cli.api import Api, entities, number, text
-from headgate_cli.checks import findings
+from headgate_cli.checks.gate import require_valid
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.folder import MANIFEST, SUFFIXES, Entry, Folder, at, digest, entry_of
 from headgate_cli.configurations.lookup import Latest
 from headgate_cli.connection import as_json, connected
-from headgate_cli.errors import FAILED, Ended, Failed, NotAuthenticated
-from headgate_cli.output import diff, dump, one_line, say, tell
+from headgate_cli.errors import FAILED, Ended, Failed
+from headgate_cli.foreign import one_line
+from headgate_cli.output import diff, dump, say, tell
 from headgate_cli.texts import STDIN, name, read
 
 _description = click.option("-m", "--description", default="", help="What this version is about.")
-_no_validate = click.option("--no-validate", is_flag=True, help="Save it whatever the collector thinks of it.")
+_no_validate = click.option("--no-validate", is_flag=True, help="Save or publish it whatever the collector says of it.")
 _publish = click.option("--publish", is_flag=True, help="Publish it as well.")
 
+_NOT_SAVED: Final = "Nothing was saved"
 _WAY_OUT: Final = "--no-validate saves it all the same"
 
 
@@ -44,6 +46,11 @@ class Change:
     @property
     def saves(self) -> bool:
         return self.latest is None or self.latest.yaml != self.text
+
+    @property
+    def is_draft(self) -> bool:
+        """Whether the newest version on the server is not published yet."""
+        return self.latest is None or self.latest.published != self.latest.version
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +85,7 @@ def create(api: Api, file: str, called: str, description: str, publish: bool, no
         raise click.UsageError("name the configuration with --name")
     content = read(file)
     if not no_validate:
-        require_valid(api, {name(file): (content, "")})
+        require_valid(api, {name(file): (content, "")}, undone=_NOT_SAVED, way_out=_WAY_OUT)
     request = {"name": called or Path(file).stem, "yaml": content}
     before = _namesakes(api, request["name"])
     made = api.create("/configurations", request | ({"description": description} if description else {}))
@@ -93,7 +100,7 @@ def create(api: Api, file: str, called: str, description: str, publish: bool, no
     if as_json:
         dump(made)
         return
-    tell(text(made, "id"))
+    tell(one_line(text(made, "id")))
     say(f"{one_line(text(made, 'name'))} v1 is {'published' if publish else 'a draft'}")
 
 
@@ -134,16 +141,14 @@ def push(
     for change in conflicts:
         _tell(change)
     if conflicts:
-        say("Nothing was saved")
+        say(_NOT_SAVED)
         raise Ended(FAILED)
-    saving = [change for change in changes if change.saves]
+    checked = [change for change in changes if change.saves or (publish and change.is_draft)]
     if dry_run:
         _show(changes, publish=publish)
-    if saving and not no_validate:
-        require_valid(
-            api,
-            {change.path: (change.text, change.latest.collector_version if change.latest else "") for change in saving},
-        )
+    if not no_validate:
+        texts = {one.path: (one.text, one.latest.collector_version if one.latest else "") for one in checked}
+        require_valid(api, texts, undone=_NOT_SAVED, way_out=_WAY_OUT)
     if dry_run:
         return
     pushed = []
@@ -158,29 +163,7 @@ def push(
 def _namesakes(api: Api, called: str) -> list[str]:
     """The ids of those with that name that you can see, of the hundred changed last: in one request."""
     latest = entities(api.get("/configurations", limit=100), "items")
-    return [text(one, "id") for one in latest if one.get("name") == called.strip()]
-
-
-def require_valid(api: Api, texts: dict[str, tuple[str, str]], way_out: str = _WAY_OUT) -> None:
-    """Raises Ended once it has shown what is wrong. Texts and collector versions by what to call them."""
-    found = []
-    valid = True
-    for called, (content, version) in texts.items():
-        try:
-            answer = api.post("/validate", {"yaml": content} | ({"version": version} if version else {}))
-        except NotAuthenticated:
-            raise
-        except Failed as error:
-            say(f"headgate: could not validate {called}: {error.message}\nNothing was saved")
-            raise Ended(FAILED) from error
-        valid = valid and answer.get("valid") is True
-        found += findings.of_validation(called, answer)
-    if found:
-        say(findings.as_text(found, {called: content for called, (content, _) in texts.items()}))
-    if not valid:
-        if way_out:
-            say(f"Nothing was saved; {way_out}")
-        raise Ended(FAILED)
+    return [one_line(text(one, "id")) for one in latest if one.get("name") == called.strip()]
 
 
 def _changes(api: Api, path: str, configuration: str, *, alone: bool) -> list[Change]:
@@ -191,9 +174,9 @@ def _changes(api: Api, path: str, configuration: str, *, alone: bool) -> list[Ch
         folder = Folder(Path(path))
         files = folder.files()
         if not files:
-            raise Failed(f"{path} holds no file whose name ends with {' or '.join(SUFFIXES)}")
+            raise Failed(f"{one_line(path)} holds no file whose name ends with {' or '.join(SUFFIXES)}")
         for missing in sorted(set(folder.entries) - set(files)):
-            say(f"{folder.path / missing} is gone; its configuration stays as it is")
+            say(f"{one_line(str(folder.path / missing))} is gone; its configuration stays as it is")
     else:
         folder = Folder(Path(path).parent)
         files = [Path(path).name]
@@ -214,13 +197,13 @@ def _change(api: Api, folder: Folder, file: str, configuration: str) -> Change:
 
 def _refuse_namesake(api: Api, folder: Folder, file: str) -> None:
     """Raises Failed: without its manifest, a folder that is pushed again would become new configurations each time."""
-    name = Path(file).stem
-    there = [text(one, "id") for one in api.items("/configurations") if one.get("name") == name]
+    name, path = Path(file).stem, one_line(str(folder.path / file))
+    there = [one_line(text(one, "id")) for one in api.items("/configurations") if one.get("name") == name]
     if there:
         raise Failed(
-            f"{folder.path / file}: there is a configuration {name!r} already ({', '.join(there)}), and "
-            f"{folder.path / MANIFEST} does not say that this file is it. Give --to {there[0]} to add a version to it, "
-            f"or make another one with `headgate config create`. Nothing was saved"
+            f"{path}: there is a configuration {name!r} already ({', '.join(there)}), and "
+            f"{one_line(str(folder.path / MANIFEST))} does not say that this file is it. Give --to {there[0]} to add a "
+            "version to it, or make another one with `headgate config create`. Nothing was saved"
         )
 
 
@@ -236,30 +219,30 @@ def _conflict(change: Change) -> bool:
 def _tell(conflict: Change) -> None:
     entry, latest = conflict.folder.entries[conflict.file], conflict.latest
     assert latest is not None
-    said = f"{conflict.path}: version {latest.version} on the server is not what was pulled or pushed here"
+    said = f"{one_line(conflict.path)}: version {latest.version} on the server is not what was pulled or pushed here"
     if digest(conflict.text) == entry.sha256:
         say(f"{said}, and the file has no change of its own: pull it")
         return
     say(
         f"{said} (version {entry.version}). Look at the difference with\n"
-        f"  headgate config diff {latest.id} --file {shlex.quote(conflict.path)}\n"
+        f"  headgate config diff {one_line(latest.id)} --file {one_line(shlex.quote(conflict.path))}\n"
         "bring what you want of it into the file, and push with --force"
     )
 
 
 def _show(changes: Sequence[Change], *, publish: bool) -> None:
     for change in changes:
-        called = one_line(change.name)
+        called, path = one_line(change.name), one_line(change.path)
         if change.latest is None:
-            diff("", change.text, ("nothing", change.path))
-            say(f"{change.path}: would become a new configuration {called}{', published' if publish else ''}")
+            diff("", change.text, ("nothing", path))
+            say(f"{path}: would become a new configuration {called}{', published' if publish else ''}")
         elif change.saves:
-            diff(change.latest.yaml, change.text, (f"{called} v{change.latest.version}", change.path))
-            say(f"{change.path}: would become {called} v{change.latest.version + 1}{_published_too(publish)}")
-        elif publish and change.latest.published != change.latest.version:
-            say(f"{change.path}: {called} v{change.latest.version} would be published")
+            diff(change.latest.yaml, change.text, (f"{called} v{change.latest.version}", path))
+            say(f"{path}: would become {called} v{change.latest.version + 1}{_published_too(publish)}")
+        elif publish and change.is_draft:
+            say(f"{path}: {called} v{change.latest.version} would be published")
         else:
-            say(f"{change.path}: no change")
+            say(f"{path}: no change")
 
 
 def _published_too(publish: bool) -> str:
@@ -276,7 +259,8 @@ def _save(api: Api, change: Change, description: str, *, publish: bool) -> Pushe
         added = api.create(f"/configurations/{latest.id}/versions", {"yaml": change.text} | described)
         entry = entry_of(latest.id, latest.name, number(added, "n"), change.text)
         if entry.version != latest.version + 1:
-            say(f"{change.path}: version {entry.version - 1} came from somebody else at the same time: compare them")
+            path = one_line(change.path)
+            say(f"{path}: version {entry.version - 1} came from somebody else at the same time: compare them")
     else:
         entry = _in_step(change, latest)
     # At once, so that a fault in the next file does not make this one a stranger.
@@ -289,8 +273,8 @@ def _save(api: Api, change: Change, description: str, *, publish: bool) -> Pushe
 
 
 def _said(pushed: Pushed) -> str:
-    what = "" if pushed.saved else ", unchanged"
-    return f"{pushed.file}: {one_line(pushed.name)} v{pushed.version_number}{what}{_published_too(pushed.published)}"
+    what = ("" if pushed.saved else ", unchanged") + _published_too(pushed.published)
+    return f"{one_line(pushed.file)}: {one_line(pushed.name)} v{pushed.version_number}{what}"
 
 
 def _in_step(change: Change, latest: Latest) -> Entry:
@@ -303,4 +287,5 @@ def _published(api: Api, configuration_id: str, n: int) -> None:
     try:
         api.post(f"/configurations/{configuration_id}/versions/{n}/publish")
     except Failed as error:
-        raise Failed(f"version {n} of {configuration_id} is saved, and not published: {error.message}") from error
+        saved = f"version {n} of {one_line(configuration_id)} is saved"
+        raise Failed(f"{saved}, and not published: {error.message}") from error

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import click
 
 from headgate_cli import variables
-from headgate_cli.api import Api, Entity, entities, number, optional, text
+from headgate_cli.api import Api, Entity, optional, text
+from headgate_cli.configurations import names
 from headgate_cli.connection import as_json, connected
 from headgate_cli.fleets import lookup
+from headgate_cli.foreign import one_line, quoted
 from headgate_cli.groups import Group
-from headgate_cli.output import dump, one_line, print_text, say, since, table
+from headgate_cli.output import dump, print_text, say, since, table, tell
 
 _KUBERNETES: Final = "kubernetes-supervisor"
 _SERVER: Final = "server-supervisor"
@@ -94,10 +96,10 @@ def create(api: Api, label: str, kind: str, expires_in: str, as_json: bool) -> N
         dump(made)
         return
     fleet_id, kubernetes = text(made, "id"), text(made, "type") == _KUBERNETES
-    click.echo(fleet_id)
+    tell(one_line(fleet_id))
     # A Kubernetes fleet has no Default group, so there is nothing to install yet.
     following = f"deployment create {fleet_id} NAME CONFIGURATION" if kubernetes else f"fleet install {fleet_id}"
-    say(f"{one_line(text(made, 'label'))} is created. Next: `headgate {following}`")
+    say(f"{one_line(text(made, 'label'))} is created. Next: `headgate {one_line(following)}`")
     if kubernetes and expires_in != "never":
         say("Its token does not expire: no Kubernetes fleet's does")
 
@@ -107,7 +109,7 @@ def create(api: Api, label: str, kind: str, expires_in: str, as_json: bool) -> N
 @as_json
 @connected
 def instances(api: Api, fleet: str, as_json: bool) -> None:
-    """List the fleet's collectors: which version each should run, which it runs, and how it is.
+    """List the fleet's collectors: which version each is assigned, which it reports to run, and how it is.
 
     \b
     Examples:
@@ -115,18 +117,19 @@ def instances(api: Api, fleet: str, as_json: bool) -> None:
     """
     fleet_id = lookup.fleet(api, fleet)
     found = list(api.items(f"/fleets/{fleet_id}/instances"))
+    called = names.of(api, (optional(version, "configuration_id") for one in found for version in _versions(one)))
     if as_json:
-        dump(found)
+        dump([_named(one, called) for one in found])
         return
-    names = {text(one, "id"): text(one, "name") for one in lookup.groups(api, fleet_id)}
+    groups = {text(one, "id"): text(one, "name") for one in lookup.groups(api, fleet_id)}
     rows = [
         (
             optional(one, "host_name") or text(one, "id"),
-            names.get(optional(one, "deployment_id"), optional(one, "deployment_id")),
+            groups.get(optional(one, "deployment_id"), optional(one, "deployment_id")),
             f"{optional(one, 'os')}/{optional(one, 'arch')}".strip("/"),
             text(one, "state"),
-            _version(one, "assigned"),
-            _version(one, "running"),
+            names.version(one.get("assigned"), called),
+            names.version(one.get("running"), called),
             since(text(one, "last_seen_at")),
             optional(one, "state_message"),
         )
@@ -183,8 +186,8 @@ def install(
     print_text(text(answer, "command") + "\n")
     notes = answer.get("notes")
     for note in notes if isinstance(notes, list) else []:
-        say(f"note: {note}")
-    say(f"Its link works until {since(text(answer, 'expires_at'))} UTC")
+        say(f"note: {quoted(str(note))}")
+    say(f"Its link works until {one_line(since(text(answer, 'expires_at')))} UTC")
 
 
 def _counted(fleet: Entity) -> str:
@@ -194,17 +197,10 @@ def _counted(fleet: Entity) -> str:
     return ", ".join(f"{instances[state]} {state.replace('_', ' ')}" for state in _STATES if instances.get(state))
 
 
-def _version(instance: Entity, name: str) -> str:
-    found = instance.get(name)
-    if not isinstance(found, dict) or found.get("version_number") is None:
-        return ""
-    return f"{text(found, 'configuration_id')[-6:]} v{number(found, 'version_number')}"
+def _versions(instance: Entity) -> list[Entity]:
+    return [one for one in (instance.get("assigned"), instance.get("running")) if isinstance(one, dict)]
 
 
-def warnings(answer: Entity) -> None:
-    """What the collector thinks of the version that a group was just assigned."""
-    for one in entities(answer, "warnings"):
-        colour = "red" if one.get("severity") == "error" else "yellow"
-        place = f"{optional(one, 'component_path')}: " if one.get("component_path") else ""
-        severity = click.style(f"{text(one, 'severity')}:", fg=colour, bold=True)
-        say(f"{severity} {place}{text(one, 'message')} [{text(one, 'code')}]")
+def _named(instance: Entity, called: Mapping[str, str]) -> Entity:
+    told = {field: instance[field] for field in ("assigned", "running") if isinstance(instance.get(field), dict)}
+    return {**instance, **{field: names.named(one, called) for field, one in told.items() if isinstance(one, dict)}}

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import click
 
 from headgate_cli.api import Api, Entity, number, optional, text
+from headgate_cli.checks import gate
 from headgate_cli.configurations import lookup as configurations
+from headgate_cli.configurations import names
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
-from headgate_cli.fleets.commands import warnings
+from headgate_cli.foreign import one_line
 from headgate_cli.groups import Group
-from headgate_cli.output import dump, one_line, table, tell
+from headgate_cli.output import dump, table, tell
 
 _version = click.option(
     "--version", "n", type=VersionNumber(), help="The version; the newest published one by default."
@@ -21,7 +25,7 @@ _version = click.option(
 
 @click.group(cls=Group)
 def deployment() -> None:
-    """Say what each group of a fleet runs. FLEET and GROUP are ids, or a label and a name.
+    """Say what each group of a fleet is assigned. FLEET and GROUP are ids, or a label and a name.
 
     \b
     Examples:
@@ -42,8 +46,9 @@ def list_(api: Api, fleet: str, as_json: bool) -> None:
       headgate deployment list edge
     """
     found = lookup.groups(api, lookup.fleet(api, fleet))
+    called = names.of(api, (optional(one, "configuration_id") for one in found))
     if as_json:
-        dump(found)
+        dump([names.named(one, called) for one in found])
         return
     rows = [
         (
@@ -52,12 +57,11 @@ def list_(api: Api, fleet: str, as_json: bool) -> None:
             one.get("role"),
             one.get("replicas"),
             one.get("namespace"),
-            one.get("configuration_id"),
-            one.get("version_number"),
+            names.version(one, called),
         )
         for one in found
     ]
-    headings = ("ID", "NAME", "ROLE", "REPLICAS", "NAMESPACE", "CONFIGURATION", "VERSION")
+    headings = ("ID", "NAME", "ROLE", "REPLICAS", "NAMESPACE", "ASSIGNED")
     table(headings, rows, nothing="No group yet: `headgate deployment create FLEET NAME CONFIGURATION`")
 
 
@@ -69,6 +73,7 @@ def list_(api: Api, fleet: str, as_json: bool) -> None:
 @click.option("--role", type=click.Choice(["node", "cluster", "gateway"]), help="kubernetes: what the group does.")
 @click.option("--replicas", type=click.IntRange(min=1), help="kubernetes: how many collectors a gateway has.")
 @click.option("--namespace", help="kubernetes: where it runs.")
+@gate.force
 @as_json
 @connected
 def create(
@@ -78,10 +83,13 @@ def create(
     name: str,
     configuration: str,
     n: int | None,
+    force: bool,
     as_json: bool,
     **options: str | int | None,
 ) -> None:
     """Create a group and assign it a published version.
+
+    The collector checks the version first: an error, or an outage, creates nothing.
 
     \b
     Examples:
@@ -89,14 +97,10 @@ def create(
       headgate deployment create clusters gateways gateway --role gateway --replicas 3
     """
     fleet_id = lookup.fleet(api, fleet)
-    configuration_id = configurations.find(api, configuration)
-    request: dict[str, object] = {
-        "name": name,
-        "configuration_id": configuration_id,
-        "version_number": n or _newest_published(api, configuration_id),
-    }
+    chosen = _checked(api, configuration, n, undone="Nothing was created", forced=force)
+    request = {"name": name} | chosen.request
     request |= {option: value for option, value in options.items() if value is not None}
-    _show(api.create(f"/fleets/{fleet_id}/deployments", request), as_json=as_json)
+    _show(api.create(f"/fleets/{fleet_id}/deployments", request), chosen.name, as_json=as_json)
 
 
 @deployment.command()
@@ -104,10 +108,13 @@ def create(
 @click.argument("group", metavar="GROUP")
 @click.argument("configuration", metavar="CONFIGURATION")
 @_version
+@gate.force
 @as_json
 @connected
-def assign(api: Api, fleet: str, group: str, configuration: str, n: int | None, as_json: bool) -> None:
-    """Assign a published version to a group: its collectors run it within their next polls.
+def assign(api: Api, fleet: str, group: str, configuration: str, n: int | None, force: bool, as_json: bool) -> None:
+    """Assign a published version to a group: its collectors are told within their next polls.
+
+    The collector checks the version first: an error, or an outage, assigns nothing.
 
     \b
     Examples:
@@ -115,9 +122,9 @@ def assign(api: Api, fleet: str, group: str, configuration: str, n: int | None, 
       headgate deployment assign edge Default edge --version 3
     """
     fleet_id = lookup.fleet(api, fleet)
-    request: dict[str, object] = {"configuration_id": configurations.find(api, configuration)}
     path = f"/fleets/{fleet_id}/deployments/{lookup.group(api, fleet_id, group)}"
-    _show(api.patch(path, request | ({"version_number": n} if n else {})), as_json=as_json)
+    chosen = _checked(api, configuration, n, undone="Nothing was assigned", forced=force)
+    _show(api.patch(path, chosen.request), chosen.name, as_json=as_json)
 
 
 @deployment.command()
@@ -134,21 +141,33 @@ def clear(api: Api, fleet: str, group: str, as_json: bool) -> None:
     """
     fleet_id = lookup.fleet(api, fleet)
     path = f"/fleets/{fleet_id}/deployments/{lookup.group(api, fleet_id, group)}"
-    _show(api.patch(path, {"configuration_id": None}), as_json=as_json)
+    _show(api.patch(path, {"configuration_id": None}), "", as_json=as_json)
 
 
-def _show(changed: Entity, *, as_json: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """A version that may be assigned: its configuration's name, and how a request names it."""
+
+    name: str
+    request: dict[str, object]
+
+
+def _checked(api: Api, configuration: str, n: int | None, *, undone: str, forced: bool) -> _Chosen:
+    """The version, which the collector has checked. Named by its number: what was checked is what is assigned."""
+    latest = configurations.latest(api, configurations.find(api, configuration))
+    if not n and not latest.published:
+        raise Failed(
+            f"{one_line(latest.name)} has no published version: `headgate config publish {one_line(latest.id)}`"
+        )
+    n = n or latest.published
+    checked = configurations.text_of(api, latest, n)
+    gate.require_valid(api, {f"{latest.name} v{n}": checked}, undone=undone, way_out=gate.GO_ON, forced=forced)
+    return _Chosen(latest.name, {"configuration_id": latest.id, "version_number": n})
+
+
+def _show(changed: Entity, name: str, *, as_json: bool) -> None:
     if as_json:
-        dump(changed)
+        dump({**changed, "configuration_name": name or None})
         return
-    warnings(changed)
-    configuration = optional(changed, "configuration_id")
-    runs = f"runs {configuration} v{number(changed, 'version_number')}" if configuration else "runs nothing"
-    tell(f"{one_line(text(changed, 'name'))} ({text(changed, 'id')}) {runs}")
-
-
-def _newest_published(api: Api, configuration_id: str) -> int:
-    latest = configurations.latest(api, configuration_id)
-    if not latest.published:
-        raise Failed(f"{one_line(latest.name)} has no published version: `headgate config publish {latest.id}`")
-    return latest.published
+    assigned = f"is assigned {one_line(name)} v{number(changed, 'version_number')}" if name else "has nothing assigned"
+    tell(f"{one_line(text(changed, 'name'))} ({one_line(text(changed, 'id'))}) {assigned}")

@@ -11,8 +11,9 @@ import click
 from headgate_cli.api import Api, Entity, ServerError, text
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Failed
+from headgate_cli.foreign import block, one_line
 from headgate_cli.groups import Group
-from headgate_cli.output import dump, one_line, print_text, say, table, tell
+from headgate_cli.output import dump, print_text, say, table, tell
 from headgate_cli.yaml_files import SIGNALS
 
 _SLUG: Final = re.compile("[a-z0-9-]{1,64}")
@@ -73,7 +74,7 @@ def show(api: Api, slug: str, yaml_only: bool, as_json: bool) -> None:
         return
     if not yaml_only:
         say(click.style(one_line(text(found, "name")), bold=True) + f"  by {one_line(text(found, 'author'))}")
-        say(f"{text(found, 'description').rstrip()}\n")
+        say(f"{block(text(found, 'description'))}\n")
     print_text(text(found, "yaml"))
 
 
@@ -95,8 +96,9 @@ def use(api: Api, slug: str, name: str, as_json: bool) -> None:
     if as_json:
         dump(made)
         return
-    tell(text(made, "id"))
-    say(f"{one_line(text(made, 'name'))} v1 is a draft. Next: `headgate config edit {text(made, 'id')}`")
+    made_id = one_line(text(made, "id"))
+    tell(made_id)
+    say(f"{one_line(text(made, 'name'))} v1 is a draft. Next: `headgate config edit {made_id}`")
 
 
 def _found(api: Api, slug: str) -> Entity:

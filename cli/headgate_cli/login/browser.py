@@ -4,6 +4,7 @@ import time
 import webbrowser
 from collections.abc import Callable
 
+from headgate_cli.foreign import one_line
 from headgate_cli.login.errors import LoginFailed
 from headgate_cli.login.server import Refused, Server, Session
 
@@ -30,8 +31,8 @@ def browser_login(
     if not device.page_with_code.startswith(("https://", "http://")):
         # What opens addresses opens files and starts programs, too.
         raise LoginFailed("the server names no web page to approve this login on")
-    say(f"Approve this login in your browser: {device.page_with_code}")
-    say(f"Its page has to show the code {device.user_code}")
+    say(f"Approve this login in your browser: {one_line(device.page_with_code)}")
+    say(f"Its page has to show the code {one_line(device.user_code)}")
     if not _opened(open_page, device.page_with_code):
         say("No browser could be opened here: open the address above in any browser.")
     deadline = now() + min(wait_seconds, device.seconds)

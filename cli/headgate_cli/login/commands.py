@@ -7,10 +7,11 @@ import click
 from headgate_cli.api import Api, text
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import USAGE, Failed, NotAuthenticated
+from headgate_cli.foreign import one_line, quoted
 from headgate_cli.login import credentials
 from headgate_cli.login.credentials import Credential
 from headgate_cli.login.errors import CodeMistyped, LoginFailed
-from headgate_cli.output import dump, one_line, say, tell
+from headgate_cli.output import dump, say, tell
 
 
 class _Mistyped(Failed):
@@ -51,7 +52,7 @@ def login(url: str, no_browser: bool, token: str | None) -> None:
         raise _Mistyped(str(error)) from error
     except (LoginFailed, Failed) as error:
         # Whatever the reason, a login that failed is an authentication error.
-        raise NotAuthenticated(str(error)) from error
+        raise NotAuthenticated(quoted(str(error))) from error
     _keep(Credential(server, got.access_token, got.organization_id, got.expires_at))
     tell(f"Signed in as {one_line(got.email)} in {one_line(got.organization_name)}")
 
@@ -92,7 +93,7 @@ def _sentence_on(api: Api) -> str:
     identity = api.get("/identity")
     access = "read and write" if text(identity, "access") == "read_write" else "read"
     who = one_line(f"{text(identity, 'name')} in {text(identity, 'organization_name')}")
-    return f"{who}: {text(identity, 'role')}, {access}"
+    return f"{who}: {one_line(text(identity, 'role'))}, {access}"
 
 
 def _asked(question: str) -> str:

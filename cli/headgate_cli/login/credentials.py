@@ -9,7 +9,8 @@ from typing import Final
 
 import click
 
-from headgate_cli.errors import NotAuthenticated
+from headgate_cli import texts
+from headgate_cli.errors import Failed, NotAuthenticated
 
 _VISIBLE: Final = re.compile(r"[!-~]+")
 
@@ -32,8 +33,9 @@ class Credential:
 
 
 def path() -> Path:
-    """`$XDG_CONFIG_HOME/headgate/credentials.json`."""
-    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "headgate" / "credentials.json"
+    """`$XDG_CONFIG_HOME/headgate/credentials.json`; a relative one is none, as its specification says."""
+    given = Path(os.environ.get("XDG_CONFIG_HOME", ""))
+    return (given if given.is_absolute() else Path.home() / ".config") / "headgate" / "credentials.json"
 
 
 def keep(credential: Credential) -> Path:
@@ -50,9 +52,9 @@ def keep(credential: Credential) -> Path:
 def stored() -> Credential | None:
     """What `keep` stored; None for nothing, or for a file of another make."""
     try:
-        content = json.loads(path().read_text(encoding="utf-8"))
-        return Credential(**content)
-    except (OSError, ValueError, TypeError):
+        # A home is its owner's, with the links in it.
+        return Credential(**json.loads(texts.read_bytes(path(), links=True)))
+    except (OSError, ValueError, TypeError, RecursionError, Failed):
         return None
 
 

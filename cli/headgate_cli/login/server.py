@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import httpx
 
+from headgate_cli.answers import fetch
+from headgate_cli.errors import Unreachable
 from headgate_cli.login.errors import LoginFailed
 
 _SECONDS = 15.0
@@ -56,8 +58,8 @@ class Server:
             user_code=_text(answer, "user_code"),
             page=_text(answer, "verification_uri"),
             page_with_code=_text(answer, "verification_uri_complete"),
-            seconds=_number(answer, "expires_in"),
-            interval=_number(answer, "interval"),
+            seconds=_seconds(answer, "expires_in"),
+            interval=_seconds(answer, "interval"),
         )
 
     def redeem(self, grant: Mapping[str, str]) -> Session | Refused:
@@ -77,15 +79,15 @@ class Server:
 
     def _post(self, path: str, form: Mapping[str, str]) -> tuple[int, Mapping[str, object]]:
         try:
-            response = self._http.post(path, data=dict(form))
-            answer = response.json()
+            answer = fetch(self._http, "POST", path, data=dict(form))
         except httpx.HTTPError as error:
             raise LoginFailed(f"cannot reach {self.base_url}: {error}") from error
-        except ValueError as error:
-            raise LoginFailed(f"{self.base_url} does not answer as a Headgate server") from error
-        if not isinstance(answer, dict):
+        except Unreachable as error:
+            raise LoginFailed(error.message) from error
+        entity = answer.entity()
+        if entity is None:
             raise LoginFailed(f"{self.base_url} does not answer as a Headgate server")
-        return response.status_code, answer
+        return answer.status, entity
 
 
 def _text(answer: Mapping[str, object], name: str) -> str:
@@ -95,8 +97,10 @@ def _text(answer: Mapping[str, object], name: str) -> str:
     return value
 
 
-def _number(answer: Mapping[str, object], name: str) -> float:
+def _seconds(answer: Mapping[str, object], name: str) -> float:
+    """A time to wait; not one below a second, which would be no pause, nor one above an hour."""
     value = answer.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise LoginFailed(f"the server's answer has no {name}")
-    return float(value)
+    # NaN is neither more nor less than anything.
+    return float(min(value, 3_600.0)) if value >= 1 else 1.0

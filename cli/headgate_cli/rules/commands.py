@@ -8,8 +8,9 @@ from headgate_cli.api import Api, entities
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import as_json, connected
+from headgate_cli.foreign import one_line
 from headgate_cli.groups import Group
-from headgate_cli.output import dump, one_line, say, tell
+from headgate_cli.output import dump, print_text, say, tell
 from headgate_cli.rules import files
 from headgate_cli.yaml_files import shown
 
@@ -48,7 +49,7 @@ def get(api: Api, configuration: str, n: int | None, as_json: bool) -> None:
     if by_hand:
         say(f"Left out: {by_hand} that were added by hand in the application; `set` keeps them")
     if sets:
-        click.echo(shown(sets), nl=False)
+        print_text(shown(sets))
     else:
         say("No rules yet")
 

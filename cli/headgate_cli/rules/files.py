@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from headgate_cli.api import Entity, entities, optional, text
 from headgate_cli.errors import Failed
+from headgate_cli.foreign import one_line
 from headgate_cli.texts import name, read
 from headgate_cli.yaml_files import parse, signal_of
 
@@ -33,18 +34,18 @@ def rule_sets(file: str) -> list[RuleSet]:
     """The sets of a file, by pipeline. Raises Failed for another form."""
     document = parse(read(file), name(file))
     if not isinstance(document, Mapping) or not document:
-        raise Failed(f"{name(file)} has to hold rules by pipeline: `logs/edge: {{rules: [...]}}`")
-    return [_set(name(file), str(pipeline), content) for pipeline, content in document.items()]
+        raise Failed(f"{one_line(name(file))} has to hold rules by pipeline: `logs/edge: {{rules: [...]}}`")
+    return [_set(one_line(name(file)), str(pipeline), content) for pipeline, content in document.items()]
 
 
 def rules_for(file: str, pipeline: str) -> list[Entity]:
     """The rules that a file has for a pipeline: a plain list is for any."""
     document = parse(read(file), name(file))
     if isinstance(document, list):
-        return _rules(name(file), document)
+        return _rules(one_line(name(file)), document)
     found = [one for one in rule_sets(file) if one.pipeline == pipeline]
     if not found:
-        raise Failed(f"{name(file)} has no rules for the pipeline {pipeline}")
+        raise Failed(f"{one_line(name(file))} has no rules for the pipeline {one_line(pipeline)}")
     return found[0].rules
 
 
@@ -68,17 +69,16 @@ def _set(file: str, pipeline: str, content: object) -> RuleSet:
     if isinstance(content, list):
         content = {"rules": content}
     if not isinstance(content, Mapping) or not isinstance(content.get("rules"), list):
-        raise Failed(f"{file}: {pipeline} has to hold a list of rules")
+        raise Failed(f"{file}: {one_line(pipeline)} has to hold a list of rules")
     unknown = set(content) - {"name", "signal_type", "rules"}
     if unknown:
-        raise Failed(
-            f"{file}: {pipeline} has {', '.join(sorted(map(str, unknown)))}; it takes name, signal_type, rules"
-        )
+        named = one_line(", ".join(sorted(map(str, unknown))))
+        raise Failed(f"{file}: {one_line(pipeline)} has {named}; it takes name, signal_type, rules")
     return RuleSet(
         pipeline,
         str(content.get("signal_type") or signal_of(pipeline)),
         str(content.get("name") or ""),
-        _rules(f"{file}: {pipeline}", content["rules"]),
+        _rules(f"{file}: {one_line(pipeline)}", content["rules"]),
     )
 
 

@@ -16,15 +16,21 @@ from headgate_cli.configurations import lookup
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
+from headgate_cli.foreign import one_line
 from headgate_cli.groups import Group
 from headgate_cli.output import dump, print_text, say, tell
 from headgate_cli.rules.files import rules_for
 from headgate_cli.runs.follow import FINAL, follow, show
-from headgate_cli.texts import STDIN, name, read
+from headgate_cli.texts import STDIN, is_file, name, read
 from headgate_cli.yaml_files import SIGNALS, pipelines, signal_of
 
 # Of looking whether a file has changed.
 _LOOK_SECONDS: Final = 0.5
+_EXPECTED: Final = ("any", "all", "none")
+_RULE_HELP: Final = (
+    "A rule, which holds if its condition is true of any item; of all of them by NAME:all, of none by NAME:none. "
+    "Repeatable."
+)
 _RUN_ID: Final = re.compile("run_[0-7][0-9a-hjkmnp-tv-z]{25}")
 
 
@@ -45,7 +51,7 @@ def test() -> None:
 @click.option("--pipeline", default="", help="The pipeline to test; needed where there are several.")
 @click.option("--signal", type=click.Choice(SIGNALS), help="The sample's signal; the pipeline's by default.")
 @click.option("--rules", "rules_file", default="", metavar="FILE", help="Rules, as `headgate rules get` prints them.")
-@click.option("--rule", "rules", multiple=True, metavar="NAME=CONDITION", help="A rule that has to hold; repeatable.")
+@click.option("--rule", "rules", multiple=True, metavar="NAME[:EXPECT]=CONDITION", help=_RULE_HELP)
 @click.option("--saved-rules", is_flag=True, help="Use the rules saved on the version.")
 @click.option("--version", "n", type=VersionNumber(), help="A version instead of the latest one.")
 @click.option("--duration", type=click.IntRange(1, 60), default=5, show_default=True, help="Seconds to run.")
@@ -77,12 +83,12 @@ def run(
     \b
     Examples:
       headgate test run edge --sample sample.log --saved-rules
-      headgate test run collector.yaml --pipeline logs --sample sample.log --rule 'all have a body=log.body != nil'
+      headgate test run collector.yaml --pipeline logs --sample sample.log --rule 'has a body:all=log.body != nil'
       headgate test run collector.yaml --sample sample.log --rules rules.yaml --duration 2
     """
     if bool(rules_file) + bool(rules) + saved_rules > 1:
         raise click.UsageError("choose one of --rules, --rule and --saved-rules")
-    files = [file for file in (configuration, sample, rules_file) if file and Path(file).is_file()]
+    files = [file for file in (configuration, sample, rules_file) if file and is_file(file) and file != STDIN]
     if watch and (no_wait or not files):
         raise click.UsageError("--watch needs a file to watch, and waits for each run")
 
@@ -108,7 +114,7 @@ def run(
             if as_json:
                 dump(started)
             else:
-                tell(text(started, "id"))
+                tell(one_line(text(started, "id")))
         else:
             _finish(api, started, as_json=as_json)
 
@@ -174,7 +180,7 @@ def _present(found: Entity, *, as_json: bool) -> None:
 
 def _configuration(api: Api, wanted: str, n: int | None) -> tuple[str, dict[str, object]]:
     """The configuration's text, and how to name it to the server."""
-    if wanted == STDIN or Path(wanted).is_file():
+    if is_file(wanted):
         if n:
             raise click.UsageError("a file has no versions: leave out --version")
         content = read(wanted)
@@ -193,10 +199,14 @@ def _only_pipeline(content: str, called: str) -> str:
 
 
 def _rule(given: str) -> dict[str, object]:
+    """The first `=` ends the name, and what `expect` stands for before it; a name may hold any other colon."""
     called, separator, condition = given.partition("=")
-    if not separator or not called.strip() or not condition.strip():
-        raise click.BadParameter(f"{given!r} is not NAME=CONDITION", param_hint="--rule")
-    return {"name": called.strip(), "condition": condition.strip(), "expect": "all"}
+    name, _, expect = called.rpartition(":")
+    if expect not in _EXPECTED or not name:
+        name, expect = called, "any"
+    if not separator or not name.strip() or not condition.strip():
+        raise click.BadParameter(f"{given!r} is not NAME=CONDITION or NAME:all=CONDITION", param_hint="--rule")
+    return {"name": name.strip(), "condition": condition.strip(), "expect": expect}
 
 
 def _watch(files: Sequence[str], once: Callable[[], None]) -> None:
@@ -209,7 +219,7 @@ def _watch(files: Sequence[str], once: Callable[[], None]) -> None:
             pass
         except Failed as error:
             error.show()
-        say(f"Waiting for a change of {', '.join(files)}; Ctrl-C ends it")
+        say(f"Waiting for a change of {one_line(', '.join(files))}; Ctrl-C ends it")
         while _state(files) == before:
             time.sleep(_LOOK_SECONDS)
 

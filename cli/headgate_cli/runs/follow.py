@@ -9,28 +9,32 @@ from typing import Final
 import click
 
 from headgate_cli.api import Api, Entity, entities, number, optional, text
-from headgate_cli.errors import FAILED, Ended
-from headgate_cli.output import one_line, say, tell
+from headgate_cli.errors import FAILED, Ended, Failed
+from headgate_cli.foreign import block, one_line, quoted
+from headgate_cli.output import say, tell
 
 FINAL: Final = ("Success", "Fail", "Error")
 # A run takes its duration and some seconds; the request limit is 60 a minute for all that the credential does.
 _POLLS_AT_FIRST: Final = 10
 _SECONDS_AT_FIRST: Final = 1.0
 _SECONDS_LATER: Final = 4.0
+# An hour: a hundred runs may be queued before it, each a minute long.
+_MOST_POLLS: Final = 900
 
 
 def follow(api: Api, run_id: str) -> Entity:
-    """The run once it has ended. Raises KeyboardInterrupt when the person has enough, with how to look again."""
+    """The run once it has ended. Raises Failed when it does not, and KeyboardInterrupt when the person has enough."""
     begun = time.monotonic()
     polls = 0
     try:
-        while True:
+        while polls < _MOST_POLLS:
             run = api.get(f"/testing/runs/{run_id}")
-            _line(f"{text(run, 'status')}  {time.monotonic() - begun:.0f} s")
+            _line(f"{one_line(text(run, 'status'))}  {time.monotonic() - begun:.0f} s")
             if run["status"] in FINAL:
                 return run
             polls += 1
             time.sleep(_SECONDS_AT_FIRST if polls <= _POLLS_AT_FIRST else _SECONDS_LATER)
+        raise Failed(f"the run has not ended for an hour. Look again with `headgate test show {one_line(run_id)}`")
     except KeyboardInterrupt:
         _line("")
         say(f"The run goes on. Look again with `headgate test show {run_id}`")
@@ -41,19 +45,19 @@ def follow(api: Api, run_id: str) -> Entity:
 
 def show(run: Entity) -> None:
     """The run for people. Raises Ended(1) for one that failed or errored."""
-    status, pipeline = text(run, "status"), one_line(text(run, "target_pipeline"))
+    status, pipeline = one_line(text(run, "status")), one_line(text(run, "target_pipeline"))
     tell(
-        f"{text(run, 'id')}  {click.style(status, fg=_colour(status), bold=True)}  {pipeline}  "
-        f"{number(run, 'duration_seconds')} s on collector {text(run, 'collector_version')}"
+        f"{one_line(text(run, 'id'))}  {click.style(status, fg=_colour(status), bold=True)}  {pipeline}  "
+        f"{number(run, 'duration_seconds')} s on collector {one_line(text(run, 'collector_version'))}"
     )
     for result in entities(run, "validation_results"):
         mark = click.style("pass", fg="green") if result.get("passed") else click.style("FAIL", fg="red", bold=True)
-        counted = f"{number(result, 'matched')} of {number(result, 'total')} {text(result, 'context')}"
-        tell(f"  {mark}  {one_line(text(result, 'name'))}  ({text(result, 'expect')}: {counted})")
+        counted = f"{number(result, 'matched')} of {number(result, 'total')} {one_line(text(result, 'context'))}"
+        tell(f"  {mark}  {one_line(text(result, 'name'))}  ({one_line(text(result, 'expect'))}: {counted})")
         if not result.get("passed"):
-            tell(f"        {text(result, 'condition')}\n        {text(result, 'message')}")
+            tell(f"        {quoted(text(result, 'condition'))}\n        {quoted(text(result, 'message'))}")
     if status == "Error":
-        say(f"test run errored:\n{optional(run, 'stderr').rstrip()}")
+        say(f"test run errored:\n{block(optional(run, 'stderr'))}")
     if status in ("Fail", "Error"):
         raise Ended(FAILED)
 

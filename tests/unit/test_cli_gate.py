@@ -1,0 +1,121 @@
+"""The check before a version is published or assigned: what it asks, and what an outage does."""
+
+import json
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from headgate_cli import main
+from tests.unit.answering import Answer, Server, serving
+
+ID = "0123456789abcdefghjkmnpq0r"
+CONFIGURATION, FLEET, GROUP = f"cfg_{ID}", f"flt_{ID}", f"dep_{ID}"
+VERSION = {"n": 2, "yaml": "two", "collector_version": "0.140.0", "status": "published"}
+DETAIL = {
+    "id": CONFIGURATION,
+    "name": "edge",
+    "yaml": "three",
+    "collector_version": "0.139.0",
+    "latest_version": 3,
+    "published_version": 2,
+}
+GROUP_OF = {"id": GROUP, "name": "Default", "configuration_id": CONFIGURATION, "version_number": 2}
+OUTAGE: Answer = (503, {}, {"detail": "The YAML was not checked", "code": "not_checked"})
+NOT_INSTALLED: Answer = (422, {}, {"detail": "0.140.0 is not installed", "code": "collector_version_not_installed"})
+INVALID: Answer = (200, {}, {"valid": False, "errors": [{"message": "no", "code": "other", "component_path": ""}]})
+
+# What each command does at last, and the version that has to be checked before.
+COMMANDS = {
+    f"config publish {CONFIGURATION}": ("/versions/3/publish", "three", "0.139.0"),
+    f"deployment assign {FLEET} {GROUP} {CONFIGURATION}": (f"/deployments/{GROUP}", "two", "0.140.0"),
+    f"deployment assign {FLEET} {GROUP} {CONFIGURATION} --version 2": (f"/deployments/{GROUP}", "two", "0.140.0"),
+    f"deployment create {FLEET} canary {CONFIGURATION}": ("/deployments", "two", "0.140.0"),
+}
+
+Run = Callable[[str], tuple[int, str]]
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with serving() as started:
+        yield started
+
+
+@pytest.fixture
+def run(server: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    monkeypatch.setenv("HEADGATE_URL", server.url)
+    monkeypatch.setenv("SERVICE_API_TOKEN", "sv_x")
+
+    def in_process(line: str) -> tuple[int, str]:
+        monkeypatch.setattr("sys.argv", ["headgate", *line.split()])
+        with pytest.raises(SystemExit) as ended:
+            main.main()
+        return int(str(ended.value.code)), capsys.readouterr().err
+
+    return in_process
+
+
+def answering(verdict: Answer) -> Callable[[str], Answer]:
+    def answer(asked: str) -> Answer:
+        if asked.endswith("/validate"):
+            return verdict
+        if asked.endswith("/versions/2"):
+            return 200, {}, VERSION
+        if asked.startswith("GET"):
+            return 200, {}, DETAIL
+        return 200, {}, GROUP_OF | {"n": 3}
+
+    return answer
+
+
+def changed(server: Server) -> list[str]:
+    return [asked for asked, _, _ in server.requests if not asked.startswith("GET") and not asked.endswith("/validate")]
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_the_version_itself_is_checked_once_by_its_own_collector(server: Server, run: Run, line: str) -> None:
+    server.answering = answering((200, {}, {"valid": True}))
+    path, text, version = COMMANDS[line]
+
+    assert run(line)[0] == 0
+    (verdict,) = [json.loads(body) for asked, _, body in server.requests if asked.endswith("/validate")]
+    assert verdict == {"yaml": text, "version": version}
+    (made,) = changed(server)
+    assert made.endswith(path)
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+@pytest.mark.parametrize("verdict", [OUTAGE, INVALID, (200, {}, b"<h1>hotel</h1>")], ids=["outage", "invalid", "hotel"])
+def test_what_was_not_found_valid_stops_it_unless_forced(server: Server, run: Run, line: str, verdict: Answer) -> None:
+    server.answering = answering(verdict)
+    code, said = run(line)
+
+    assert (code, changed(server)) == (1, [])
+    assert said.endswith("; --force goes on all the same\n")
+    assert ("could not validate edge v" in said) == (verdict is not INVALID)
+
+    assert run(f"{line} --force")[0] == 0
+    assert len(changed(server)) == 1
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_a_collector_version_that_is_not_there_is_a_warning(server: Server, run: Run, line: str) -> None:
+    server.answering = answering(NOT_INSTALLED)
+    code, said = run(line)
+
+    assert (code, len(changed(server))) == (0, 1)
+    assert said.startswith("warning: edge v")
+    assert "is not checked: 0.140.0 is not installed" in said
+
+
+def test_what_was_checked_is_what_is_assigned(server: Server, run: Run) -> None:
+    server.answering = answering((200, {}, {"valid": True}))
+    run(f"deployment assign {FLEET} {GROUP} {CONFIGURATION}")
+
+    assert json.loads(server.requests[-1][2]) == {"configuration_id": CONFIGURATION, "version_number": 2}
+
+
+def test_what_is_published_is_not_checked_again(server: Server, run: Run) -> None:
+    server.answering = answering(OUTAGE)
+
+    assert run(f"config publish {CONFIGURATION} --version 2")[0] == 0

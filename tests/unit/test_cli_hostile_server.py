@@ -1,0 +1,237 @@
+"""Whatever a server answers in whatever field, no line that the command line prints is one that it wrote."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.service import ROOT
+from tests.unit.answering import Answer, Server, serving
+
+# As the runner splits its log into lines and reads them (actions/runner, ActionCommand.cs).
+LINES = re.compile(r"\r\n|[\r\n]")
+V1 = re.compile(r"##\[[^\]]*\]")
+FORGED = "edge\n::error::FORGED\r::add-mask::FORGED\n  ::FORGED::a\nFORGED\n##[error]FORGED \x1b[2J\u202e\u200b\x9b"
+ID = "0123456789abcdefghjkmnpq0r"
+CONFIGURATION, FLEET, GROUP, RUN = f"cfg_{ID}", f"flt_{ID}", f"dep_{ID}", f"run_{ID}"
+FINDING = dict.fromkeys(("message", "component_path", "code", "severity"), FORGED) | {"line": 1, "column": 1}
+VERSION = {"configuration_id": FORGED, "version_number": 1}
+RESULT = dict.fromkeys(("name", "condition", "context", "expect", "message"), FORGED)
+
+NAMES = """
+    id name description updated_at created_at status collector_version yaml configuration_id label type token_expires_at
+    deployment_id host_name os arch state last_seen_at state_message command expires_at role namespace slug summary
+    author organization_name access distribution version target_pipeline stderr pipeline signal_type user_code
+    verification_uri device_code email access_token error note
+"""
+ENTITY: dict[str, object] = dict.fromkeys(NAMES.split(), FORGED) | {
+    "n": 2,
+    "latest_version": 2,
+    "published_version": 1,
+    "version_number": 1,
+    "replicas": FORGED,
+    "duration_seconds": 1,
+    "checked": 1,
+    "valid": False,
+    "errors": [FINDING],
+    "warnings": [FINDING],
+    "skipped": [],
+    "notes": [FORGED],
+    "signals": [FORGED],
+    "tags": [FORGED],
+    "assigned": VERSION,
+    "running": VERSION,
+    "instances": {"total": 1, "applied": FORGED},
+    "validation_results": [RESULT | {"matched": 0, "total": 1, "passed": False}],
+    "rules": [{"name": FORGED, "condition": FORGED, "api_owned": True}],
+    "expires_in": 300,
+    "interval": 1,
+    "verification_uri_complete": f"http://127.0.0.1:1/{FORGED}",
+    "location": {"path": FORGED, "line": 1, "column": 1},
+}
+COMMANDS = (
+    "whoami",
+    "login --token sv_x",
+    "config list",
+    f"config show {CONFIGURATION}",
+    f"config show {CONFIGURATION} --version 1",
+    f"config versions {CONFIGURATION}",
+    f"config diff {CONFIGURATION}",
+    f"config diff {CONFIGURATION} --file edge.yaml",
+    f"config publish {CONFIGURATION} --force",
+    "config create edge.yaml --no-validate",
+    "config create edge.yaml",
+    "config push edge.yaml --dry-run --no-validate",
+    "config push edge.yaml --no-validate --publish",
+    f"config pull {CONFIGURATION} --to pulled",
+    "config pull unknown",
+    "validate edge.yaml",
+    "validate --format github edge.yaml",
+    "validate --format sarif edge.yaml",
+    "validate --json edge.yaml",
+    "lint --notes edge.yaml",
+    f"test show {RUN}",
+    "test run edge.yaml --pipeline logs --sample edge.yaml --rule a=true --no-wait",
+    f"test output {RUN}",
+    f"rules get {CONFIGURATION}",
+    f"rules set {CONFIGURATION} rules.yaml",
+    "fleet list",
+    "fleet create edge",
+    f"fleet instances {FLEET}",
+    f"fleet install {FLEET}",
+    f"deployment list {FLEET}",
+    f"deployment create {FLEET} a {CONFIGURATION} --force",
+    f"deployment assign {FLEET} {GROUP} {CONFIGURATION} --force",
+    f"deployment assign {FLEET} {GROUP} {CONFIGURATION}",
+    f"deployment clear {FLEET} {GROUP}",
+    "flow list",
+    "flow show edge",
+    "flow use edge",
+)
+# What prints a text as it is, and is refused where the log could take a line of it for a command.
+RAW = (
+    f"config show {CONFIGURATION} --yaml",
+    "flow show edge --yaml",
+    f"test output {RUN}",
+    f"fleet install {FLEET}",
+)
+
+
+def hostile(asked: str) -> Answer:
+    if asked.endswith("/output"):
+        return 200, {"Content-Type": "text/plain"}, FORGED.encode()
+    listed = re.search(r"/(configurations|versions|instances|deployments|fleets|flows)(\?|$)", asked)
+    if asked.startswith("GET") and (listed or asked.endswith("validation-pipelines")):
+        return 200, {}, {"items": [ENTITY], "next_cursor": None}
+    return 200, {}, {**ENTITY, "items": [ENTITY]}
+
+
+def refusing(_: str) -> Answer:
+    error = {"loc": ["body", FORGED], "message": FORGED}
+    return 422, {}, {"detail": FORGED, "code": FORGED, "errors": [error, error]}
+
+
+def unwelcoming(_: str) -> Answer:
+    return 401, {}, {"detail": FORGED, "code": "unauthenticated"}
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with serving() as started:
+        yield started
+
+
+def variables(server: Server, folder: Path) -> dict[str, str]:
+    (folder / "edge.yaml").write_text("::warning::FORGED\n")
+    (folder / "rules.yaml").write_text("logs: [{name: a, condition: b}]\n")
+    return {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(ROOT / "cli"),
+        "HOME": str(folder / "home"),
+        "HEADGATE_URL": server.url,
+        "SERVICE_API_TOKEN": "sv_x",
+        "LANG": "C.UTF-8",
+    }
+
+
+def run(server: Server, folder: Path, line: str, **more: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "headgate_cli.main", *line.split()],
+        cwd=folder,
+        env=variables(server, folder) | more,
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+
+
+# Each command in a process of its own, forked after the imports, which are most of what a command takes.
+DRIVER = """
+import json, os, sys
+import httpx, click, yaml
+from headgate_cli import main
+from headgate_cli.configurations import commands
+for line in json.load(sys.stdin):
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        os.dup2(write, 1), os.dup2(write, 2), os.close(read), os.close(write)
+        sys.argv = ["headgate", *line.split()]
+        main.main()
+    os.close(write)
+    with os.fdopen(read, "rb") as said:
+        print(json.dumps([line, said.read().decode()]), flush=True)
+    os.waitpid(child, 0)
+"""
+
+
+def run_all(server: Server, folder: Path) -> dict[str, str]:
+    """What each of the commands prints, to a pipe in a workflow."""
+    done = subprocess.run(
+        [sys.executable, "-c", DRIVER],
+        cwd=folder,
+        env=variables(server, folder) | {"GITHUB_ACTIONS": "true"},
+        input=json.dumps(COMMANDS).encode(),
+        stdout=subprocess.PIPE,
+        check=True,
+        timeout=300,
+    )
+    return dict(map(json.loads, done.stdout.splitlines()))
+
+
+def forged(printed: str, command: str) -> list[str]:
+    """The lines that somebody else wrote, or that a runner would obey."""
+    ours = "::error " if "--format github" in command else "nothing"
+    return [
+        line
+        for line in LINES.split(printed)
+        if line.lstrip().startswith("FORGED")
+        or (line.lstrip().startswith("::") and not line.startswith((ours, "::warning " if ours != "nothing" else ours)))
+        or V1.search(line)
+        or re.search("[\x1b\x9b\u202e\u200b]", line)
+    ]
+
+
+@pytest.mark.parametrize("answering", [hostile, refusing, unwelcoming])
+def test_no_line_is_one_that_the_server_wrote(server: Server, tmp_path: Path, answering: object) -> None:
+    assert callable(answering)
+    server.answering = answering
+    printed = run_all(server, tmp_path)
+
+    assert set(printed) == set(COMMANDS)
+    assert {line: said for line, said in printed.items() if "Traceback" in said or not said.strip()} == {}
+    assert {line: lines for line, said in printed.items() if (lines := forged(said, line))} == {}
+
+
+@pytest.mark.parametrize("line", RAW)
+def test_a_text_as_it_is_goes_to_a_file_and_not_to_the_log_of_a_workflow(
+    server: Server, tmp_path: Path, line: str
+) -> None:
+    server.answering = hostile
+    refused = run(server, tmp_path, line, GITHUB_ACTIONS="true")
+
+    assert (refused.returncode, refused.stdout) == (1, b"")
+    assert b"would take a line of this text for a command: write it to a file by `> FILE`" in refused.stderr
+    assert run(server, tmp_path, line).stdout.rstrip(b"\n") == FORGED.encode()
+    with (tmp_path / "out").open("wb") as out:
+        written = subprocess.run(
+            [sys.executable, "-m", "headgate_cli.main", *line.split()],
+            env=variables(server, tmp_path) | {"GITHUB_ACTIONS": "true"},
+            stdout=out,
+            check=False,
+            timeout=60,
+        )
+    assert written.returncode == 0
+    assert (tmp_path / "out").read_bytes().rstrip(b"\n") == FORGED.encode()
+
+
+def test_a_harmless_text_is_printed_in_a_workflow(server: Server, tmp_path: Path) -> None:
+    server.answers = [(200, {"Content-Type": "text/plain"}, b"a: ::b\n## [x]\n##[ x ]\nstd::move\n")]
+    done = run(server, tmp_path, f"test output {RUN}", GITHUB_ACTIONS="true")
+
+    assert done.stdout == b"a: ::b\n## [x]\n##[ x ]\nstd::move\n"
