@@ -59,6 +59,8 @@ _CHANGES: Final = """\
 <h1>Changes</h1><div class="card">{list}</div>{more}"""
 _CHANGE_TABLE: Final = """\
 <table><thead><tr><th>When</th><th>Who</th><th>What</th><th>Credential</th></tr></thead><tbody>{rows}</tbody></table>"""
+_ASSIGNED: Final = "assigned {now}, before {before}"
+_VERSION: Final = '<a href="/organizations/{organization}/configurations/{id}/versions/{n}">{name} version {n}</a>'
 _CHANGE: Final = """\
 <tr><td class="small when">{at}</td><td>{who}</td><td><code>{action}</code> {details}
 <div class="small soft">{target}</div></td>\
@@ -228,7 +230,9 @@ def _member_row(who: Visitor, caller: Caller, member: MemberRecord) -> Html:
 
 
 def _change_row(record: AuditRecord) -> Html:
-    details = ", ".join(f"{name} {value}" for name, value in record.details.items())
+    details: Html | str = ", ".join(f"{name} {value}" for name, value in record.details.items())
+    if record.details.keys() & {"version_number", "before_version_number"}:
+        details = html(_ASSIGNED, before=_version(record, "before_"), now=_version(record, ""))
     return html(
         _CHANGE,
         at=record.at.strftime("%Y-%m-%d %H:%M:%S"),
@@ -247,3 +251,12 @@ def _role(form: dict[str, str]) -> Role:
         case "contributor":
             return "contributor"
     raise errors.Invalid("The role is Contributor or Admin")
+
+
+def _version(record: AuditRecord, prefix: str) -> Html | str:
+    """The version that was assigned; `prefix` is that of the details about the one before."""
+    configuration_id, n = (record.details.get(f"{prefix}{name}") for name in ("configuration_id", "version_number"))
+    if configuration_id is None or n is None:
+        return "nothing"
+    name = record.details.get(f"{prefix}configuration_name", configuration_id)
+    return html(_VERSION, organization=record.organization_id, id=configuration_id, n=n, name=name)

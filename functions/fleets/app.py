@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from botocore.exceptions import BotoCoreError, ClientError
-from fastapi import Depends, Response
+from fastapi import Depends, Request, Response
 
 from fleets import collector_pages, fleet_pages
 from fleets.wire import (
@@ -32,7 +32,7 @@ from headgate.http.log import logger
 from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import DeploymentId, FleetId
 from headgate.http.problems import documented
-from headgate.http.routing import application_router
+from headgate.http.routing import application_router, record
 from headgate.http.routing import router as group
 from headgate.http.wire import ids_in_body
 from headgate.instances import service as instances
@@ -99,13 +99,14 @@ def list_deployments(fleet_id: FleetId, caller: Reader, paging: Paging) -> Page[
 
 @router.post("/{fleet_id}/deployments", status_code=201, responses=documented(409))
 def create_deployment(
-    fleet_id: FleetId, body: CreateDeployment, caller: Writer, response: Response
+    fleet_id: FleetId, body: CreateDeployment, caller: Writer, request: Request, response: Response
 ) -> DeploymentChanged:
     """Create a deployment group that runs a published version."""
     with ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound):
-        created, check = deployments.create(caller, fleet_id, **dict(body))
-    response.headers["Location"] = f"/api/v1/public/fleets/{fleet_id}/deployments/{created.id}"
-    return DeploymentChanged.with_check(created, check)
+        created = deployments.create(caller, fleet_id, **dict(body))
+    response.headers["Location"] = f"/api/v1/public/fleets/{fleet_id}/deployments/{created.group.id}"
+    record(request, created.told)
+    return DeploymentChanged.of_change(created)
 
 
 @router.get("/{fleet_id}/deployments/{deployment_id}")
@@ -116,11 +117,13 @@ def get_deployment(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reade
 
 @router.patch("/{fleet_id}/deployments/{deployment_id}", responses=documented(409))
 def patch_deployment(
-    fleet_id: FleetId, deployment_id: DeploymentId, body: PatchDeployment, caller: Writer
+    fleet_id: FleetId, deployment_id: DeploymentId, body: PatchDeployment, caller: Writer, request: Request
 ) -> DeploymentChanged:
     """Change a group. `configuration_id` alone assigns its newest published version, null clears the assignment."""
     with ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound):
-        return DeploymentChanged.with_check(*deployments.change(caller, fleet_id, deployment_id, body.changes()))
+        changed = deployments.change(caller, fleet_id, deployment_id, body.changes())
+    record(request, changed.told)
+    return DeploymentChanged.of_change(changed)
 
 
 @by_hand.post("/fleets/{fleet_id}/token")

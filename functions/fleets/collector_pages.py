@@ -1,4 +1,4 @@
-"""The page of a fleet's collectors: what each should run, what it runs, and why not if it does not."""
+"""The page of a fleet's collectors: what each is assigned, what it reports to run, and why not if it does not."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Final
 
 from fastapi import Response
 
+from fleets.fleet_pages import names_of
 from headgate.deployments import service as deployments
 from headgate.deployments.model import Assignment
 from headgate.fleets import service as fleets
@@ -27,15 +28,15 @@ _PAGE: Final = """\
 <h1>Collectors</h1>
 <div class="card">{list}</div>{more}"""
 _TABLE: Final = """\
-<table><thead><tr><th>Host</th><th>Group</th><th>State</th><th>Assigned</th><th>Running</th><th>Last seen</th></tr>
+<table><thead><tr><th>Host</th><th>Group</th><th>State</th><th>Assigned</th><th>Runs</th><th>Last seen</th></tr>
 </thead><tbody>{rows}</tbody></table>"""
 _ROW: Final = """\
 <tr><td><strong>{host}</strong> <span class="soft small">{platform}</span></td>
 <td data-label="Group"><a href="{home}/fleets/{fleet}/deployments/{deployment}">{group}</a></td>
-<td data-label="State">{state}</td><td data-label="Assigned">{assigned}</td><td data-label="Running">{running}</td>
+<td data-label="State">{state}</td><td data-label="Assigned">{assigned}</td><td data-label="Runs">{running}</td>
 <td class="soft small" data-label="Last seen">{at}</td></tr>{message}"""
-_MESSAGE: Final = '<tr><td colspan="6"><pre class="last">{message}</pre></td></tr>'
-_VERSION: Final = '<a href="{home}/configurations/{id}/versions/{n}">version {n}</a>'
+_MESSAGE: Final = '<tr><td colspan="6"><pre class="wrapped">{message}</pre></td></tr>'
+_VERSION: Final = '<a href="{home}/configurations/{id}/versions/{n}">{name}</a> <span class="soft">version {n}</span>'
 
 
 @router.get("/organizations/{organization_id}/fleets/{fleet_id}/collectors")
@@ -43,7 +44,8 @@ def list_collectors(who: Visit, caller: Member, fleet_id: FleetId, after: After)
     fleet = fleets.get(caller, fleet_id)
     part = instances.instances(caller, fleet_id, ENTRIES, after)
     groups = {group.id: group.name for group in deployments.deployments(caller, fleet_id, ENTRIES, None).entries}
-    rows = [_row(caller, fleet_id, one, groups) for one in part.entries]
+    names = names_of(caller, (version for one in part.entries for version in (one.assigned, one.running)))
+    rows = [_row(caller, fleet_id, one, groups, names) for one in part.entries]
     nothing = empty("No collector has reported yet: run the fleet's install command on a host.")
     content = html(
         _PAGE,
@@ -56,7 +58,7 @@ def list_collectors(who: Visit, caller: Member, fleet_id: FleetId, after: After)
     return page(frame(who, caller, "fleets"), f"Collectors of {fleet.label}", content)
 
 
-def _row(caller: Caller, fleet_id: str, seen: Seen, groups: dict[str, str]) -> Html:
+def _row(caller: Caller, fleet_id: str, seen: Seen, groups: dict[str, str], names: dict[str, str]) -> Html:
     one = seen.instance
     described = one.description
     return html(
@@ -68,14 +70,15 @@ def _row(caller: Caller, fleet_id: str, seen: Seen, groups: dict[str, str]) -> H
         deployment=one.deployment_id,
         group=groups.get(one.deployment_id, one.deployment_id),
         state=tag(seen.state.replace("_", " "), _KINDS.get(seen.state, "")),
-        assigned=_version(caller, seen.assigned),
-        running=_version(caller, seen.running),
+        assigned=_version(caller, seen.assigned, names),
+        running=_version(caller, seen.running, names),
         at=moment(one.last_seen_at),
         message=html(_MESSAGE, message=seen.state_message) if seen.state_message else NOTHING,
     )
 
 
-def _version(caller: Caller, assignment: Assignment | None) -> Html:
+def _version(caller: Caller, assignment: Assignment | None, names: dict[str, str]) -> Html:
     if assignment is None:
         return html('<span class="soft">nothing</span>')
-    return html(_VERSION, home=home(caller), id=assignment.configuration_id, n=assignment.version_number)
+    name = names[assignment.configuration_id]
+    return html(_VERSION, home=home(caller), id=assignment.configuration_id, n=assignment.version_number, name=name)

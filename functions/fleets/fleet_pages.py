@@ -1,5 +1,6 @@
-"""The pages of fleets: what there is, what each group runs, and the volume mounts of a group."""
+"""The pages of fleets: what there is, what each group is assigned, and the volume mounts of a group."""
 
+from collections.abc import Iterable
 from typing import Final
 
 from fastapi import Response
@@ -54,16 +55,18 @@ _GRACES: Final[tuple[tuple[Grace, str], ...]] = (
     ("none", "Now"),
 )
 _GROUP_TABLE: Final = """\
-<table><thead><tr><th>Group</th><th>Runs</th><th>Volume mounts</th></tr></thead><tbody>{rows}</tbody></table>"""
+<table><thead><tr><th>Group</th><th>Assigned</th><th>Volume mounts</th></tr></thead><tbody>{rows}</tbody></table>"""
 _GROUP_ROW: Final = """\
-<tr><td><a href="{path}"><strong>{name}</strong></a> {tags}</td><td data-label="Runs">{runs}</td>
+<tr><td><a href="{path}"><strong>{name}</strong></a> {tags}</td><td data-label="Assigned">{assigned}</td>
 <td data-label="Volume mounts">{mounts}</td></tr>"""
 _ASSIGNED: Final = '<a href="{home}/configurations/{id}/versions/{n}">{name}</a> <span class="soft">version {n}</span>'
 _GROUP: Final = """\
 <p class="small"><a href="{home}/fleets">Fleets</a> / <a href="{home}/fleets/{fleet}">{label}</a></p>
 <h1>{name} {tags}</h1>
 <p class="soft"><code>{id}</code></p>
-<div class="card"><h2>Runs</h2><p class="last">{runs}</p></div>
+<div class="card"><h2>Assigned</h2><p>{assigned}</p>
+<p class="hint">Its collectors are told so. <a href="{home}/fleets/{fleet}/collectors">What each of them runs</a></p>
+</div>
 <div class="card" id="volume-mounts"><h2>Volume mounts</h2>
 <p class="soft">Folders of the host that the group's containers see. The Docker install command includes them;
 containers that run already keep those that they were started with.</p>{mounts}{add}</div>"""
@@ -106,8 +109,7 @@ def list_fleets(who: Visit, caller: Member, after: After) -> Response:
 def show_fleet(who: Visit, caller: Member, fleet_id: FleetId, after: After) -> Response:
     shown, fleet = frame(who, caller, "fleets"), fleets.counted(caller, fleet_id)
     part = deployments.deployments(caller, fleet_id, ENTRIES, after)
-    assigned = {group.assignment.configuration_id for group in part.entries if group.assignment}
-    names = {one: _name(caller, one) for one in assigned}
+    names = names_of(caller, (group.assignment for group in part.entries))
     path = f"{home(caller)}/fleets/{fleet_id}"
     rows = [
         html(
@@ -115,7 +117,7 @@ def show_fleet(who: Visit, caller: Member, fleet_id: FleetId, after: After) -> R
             path=f"{path}/deployments/{group.id}",
             name=group.name,
             tags=_tags(group),
-            runs=_runs(caller, group.assignment, names),
+            assigned=_assigned(caller, group.assignment, names),
             mounts=len(group.volume_mounts) or html('<span class="soft">none</span>'),
         )
         for group in part.entries
@@ -197,8 +199,6 @@ def _group_page(
             "mount_path", "Path in the container", typed.mount_path, most=1_000, error=problems.pop("mount_path", "")
         ),
     }
-    of_group = group.assignment
-    names = {of_group.configuration_id: _name(caller, of_group.configuration_id)} if of_group else {}
     content = html(
         _GROUP,
         home=home(caller),
@@ -207,7 +207,7 @@ def _group_page(
         id=group.id,
         name=group.name,
         tags=_tags(group),
-        runs=_runs(caller, of_group, names),
+        assigned=_assigned(caller, group.assignment, names_of(caller, [group.assignment])),
         mounts=_mounts(path, csrf_field(shown), group),
         add=empty("Groups of a Kubernetes fleet have none.")
         if fleet.on_kubernetes
@@ -271,11 +271,16 @@ def _tags(group: Deployment) -> list[Html]:
     return [html("{tag} ", tag=tag(word)) for word in words]
 
 
-def _runs(caller: Caller, assignment: Assignment | None, names: dict[str, str]) -> Html:
+def _assigned(caller: Caller, assignment: Assignment | None, names: dict[str, str]) -> Html:
     if assignment is None:
         return html('<span class="soft">nothing is assigned</span>')
     name = names[assignment.configuration_id]
     return html(_ASSIGNED, home=home(caller), id=assignment.configuration_id, n=assignment.version_number, name=name)
+
+
+def names_of(caller: Caller, assignments: Iterable[Assignment | None]) -> dict[str, str]:
+    """The names of configurations by their ids; one read each."""
+    return {one: _name(caller, one) for one in {each.configuration_id for each in assignments if each}}
 
 
 def _name(caller: Caller, configuration_id: str) -> str:

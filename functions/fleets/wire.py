@@ -18,7 +18,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from headgate.clock import rfc3339
 from headgate.deployments.install import Install, Options
 from headgate.deployments.model import Assignment, Deployment, Role, VolumeMount
-from headgate.deployments.service import Check
+from headgate.deployments.service import Changed
 from headgate.fleets.model import INSTANCE_STATES, ExpiresIn, Fleet, FleetType, Grace, InstanceState
 from headgate.http.wire import PRESENT, Input, Name, Patch, PrincipalOut
 from headgate.ids import id_pattern
@@ -242,13 +242,14 @@ class DeploymentChanged(DeploymentOut):
     warnings: list[WarningOut] = Field(default_factory=list)
 
     @classmethod
-    def with_check(cls, group: Deployment, check: Check) -> Self:
+    def of_change(cls, changed: Changed) -> Self:
+        check = changed.check
         warnings = [*_warnings("error", check.errors), *_warnings("warning", check.warnings)]
         if check.not_checked is not None:
             message = f"Not checked: {check.not_checked}"
             warnings = _warnings("warning", [Finding(message, "", "other")])
             warnings[0].code = "not_checked"
-        return cls(**DeploymentOut.of(group).model_dump(), warnings=warnings)
+        return cls(**DeploymentOut.of(changed.group).model_dump(), warnings=warnings)
 
 
 def _warnings(severity: Literal["error", "warning"], findings: Sequence[Finding]) -> list[WarningOut]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from headgate import clock
 from headgate.checker import Asker
 from headgate.configurations import service as configurations
-from headgate.configurations.model import Version
+from headgate.configurations.model import Configuration, ConfigurationNotFound, Version
 from headgate.deployments import store
 from headgate.deployments.model import (
     Assignment,
@@ -33,6 +33,15 @@ class Check:
     errors: Sequence[Finding] = ()
     warnings: Sequence[Finding] = ()
     not_checked: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A group as it is now, and what the organization's record tells of it: what was assigned before, and now."""
+
+    group: Deployment
+    check: Check
+    told: Mapping[str, str]
 
 
 def deployments(caller: Caller, fleet_id: str, limit: int, after: str | None) -> Slice[Deployment]:
@@ -66,7 +75,7 @@ def create(
     role: Role | None,
     replicas: int | None,
     namespace: str | None,
-) -> tuple[Deployment, Check]:
+) -> Changed:
     """Make a group that runs a published version.
 
     Raises FleetNotFound, FieldRefused, NotPublished, NameTaken, ConfigurationNotFound, VersionNotFound.
@@ -75,7 +84,7 @@ def create(
     _require_fitting(fleet, {"role": role, "replicas": replicas, "namespace": namespace})
     if fleet.on_kubernetes and role is None:
         raise FieldRefused("role", "A group of a Kubernetes fleet needs a role")
-    version = _published(caller, configuration_id, version_number)
+    named = _published(caller, configuration_id, version_number)
     at = clock.now()
     created = Deployment(
         id=new_id("dep", at),
@@ -90,12 +99,10 @@ def create(
         updated_at=at,
     )
     settle(lambda: store.create(created))
-    return created, _check(caller, version)
+    return Changed(created, _check(caller, named.version), _told(caller, None, named))
 
 
-def change(
-    caller: Caller, fleet_id: str, deployment_id: str, changes: Mapping[str, str | int | None]
-) -> tuple[Deployment, Check]:
+def change(caller: Caller, fleet_id: str, deployment_id: str, changes: Mapping[str, str | int | None]) -> Changed:
     """Change the given ones of `name`, `configuration_id`, `version_number`, `replicas` and `namespace`.
 
     None clears `configuration_id` (with it the version), `replicas` and `namespace`. Raises FleetNotFound,
@@ -106,9 +113,9 @@ def change(
     # Also when it is what was assigned already: by that a person has it tried again where it failed.
     assigns = bool({"configuration_id", "version_number"} & changes.keys())
 
-    def once() -> tuple[Deployment, Version | None]:
+    def once() -> tuple[Deployment, Version | None, Mapping[str, str]]:
         before = of_fleet(fleet_id, deployment_id)
-        assignment, version = _assignment(caller, before, changes)
+        assignment, named = _assignment(caller, before, changes)
         name, replicas, namespace = (
             changes.get(field, getattr(before, field)) for field in ("name", "replicas", "namespace")
         )
@@ -122,11 +129,13 @@ def change(
             revision=before.revision + 1,
             assigned_revision=before.revision + 1 if assigns else before.assigned_revision,
         )
+        # Before the change: whoever reads it afterwards may fail, and nobody replaces anything but `before` by it.
+        told = _told(caller, before.assignment, named) if assigns else {}
         store.replace(before, after)
-        return after, version
+        return after, named.version if named else None, told
 
-    after, version = settle(once)
-    return after, _check(caller, version)
+    after, version, told = settle(once)
+    return Changed(after, _check(caller, version), told)
 
 
 def _require_fitting(fleet: Fleet, given: Mapping[str, object]) -> None:
@@ -137,8 +146,8 @@ def _require_fitting(fleet: Fleet, given: Mapping[str, object]) -> None:
 
 def _assignment(
     caller: Caller, before: Deployment, changes: Mapping[str, str | int | None]
-) -> tuple[Assignment | None, Version | None]:
-    """What a group is to run after the changes, with the version's text if it was named now."""
+) -> tuple[Assignment | None, "_Named | None"]:
+    """What a group is to run after the changes, and the version itself if it was named now."""
     n = changes.get("version_number")
     if "configuration_id" in changes:
         configuration_id = changes["configuration_id"]
@@ -157,15 +166,47 @@ def _assignment(
         raise FieldRefused("version_number", "No configuration is assigned that this could be a version of")
     else:
         configuration_id = before.assignment.configuration_id
-    version = _published(caller, configuration_id, int(n))
-    return Assignment(configuration_id, version.n), version
+    named = _published(caller, configuration_id, int(n))
+    return Assignment(configuration_id, named.version.n), named
 
 
-def _published(caller: Caller, configuration_id: str, n: int) -> Version:
-    version = configurations.get_version(caller, configuration_id, n)
-    if version.status != "published":
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A published version that somebody assigns."""
+
+    configuration: Configuration
+    version: Version
+
+
+def _published(caller: Caller, configuration_id: str, n: int) -> _Named:
+    named = _Named(*configurations.snapshot(caller, configuration_id, n))
+    if named.version.status != "published":
         raise NotPublished(f"Version {n} is not published; only published versions can be assigned")
-    return version
+    return named
+
+
+def _told(caller: Caller, before: Assignment | None, now: _Named | None) -> Mapping[str, str]:
+    """What the record of an assignment holds; one read where another configuration was assigned before."""
+    told: dict[str, str] = {}
+    if before:
+        told |= {
+            "before_configuration_id": before.configuration_id,
+            "before_version_number": str(before.version_number),
+        }
+        same = now is not None and now.configuration.id == before.configuration_id
+        name = now.configuration.name if now and same else _name(caller, before.configuration_id)
+        told |= {"before_configuration_name": name} if name else {}
+    if now:
+        told |= {"configuration_id": now.configuration.id, "configuration_name": now.configuration.name}
+        told |= {"version_number": str(now.version.n)}
+    return told
+
+
+def _name(caller: Caller, configuration_id: str) -> str | None:
+    try:
+        return configurations.summary(caller, configuration_id).name
+    except ConfigurationNotFound:
+        return None
 
 
 def _check(caller: Caller, version: Version | None) -> Check:

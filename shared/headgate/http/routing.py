@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from typing import Final
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -134,13 +134,18 @@ async def _refuse_half_characters(request: Request) -> None:
         return
 
 
+def record(request: Request, details: Mapping[str, str]) -> None:
+    """Say more of this change in the record that is kept of it."""
+    request.state.recorded = details
+
+
 def _record(request: Request, action: str, response: Response) -> None:
     """Keep the record of a change that was made; one put. What identity changes is recorded with the change itself."""
     if "idempotency-replayed" in response.headers:
         return
     target = response.headers.get("location", request.url.path).removeprefix(f"{_PUBLIC}/")
     try:
-        audit.append(request.state.caller, action, target)
+        audit.append(request.state.caller, action, target, **getattr(request.state, "recorded", {}))
     except (BotoCoreError, ClientError) as error:
         # The change is made: a fault in recording it must not tell the caller otherwise.
         logger.error("change_not_recorded", action=action, target=target, kind=type(error).__name__)
