@@ -5,9 +5,10 @@ from __future__ import annotations
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Final
 
-from botocore.exceptions import BotoCoreError, IncompleteReadError
+from botocore.exceptions import BotoCoreError, ClientError, IncompleteReadError
 
 from headgate import aws
+from headgate.http.log import logger
 from headgate.settings import settings
 
 if TYPE_CHECKING:
@@ -15,10 +16,43 @@ if TYPE_CHECKING:
 
 # As often as boto3 asks for anything; it tries again until an object begins to come, and no longer.
 _ATTEMPTS: Final = 3
+# A question for the head alone is answered without a body, so by status.
+_MISSING: Final = ("NoSuchKey", "404")
+_DENIED: Final = ("AccessDenied", "403")
+
+
+def read_if_there(key: str) -> bytes | None:
+    """An object that need not be there; None if it is not. Otherwise as `read`.
+
+    S3 says 403 of a key that is not there to whom it is not sure that they may list it. So a denied object counts as
+    missing; the log tells which it was said to be.
+    """
+    try:
+        return read(key)
+    except ClientError as error:
+        _require_missing(error, key)
+        return None
+
+
+def size_if_there(key: str) -> int | None:
+    """In bytes; None, as in `read_if_there`, if it is not there. One HEAD."""
+    try:
+        return aws.s3().head_object(Bucket=settings().bucket, Key=key)["ContentLength"]
+    except ClientError as error:
+        _require_missing(error, key)
+        return None
+
+
+def _require_missing(error: ClientError, key: str) -> None:
+    code = error.response["Error"]["Code"]
+    if code in _DENIED:
+        logger.warning("object_denied", operation=error.operation_name, folder=key.partition("/")[0])
+    elif code not in _MISSING:
+        raise error
 
 
 def read(key: str) -> bytes:
-    """One GET, and another where the object did not come to its end.
+    """An object that has to be there. One GET, and another where the object did not come to its end.
 
     Raises NoSuchKey, or another ClientError or BotoCoreError.
     """

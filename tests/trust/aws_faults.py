@@ -170,7 +170,9 @@ def _answer(kind: Kind | SocketKind, call: Call, url: str) -> AWSResponse:
         case "error":
             return _error(call, url, 500, "InternalServerError")
         case "denied":
-            return _error(call, url, 400 if call.service != "s3" else 403, "AccessDeniedException")
+            if call.service == "s3":
+                return _error(call, url, 403, "AccessDenied")
+            return _error(call, url, 400, "AccessDeniedException")
         case "garbage":
             return _response(url, 502, f"<html>{PLANTED}".encode(), "text/html")
     raise AssertionError(kind)
@@ -178,7 +180,8 @@ def _answer(kind: Kind | SocketKind, call: Call, url: str) -> AWSResponse:
 
 def _error(call: Call, url: str, status: int, code: str) -> AWSResponse:
     if call.service == "s3":
-        body = f"<Error><Code>{code}</Code><Message>{PLANTED}</Message></Error>"
+        # What is asked for its head alone has no body.
+        body = "" if "Head" in call.operation else f"<Error><Code>{code}</Code><Message>{PLANTED}</Message></Error>"
         return _response(url, status, body.encode(), "application/xml")
     body = f'{{"__type":"com.amazon#{code}","message":"{PLANTED}"}}'
     return _response(url, status, body.encode(), "application/x-amz-json-1.1")

@@ -95,7 +95,7 @@ ROWS: Final = [
     Row(f"GET {INSTALL}/{{name}}", 307, query="link"),
     Row(f"GET {INSTALL}/{{name}}", 200, query="link", name="chart", ids={**ON_KUBERNETES, "name": CHART}),
     Row(f"GET {PUBLIC}/flows", 200),
-    Row(f"GET {PUBLIC}/flows/{{slug}}", 200),
+    Row(f"GET {PUBLIC}/flows/{{slug}}", 200, denied=404),
     Row(f"GET {APP}/session", 200),
     Row(f"DELETE {APP}/session", 204, repeated=(401,)),
     Row(f"POST {APP}/organizations", 201, always({"name": "Further"})),

@@ -34,6 +34,8 @@ class Row:
     stranger: bool = False
     # Which of the bench's messages a collector sends.
     message: str = ""
+    # The status when S3 denies what it reads, which may as well be missing; 0 where that has to be there.
+    denied: int = 0
     # The path that tells what became of it, if it is not told by the names of what was changed.
     look: str = ""
 

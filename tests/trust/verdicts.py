@@ -53,6 +53,10 @@ def judged(row: Row, fault: Fault, response: Response, bench: Bench, clean: Clea
             yield f"{seen}, and yet {made ^ clean.changes} is otherwise"
         if row.reads and response.text != clean.response.text:
             yield f"{seen}, and not what is read at other times"
+    elif fault.kind == "denied" and bench.aws.calls[fault.at].service == "s3" and response.status_code == row.denied:
+        # Nobody can tell it from what is not there.
+        if made:
+            yield f"{seen}, and yet {sorted(made)}"
     elif fault.once:
         yield f"a passing fault was noticed: {seen}"
     else:

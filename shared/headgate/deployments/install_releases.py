@@ -13,8 +13,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from botocore.exceptions import ClientError
-
 from headgate import aws, errors, objects
 from headgate.settings import settings
 
@@ -111,10 +109,7 @@ def content(artifact: Artifact) -> bytes:
 
 
 def _object(key: str) -> bytes:
-    try:
-        return objects.read(key)
-    except ClientError as error:
-        # S3 says 403 for a key that is not there where it is not sure that one may know.
-        if error.response["Error"]["Code"] in ("NoSuchKey", "404", "AccessDenied"):
-            raise ReleaseNotPublished("A release") from error
-        raise
+    content = objects.read_if_there(key)
+    if content is None:
+        raise ReleaseNotPublished("A release")
+    return content

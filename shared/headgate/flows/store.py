@@ -4,7 +4,7 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
-from headgate import aws, objects
+from headgate import objects
 from headgate.flows.model import Flow, FullFlow
 
 PREFIX: Final = "flows/"
@@ -21,13 +21,13 @@ def key_of(slug: str) -> str:
 
 def index() -> list[Flow] | None:
     """Every flow in gallery order; None before the first publishing. One GET."""
-    content = _get(INDEX_KEY)
+    content = objects.read_if_there(INDEX_KEY)
     return None if content is None else _INDEX.validate_json(content)
 
 
 def find(slug: str) -> FullFlow | None:
     """The flow of a slug that has a slug's form; None if there is none. One GET."""
-    content = _get(key_of(slug))
+    content = objects.read_if_there(key_of(slug))
     return None if content is None else _FLOW.validate_json(content)
 
 
@@ -39,10 +39,3 @@ def index_object(flows: list[Flow]) -> bytes:
 def flow_object(flow: FullFlow) -> bytes:
     """What the key of a flow holds."""
     return _FLOW.dump_json(flow)
-
-
-def _get(key: str) -> bytes | None:
-    try:
-        return objects.read(key)
-    except aws.s3().exceptions.NoSuchKey:
-        return None

@@ -137,8 +137,10 @@ def get(caller: Caller, run_id: str) -> Run:
 
 def output(caller: Caller, run_id: str) -> str:
     """What the collector put out, empty when it never ran. Raises RunNotFound, OutputNotReady."""
-    _require_finished(caller, run_id)
-    return store.file(run_id, "output") or ""
+    run = _require_finished(caller, run_id)
+    # A run in Error may have ended before there was any.
+    found = store.file_if_there(run_id, "output") if run.status == "Error" else store.file(run_id, "output")
+    return found or ""
 
 
 def output_link(caller: Caller, run_id: str) -> str | None:
@@ -175,9 +177,11 @@ def settle_unfinished() -> int:
     return len(settled)
 
 
-def _require_finished(caller: Caller, run_id: str) -> None:
-    if not get(caller, run_id).is_final:
+def _require_finished(caller: Caller, run_id: str) -> Run:
+    run = get(caller, run_id)
+    if not run.is_final:
         raise OutputNotReady
+    return run
 
 
 def _source(caller: Caller, asked: Start) -> _Source:

@@ -4,6 +4,7 @@ Between prepare and evaluate the test runner fetches `collector.yaml` and `input
 `stderr` and, last, `outcome.json`.
 """
 
+from collections.abc import Callable
 from typing import Final, Literal
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -13,7 +14,7 @@ from headgate import clock, engine, metrics
 from headgate.checker import Asker
 from headgate.engine import Sample, Verdict
 from headgate.runs import service, store
-from headgate.runs.model import RuleResult, Run
+from headgate.runs.model import RuleResult, Run, RunRule
 
 Stage = Literal["prepare", "collect", "evaluate", "record"]
 
@@ -90,7 +91,7 @@ def record(run_id: str, verdicts: list[Verdict]) -> None:
     elif not outcome.ran:
         after = run.fail(f"{_stderr(run_id)}headgate: {outcome.reason}\n", at)
     else:
-        results = tuple(_result(run, place, verdict) for place, verdict in enumerate(verdicts))
+        results = tuple(_result(one, verdict) for one, verdict in zip(run.rules, verdicts, strict=True))
         after = run.judge(results, _stderr(run_id), at)
     store.update(after)
     service.count_outcome(after)
@@ -151,20 +152,19 @@ def _outcome(run_id: str) -> Outcome:
     return Outcome.model_validate_json(text)
 
 
-def _stderr(run_id: str) -> str:
+def _stderr(run_id: str, file: Callable[[str, str], str | None] = store.file) -> str:
     """The notes of the preparation, then what the collector wrote; it ends with a line's end."""
-    text = (store.file(run_id, "notes") or "") + (store.file(run_id, "stderr") or "")
+    text = (file(run_id, "notes") or "") + (file(run_id, "stderr") or "")
     return text if not text or text.endswith("\n") else text + "\n"
 
 
 def _stderr_if_there(run_id: str) -> str:
-    """The same, for the end of a run that may be ending because the bucket does not answer."""
+    """The same, for the end of a run that may be ending because the bucket does not answer, or before there is any."""
     try:
-        return _stderr(run_id)
+        return _stderr(run_id, store.file_if_there)
     except (BotoCoreError, ClientError):
         return _NO_STDERR
 
 
-def _result(run: Run, place: int, verdict: Verdict) -> RuleResult:
-    rule = run.rules[place]
+def _result(rule: RunRule, verdict: Verdict) -> RuleResult:
     return RuleResult(rule.rule, rule.api_owned, verdict.passed, verdict.matched, verdict.total, verdict.message)

@@ -92,27 +92,25 @@ def put_file(run_id: str, name: str, text: str) -> None:
 
 
 def file(run_id: str, name: str) -> str | None:
-    """The text of a file, or None. What is not UTF-8 in it is replaced: a collector may write anything."""
-    content = file_bytes(run_id, name)
-    return None if content is None else content.decode(errors="replace")
+    """The text of a file that its run depends on, or None: one that is there and denied is a fault.
 
-
-def file_bytes(run_id: str, name: str) -> bytes | None:
+    What is not UTF-8 in it is replaced: a collector may write anything.
+    """
     try:
-        return objects.read(f"{prefix(run_id)}/{name}")
+        return objects.read(f"{prefix(run_id)}/{name}").decode(errors="replace")
     except aws.s3().exceptions.NoSuchKey:
         return None
 
 
+def file_if_there(run_id: str, name: str) -> str | None:
+    """The same of a file that nothing depends on, so that a denied one is as none."""
+    content = objects.read_if_there(f"{prefix(run_id)}/{name}")
+    return None if content is None else content.decode(errors="replace")
+
+
 def file_size(run_id: str, name: str) -> int:
-    """In bytes; 0 if there is none."""
-    try:
-        answer = aws.s3().head_object(Bucket=settings().bucket, Key=f"{prefix(run_id)}/{name}")
-    except ClientError as error:
-        if error.response["Error"]["Code"] in ("404", "NoSuchKey"):
-            return 0
-        raise
-    return answer["ContentLength"]
+    """In bytes; 0 if there is none, or it is denied."""
+    return objects.size_if_there(f"{prefix(run_id)}/{name}") or 0
 
 
 def link(run_id: str, name: str) -> str:
