@@ -139,6 +139,9 @@ def _call_of(written: dict[str, Any]) -> Call:
 
 def _asked(function: str, model: OperationModel, params: Parameters) -> list[Call]:
     service, operation = model.service_model.service_name, model.name
+    if model.auth_type == "none":
+        # Anybody may make it, without a signature (Cognito's calls about a forgotten password): IAM is not asked.
+        return []
     match service:
         case "dynamodb":
             return _of_dynamodb(function, operation, params)

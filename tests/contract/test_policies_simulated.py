@@ -100,7 +100,7 @@ def keys_of(module: object) -> set[str]:
 KEYS: Final = {
     "IdentityTable": keys_of(identity_keys),
     "FleetsTable": keys_of(fleet_keys),
-    "RunsTable": {"run_", "queue#"},
+    "RunsTable": {"run_"},
 }
 
 
@@ -170,10 +170,11 @@ def test_a_function_may_do_what_its_row_says_and_nothing_else(
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_every_key_of_a_table_is_known_to_its_rows(table: str) -> None:
+def test_every_key_of_a_table_stands_in_a_row(table: str) -> None:
+    """A new key needs one: say above who may do what with it, and say so in template.yaml."""
     named = {key for row in TABLES[table].values() for keys in row.values() for key in keys.split()}
 
-    assert named <= KEYS[table]
+    assert named == KEYS[table]
 
 
 HOSTILE: Final = {

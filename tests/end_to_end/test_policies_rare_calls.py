@@ -36,7 +36,7 @@ from headgate_local import calls, gallery, template, user_pool
 from headgate_local.service import functions
 from tests.lambda_invocations import Invocations, answering, running
 from tests.opamp_agent import Agent
-from web.visitor import SESSION_COOKIE
+from web.visitor import SESSION_COOKIE, VISIT_COOKIE
 
 pytestmark = pytest.mark.end_to_end
 
@@ -193,6 +193,19 @@ def test_a_token_that_is_renewed_without_grace_ends(people: People) -> None:
     made = created(people.ada.post(f"{API}/fleets", json={"label": "Edge", "type": "server-supervisor"}))
 
     assert people.ada.post(f"/api/v1/app/fleets/{made}/token", json={"grace": "none"}).status_code == 200
+
+
+def test_a_wrong_code_for_a_new_password_is_noted_and_forgotten(people: People) -> None:
+    user_pool.add_account("forgetful@example.com", "four words in a row")
+    form = {"csrf": identity.sign("csrf", b"v" * 43).hex(), "email": "forgetful@example.com", "code": "123456"}
+
+    answer = people.ann.post(
+        "/reset-password",
+        data={**form, "password": "five words in a row"},
+        headers={"Cookie": f"{VISIT_COOKIE}={'v' * 43}", "Authorization": ""},
+    )
+
+    assert answer.status_code == 422, answer.text
 
 
 def test_a_session_ends_with_its_sign_out(people: People) -> None:
