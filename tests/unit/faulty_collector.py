@@ -51,6 +51,8 @@ def check(channel):
             answers.write(b"\x00 not json\n")
         elif what == "list":
             answers.write(b"[]\n")
+        elif what == "deep":
+            answers.write(b'{"id": 1, "result": {"a": ' + b"[" * 100 + b"]" * 100 + b"}}\n")
         elif what == "other_id":
             answers.write(json.dumps({**answer, "id": -1, "result": {}}).encode() + b"\n")
         elif what == "no_usage":

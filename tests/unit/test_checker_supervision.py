@@ -102,6 +102,7 @@ def test_the_process_has_an_empty_environment(checker: Checker, monkeypatch: pyt
         ("garbage", "answered what is not JSON"),
         ("not_utf8", "answered what is not JSON"),
         ("list", "answered what is not an object"),
+        ("deep", "answered what is nested deeper than 64 levels"),
         ("other_id", "answered another question"),
         ("no_usage", "did not say how much it has used"),
         ("flood", "answered more than 4194304 bytes"),

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from headgate.checker import messages
 from headgate.checker.errors import NoChecker, ProcessFailed, Refused
 from headgate.checker.limits import Limits
+from headgate.checker.messages import Malformed, Message
 from headgate.checker.spawn import Confined, spawn
 
 _CHUNK = 1 << 18
@@ -145,7 +147,7 @@ class Child:
         finally:
             self._selector.modify(self._channel, selectors.EVENT_READ)
 
-    def _receive(self, deadline: float) -> dict[str, object]:
+    def _receive(self, deadline: float) -> Message:
         searched = 0
         while (end := self._received.find(b"\n", searched)) < 0:
             searched = len(self._received)
@@ -164,12 +166,9 @@ class Child:
         line = bytes(self._received[:end])
         del self._received[: end + 1]
         try:
-            answer = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise ProcessFailed("answered what is not JSON") from error
-        if not isinstance(answer, dict):
-            raise ProcessFailed("answered what is not an object")
-        return cast("dict[str, object]", answer)
+            return messages.parsed(line)
+        except Malformed as error:
+            raise ProcessFailed(f"answered {error}") from error
 
     def _wait(self, deadline: float) -> None:
         """Wait until the channel can be used. Looks at least once, for a frozen Lambda thaws after any deadline."""
