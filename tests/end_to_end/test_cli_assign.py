@@ -71,6 +71,21 @@ def test_a_version_with_errors_is_assigned_by_force_alone(cli: Cli) -> None:
     assert assigned(cli, "edges") == [("edge", 2), ("edge", 2)]
 
 
+def test_a_collector_that_the_server_does_not_have_stops_nothing_and_is_said(cli: Cli) -> None:
+    cli.write("edge.yaml", EDGE)
+    made = cli.ok("config", "create", "edge.yaml").strip()
+    with cli.api() as api:
+        changed = api.patch(f"/configurations/{made}/versions/1", json={"collector_version": "0.1.0"})
+        assert changed.status_code == 200, changed.text
+    cli.ok("fleet", "create", "edges")
+
+    for line in (["config", "publish", made], ["deployment", "assign", "edges", "Default", made]):
+        done = cli.run(*line)
+        assert (done.code, done.err.startswith("warning: edge v1 is not checked: ")) == (0, True), done
+        assert "0.1.0" in done.err
+    assert assigned(cli, "edges") == [("edge", 1)]
+
+
 def test_groups_show_the_names_of_what_they_are_assigned(cli: Cli) -> None:
     for name in ("edge", "gateway"):
         cli.write(f"{name}.yaml", EDGE)

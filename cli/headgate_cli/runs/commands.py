@@ -10,9 +10,9 @@ from typing import Final
 
 import click
 
-from headgate_cli.api import Api, Entity, text
+from headgate_cli.api import Api, Entity, optional, text
 from headgate_cli.collector_version import CollectorVersion
-from headgate_cli.configurations import lookup
+from headgate_cli.configurations import lookup, names
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
@@ -140,7 +140,7 @@ def show_(api: Api, run_id: str, wait: bool, as_json: bool) -> None:
     if wait:
         _finish(api, found, as_json=as_json)
     else:
-        _present(found, as_json=as_json)
+        _present(api, found, as_json=as_json)
 
 
 @test.command()
@@ -166,14 +166,15 @@ def _run(run_id: str) -> str:
 
 def _finish(api: Api, started: Entity, *, as_json: bool) -> None:
     ended = started if started["status"] in FINAL else follow(api, text(started, "id"))
-    _present(ended, as_json=as_json)
+    _present(api, ended, as_json=as_json)
 
 
-def _present(found: Entity, *, as_json: bool) -> None:
+def _present(api: Api, found: Entity, *, as_json: bool) -> None:
+    called = names.of(api, [optional(found, "configuration_id")])
     if not as_json:
-        show(found)
+        show(found, names.version(found, called))
         return
-    dump(found)
+    dump(names.named(found, called))
     if found["status"] in ("Fail", "Error"):
         raise Ended(FAILED)
 

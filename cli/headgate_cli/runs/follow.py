@@ -43,11 +43,12 @@ def follow(api: Api, run_id: str) -> Entity:
         _line("")
 
 
-def show(run: Entity) -> None:
-    """The run for people. Raises Ended(1) for one that failed or errored."""
+def show(run: Entity, tested: str = "") -> None:
+    """The run for people; `tested` is the version by its name. Raises Ended(1) for one that failed or errored."""
     status, pipeline = one_line(text(run, "status")), one_line(text(run, "target_pipeline"))
+    of = f"{one_line(tested)}  " if tested else ""
     tell(
-        f"{one_line(text(run, 'id'))}  {click.style(status, fg=_colour(status), bold=True)}  {pipeline}  "
+        f"{one_line(text(run, 'id'))}  {click.style(status, fg=_colour(status), bold=True)}  {of}{pipeline}  "
         f"{number(run, 'duration_seconds')} s on collector {one_line(text(run, 'collector_version'))}"
     )
     for result in entities(run, "validation_results"):

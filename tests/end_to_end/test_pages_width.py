@@ -1,0 +1,109 @@
+"""However long the texts on them are, no page is wider than the screen."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from fastapi.testclient import TestClient
+from playwright.sync_api import Browser
+
+from configurations.app import router as configurations_router
+from fleets.app import router as fleets_router
+from headgate import checker, clock
+from headgate.deployments import mounts
+from headgate.deployments.model import VolumeMount
+from headgate.identity import member_store, sessions
+from headgate.identity import service as identity
+from headgate.identity.model import Member as Membership
+from headgate.identity.model import Principal, User
+from headgate.ids import new_id
+from headgate.opamp.wire import opamp_pb2 as wire
+from headgate.rules import store as rules
+from headgate.rules.model import Rule, RuleSet, StoredRule
+from headgate.settings import settings
+from tests.conftest import JoinWith
+from tests.end_to_end.chromium import chromium
+from tests.end_to_end.page_visitor import SESSION, site
+from tests.fleet_of_agents import API, make_fleet
+from tests.trust.every_page import HERE, PAGES
+from tests.unit import test_configurations as cfg
+
+pytestmark = pytest.mark.end_to_end
+
+NAME = "x" * 200
+LINE = "cannot-bind-to-the-address-" * 90
+MESSAGE = f"{LINE}\n{LINE}\n  * error decoding 'exporters': {LINE}"
+PIPELINE = f"logs/{'p' * 200}"
+TEXT = f"""\
+receivers: {{nop: }}  # {LINE}
+exporters: {{nop: }}
+service: {{pipelines: {{{PIPELINE}: {{receivers: [nop], exporters: [nop]}}}}}}
+"""
+# Those that somebody who is signed in finds in the organization; a table of all pages that a test keeps whole.
+OF_AN_ORGANIZATION = sorted({row.endpoint.partition(" ")[2] for row in PAGES if row.endpoint.startswith(f"GET {HERE}")})
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture
+def ids(join: JoinWith, organization_id: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """An organization in which every text is as long as it may be; `session` is that of an Admin of it."""
+    monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", "https://fleet.example")
+    # No collector: what is assigned is not checked, and what is a rule is not asked for.
+    monkeypatch.setenv("HEADGATE_COLLECTORS_DIR", "/nonexistent")
+    settings.cache_clear()
+    checker.close()
+    user = User(new_id("usr"), f"{new_id('usr')}{'a' * 34}@{'b' * 63}.{'c' * 63}.example", clock.now())
+    assert member_store.put_user(user)
+    principal = Principal("user", user.id, user.email)
+    member_store.add_user(Membership(organization_id, principal, "admin", "active", clock.now()))
+    session, value = sessions.begin(user, "browser", clock.now())
+    caller = sessions.caller(session, organization_id)
+    account = identity.create_service_account(organization_id, NAME)
+    token, _ = identity.create_token(organization_id, account.id, name=NAME, access="read")
+
+    ann = join([fleets_router, configurations_router], NAME)
+    fleet = make_fleet(ann, label=NAME)
+    long = cfg.create(ann, NAME, TEXT, description="d" * 2_000)
+    assert cfg.publish(ann, long).status_code == 200
+    stored = StoredRule(new_id("rul"), api_owned=False, rule=Rule("r" * 200, f"log.body == {LINE!r}", "log", "any"))
+    rules.save(long, 1, RuleSet(PIPELINE, NAME, "logs", (stored,), 1))
+    fleet.change(name=NAME, configuration_id=long, version_number=1)
+    mounts.add(caller, fleet.id, fleet.deployment_id, VolumeMount(f"/{'h' * 900}", f"/{'m' * 900}"))
+    for state in (wire.RemoteConfigStatuses_FAILED, wire.RemoteConfigStatuses_APPLYING):
+        agent = fleet.agent(host_name="h" * 255)
+        agent.start()
+        agent.report(state, MESSAGE)
+    response = ann.http.patch(f"{API}/configurations/{long}", json={"name": NAME[:-1] + "y"})
+    assert response.status_code == 200, response.text
+    return {
+        "organization_id": organization_id,
+        "configuration_id": long,
+        "n": "1",
+        "fleet_id": fleet.id,
+        "deployment_id": fleet.deployment_id,
+        "service_account_id": account.id,
+        "token_id": token.id,
+        "session": value,
+    }
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_page_scrolls_sideways(browser: Browser, ids: dict[str, str], width: int) -> None:
+    with TestClient(site(), base_url="https://testserver", cookies={SESSION: ids["session"]}) as http:
+        shown = {path: http.get(path.format_map(ids), params={"pipeline": PIPELINE}) for path in OF_AN_ORGANIZATION}
+        style = http.get("/style.css").text
+    assert {path: answer.status_code for path, answer in shown.items() if answer.status_code != 200} == {}
+    opened = browser.new_context(viewport={"width": width, "height": 844}).new_page()
+    widths: dict[str, int] = {}
+    for path, answer in shown.items():
+        opened.set_content(re.sub("<link[^>]*>", lambda _: f"<style>{style}</style>", answer.text))
+        widths[path] = opened.evaluate("document.documentElement.scrollWidth")
+
+    assert len(widths) >= 12
+    assert "cannot-bind-to-the-address" in shown[f"{HERE}/fleets/{{fleet_id}}/collectors"].text
+    assert {path: found for path, found in widths.items() if found > width} == {}
