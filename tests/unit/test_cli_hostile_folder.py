@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from headgate_cli import texts
+from headgate_cli.errors import Failed
 from tests.service import ROOT
 from tests.unit.answering import Server, serving
 
@@ -200,6 +202,18 @@ def test_a_pull_never_writes_through_a_link_that_leads_out(server: Server, folde
     done = run(server, folder, "config", "pull", CONFIGURATION, "--to", "inner/new")
     assert_refused(done, server, f"inner {LEADS_OUT}")
     assert [one.name for one in aside.iterdir()] == ["bashrc"]
+
+
+def test_what_writes_a_file_follows_no_link_that_leads_out(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pull reads a file before it writes it; this holds what only writes one."""
+    outside = folder.parent / "bashrc"
+    outside.write_text("mine\n")
+    (folder / "c.yaml").symlink_to(outside)
+    monkeypatch.chdir(folder)
+
+    with pytest.raises(Failed, match=LEADS_OUT):
+        texts.replace(Path("c.yaml"), b"a: 1\n")
+    assert outside.read_text() == "mine\n"
 
 
 @pytest.mark.parametrize("line", READERS)

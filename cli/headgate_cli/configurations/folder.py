@@ -35,8 +35,6 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        # Said before anything is read or made in it.
-        texts.place(path)
         self.entries = _read(path / MANIFEST)
 
     def of(self, configuration_id: str) -> str | None:
