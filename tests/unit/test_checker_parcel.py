@@ -1,0 +1,124 @@
+"""Fetching a question too large for an invocation: from where it was put, before any process starts, and no further."""
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from checker import parcel
+from checker.app import handler
+from headgate import checker
+from headgate.checker import messages
+from headgate.checker.messages import Malformed
+from headgate.settings import settings
+from tests.askers import ASKER
+from tests.unit.faulty import install
+
+VERSION = "1.2.3"
+QUESTION = {
+    "op": "any",
+    "request": {"echo": "fetched"},
+    "organization_id": ASKER.organization_id,
+    "credential_id": ASKER.credential_id,
+}
+
+
+class Bucket:
+    """What stands in for S3: `answers` by path, each a status, headers and a body; `asked` are the paths."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.answers: dict[str, tuple[int, dict[str, str], bytes]] = {}
+        self.asked: list[str] = []
+        self.while_asked: Callable[[], None] = lambda: None
+
+
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
+    class Get(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            found.asked.append(self.path)
+            found.while_asked()
+            status, headers, body = found.answers[self.path.partition("?")[0]]
+            self.send_response(status)
+            for name, value in {"Content-Length": str(len(body)), **headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Get)
+    found = Bucket(f"http://127.0.0.1:{server.server_port}")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", found.url)
+    monkeypatch.delenv("AWS_ENDPOINT_URL_S3", raising=False)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield found
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def collectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    install(tmp_path / VERSION)
+    monkeypatch.setenv("HEADGATE_COLLECTORS_DIR", str(tmp_path))
+    monkeypatch.setenv("HEADGATE_COLLECTOR_VERSION", VERSION)
+    settings.cache_clear()
+    checker.close()
+    yield
+    checker.close()
+    settings.cache_clear()
+
+
+def is_gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+@pytest.mark.usefixtures("collectors")
+def test_no_process_that_has_read_a_text_is_alive_while_the_next_one_is_fetched(bucket: Bucket) -> None:
+    bucket.answers["/bucket/checks/a"] = (200, {}, json.dumps(messages.packed(QUESTION)).encode())
+    first = handler(QUESTION, None)
+    pids = checker.of_this_process().pids()
+    gone: list[bool] = []
+    bucket.while_asked = lambda: gone.extend(map(is_gone, pids))
+
+    second = handler({"url": f"{bucket.url}/bucket/checks/a?X-Amz-Signature=1"}, None)
+
+    assert (first["result"]["echo"], second["result"]["echo"]) == ("fetched", "fetched")  # type: ignore[index, call-overload]
+    assert bucket.asked == ["/bucket/checks/a?X-Amz-Signature=1"]
+    assert gone == [True] * len(pids) != []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        (302, {"Location": "/latest/meta-data"}, b""),
+        (307, {"Location": "http://127.0.0.1:1/"}, b""),
+        (403, {}, b"<Error/>"),
+        (200, {"Content-Length": "50"}, b'{"op": "any"}'),
+        (200, {}, b" " * (messages.MOST_BYTES + 1)),
+    ],
+    ids=["a redirect", "another redirect", "expired", "a part", "too much"],
+)
+def test_what_is_no_whole_question_is_not_answered(bucket: Bucket, answer: tuple[int, dict[str, str], bytes]) -> None:
+    bucket.answers = {"/bucket/checks/a": answer, "/latest/meta-data": (200, {}, json.dumps(QUESTION).encode())}
+
+    with pytest.raises(OSError, match=r"S3 (answered|broke off)"):
+        parcel.fetched(f"{bucket.url}/bucket/checks/a?X-Amz-Signature=1")
+    assert bucket.asked == ["/bucket/checks/a?X-Amz-Signature=1"]
+
+
+def test_what_is_no_json_is_no_question(bucket: Bucket) -> None:
+    bucket.answers["/bucket/checks/a"] = (200, {}, b"<html>")
+
+    with pytest.raises(Malformed):
+        parcel.fetched(f"{bucket.url}/bucket/checks/a?X-Amz-Signature=1")
