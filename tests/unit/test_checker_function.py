@@ -100,6 +100,7 @@ HOSTILE = {
     "neither result nor error": sent({"valid": True}),
     "a result that is no object": sent({"result": [1]}),
     "more than an invocation carries": Answer(b'{"result": {"a": "' + b"x" * 6_500_000 + b'"}}'),
+    "an answer and megabytes of nothing": Answer(json.dumps(ANSWER).encode() + b" " * 6_500_000),
     "a part of an answer": Answer(b'{"result": {"valid": true}}', declared_bytes=40),
     "too deep": Answer(b'{"result": {"a": ' + b"[" * 100 + b"]" * 100 + b"}}"),
     "far too deep": Answer(b'{"result": {"a": ' + b"[" * 200_000 + b"]" * 200_000 + b"}}"),
