@@ -9,7 +9,7 @@ from headgate import checker
 from headgate.ids import new_id
 from headgate.settings import settings
 from headgate.validation import service as validation
-from headgate.validation.model import Finding, NotChecked, ValidationResult
+from headgate.validation.model import CollectorVersionNotInstalled, Finding, NotChecked, ValidationResult
 from tests.conftest import API, JoinWith, Member
 from tests.unit import test_configurations as cfg
 from tests.unit.test_fleets import create as create_fleet
@@ -192,13 +192,23 @@ def test_assignments_change_by_either_field_and_clear_with_null(ann: Member, con
     assert patch(configuration_id=configuration_id, version_number=1).json()["version_number"] == 1
 
 
+@pytest.mark.parametrize(
+    ("cause", "said"),
+    [
+        (NotChecked("busy"), "Not checked: busy"),
+        (
+            CollectorVersionNotInstalled("0.1.0 is not installed; installed: 0.139.0", "version"),
+            "Not checked: 0.1.0 is not installed; installed: 0.139.0",
+        ),
+    ],
+)
 def test_not_checked_is_said_whatever_stopped_the_check(
-    ann: Member, configuration_id: str, monkeypatch: pytest.MonkeyPatch
+    ann: Member, configuration_id: str, cause: Exception, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> ValidationResult:
-        raise NotChecked("busy")
+        raise cause
 
     monkeypatch.setattr(validation, "validate", refuse)
     (warning,) = add(ann, server(ann), configuration_id).json()["warnings"]
 
-    assert warning["message"] == "Not checked: busy"
+    assert (warning["code"], warning["message"]) == ("not_checked", said)
