@@ -7,7 +7,6 @@ from typing import Final, Literal
 from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter
 
-from headgate.engine import Verdict
 from headgate.errors import Unavailable
 from headgate.runs import steps
 
@@ -23,7 +22,7 @@ class Step(BaseModel):
 
     step: Literal["prepare", "evaluate", "record", "fail", "settle"]
     run_id: str
-    verdicts: list[Verdict] = []
+    evaluation: steps.Evaluation = steps.Evaluation()
     stage: steps.Stage = "prepare"
     error: dict[str, JsonValue] = {}
 
@@ -33,11 +32,11 @@ def prepare(asked: Step) -> JsonValue:
 
 
 def evaluate(asked: Step) -> JsonValue:
-    return [_json(verdict) for verdict in steps.evaluate(asked.run_id)]
+    return _json(steps.evaluate(asked.run_id))
 
 
 def record(asked: Step) -> JsonValue:
-    steps.record(asked.run_id, asked.verdicts)
+    steps.record(asked.run_id, asked.evaluation)
     return None
 
 
@@ -74,7 +73,7 @@ def handler(event: Mapping[str, JsonValue], _context: object) -> JsonValue:
 
 
 def _json(model: BaseModel) -> JsonValue:
-    value: JsonValue = model.model_dump()
+    value: JsonValue = model.model_dump(mode="json")
     return value
 
 

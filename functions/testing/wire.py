@@ -5,6 +5,7 @@ from typing import Annotated, Self
 from pydantic import (
     AfterValidator,
     BaseModel,
+    ConfigDict,
     Field,
     JsonValue,
     StringConstraints,
@@ -220,14 +221,34 @@ class RuleResultOut(BaseModel):
         )
 
 
+class RecordsOut(BaseModel):
+    """Log records, spans and data points by signal: `in` is the sample's (of text, its lines), `out` what came out."""
+
+    model_config = ConfigDict(serialize_by_alias=True)
+
+    in_: dict[Signal, int] = Field(alias="in")
+    out: dict[Signal, int]
+
+    @classmethod
+    def of(cls, run: Run) -> Self | None:
+        if run.records_in is None or run.records_out is None:
+            return None
+        return cls.model_validate({"in": {run.signal_type: run.records_in}, "out": run.records_out})
+
+
 class RunOut(BaseModel):
-    """A test run. `success` is null until the status is final; `validation_results` are there from then on."""
+    """A test run. `success` is null until the status is final; `validation_results` are there from then on.
+
+    `records` are there once the collector has run for its duration; if nothing came out, `stderr` begins with a line
+    that says so. The first line of a run in `Error` is its cause.
+    """
 
     id: str
     status: Status
     success: bool | None
     stderr: str
     validation_results: list[RuleResultOut] | None
+    records: RecordsOut | None
     configuration_id: str | None
     version_number: int | None
     signal_type: Signal
@@ -246,6 +267,7 @@ class RunOut(BaseModel):
             success=run.success,
             stderr=run.stderr,
             validation_results=[RuleResultOut.of(one) for one in run.results] if run.is_final else None,
+            records=RecordsOut.of(run),
             configuration_id=run.configuration_id,
             version_number=run.version_number,
             signal_type=run.signal_type,

@@ -6,7 +6,6 @@ machine is the task's own, and that the network has no way out.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -19,8 +18,6 @@ from headgate_local.template import Node, Template, TemplateError
 _BINARY: Final = "otelcol-contrib"
 _LONGEST_CAUSE: Final = 2_000
 _SECONDS_TO_STOP: Final = 5
-# A task on AWS has the credentials of its role and knows its region; here both come from this process.
-_AWS: Final = ("AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION", "AWS_DEFAULT_REGION")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +78,7 @@ class Fargate:
         Raises OSError when the process cannot be started, KeyError for a task definition that there is none of.
         """
         container = self._containers[definition]
-        environment = {name: os.environ[name] for name in _AWS if name in os.environ}
-        environment |= container.environment
+        environment = dict(container.environment)
         # In the image both are in one place.
         environment["HEADGATE_COLLECTORS_DIR"] = str(self._collectors)
         environment["HEADGATE_STOP_WITH_STDIN"] = "1"

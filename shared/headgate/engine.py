@@ -62,6 +62,7 @@ class Prepared(BaseModel):
     signals: list[Signal]
     collector_yaml: str
     input: str
+    records: int
     notes: list[str]
 
 
@@ -99,6 +100,14 @@ class _Compilation(BaseModel):
 class _Evaluation(BaseModel):
     tallies: list[dict[str, JsonValue]]
     verdicts: list[Verdict]
+    records: dict[Signal, int]
+
+
+class Judgement(BaseModel):
+    """What came of rules, in their order, and how many records of each signal there were."""
+
+    verdicts: list[Verdict]
+    records: dict[Signal, int]
 
 
 def signals_of(yaml: str, pipeline: str, signal_type: Signal, *, asker: Asker) -> list[Signal]:
@@ -127,22 +136,22 @@ def require_compilable(signals: Sequence[Signal], rules: Sequence[Rule], *, aske
         raise Invalid(places[0].message, places)
 
 
-def evaluate(signals: Sequence[Signal], rules: Sequence[Rule], output: str, *, asker: Asker) -> list[Verdict]:
-    """Judge recorded output, in the order of the rules. Raises Unavailable when that came to no end in time.
+def evaluate(signals: Sequence[Signal], rules: Sequence[Rule], output: str, *, asker: Asker) -> Judgement:
+    """Judge recorded output, and count it. Raises Unavailable when that came to no end in time.
 
     A large output goes in parts, each going on from the tallies of the one before.
     """
-    if not rules:
-        return []
+    judged = Judgement(verdicts=[], records=dict.fromkeys(signals, 0))
     deadline = time.monotonic() + _EVALUATION_SECONDS
     tallies: list[dict[str, JsonValue]] | None = None
-    verdicts: list[Verdict] = []
     for part in parts(output, _PART_CHARACTERS):
         request = {"signals": list(signals), "rules": _plain(rules), "documents": part, "tallies": tallies}
         timeout = min(_PART_SECONDS, max(0.1, deadline - time.monotonic()))
         answer = _ask("evaluate", request, _evaluations(), asker, timeout)
-        tallies, verdicts = answer.tallies, answer.verdicts
-    return verdicts
+        tallies, judged.verdicts = answer.tallies, answer.verdicts
+        for signal, count in answer.records.items():
+            judged.records[signal] = judged.records.get(signal, 0) + count
+    return judged
 
 
 def parts(text: str, size: int) -> Iterator[str]:

@@ -21,14 +21,14 @@ _MISSING: Final = ("NoSuchKey", "404")
 _DENIED: Final = ("AccessDenied", "403")
 
 
-def read_if_there(key: str) -> bytes | None:
+def read_if_there(key: str, most: int | None = None) -> bytes | None:
     """An object that need not be there; None if it is not. Otherwise as `read`.
 
     S3 says 403 of a key that is not there to whom it is not sure that they may list it. So a denied object counts as
     missing; the log tells which it was said to be.
     """
     try:
-        return read(key)
+        return read(key, most)
     except ClientError as error:
         _require_missing(error, key)
         return None
@@ -51,21 +51,27 @@ def _require_missing(error: ClientError, key: str) -> None:
         raise error
 
 
-def read(key: str) -> bytes:
+class TooLong(Exception):
+    """The object is longer than what was to be read."""
+
+
+def read(key: str, most: int | None = None) -> bytes:
     """An object that has to be there. One GET, and another where the object did not come to its end.
 
-    Raises NoSuchKey, or another ClientError or BotoCoreError.
+    Raises TooLong, before anything of it is read, NoSuchKey, or another ClientError or BotoCoreError.
     """
     for _ in range(_ATTEMPTS - 1):
         answer = aws.s3().get_object(Bucket=settings().bucket, Key=key)
         with suppress(BotoCoreError):
-            return _whole(answer)
-    return _whole(aws.s3().get_object(Bucket=settings().bucket, Key=key))
+            return _whole(answer, most)
+    return _whole(aws.s3().get_object(Bucket=settings().bucket, Key=key), most)
 
 
-def _whole(answer: GetObjectOutputTypeDef) -> bytes:
+def _whole(answer: GetObjectOutputTypeDef, most: int | None) -> bytes:
     with closing(answer["Body"]) as body:
-        content = body.read()
+        if most is not None and answer.get("ContentLength", 0) > most:
+            raise TooLong
+        content = body.read() if most is None else body.read(most + 1)
     # boto3 compares the two itself, unless the answer's head was cut off before its length.
     length = answer.get("ContentLength")
     if length != len(content):

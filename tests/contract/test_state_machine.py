@@ -97,4 +97,17 @@ def test_the_container_is_given_the_variables_that_it_reads(resources: dict[str,
     assert override["Name"] == container["Name"]
     # One is for a process that is no container's: it lets the local stand-in end it.
     given = {one["Name"] for one in override["Environment"] + container["Environment"]}
-    assert given == {*read, "AWS_REGION"} - {"HEADGATE_STOP_WITH_STDIN"}
+    assert given == read - {"HEADGATE_STOP_WITH_STDIN"}
+
+
+def test_the_runner_has_no_role_and_the_machine_gives_it_none(resources: dict[str, Any]) -> None:
+    """What runs there is told of its own run's files by signed links, and could do nothing else with a credential."""
+    (policy,) = resources["TestRunStateMachineRole"]["Properties"]["Policies"]
+    (give,) = [one for one in policy["PolicyDocument"]["Statement"] if one["Action"] == "iam:PassRole"]
+
+    assert "TaskRoleArn" not in resources["RunnerTaskDefinition"]["Properties"]
+    assert give["Resource"] == {"Fn::GetAtt": ["RunnerExecutionRole", "Arn"]}
+
+
+def test_what_ecs_calls_a_task_without_a_place_is_tried_again(states: dict[str, Any]) -> None:
+    assert {"AmazonECS.Unknown", "ECS.InvalidParameterException"} <= set(states["Collect"]["Retry"][0]["ErrorEquals"])

@@ -256,7 +256,9 @@ def test_a_configuration_that_never_becomes_right_is_an_error_with_the_collector
 
     assert (ended["status"], ended["validation_results"]) == ("Error", [])
     assert "has invalid keys: nope" in ended["stderr"]
-    assert "headgate: the collector exited with status 1" in ended["stderr"]
+    first = ended["stderr"].splitlines()[0]
+    assert first.startswith("headgate: the collector exited with status 1 after ")
+    assert first.endswith("""'processors' error reading configuration for "batch": '' has invalid keys: nope""")
 
 
 def test_files_of_the_machine_are_not_there_for_a_processor(client: httpx.Client) -> None:
@@ -276,6 +278,39 @@ def test_a_processor_that_calls_out_reaches_nothing(client: httpx.Client, servic
 
     assert ended["status"] in ("Success", "Error")
     assert str(Path.cwd()) not in ended["stderr"]
+
+
+def test_a_processor_that_cannot_start_is_told_first_and_not_waited_for(client: httpx.Client) -> None:
+    """It would keep the collector from becoming ready, and from ending."""
+    ended = run_support.run(client, request(yaml=configuration("{k8sattributes: {}}", "[k8sattributes]")))
+    first = ended["stderr"].splitlines()[0]
+
+    assert (ended["status"], ended["records"]) == ("Error", None)
+    assert first.startswith("headgate: the collector did not become ready in ")
+    assert ": k8sattributes: Could not initialize kube client: unable to load k8s config" in first
+
+
+@pytest.mark.parametrize("operator", ["file_output", "tcp_input", "stdout"])
+def test_an_operator_that_opens_something_is_refused(operator: str, client: httpx.Client) -> None:
+    yaml = configuration().replace(
+        "receivers: {otlp: {protocols: {grpc: {}}}}",
+        f"receivers: {{filelog: {{include: [/x], operators: [{{type: {operator}}}]}}}}",
+    )
+    ended = run_support.run(client, request(yaml=yaml.replace("[otlp]", "[filelog]"), sample="a line\n"))
+
+    assert ended["status"] == "Error"
+    assert ended["stderr"].startswith("The test was never executed: ")
+    assert ended["stderr"].endswith(f"take the operator {operator} out of receivers::filelog")
+
+
+def test_a_run_says_what_went_in_and_what_came_out(client: httpx.Client) -> None:
+    dropping = configuration("{filter: {logs: {log_record: ['true']}}}", "[filter]")
+    kept, dropped = run_support.run(client, request()), run_support.run(client, request(yaml=dropping))
+
+    assert kept["records"] == {"in": {"logs": 6}, "out": {"logs": 6}}
+    assert (dropped["status"], dropped["records"]) == ("Success", {"in": {"logs": 6}, "out": {"logs": 0}})
+    assert dropped["stderr"].startswith("headgate: nothing came out of the pipeline")
+    assert not kept["stderr"].startswith("headgate:")
 
 
 def test_extensions_and_what_else_there_is_are_not_started(client: httpx.Client) -> None:
@@ -306,7 +341,7 @@ def test_memory_without_end_is_stopped(client: httpx.Client) -> None:
     ended = run_support.run(client, request(yaml=configuration(processors, "[transform]"), sample="x" * 5_000))
 
     assert ended["status"] == "Error"
-    assert ended["stderr"].endswith(", out of its 1024 MB of memory\n")
+    assert ", out of its 1024 MB of memory" in ended["stderr"].splitlines()[0]
 
 
 def test_a_collector_that_holds_on_is_ended_at_its_time(client: httpx.Client) -> None:

@@ -1,5 +1,6 @@
 """A queued test run, whose state machine can be executed again and again with AWS failing in its steps."""
 
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,11 +12,11 @@ import boto3
 import pytest
 from moto.stepfunctions.parser.asl.component.common.retry import retrier_decl
 
-from headgate.runs import steps
 from headgate.settings import settings
 from headgate_local import stepfunctions
 from headgate_local.fargate import Fargate, Task
 from headgate_local.template import Node, Template
+from tests.run_outcomes import outcome
 from tests.trust.aws_faults import PLANTED, Fault, NoSleep
 from tests.trust.bench import Bench, made_ready
 from tests.trust.state import Held
@@ -37,7 +38,6 @@ _ASKED: Final = {
 _LEFT: Final = {
     "output": OUTPUT,
     "stderr": "Everything is ready.\n",
-    "outcome.json": steps.Outcome(ran=True, executed=True, reason="").model_dump_json(),
 }
 # Of what is read of a run, all else is the same for any two executions.
 _TIMES: Final = ("started_at", "finished_at")
@@ -139,9 +139,10 @@ def _leave(overrides: Sequence[Mapping[str, Node]]) -> None:
     entries = container["Environment"]
     assert isinstance(entries, list)
     given = {str(one["Name"]): str(one["Value"]) for one in entries if isinstance(one, dict)}
+    (prefix,) = re.findall(r"runs/run_\w+", given["HEADGATE_RUN_TASK_URL"])
     client = boto3.client("s3")
-    for name, text in _LEFT.items():
-        client.put_object(Bucket=settings().bucket, Key=f"{given['HEADGATE_RUN_PREFIX']}/{name}", Body=text.encode())
+    for name, text in {**_LEFT, "outcome.json": outcome(1).model_dump_json()}.items():
+        client.put_object(Bucket=settings().bucket, Key=f"{prefix}/{name}", Body=text.encode())
 
 
 @contextmanager

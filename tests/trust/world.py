@@ -24,6 +24,7 @@ from headgate_local.service import functions
 from headgate_local.stepfunctions import definition
 from headgate_local.template import Template
 from tests.opamp_agent import Agent
+from tests.run_outcomes import outcome
 
 PUBLIC: Final = "/api/v1/public"
 APP: Final = "/api/v1/app"
@@ -189,6 +190,6 @@ def _finished_run(world: World) -> str:
     run_id: str = world.call(world.admin, "POST", f"{PUBLIC}/testing/runs", 202, asked)["id"]
     steps.prepare(run_id)
     store.put_file(run_id, "output", OUTPUT)
-    store.put_file(run_id, "outcome.json", steps.Outcome(ran=True, executed=True, reason="").model_dump_json())
+    store.put_file(run_id, "outcome.json", outcome(1).model_dump_json())
     steps.record(run_id, steps.evaluate(run_id))
     return run_id

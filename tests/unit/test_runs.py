@@ -13,12 +13,13 @@ from headgate.identity import service as identity
 from headgate.identity.model import Caller, Principal
 from headgate.ids import new_id
 from headgate.rules.model import Rule
-from headgate.runs import service, steps, store
+from headgate.runs import runner, service, steps, store
 from headgate.runs.model import LONGEST, Run, RunRule
 from headgate.settings import settings
 from run_steps.app import PassingFault, handler
 from testing.app import router
 from tests.conftest import API, JoinWith, Member
+from tests.run_outcomes import outcome
 
 RULE = Rule("some", "true", "log", "any")
 
@@ -57,11 +58,18 @@ def queued(member: Member, **changes: Any) -> Run:
     return kept
 
 
-def leave(run: Run, *, ran: bool, executed: bool = True, reason: str = "", **files: str) -> None:
+def leave(run: Run, *, ran: bool, executed: bool = True, reason: str = "", cause: str = "", **files: str) -> None:
     """What the test runner leaves."""
-    outcome = steps.Outcome(ran=ran, executed=executed, reason=reason)
-    for name, text in {**files, "outcome.json": outcome.model_dump_json()}.items():
+    told = outcome(run.duration_seconds, ran=ran, executed=executed, reason=reason, cause=cause)
+    for name, text in {**files, "outcome.json": told.model_dump_json()}.items():
         store.put_file(run.id, name, text)
+
+
+def end(run: Run, *verdicts: dict[str, Any], out: int = 1) -> None:
+    """Record what the test runner left, and what came of the rules."""
+    told = runner.outcome(run)
+    evaluation = {"verdicts": verdicts, "records": {"logs": out}, "outcome": told.model_dump(mode="json")}
+    handler({"step": "record", "run_id": run.id, "evaluation": evaluation}, None)
 
 
 def get(member: Member, run: Run) -> Any:
@@ -192,7 +200,7 @@ def test_the_output_is_404_until_the_run_has_ended(ann: Member) -> None:
     run = queued(ann)
     before = ann.http.get(f"{API}/testing/runs/{run.id}/output")
     leave(run, ran=True, output='{"resourceLogs":[]}\n')
-    handler({"step": "record", "run_id": run.id, "verdicts": [verdict(True)]}, None)
+    end(run, verdict(True))
     after = ann.http.get(f"{API}/testing/runs/{run.id}/output")
 
     assert (before.status_code, before.json()["code"]) == (404, "output_not_ready")
@@ -203,7 +211,7 @@ def test_the_output_is_404_until_the_run_has_ended(ann: Member) -> None:
 def test_a_large_output_is_served_by_a_link(ann: Member) -> None:
     run = queued(ann)
     leave(run, ran=True, output="x" * 3_000_000)
-    handler({"step": "record", "run_id": run.id, "verdicts": [verdict(True)]}, None)
+    end(run, verdict(True))
 
     response = ann.http.get(f"{API}/testing/runs/{run.id}/output", follow_redirects=False)
 
@@ -215,7 +223,7 @@ def test_a_large_output_is_served_by_a_link(ann: Member) -> None:
 def test_a_run_ends_by_its_rules(passed: bool, status: str, ann: Member) -> None:
     run = queued(ann)
     leave(run, ran=True, stderr="warned", notes="note: a note\n")
-    handler({"step": "record", "run_id": run.id, "verdicts": [verdict(passed)]}, None)
+    end(run, verdict(passed))
     answer = get(ann, run).json()
 
     assert (answer["status"], answer["success"]) == (status, passed)
@@ -237,28 +245,50 @@ def test_a_run_ends_by_its_rules(passed: bool, status: str, ann: Member) -> None
     ]
 
 
+def test_a_run_tells_what_went_in_and_what_came_out(ann: Member) -> None:
+    run = queued(ann, status="Running", records_in=6)
+    before = get(ann, run).json()["records"]
+    leave(run, ran=True, stderr="warned\n")
+    end(run, verdict(True), out=4)
+    answer = get(ann, run).json()
+
+    assert before is None
+    assert (answer["records"], answer["stderr"]) == ({"in": {"logs": 6}, "out": {"logs": 4}}, "warned\n")
+
+
+def test_a_run_in_which_nothing_came_out_says_so_first(ann: Member) -> None:
+    run = queued(ann, status="Running", records_in=6)
+    leave(run, ran=True, stderr="warned\n")
+    end(run, verdict(True), out=0)
+    answer = get(ann, run).json()
+
+    assert answer["records"] == {"in": {"logs": 6}, "out": {"logs": 0}}
+    assert answer["stderr"].startswith("headgate: nothing came out of the pipeline; most often a filter ")
+    assert answer["stderr"].endswith("\nwarned\n")
+
+
 def test_a_run_without_rules_succeeds(ann: Member) -> None:
     run = queued(ann, rules=())
     leave(run, ran=True)
-    handler({"step": "record", "run_id": run.id, "verdicts": []}, None)
+    end(run)
 
     assert get(ann, run).json()["success"] is True
 
 
 def test_a_collector_that_did_not_run_as_it_should_is_an_error_with_its_stderr(ann: Member) -> None:
     run = queued(ann)
-    leave(run, ran=False, reason="the collector exited with status 1 after 0.1 s", stderr="boom\n")
-    handler({"step": "record", "run_id": run.id, "verdicts": []}, None)
+    leave(run, ran=False, reason="it exited", cause="no such key", stderr="boom\n")
+    end(run)
     answer = get(ann, run).json()
 
     assert (answer["status"], answer["success"], answer["validation_results"]) == ("Error", False, [])
-    assert answer["stderr"] == "boom\nheadgate: the collector exited with status 1 after 0.1 s\n"
+    assert answer["stderr"] == "headgate: it exited: no such key\nboom\n"
 
 
 def test_a_collector_that_was_never_started_is_told_in_the_words_of_the_specification(ann: Member) -> None:
     run = queued(ann)
     leave(run, ran=False, executed=False, reason="collector 9.9.9 is not installed on the test runner")
-    handler({"step": "record", "run_id": run.id, "verdicts": []}, None)
+    end(run)
 
     assert get(ann, run).json()["stderr"] == (
         "The test was never executed: collector 9.9.9 is not installed on the test runner"
@@ -289,6 +319,11 @@ def test_a_collector_that_was_never_started_is_told_in_the_words_of_the_specific
             "headgate: the test runner failed: it could not be started; run the test again\n",
         ),
         (
+            "collect",
+            {"Error": "AmazonECS.Unknown", "Cause": "Capacity is unavailable at this time"},
+            "headgate: the test runner failed: it could not be started; run the test again\n",
+        ),
+        (
             "evaluate",
             {"Error": "KeyError", "Cause": '{"errorMessage": "a text", "errorType": "KeyError"}'},
             "headgate: judging the rules failed: it ended with an error; run the test again\n",
@@ -308,7 +343,7 @@ def test_a_failure_of_the_state_machine_is_recorded_with_its_reason(
 def test_a_run_that_has_ended_is_not_ended_again(ann: Member) -> None:
     run = queued(ann)
     leave(run, ran=True)
-    handler({"step": "record", "run_id": run.id, "verdicts": [verdict(True)]}, None)
+    end(run, verdict(True))
     handler({"step": "fail", "stage": "record", "run_id": run.id, "error": {}}, None)
     handler({"step": "settle", "run_id": run.id}, None)
 

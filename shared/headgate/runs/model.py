@@ -1,5 +1,6 @@
 """Test runs, their states, and what may become of them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal
@@ -14,6 +15,10 @@ KEPT: Final = timedelta(days=30)
 # The state machine gives itself seven minutes (statemachines/test_run.asl.yaml), so after these nothing is under way.
 LONGEST: Final = timedelta(minutes=10)
 MOST_SAMPLE_BYTES: Final = 1_048_576
+NOTHING_CAME_OUT: Final = (
+    "headgate: nothing came out of the pipeline; most often a filter or a sampling processor dropped all of the "
+    "sample, a processor held it for longer than duration_seconds, or the receiver's operators took no line of it\n"
+)
 NEVER_EXECUTED: Final = "The test was never executed: "
 
 
@@ -43,6 +48,10 @@ class NoSavedRules(errors.Invalid):
     def __init__(self, n: int, pipeline: str) -> None:
         message = f"Version {n} has no saved rules for the pipeline '{pipeline}'"
         super().__init__(message, [errors.FieldError(("body", "use_saved_rules"), message)])
+
+
+class Untrusted(Exception):
+    """What the test runner left cannot be what a run leaves; says why, to a person."""
 
 
 class SampleTooLarge(errors.TooLarge):
@@ -96,6 +105,9 @@ class Run:
     finished_at: datetime | None = None
     stderr: str = ""
     results: tuple[RuleResult, ...] = ()
+    # How many records of its signal the sample holds, and how many of each signal came out; None while nobody knows.
+    records_in: int | None = None
+    records_out: Mapping[Signal, int] | None = None
 
     @property
     def is_final(self) -> bool:
@@ -119,13 +131,16 @@ class Run:
         """Whether it has been under way for longer than any run can be."""
         return not self.is_final and at > self.created_at + LONGEST
 
-    def start(self, at: datetime) -> "Run":
-        return replace(self, status="Running", started_at=at)
+    def start(self, records_in: int, at: datetime) -> "Run":
+        return replace(self, status="Running", records_in=records_in, started_at=at)
 
-    def judge(self, results: tuple[RuleResult, ...], stderr: str, at: datetime) -> "Run":
+    def judge(
+        self, results: tuple[RuleResult, ...], records_out: Mapping[Signal, int], stderr: str, at: datetime
+    ) -> "Run":
         """The collector ran for the whole duration: Success when every rule passed, which none is fine for."""
         status: Status = "Success" if all(result.passed for result in results) else "Fail"
-        return replace(self, status=status, results=results, stderr=stderr, finished_at=at)
+        said = stderr if any(records_out.values()) else NOTHING_CAME_OUT + stderr
+        return replace(self, status=status, results=results, records_out=records_out, stderr=said, finished_at=at)
 
     def fail(self, stderr: str, at: datetime) -> "Run":
         """It could not start, or the collector did not run as it should."""

@@ -1,20 +1,21 @@
 """The tasks of the state machine: prepare, evaluate, record, and what to do when one of them fails.
 
-Between prepare and evaluate the test runner fetches `collector.yaml` and `input` of the run and leaves `output`,
-`stderr` and, last, `outcome.json`.
+Between prepare and evaluate the test runner fetches `task.json`, `collector.yaml` and `input` of the run and leaves
+`output`, `stderr` and, last, `outcome.json`.
 """
 
-from collections.abc import Callable
 from typing import Final, Literal
 
 from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import BaseModel
 
-from headgate import clock, engine, metrics
+from headgate import clock, engine, metrics, objects
 from headgate.checker import Asker
 from headgate.engine import Sample, Verdict
-from headgate.runs import service, store
-from headgate.runs.model import RuleResult, Run, RunRule
+from headgate.rules.model import Signal
+from headgate.runs import runner, service, store
+from headgate.runs.model import RuleResult, Run, RunRule, Untrusted
+from headgate.runs.runner import Outcome
 
 Stage = Literal["prepare", "collect", "evaluate", "record"]
 
@@ -33,20 +34,19 @@ class RunGone(Exception):
 
 
 class Collection(BaseModel):
-    """What the test runner needs to know, besides the files."""
+    """What the test runner needs to know: a signed link to its task."""
 
     run_id: str
-    prefix: str
-    collector_version: str
-    duration_seconds: str
+    task_url: str
 
 
-class Outcome(BaseModel):
-    """How the test runner says the collector ended; see `layers/collector/internal/sandbox`."""
+class Evaluation(BaseModel):
+    """How the collector ended and what came of the rules; or `fault`, where the test runner's word cannot be taken."""
 
-    ran: bool
-    executed: bool
-    reason: str
+    outcome: Outcome | None = None
+    verdicts: list[Verdict] = []
+    records: dict[Signal, int] = {}
+    fault: str = ""
 
 
 def prepare(run_id: str) -> Collection:
@@ -61,38 +61,45 @@ def prepare(run_id: str) -> Collection:
     store.put_file(run_id, "collector.yaml", prepared.collector_yaml)
     store.put_file(run_id, "input", prepared.input)
     store.put_file(run_id, "notes", "".join(f"note: {note}\n" for note in prepared.notes))
-    store.update(run.start(clock.now()))
-    return Collection(
-        run_id=run_id,
-        prefix=store.prefix(run_id),
-        collector_version=run.collector_version,
-        duration_seconds=str(run.duration_seconds),
-    )
+    task_url = runner.give(run)
+    store.update(run.start(prepared.records, clock.now()))
+    return Collection(run_id=run_id, task_url=task_url)
 
 
-def evaluate(run_id: str) -> list[Verdict]:
-    """Judge the output, in the order of the rules; nothing when the collector did not run as it should.
+def evaluate(run_id: str) -> Evaluation:
+    """Judge the output, and count it; nothing of it when the collector did not run as it should.
 
     Raises RunGone, Unavailable.
     """
     run = _unfinished(run_id)
-    if not run.rules or not _outcome(run_id).ran:
-        return []
-    output = store.file(run_id, "output") or ""
-    return engine.evaluate(run.signals, [one.rule for one in run.rules], output, asker=_asker(run))
+    try:
+        outcome = runner.outcome(run)
+        if not outcome.ran:
+            return Evaluation(outcome=outcome)
+        output = runner.output(run)
+    except Untrusted as lie:
+        return Evaluation(fault=str(lie))
+    judged = engine.evaluate(run.signals, [one.rule for one in run.rules], output, asker=_asker(run))
+    return Evaluation(outcome=outcome, verdicts=judged.verdicts, records=judged.records)
 
 
-def record(run_id: str, verdicts: list[Verdict]) -> None:
+def record(run_id: str, evaluation: Evaluation) -> None:
     """End the run by what the test runner and the rules say. Raises RunGone."""
     run = _unfinished(run_id)
-    outcome, at = _outcome(run_id), clock.now()
-    if not outcome.executed:
-        after = run.refuse(outcome.reason, at)
+    outcome, at = evaluation.outcome, clock.now()
+    try:
+        stderr, fault = _notes(run_id) + runner.stderr(run), evaluation.fault
+    except Untrusted as lie:
+        stderr, fault = _notes(run_id), evaluation.fault or str(lie)
+    if outcome is None or fault:
+        after = run.fail(f"headgate: {fault}\n{stderr}", at)
+    elif not outcome.executed:
+        after = run.refuse(outcome.why, at)
     elif not outcome.ran:
-        after = run.fail(f"{_stderr(run_id)}headgate: {outcome.reason}\n", at)
+        after = run.fail(f"headgate: {outcome.why}\n{stderr}", at)
     else:
-        results = tuple(_result(one, verdict) for one, verdict in zip(run.rules, verdicts, strict=True))
-        after = run.judge(results, _stderr(run_id), at)
+        results = tuple(_result(one, verdict) for one, verdict in zip(run.rules, evaluation.verdicts, strict=True))
+        after = run.judge(results, evaluation.records, stderr, at)
     store.update(after)
     service.count_outcome(after)
 
@@ -110,7 +117,7 @@ def fail(run_id: str, stage: Stage, error: str, at_fault: str | None) -> None:
     if stage == "prepare":
         after = run.refuse(reason, clock.now())
     else:
-        after = run.fail(f"{_stderr_if_there(run_id)}headgate: {reason}\n", clock.now())
+        after = run.fail(f"headgate: {reason}\n{_stderr_if_there(run)}", clock.now())
     metrics.count("RunStepsFailed")
     store.update(after)
     service.count_outcome(after)
@@ -133,7 +140,7 @@ def _reason(error: str) -> str:
     """An error that is not ours, to a person: by what Step Functions calls it, since its own words may tell of AWS."""
     if error == "States.Timeout":
         return "it took too long" + _AGAIN
-    if error.startswith("ECS."):
+    if error.startswith(("ECS.", "AmazonECS.")):
         return "it could not be started" + _AGAIN
     return "it ended with an error" + _AGAIN
 
@@ -145,23 +152,17 @@ def _unfinished(run_id: str) -> Run:
     return run
 
 
-def _outcome(run_id: str) -> Outcome:
-    text = store.file(run_id, "outcome.json")
-    if text is None:
-        return Outcome(ran=False, executed=True, reason="the test runner left no outcome")
-    return Outcome.model_validate_json(text)
+def _notes(run_id: str) -> str:
+    return store.file(run_id, "notes") or ""
 
 
-def _stderr(run_id: str, file: Callable[[str, str], str | None] = store.file) -> str:
-    """The notes of the preparation, then what the collector wrote; it ends with a line's end."""
-    text = (file(run_id, "notes") or "") + (file(run_id, "stderr") or "")
-    return text if not text or text.endswith("\n") else text + "\n"
-
-
-def _stderr_if_there(run_id: str) -> str:
-    """The same, for the end of a run that may be ending because the bucket does not answer, or before there is any."""
+def _stderr_if_there(run: Run) -> str:
+    """For the end of a run that may be ending because the bucket does not answer, or before there is any."""
     try:
-        return _stderr(run_id, store.file_if_there)
+        notes = store.file_if_there(run.id, "notes") or ""
+        return notes + (store.file_if_there(run.id, "stderr", runner.LARGEST["stderr"]) or "")
+    except objects.TooLong:
+        return notes
     except (BotoCoreError, ClientError):
         return _NO_STDERR
 

@@ -96,15 +96,21 @@ def file(run_id: str, name: str) -> str | None:
 
     What is not UTF-8 in it is replaced: a collector may write anything.
     """
+    content = file_bytes(run_id, name)
+    return None if content is None else content.decode(errors="replace")
+
+
+def file_bytes(run_id: str, name: str, most: int | None = None) -> bytes | None:
+    """The bytes of a file, or None. Raises objects.TooLong."""
     try:
-        return objects.read(f"{prefix(run_id)}/{name}").decode(errors="replace")
+        return objects.read(f"{prefix(run_id)}/{name}", most)
     except aws.s3().exceptions.NoSuchKey:
         return None
 
 
-def file_if_there(run_id: str, name: str) -> str | None:
-    """The same of a file that nothing depends on, so that a denied one is as none."""
-    content = objects.read_if_there(f"{prefix(run_id)}/{name}")
+def file_if_there(run_id: str, name: str, most: int | None = None) -> str | None:
+    """The text of a file that nothing depends on, so that a denied one is as none. Raises objects.TooLong."""
+    content = objects.read_if_there(f"{prefix(run_id)}/{name}", most)
     return None if content is None else content.decode(errors="replace")
 
 
@@ -113,12 +119,24 @@ def file_size(run_id: str, name: str) -> int:
     return objects.size_if_there(f"{prefix(run_id)}/{name}") or 0
 
 
-def link(run_id: str, name: str) -> str:
+def link(run_id: str, name: str, seconds: int = _LINK_SECONDS) -> str:
     """A URL that serves one file to whoever has it, for some minutes."""
     return aws.s3().generate_presigned_url(
         "get_object",
         Params={"Bucket": settings().bucket, "Key": f"{prefix(run_id)}/{name}"},
-        ExpiresIn=_LINK_SECONDS,
+        ExpiresIn=seconds,
+    )
+
+
+def upload(run_id: str, name: str, most: int, seconds: int) -> dict[str, object]:
+    """A URL and the fields of a form that store one file of up to that many bytes, for whoever has them."""
+    kind = {"Content-Type": "text/plain; charset=utf-8"}
+    return aws.s3().generate_presigned_post(
+        Bucket=settings().bucket,
+        Key=f"{prefix(run_id)}/{name}",
+        Fields=kind,
+        Conditions=[kind, ["content-length-range", 0, most]],
+        ExpiresIn=seconds,
     )
 
 
@@ -154,6 +172,8 @@ def _item(run: Run) -> Item:
         # Some 64 KB of much the same words; an item may have 400 KB.
         "stderr": _packed(run.stderr),
         # In the order of the rules, and as many, or none.
+        "records_in": run.records_in,
+        "records_out": _counts(run.records_out),
         "results": [
             {"passed": one.passed, "matched": one.matched, "total": one.total, "message": one.message}
             for one in run.results
@@ -189,6 +209,8 @@ def _run(item: Item) -> Run:
         started_at=_time(item, "started_at"),
         finished_at=_time(item, "finished_at"),
         stderr=_unpacked(item, "stderr"),
+        records_in=dynamo.optional_number(item, "records_in"),
+        records_out=_records(item),
         results=tuple(
             RuleResult(
                 judged.rule,
@@ -201,6 +223,15 @@ def _run(item: Item) -> Run:
             for judged, one in zip(rules, cast("list[Mapping[str, Value]]", item["results"]), strict=False)
         ),
     )
+
+
+def _counts(records: Mapping[Signal, int] | None) -> dict[str, Value] | None:
+    return None if records is None else {str(signal): count for signal, count in records.items()}
+
+
+def _records(item: Item) -> Mapping[Signal, int] | None:
+    kept = cast("Mapping[str, Value] | None", item.get("records_out"))
+    return None if kept is None else {cast("Signal", signal): dynamo.number(kept, signal) for signal in kept}
 
 
 def _packed(text: str) -> bytes:

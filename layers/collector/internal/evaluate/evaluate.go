@@ -19,33 +19,41 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
+// Records are how many log records, spans and data points there are, by signal.
+type Records map[string]int
+
 // Count evaluates every condition on everything in the recorded output, and adds what each of them finds to its tally.
-func Count(ctx context.Context, output io.Reader, conditions []rules.Condition, tallies []rules.Tally) error {
+// It returns how much there was.
+func Count(ctx context.Context, output io.Reader, conditions []rules.Condition, tallies []rules.Tally) (Records, error) {
+	records := Records{}
 	lines := bufio.NewReaderSize(output, 1<<20)
 	for number := 1; ; number++ {
 		line, err := lines.ReadBytes('\n')
 		if document := bytes.TrimSpace(line); len(document) > 0 {
-			if err := judge(ctx, document, conditions, tallies); err != nil {
-				return fmt.Errorf("line %d of the output: %w", number, err)
+			if err := judge(ctx, document, conditions, tallies, records); err != nil {
+				return nil, fmt.Errorf("line %d of the output: %w", number, err)
 			}
 		}
 		if errors.Is(err, io.EOF) {
-			return nil
+			return records, nil
 		}
 		if err != nil {
-			return fmt.Errorf("reading the output: %w", err)
+			return nil, fmt.Errorf("reading the output: %w", err)
 		}
 	}
 }
 
 // judge evaluates the conditions on one document. The recorder writes the document's one member first.
-func judge(ctx context.Context, document []byte, conditions []rules.Condition, tallies []rules.Tally) error {
+func judge(
+	ctx context.Context, document []byte, conditions []rules.Condition, tallies []rules.Tally, records Records,
+) error {
 	switch {
 	case bytes.HasPrefix(document, []byte(`{"resourceLogs"`)):
 		batch, err := new(plog.JSONUnmarshaler).UnmarshalLogs(document)
 		if err != nil {
 			return err
 		}
+		records["logs"] += batch.LogRecordCount()
 		for i, condition := range conditions {
 			if err := condition.Logs(ctx, batch, &tallies[i]); err != nil {
 				return err
@@ -56,6 +64,7 @@ func judge(ctx context.Context, document []byte, conditions []rules.Condition, t
 		if err != nil {
 			return err
 		}
+		records["traces"] += batch.SpanCount()
 		for i, condition := range conditions {
 			if err := condition.Traces(ctx, batch, &tallies[i]); err != nil {
 				return err
@@ -66,6 +75,7 @@ func judge(ctx context.Context, document []byte, conditions []rules.Condition, t
 		if err != nil {
 			return err
 		}
+		records["metrics"] += batch.DataPointCount()
 		for i, condition := range conditions {
 			if err := condition.Metrics(ctx, batch, &tallies[i]); err != nil {
 				return err
@@ -92,11 +102,12 @@ type request struct {
 type result struct {
 	Tallies  []rules.Tally `json:"tallies"`
 	Verdicts []Verdict     `json:"verdicts"`
+	Records  Records       `json:"records"`
 }
 
 // Handle answers `evaluate {signals, rules, documents, tallies}` with `{tallies, verdicts: [{matched, total, passed,
-// message}]}`, both in the order of the rules. A large output comes in parts: each goes on from the tallies of the one
-// before, and the verdicts of the last one hold.
+// message}], records: {signal: n}}`, the first two in the order of the rules. A large output comes in parts: each goes on
+// from the tallies of the one before, and the verdicts of the last one hold. Records are those of the part.
 func Handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	var asked request
 	if err := json.Unmarshal(raw, &asked); err != nil {
@@ -119,7 +130,8 @@ func Handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, evaluationTime)
 	defer cancel()
-	if err := Count(ctx, strings.NewReader(asked.Documents), conditions, tallies); err != nil {
+	records, err := Count(ctx, strings.NewReader(asked.Documents), conditions, tallies)
+	if err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
 			return nil, fmt.Errorf("the rules took longer than %.0f s", evaluationTime.Seconds())
 		}
@@ -129,5 +141,5 @@ func Handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	for i, tally := range tallies {
 		verdicts[i] = Judge(asked.Rules[i], tally)
 	}
-	return result{tallies, verdicts}, nil
+	return result{tallies, verdicts, records}, nil
 }

@@ -26,7 +26,7 @@ func judged(t *testing.T, rule rules.Rule, text string) Verdict {
 		t.Fatal(err, refusals)
 	}
 	tallies := make([]rules.Tally, 1)
-	if err := Count(context.Background(), strings.NewReader(text), conditions, tallies); err != nil {
+	if _, err := Count(context.Background(), strings.NewReader(text), conditions, tallies); err != nil {
 		t.Fatal(err)
 	}
 	return Judge(rule, tallies[0])
@@ -80,7 +80,7 @@ func TestAnOutputInPartsIsCountedTogether(t *testing.T) {
 	}
 	tallies := make([]rules.Tally, 1)
 	for range 3 {
-		if err := Count(context.Background(), strings.NewReader(output), conditions, tallies); err != nil {
+		if _, err := Count(context.Background(), strings.NewReader(output), conditions, tallies); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -90,7 +90,7 @@ func TestAnOutputInPartsIsCountedTogether(t *testing.T) {
 }
 
 func TestWhatIsNotOutputIsTold(t *testing.T) {
-	err := Count(context.Background(), strings.NewReader("{}\nnonsense\n"), nil, nil)
+	_, err := Count(context.Background(), strings.NewReader("{}\nnonsense\n"), nil, nil)
 	if err == nil || err.Error() != "line 2 of the output: it is not OTLP/JSON" {
 		t.Error(err)
 	}
@@ -103,7 +103,7 @@ func TestEvaluationStopsWhenItsTimeIsOver(t *testing.T) {
 	}
 	ctx, cancel := context.WithDeadline(context.Background(), time.Now().Add(-time.Second))
 	defer cancel()
-	if err := Count(ctx, strings.NewReader(output), conditions, make([]rules.Tally, 1)); err == nil {
+	if _, err := Count(ctx, strings.NewReader(output), conditions, make([]rules.Tally, 1)); err == nil {
 		t.Error("it went on")
 	}
 }
@@ -131,5 +131,15 @@ func TestRulesThatTheEngineRefusesAreNamed(t *testing.T) {
 		if refused[i] != expected[i] || (conditions[i] == nil) != (expected[i] != "") {
 			t.Errorf("rule %q: %q", list[i].Name, refused[i])
 		}
+	}
+}
+
+func TestRecordsAreCountedBySignalWithoutAnyRule(t *testing.T) {
+	output := `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{},{}]}]}]}` + "\n{}\n" +
+		`{"resourceSpans":[{"scopeSpans":[{"spans":[{}]}]}]}` + "\n" +
+		`{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"sum":{"dataPoints":[{},{},{}]}}]}]}]}` + "\n"
+	records, err := Count(context.Background(), strings.NewReader(output), nil, nil)
+	if err != nil || records["logs"] != 2 || records["traces"] != 1 || records["metrics"] != 3 {
+		t.Errorf("%v, %v", records, err)
 	}
 }

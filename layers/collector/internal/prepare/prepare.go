@@ -65,6 +65,8 @@ type Prepared struct {
 	Signals       []string `json:"signals"`
 	CollectorYAML string   `json:"collector_yaml"`
 	Input         string   `json:"input"`
+	// Records is how many records of its signal the sample holds: lines, where it is text.
+	Records int `json:"records"`
 	// Notes tell of what was done that a reader of the configuration would not expect.
 	Notes []string `json:"notes"`
 }
@@ -98,12 +100,12 @@ func Prepare(ctx context.Context, request Request, connects Connects) (*Prepared
 	}
 	receiver := source.receiverFor(sample, target)
 	prepared.Notes = append(prepared.Notes, receiver.notes...)
-	prepared.Input = sample.input
+	prepared.Input, prepared.Records = sample.input, sample.records
 	prepared.CollectorYAML, err = source.write(lifted, receiver, prepared)
 	if err != nil {
 		return nil, err
 	}
-	if err := resolvable(ctx, prepared.CollectorYAML); err != nil {
+	if err := withinItself(ctx, prepared.CollectorYAML); err != nil {
 		return nil, err
 	}
 	return prepared, nil

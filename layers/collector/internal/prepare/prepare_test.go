@@ -118,7 +118,7 @@ func TestAPipelineIsLiftedWithWhatItsConnectorsFeed(t *testing.T) {
 	if len(result.Notes) != 1 || !strings.Contains(result.Notes[0], "filelog/second") {
 		t.Errorf("notes %q", result.Notes)
 	}
-	if result.Input != "a line\n" {
+	if result.Input != "a line\n" || result.Records != 1 {
 		t.Errorf("input %q", result.Input)
 	}
 }
@@ -230,6 +230,37 @@ func TestWhatReadsOutsideTheConfigurationIsRefusedWhereItIsKept(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		})
+	}
+}
+
+func TestOperatorsThatOpenSomethingAreRefusedWhereverTheyStand(t *testing.T) {
+	for operators, refused := range map[string]string{
+		"[{type: json_parser}, {type: file_output, path: /outside1}]": "file_output",
+		"[{path: x, type: 'stdout'}]":                                 "stdout",
+		"[{type: tcp_input, listen_address: '0.0.0.0:1'}]":            "tcp_input",
+		"[{type: stdin}]":                            "stdin",
+		"[{type: namedpipe}]":                        "namedpipe",
+		"[{type: '${env:X:-file_output}', path: x}]": "file_output",
+		"'${env:X:-[type: file_output]}'":            "file_output",
+		"['${yaml:type: file_output}']":              "file_output",
+		"[*writing]":                                 "file_output",
+		"[{<<: *writing, path: y}]":                  "file_output",
+		"{type: file_output}":                        "file_output",
+		"[[{type: file_output}]]":                    "file_output",
+		"[{type: json_parser}, {type: add, field: attributes.type, value: stdout}]":        "",
+		"[{type: add, field: body, value: {type: file_output}}, {type: noop, id: stdout}]": "",
+	} {
+		text := "x: &writing {type: file_output, path: x}\n" +
+			"receivers: {filelog: {include: [/x], attributes: {type: stdout}, operators: " + operators + "}}\n" +
+			"service: {pipelines: {logs: {receivers: [filelog], exporters: [debug]}}}"
+		_, err := Prepare(context.Background(), logsOf(text, "logs", "x"), connects)
+		var refusal *Refusal
+		switch {
+		case refused == "" && err != nil:
+			t.Errorf("%s: %v", operators, err)
+		case refused != "" && (!errors.As(err, &refusal) || !strings.HasSuffix(refusal.Reason, "take the operator "+refused+" out of receivers::filelog")):
+			t.Errorf("%s: %v", operators, err)
+		}
 	}
 }
 

@@ -17,6 +17,8 @@ import (
 type sample struct {
 	otlp  bool
 	input string
+	// records is how many log records, spans or data points it holds. Of raw lines, how many are not blank.
+	records int
 }
 
 // members are the names that OTLP/JSON gives the list of resources of each signal; the unmarshalers take both.
@@ -34,7 +36,7 @@ func readSample(text, signal string, mustBeOTLP bool) (*sample, error) {
 	}
 	documents, isOTLP, err := documentsOf(text)
 	if signal == "logs" && !mustBeOTLP && !isOTLP {
-		return &sample{input: strings.TrimSuffix(text, "\n") + "\n"}, nil
+		return &sample{input: strings.TrimSuffix(text, "\n") + "\n", records: linesOf(text)}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -55,7 +57,17 @@ func readSample(text, signal string, mustBeOTLP bool) (*sample, error) {
 	if count == 0 {
 		return nil, badSample(1, "the sample holds no "+things[signal])
 	}
-	return &sample{otlp: true, input: input.String()}, nil
+	return &sample{otlp: true, input: input.String(), records: count}, nil
+}
+
+func linesOf(text string) int {
+	count := 0
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) != "" {
+			count++
+		}
+	}
+	return count
 }
 
 func badSample(line int, message string) *Problem {

@@ -129,13 +129,14 @@ func resolve(ctx context.Context, text string) (map[string]any, error) {
 	return conf.ToStringMap(), nil
 }
 
-// resolvable refuses a run whose configuration refers to something outside it.
-func resolvable(ctx context.Context, text string) error {
-	if _, err := resolve(ctx, text); err != nil {
+// withinItself refuses a run whose configuration refers to something outside it, or would open something.
+func withinItself(ctx context.Context, text string) error {
+	resolved, err := resolve(ctx, text)
+	if err != nil {
 		reason := strings.TrimPrefix(err.Error(), "cannot resolve the configuration: ")
 		return &Refusal{"a run reads nothing outside the configuration: " + reason}
 	}
-	return nil
+	return refuseOperators(resolved)
 }
 
 // component is the body of a declared component, or nil.

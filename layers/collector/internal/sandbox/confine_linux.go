@@ -4,19 +4,22 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // tier is a set of means to confine a process. They are tried from the strongest on; what is not permitted shows when
 // it is tried, and the next one is taken.
 type tier struct {
-	name       string
+	name string
+	// namespaces are those of network, processes, mounts and the like. With that of mounts the run's folder is a file
+	// system of its own, which is only so large, and all else is mounted read-only.
 	namespaces bool
 	// userNamespace gives the right to the other namespaces where we are not root.
 	userNamespace bool
@@ -25,20 +28,24 @@ type tier struct {
 	otherUser bool
 }
 
-// In every tier there are besides: an empty environment, resource limits, no new privileges, and a system call filter
-// that denies every socket.
+// In every tier there are besides: an empty environment, resource limits, no new privileges, and a system call filter;
+// see seccomp_linux.go.
 func tiers() []tier {
 	if os.Geteuid() == 0 {
-		return []tier{
-			{name: "root: namespaces, root directory, user", namespaces: true, chroot: true, otherUser: true},
-			// A container without CAP_SYS_ADMIN, as on Fargate.
-			{name: "container: root directory, user", chroot: true, otherUser: true},
-		}
+		return ofRoot
 	}
-	return []tier{
-		{name: "user: namespaces, root directory", namespaces: true, userNamespace: true, chroot: true},
-		{name: "user: Landlock"},
-	}
+	return ofUsers
+}
+
+var ofRoot = []tier{
+	{name: "root: namespaces, root directory, user", namespaces: true, chroot: true, otherUser: true},
+	// A container without CAP_SYS_ADMIN, as on Fargate.
+	{name: "container: root directory, user", chroot: true, otherUser: true},
+}
+
+var ofUsers = []tier{
+	{name: "user: namespaces, root directory", namespaces: true, userNamespace: true, chroot: true},
+	{name: "user: Landlock"},
 }
 
 // Where the dynamic loader looks for libraries.
@@ -59,13 +66,17 @@ type plan struct {
 	Arguments []string `json:"arguments"`
 	Root      string   `json:"root"`
 	Folder    string   `json:"folder"`
-	Chroot    bool     `json:"chroot"`
+	// Files are what the run's folder holds at the start, by name.
+	Files  map[string][]byte `json:"files"`
+	Mount  bool              `json:"mount"`
+	Chroot bool              `json:"chroot"`
 	// User is 0 where the user stays the same.
 	User          int    `json:"user"`
 	UserNamespace bool   `json:"user_namespace"`
 	Data          uint64 `json:"data"`
 	Processes     uint64 `json:"processes"`
-	File          uint64 `json:"file"`
+	Disk          uint64 `json:"disk"`
+	Names         uint64 `json:"names"`
 }
 
 // launch starts the collector. It returns when `sandbox-init` has become the collector, and an unableError when a means
@@ -81,8 +92,11 @@ func launch(run Run, tier tier, root *root) (*collector, error) {
 	}
 	asked := plan{
 		Collector: program, Arguments: []string{"otelcol-contrib", "--config", ConfigFile},
-		Root: root.path, Folder: root.folder, Chroot: tier.chroot, UserNamespace: tier.userNamespace,
-		Data: run.Limits.Data, Processes: run.Limits.Processes, File: uint64(run.Limits.Disk),
+		Root: root.path, Folder: root.folder, Mount: tier.namespaces, Chroot: tier.chroot,
+		Files:         map[string][]byte{ConfigFile: run.Config, InputFile: run.Input},
+		UserNamespace: tier.userNamespace,
+		Data:          run.Limits.Data, Processes: run.Limits.Processes,
+		Disk: uint64(run.Limits.Disk), Names: uint64(run.Limits.Names),
 	}
 	if tier.otherUser {
 		asked.User = uid()
@@ -96,17 +110,18 @@ func launch(run Run, tier tier, root *root) (*collector, error) {
 		return nil, err
 	}
 	defer planRead.Close()
-	statusRead, statusWrite, err := os.Pipe()
+	status, statusOfInit, err := messages()
 	if err != nil {
+		planWrite.Close()
 		return nil, err
 	}
-	defer statusRead.Close()
+	defer status.Close()
 
 	stderr := newTail()
 	command := exec.Command(self, InitCommand)
 	command.Env = []string{}
 	command.Stderr = stderr
-	command.ExtraFiles = []*os.File{planRead, statusWrite}
+	command.ExtraFiles = []*os.File{planRead, statusOfInit}
 	command.SysProcAttr = attributes(tier)
 	started := &collector{command: command, stderr: stderr, ended: make(chan struct{})}
 	begun := make(chan error)
@@ -122,23 +137,37 @@ func launch(run Run, tier tier, root *root) (*collector, error) {
 		}
 	}()
 	err = <-begun
-	statusWrite.Close()
+	statusOfInit.Close()
 	if err != nil {
 		planWrite.Close()
 		return nil, &unableError{err}
 	}
 	_, writeError := planWrite.Write(encoded)
 	closeError := planWrite.Close()
-	failure, readError := io.ReadAll(statusRead)
+	failure, readError := root.listen(status)
+	if failure != "" {
+		// The cause of all else: a launcher that has failed reads no plan to its end.
+		started.end()
+		return nil, &unableError{errors.New(failure)}
+	}
 	if err := errors.Join(writeError, closeError, readError); err != nil {
 		started.end()
 		return nil, fmt.Errorf("talking to the launcher: %w", err)
 	}
-	if len(failure) > 0 {
+	if tier.namespaces && root.mounted == nil {
 		started.end()
-		return nil, &unableError{errors.New(string(failure))}
+		return nil, errors.New("talking to the launcher: it handed no folder over")
 	}
 	return started, nil
+}
+
+// messages are two ends of a connection that keeps messages apart and can carry descriptors.
+func messages() (*os.File, *os.File, error) {
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, fmt.Errorf("connecting to the launcher: %w", err)
+	}
+	return os.NewFile(uintptr(ends[0]), "status"), os.NewFile(uintptr(ends[1]), "status of init"), nil
 }
 
 func attributes(tier tier) *syscall.SysProcAttr {
@@ -169,6 +198,8 @@ const (
 // Init carries out the plan on descriptor 3. It returns only when that failed, which it tells on descriptor 4; that one
 // closes by itself when this process becomes the collector.
 func Init() int {
+	// Of descriptors that somebody left open, the collector gets none.
+	_ = unix.CloseRange(planDescriptor, 1<<31-1, unix.CLOSE_RANGE_CLOEXEC)
 	syscall.CloseOnExec(planDescriptor)
 	syscall.CloseOnExec(statusDescriptor)
 	err := becomeCollector()
@@ -195,8 +226,8 @@ func becomeCollector() error {
 	return asked.carryOut()
 }
 
-// procSelf are the files of /proc that a collector reads of itself, where it sees the machine's /proc.
+// procSelf are the files of /proc that a memory_limiter with percentages reads, where it sees the machine's /proc.
 func procSelf() []string {
 	self := "/proc/" + strconv.Itoa(os.Getpid())
-	return []string{self, "/proc/meminfo"}
+	return []string{self + "/cgroup", self + "/mountinfo", "/proc/meminfo"}
 }

@@ -1,11 +1,10 @@
 package sandbox
 
 import (
-	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"syscall"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,10 +20,13 @@ func (p plan) carryOut() error {
 		do   func() error
 	}{
 		{"limiting resources", p.limitResources},
+		{"mounting the run's folder", p.mountFolder},
+		{"filling the run's folder", p.fillFolder},
 		{"changing the root directory", p.changeRoot},
 		{"giving up privileges", p.giveUpPrivileges},
 		{"restricting the file system", p.restrictFiles},
 		{"filtering system calls", filterSystemCalls},
+		{"allowing one program", allowOneProgram},
 	}
 	for _, step := range steps {
 		if err := step.do(); err != nil {
@@ -37,7 +39,7 @@ func (p plan) carryOut() error {
 func (p plan) limitResources() error {
 	limits := map[int]uint64{
 		unix.RLIMIT_CORE:   0,
-		unix.RLIMIT_FSIZE:  p.File,
+		unix.RLIMIT_FSIZE:  p.Disk,
 		unix.RLIMIT_NOFILE: 1024,
 		unix.RLIMIT_NPROC:  p.Processes,
 		// Not the address space: Go reserves gigabytes of it that it never touches.
@@ -47,6 +49,63 @@ func (p plan) limitResources() error {
 	}
 	for resource, limit := range limits {
 		if err := unix.Setrlimit(resource, &unix.Rlimit{Cur: limit, Max: limit}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mountFolder makes the run's folder a file system of its own in memory, which counts all that is held there: of files
+// that have no name any more, and beyond a file's end. All else that the collector sees becomes read-only. The folder is
+// handed to the sandbox command, which could not find it otherwise, least of all when this process has ended.
+func (p plan) mountFolder() error {
+	if !p.Mount {
+		return nil
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return err
+	}
+	if err := unix.Mount(p.Root, p.Root, "", unix.MS_BIND, ""); err != nil {
+		return err
+	}
+	// Some room beyond the bounds, so that it shows when they are passed.
+	options := fmt.Sprintf("mode=700,size=%d,nr_inodes=%d", p.Disk+overDisk, p.Names+overNames)
+	if p.User != 0 {
+		options += fmt.Sprintf(",uid=%d,gid=%d", p.User, p.User)
+	}
+	const plain = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
+	if err := unix.Mount("headgate-run", p.Folder, "tmpfs", plain, options); err != nil {
+		return err
+	}
+	var above unix.Statfs_t
+	if err := unix.Statfs(p.Root, &above); err != nil {
+		return err
+	}
+	// What a mount forbids already has to be forbidden again, where this is no root of the machine's.
+	const locked = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC | unix.MS_NOATIME | unix.MS_NODIRATIME | unix.MS_RELATIME
+	flags := uintptr(above.Flags)&locked | unix.MS_BIND | unix.MS_REMOUNT | unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV
+	if err := unix.Mount("", p.Root, "", flags, ""); err != nil {
+		return fmt.Errorf("read-only: %w", err)
+	}
+	folder, err := unix.Open(p.Folder, unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(folder)
+	return unix.Sendmsg(statusDescriptor, []byte(folderMessage), unix.UnixRights(folder), nil, 0)
+}
+
+// fillFolder puts the run's files in place.
+func (p plan) fillFolder() error {
+	for name, content := range p.Files {
+		path := filepath.Join(p.Folder, name)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			return err
+		}
+		if p.User == 0 {
+			continue
+		}
+		if err := os.Chown(path, p.User, p.User); err != nil {
 			return err
 		}
 	}
@@ -83,90 +142,4 @@ func (p plan) giveUpPrivileges() error {
 		}
 	}
 	return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-}
-
-// restrictFiles holds a process that sees the machine's files to those it needs. One with a root of its own needs no
-// such rule.
-func (p plan) restrictFiles() error {
-	if p.Chroot {
-		return nil
-	}
-	const (
-		read = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
-		// Everything that the first version of Landlock can restrict.
-		all = unix.LANDLOCK_ACCESS_FS_MAKE_SYM<<1 - 1
-	)
-	ruleset := unix.LandlockRulesetAttr{Access_fs: all}
-	descriptor, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET,
-		uintptr(unsafe.Pointer(&ruleset)), unsafe.Sizeof(ruleset), 0)
-	if errno == unix.E2BIG || errno == unix.EINVAL {
-		// An older kernel knows only the structure's first member.
-		descriptor, _, errno = unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET,
-			uintptr(unsafe.Pointer(&ruleset)), unsafe.Sizeof(ruleset.Access_fs), 0)
-	}
-	if errno != 0 {
-		return fmt.Errorf("Landlock is not to be had: %w", errno)
-	}
-	defer unix.Close(int(descriptor))
-	allowed := map[string]uint64{p.Folder: all &^ unix.LANDLOCK_ACCESS_FS_EXECUTE}
-	libraries, err := sharedLibraries(p.Collector)
-	if err != nil {
-		return err
-	}
-	for _, path := range append(libraries, p.Collector) {
-		allowed[path] = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_EXECUTE
-	}
-	for _, path := range procSelf() {
-		allowed[path] = read
-	}
-	for path, access := range allowed {
-		if err := allow(int(descriptor), path, access); err != nil {
-			return fmt.Errorf("allowing a path: %w", err)
-		}
-	}
-	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, descriptor, 0, 0); errno != 0 {
-		return errno
-	}
-	return nil
-}
-
-func allow(ruleset int, path string, access uint64) error {
-	descriptor, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer unix.Close(descriptor)
-	var status unix.Stat_t
-	if err := unix.Fstat(descriptor, &status); err != nil {
-		return err
-	}
-	if status.Mode&unix.S_IFMT != unix.S_IFDIR {
-		access &= unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_EXECUTE
-	}
-	rule := unix.LandlockPathBeneathAttr{Allowed_access: access, Parent_fd: int32(descriptor)}
-	if _, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(ruleset), unix.LANDLOCK_RULE_PATH_BENEATH,
-		uintptr(unsafe.Pointer(&rule)), 0, 0, 0); errno != 0 {
-		return errno
-	}
-	return nil
-}
-
-// execute becomes the program behind a descriptor, with an empty environment. By descriptor, because by path there is
-// none in the root directory that this process has now.
-func execute(program int, arguments []string) error {
-	empty, err := unix.BytePtrFromString("")
-	if err != nil {
-		return err
-	}
-	argv, err := syscall.SlicePtrFromStrings(arguments)
-	if err != nil {
-		return err
-	}
-	environment := []*byte{nil}
-	_, _, errno := unix.Syscall6(unix.SYS_EXECVEAT, uintptr(program), uintptr(unsafe.Pointer(empty)),
-		uintptr(unsafe.Pointer(&argv[0])), uintptr(unsafe.Pointer(&environment[0])), unix.AT_EMPTY_PATH, 0)
-	return errno
 }

@@ -9,14 +9,18 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // root is the file system that a collector sees: its folder, and the few files that it needs in order to start.
 type root struct {
 	path   string
 	folder string
+	// mounted is the folder where the launcher has mounted one, which only the collector's processes see by path.
+	mounted *os.File
 }
 
 // newRoot makes the file system of a run under the temporary directory.
@@ -37,20 +41,56 @@ func newRoot(run Run, tier tier) (_ *root, err error) {
 	if err := os.Mkdir(r.folder, 0o700); err != nil {
 		return nil, err
 	}
-	for name, content := range map[string][]byte{ConfigFile: run.Config, InputFile: run.Input} {
-		if err := os.WriteFile(filepath.Join(r.folder, name), content, 0o600); err != nil {
-			return nil, err
-		}
-	}
 	if tier.chroot {
 		if err := r.furnish(run); err != nil {
 			return nil, err
 		}
 	}
 	if tier.otherUser {
-		return r, r.giveAway(uid())
+		return r, os.Chown(r.folder, uid(), uid())
 	}
 	return r, nil
+}
+
+// folderMessage comes with the folder that the launcher has mounted. Any other message is what went wrong.
+const folderMessage = "folder"
+
+// listen takes the launcher's messages until there are no more: it has become the collector, or ended.
+func (r *root) listen(status *os.File) (failure string, err error) {
+	text, rights := make([]byte, 4096), make([]byte, 64)
+	for {
+		size, held, _, _, err := unix.Recvmsg(int(status.Fd()), text, rights, unix.MSG_CMSG_CLOEXEC)
+		if errors.Is(err, syscall.EINTR) {
+			continue
+		}
+		if err != nil || size == 0 {
+			return failure, err
+		}
+		if string(text[:size]) != folderMessage {
+			failure += string(text[:size])
+			continue
+		}
+		if r.mounted, err = received(rights[:held]); err != nil {
+			return failure, err
+		}
+		// Where this process finds what it has open.
+		r.folder = fmt.Sprintf("/proc/self/fd/%d/.", r.mounted.Fd())
+	}
+}
+
+// received is the one file that came with a message.
+func received(rights []byte) (*os.File, error) {
+	messages, err := unix.ParseSocketControlMessage(rights)
+	if err != nil {
+		return nil, err
+	}
+	for _, message := range messages {
+		descriptors, err := unix.ParseUnixRights(&message)
+		if err == nil && len(descriptors) == 1 {
+			return os.NewFile(uintptr(descriptors[0]), "folder"), nil
+		}
+	}
+	return nil, errors.New("a message without the file that it is about")
 }
 
 // furnish puts in place what a process needs in a root of its own.
@@ -136,48 +176,75 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// giveAway makes the run's folder that of the user whom the collector runs as.
-func (r *root) giveAway(user int) error {
-	return filepath.WalkDir(r.folder, func(path string, _ fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		return os.Chown(path, user, user)
-	})
-}
-
 // overLimit says what of the folder has grown too large, or nothing.
 func (r *root) overLimit(limits Limits) string {
-	var all, recorded int64
-	err := filepath.WalkDir(r.folder, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return nil //nolint:nilerr // a file that has just gone takes no room
-		}
-		info, err := entry.Info()
-		if err == nil && entry.Type().IsRegular() {
-			all += info.Size()
-			if filepath.Dir(path) == r.folder && slices.Contains(outputFiles, entry.Name()) {
-				recorded += info.Size()
-			}
-			if recorded > limits.Output {
-				return errOutput
-			}
-		}
-		return nil
-	})
-	if errors.Is(err, errOutput) {
+	if r.recordedBytes() > limits.Output {
 		return fmt.Sprintf("the collector put out more than %d MB", limits.Output>>20)
 	}
-	if all > limits.Disk {
+	bytes, names, err := r.held(limits)
+	switch {
+	case err != nil:
+		return "what the collector wrote could not be counted: " + err.Error()
+	case bytes > limits.Disk:
 		return fmt.Sprintf("the collector wrote more than %d MB", limits.Disk>>20)
+	case names > limits.Names:
+		return fmt.Sprintf("the collector made more than %d files", limits.Names)
 	}
 	return ""
 }
 
+func (r *root) recordedBytes() int64 {
+	var all int64
+	for _, name := range outputFiles {
+		if info, err := os.Lstat(filepath.Join(r.folder, name)); err == nil {
+			all += info.Size()
+		}
+	}
+	return all
+}
+
+// interval is how often to look at the folder. One that is not mounted holds more than it may until that is seen.
+func (r *root) interval() time.Duration {
+	if r.mounted != nil {
+		return 50 * time.Millisecond
+	}
+	return 10 * time.Millisecond
+}
+
+// held is what the folder takes, and how many names there are in it. A mounted folder knows; any other is walked, which
+// finds all of it, since no file can lose its name there.
+func (r *root) held(limits Limits) (bytes, names int64, err error) {
+	if r.mounted != nil {
+		var status unix.Statfs_t
+		if err := unix.Fstatfs(int(r.mounted.Fd()), &status); err != nil {
+			return 0, 0, err
+		}
+		return int64(status.Blocks-status.Bfree) * status.Bsize, int64(status.Files - status.Ffree), nil
+	}
+	err = filepath.WalkDir(r.folder, func(path string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		var status unix.Stat_t
+		if err := unix.Lstat(path, &status); err != nil {
+			return nil //nolint:nilerr // a file that has just gone takes no room
+		}
+		// Whichever is more: of a file with holes its length, of a folder its blocks.
+		bytes += max(status.Size, status.Blocks*512)
+		names++
+		if bytes > limits.Disk || names > limits.Names {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return bytes, names, err
+}
+
 // outputFiles are those of the target's signal and of three more: there are four.
 var outputFiles = []string{OutputFile, OutputFile + ".1", OutputFile + ".2", OutputFile + ".3"}
-
-var errOutput = errors.New("the output is over its limit")
 
 // output reads what was recorded of every signal, one after the other, up to the limit in all.
 func (r *root) output(limit int64) ([]byte, error) {
@@ -215,9 +282,12 @@ func (r *root) recorded(name string, limit int64) ([]byte, error) {
 
 // hideIn takes this machine's paths out of a text.
 func (r *root) hideIn(text []byte) []byte {
-	return bytes.ReplaceAll(bytes.ReplaceAll(text, []byte(r.folder), []byte("/run")), []byte(r.path), nil)
+	return bytes.ReplaceAll(bytes.ReplaceAll(text, []byte(r.path+"/run"), []byte("/run")), []byte(r.path), nil)
 }
 
 func (r *root) remove() {
+	if r.mounted != nil {
+		_ = r.mounted.Close()
+	}
 	_ = os.RemoveAll(r.path)
 }

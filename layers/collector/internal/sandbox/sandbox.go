@@ -1,17 +1,17 @@
 // Package sandbox runs a collector, with a configuration that a stranger wrote, for a given time and confined: no
-// network, no environment, nothing to read but its own folder, bounded memory, processes and disk.
+// network, no environment, no second program, nothing to read but its own folder, bounded memory, threads and disk.
 //
 // The command that confines is this binary again (`sandbox-init`); it becomes the collector. See confine_linux.go for
 // what confines it where.
 package sandbox
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -25,6 +25,12 @@ const (
 	OutputFile = "output"
 )
 
+// What a mounted folder has room for beyond the bounds, so that it shows when they are passed.
+const (
+	overDisk  = 1 << 20
+	overNames = 16
+)
+
 // Limits bound one run.
 type Limits struct {
 	// Data is what the collector may hold of writable memory, in bytes.
@@ -34,8 +40,12 @@ type Limits struct {
 	// Disk bounds everything in the folder; Output what the recorder writes.
 	Disk   int64
 	Output int64
-	// Ready is how long the collector may take until it says that it is ready, Grace until it has stopped.
+	// Names bounds the files and folders in it.
+	Names int64
+	// Ready is how long the collector may take until it says that it is ready, Grace until it has stopped. One that has
+	// told of an error before it is ready, and then nothing more for as long as Quiet, waits for what will not come.
 	Ready time.Duration
+	Quiet time.Duration
 	Grace time.Duration
 }
 
@@ -46,7 +56,9 @@ func DefaultLimits() Limits {
 		Processes: 512,
 		Disk:      64 << 20,
 		Output:    32 << 20,
+		Names:     1000,
 		Ready:     30 * time.Second,
+		Quiet:     5 * time.Second,
 		Grace:     10 * time.Second,
 	}
 }
@@ -66,8 +78,9 @@ type Outcome struct {
 	Ran bool `json:"ran"`
 	// Executed is false when the collector was never started.
 	Executed bool `json:"executed"`
-	// Reason says what went wrong, when something did.
+	// Reason says what went wrong, when something did, and Cause what the collector itself said of it, in one line.
 	Reason     string    `json:"reason"`
+	Cause      string    `json:"cause"`
 	StartedAt  time.Time `json:"started_at"`
 	FinishedAt time.Time `json:"finished_at"`
 	// Confinement names what held the collector.
@@ -114,11 +127,20 @@ func try(ctx context.Context, run Run, tier tier) (*Outcome, error) {
 	outcome.Reason = collector.live(ctx, run, root)
 	outcome.FinishedAt = time.Now().UTC()
 	outcome.Ran = outcome.Reason == ""
-	outcome.Stderr = root.hideIn(collector.stderr.bytes())
+	outcome.Stderr = asText(root.hideIn(collector.stderr.bytes()))
+	if !outcome.Ran {
+		outcome.Cause = cause(outcome.Stderr)
+	}
 	if outcome.Output, err = root.output(run.Limits.Output); err != nil {
 		return nil, err
 	}
+	outcome.Output = asText(outcome.Output)
 	return outcome, nil
+}
+
+// asText is UTF-8 without making it longer: a processor may cut a text within a character.
+func asText(text []byte) []byte {
+	return bytes.ToValidUTF8(text, []byte("?"))
 }
 
 // collector is a running process.
@@ -133,7 +155,7 @@ type collector struct {
 // live sees the collector through: ready, the duration, an orderly stop. It returns what went wrong, or nothing.
 func (c *collector) live(ctx context.Context, run Run, root *root) string {
 	defer c.end()
-	poll := time.NewTicker(50 * time.Millisecond)
+	poll := time.NewTicker(root.interval())
 	defer poll.Stop()
 	born := time.Now()
 	deadline := time.NewTimer(run.Limits.Ready)
@@ -170,6 +192,9 @@ func (c *collector) live(ctx context.Context, run Run, root *root) string {
 		case <-poll.C:
 			if reason := root.overLimit(run.Limits); reason != "" {
 				return reason
+			}
+			if ready != nil && c.stderr.quiet() > run.Limits.Quiet && cause(c.stderr.bytes()) != "" {
+				return fmt.Sprintf("the collector did not become ready in %.0f s", time.Since(born).Seconds())
 			}
 		}
 	}
@@ -209,9 +234,4 @@ func (c *collector) forWantOfMemory(limits Limits) string {
 		}
 	}
 	return ""
-}
-
-// collectorPath is where a version is installed.
-func collectorPath(directory, version string) string {
-	return filepath.Join(directory, version, "otelcol-contrib")
 }

@@ -1,18 +1,16 @@
 package sandbox
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"os/signal"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // This binary stands in for the collector: it is given a configuration that names what to try, tries it, and says on its
@@ -24,7 +22,12 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "--config" {
 		os.Exit(probe())
 	}
-	os.Exit(m.Run())
+	if len(os.Args) > 1 && os.Args[1] == tryCommand {
+		os.Exit(tryForTest())
+	}
+	status := m.Run()
+	removePublicBinary()
+	os.Exit(status)
 }
 
 func probe() int {
@@ -35,7 +38,9 @@ func probe() int {
 	}
 	interrupted := make(chan os.Signal, 1)
 	signal.Notify(interrupted, syscall.SIGINT)
-	if string(config) != "never-ready" {
+	if string(config) == "blocked" {
+		fmt.Fprintln(os.Stderr, errorLine)
+	} else if string(config) != "never-ready" {
 		fmt.Fprintln(os.Stderr, string(readyLine))
 	}
 	what, argument, _ := strings.Cut(string(config), " ")
@@ -52,92 +57,10 @@ func probe() int {
 	return 0
 }
 
-func attempt(what, argument string) (string, error) {
-	switch what {
-	case "read":
-		content, err := os.ReadFile(argument)
-		return string(content), err
-	case "list":
-		entries, err := os.ReadDir(argument)
-		return fmt.Sprint(entries), err
-	case "write":
-		return "", os.WriteFile(argument, []byte("x"), 0o600)
-	case "connect":
-		connection, err := net.DialTimeout("tcp", argument, time.Second)
-		if err == nil {
-			connection.Close()
-		}
-		return "", err
-	case "environment":
-		return fmt.Sprint(os.Environ()), nil
-	case "user":
-		return strconv.Itoa(os.Geteuid()), syscall.Setuid(0)
-	case "spawn":
-		return "", exec.Command(argument).Run()
-	case "memory":
-		held := make([][]byte, 0, 64)
-		for range 64 {
-			block := make([]byte, 64<<20)
-			for i := 0; i < len(block); i += 4096 {
-				block[i] = 1
-			}
-			held = append(held, block)
-		}
-		return strconv.Itoa(len(held)), nil
-	case "fill":
-		file, err := os.Create(argument)
-		if err != nil {
-			return "", err
-		}
-		defer file.Close()
-		block := make([]byte, 1<<20)
-		for range 500 {
-			if _, err := file.Write(block); err != nil {
-				return "", err
-			}
-			time.Sleep(5 * time.Millisecond)
-		}
-		return "filled", nil
-	}
-	return "", nil
-}
-
 func testLimits() Limits {
 	limits := DefaultLimits()
 	limits.Ready, limits.Grace = 5*time.Second, time.Second
 	return limits
-}
-
-// everyTier is what this machine offers: as root, what others would get as well.
-func everyTier(t *testing.T) []tier {
-	t.Helper()
-	all := tiers()
-	if os.Geteuid() == 0 {
-		all = append(all, tier{name: "user: Landlock"})
-	}
-	return all
-}
-
-func inEveryTier(t *testing.T, config string, limits Limits, check func(t *testing.T, tier tier, outcome *Outcome)) {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, tier := range everyTier(t) {
-		t.Run(tier.name, func(t *testing.T) {
-			run := Run{Collector: self, Config: []byte(config), Duration: 100 * time.Millisecond, Limits: limits}
-			outcome, err := try(context.Background(), run, tier)
-			var unable *unableError
-			if errors.As(err, &unable) && os.Geteuid() != 0 {
-				t.Skipf("this machine does not offer it: %v", err)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			check(t, tier, outcome)
-		})
-	}
 }
 
 func TestACollectorRunsForItsTimeAndStopsInOrder(t *testing.T) {
@@ -151,7 +74,8 @@ func TestACollectorRunsForItsTimeAndStopsInOrder(t *testing.T) {
 func TestNothingOutsideItsFolderCanBeReadOrWritten(t *testing.T) {
 	for _, config := range []string{
 		"read /etc/passwd", "read /proc/1/environ", "list /home", "list /root", "read ../../../../etc/hostname",
-		"write /tmp/escaped", "write ../escaped", "spawn /bin/sh", "spawn /usr/bin/id",
+		"read /etc/hosts", "read /proc/self/environ", "list /proc/1", "list /proc/self/fd", "read /proc/self/net/tcp",
+		"write /tmp/escaped", "write ../escaped", "write /outside", "write /proc/meminfo",
 	} {
 		t.Run(config, func(t *testing.T) {
 			inEveryTier(t, config, testLimits(), func(t *testing.T, _ tier, outcome *Outcome) {
@@ -160,6 +84,46 @@ func TestNothingOutsideItsFolderCanBeReadOrWritten(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+func isRefused(t *testing.T, config string) {
+	t.Helper()
+	t.Run(config, func(t *testing.T) {
+		inEveryTier(t, config, testLimits(), func(t *testing.T, _ tier, outcome *Outcome) {
+			if !outcome.Ran || strings.Contains(string(outcome.Stderr), "error=<nil>") {
+				t.Errorf("reason %q, stderr %s", outcome.Reason, outcome.Stderr)
+			}
+		})
+	})
+}
+
+func TestNoSecondProgramIsExecuted(t *testing.T) {
+	for _, how := range []string{"execve", "execveat", "execveat by path", "spawn"} {
+		isRefused(t, "execute "+how)
+	}
+	isRefused(t, "fork")
+}
+
+func TestThereIsNoSocketOfAnyKind(t *testing.T) {
+	for _, family := range []int{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK, unix.AF_VSOCK, unix.AF_ALG} {
+		isRefused(t, fmt.Sprint("socket ", family))
+	}
+	isRefused(t, "socketpair")
+}
+
+func TestNoOtherProcessIsSignalled(t *testing.T) {
+	for _, process := range []int{os.Getpid(), os.Getppid(), 1 << 20} {
+		isRefused(t, fmt.Sprint("signal ", process))
+	}
+}
+
+func TestNothingIsHeldWhereItIsNotCounted(t *testing.T) {
+	for _, how := range []string{
+		"in a file without a name", "in a file whose name is gone", "in memory as a file", "in shared memory", "in /dev/shm",
+		"beyond a file's end", "in an attribute",
+	} {
+		isRefused(t, "unseen "+how)
 	}
 }
 
@@ -200,7 +164,9 @@ func TestRootIsAnotherUserInside(t *testing.T) {
 }
 
 func TestMemoryIsBounded(t *testing.T) {
-	inEveryTier(t, "memory", testLimits(), func(t *testing.T, _ tier, outcome *Outcome) {
+	limits := testLimits()
+	limits.Grace = time.Minute
+	inEveryTier(t, "memory", limits, func(t *testing.T, _ tier, outcome *Outcome) {
 		if outcome.Ran || !strings.HasSuffix(outcome.Reason, ", out of its 1024 MB of memory") {
 			t.Errorf("ran %v, reason %q, stderr %.300s", outcome.Ran, outcome.Reason, outcome.Stderr)
 		}
@@ -210,11 +176,12 @@ func TestMemoryIsBounded(t *testing.T) {
 func TestWhatIsWrittenIsBounded(t *testing.T) {
 	limits := testLimits()
 	limits.Disk, limits.Output = 8<<20, 4<<20
-	for file, reason := range map[string]string{
-		OutputFile: "the collector put out more than 4 MB", "other": "the collector wrote more than 8 MB",
+	for config, reason := range map[string]string{
+		"fill " + OutputFile: "the collector put out more than 4 MB", "fill other": "the collector wrote more than 8 MB",
+		"spread six": "the collector wrote more than 8 MB", "names": "the collector made more than 1000 files",
 	} {
-		t.Run(file, func(t *testing.T) {
-			inEveryTier(t, "fill "+file, limits, func(t *testing.T, _ tier, outcome *Outcome) {
+		t.Run(config, func(t *testing.T) {
+			inEveryTier(t, config, limits, func(t *testing.T, _ tier, outcome *Outcome) {
 				full := strings.Contains(string(outcome.Stderr), "file too large")
 				if outcome.Reason != reason && !full {
 					t.Errorf("reason %q, stderr %.300s", outcome.Reason, outcome.Stderr)
@@ -241,6 +208,38 @@ func TestOneThatIsNotReadyOrDoesNotStopIsKilled(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+const errorLine = "2026-11-22T00:00:00.000Z\terror\tp@v1/x.go:75\tNo client\t" +
+	`{"otelcol.component.id": "p/a", "error": "no\nhost"}`
+
+func TestOneThatHasSaidWhyItCannotStartIsNotWaitedFor(t *testing.T) {
+	limits := testLimits()
+	limits.Ready, limits.Quiet = time.Hour, 300*time.Millisecond
+	inEveryTier(t, "blocked", limits, func(t *testing.T, _ tier, outcome *Outcome) {
+		if !strings.HasPrefix(outcome.Reason, "the collector did not become ready in") || outcome.Cause != "p/a: No client: no host" {
+			t.Errorf("reason %q, cause %q", outcome.Reason, outcome.Cause)
+		}
+	})
+}
+
+func TestTheCauseIsWhatTheCollectorSaid(t *testing.T) {
+	long := strings.Repeat("é", longestCause)
+	for stderr, expected := range map[string]string{
+		"":                                      "",
+		"2026-11-22T00:00:00Z\tinfo\tx\tfine\n": "",
+		errorLine + "\ngo.opentelemetry.io/x\n": "p/a: No client: no host",
+		"2026-11-22T00:00:00Z\terror\tNo place\n": "No place",
+		"Error: failed to get config: decoding failed due to the following error(s):\n\n'batch' has\n2026/11/22 00:49:13 collector server run\n": "failed to get config: 'batch' has",
+		errorLine + "\nError: a\n":                            "a",
+		"panic: runtime error: x\n\ngoroutine 1 [running]:\n": "panic: runtime error: x",
+		"Error: " + long:                                      strings.Repeat("é", longestCause/2) + "…",
+		"Error: a\xffb\n":                                     "ab",
+	} {
+		if got := cause([]byte(stderr)); got != expected {
+			t.Errorf("%q: %q, not %q", stderr, got, expected)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"sync"
+	"time"
 )
 
 // What is kept of a collector's standard error: its start, where configuration errors are, and its end, where crashes
@@ -25,10 +26,11 @@ type tail struct {
 	recent []byte
 	ready  chan struct{}
 	told   bool
+	last   time.Time
 }
 
 func newTail() *tail {
-	return &tail{ready: make(chan struct{})}
+	return &tail{ready: make(chan struct{}), last: time.Now()}
 }
 
 // Write never fails: what is too much is left out.
@@ -36,6 +38,7 @@ func (t *tail) Write(text []byte) (int, error) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	t.watch(text)
+	t.last = time.Now()
 	rest := text
 	if room := StderrHead - len(t.head); room > 0 {
 		taken := min(room, len(rest))
@@ -64,6 +67,13 @@ func (t *tail) watch(text []byte) {
 	if over := len(t.recent) - len(readyLine); over > 0 {
 		t.recent = append([]byte(nil), t.recent[over:]...)
 	}
+}
+
+// quiet is for how long nothing has been written.
+func (t *tail) quiet() time.Duration {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return time.Since(t.last)
 }
 
 func (t *tail) bytes() []byte {

@@ -1,0 +1,116 @@
+"""The test runner: the task that it is given, and what it leaves, which is taken as a stranger's word.
+
+It holds no rights. Its task is an object of its run with links that are signed for that run's files alone, and forms
+that store three of them, each up to its size.
+"""
+
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, BaseModel, StrictBool, StringConstraints, ValidationError
+
+from headgate import clock, objects
+from headgate.runs import store
+from headgate.runs.model import Run, Untrusted
+
+# What the test runner is made to keep to (layers/collector/internal/sandbox), with room for the mark of a cut.
+LARGEST: Final = {"output": 32 << 20, "stderr": 66_000, "outcome.json": 4_096}
+# The state machine ends within this time.
+_LINK_SECONDS: Final = 420
+_CLOCKS_APART: Final = timedelta(minutes=2)
+
+
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def _in_one_line(text: str) -> str:
+    if _CONTROL.search(text):
+        raise ValueError("it has to be one line")
+    return text
+
+
+_Line = Annotated[str, StringConstraints(max_length=1_500), AfterValidator(_in_one_line)]
+
+
+class Outcome(BaseModel):
+    """How the test runner says the collector ended. `cause` is the collector's own word for a reason."""
+
+    ran: StrictBool
+    executed: StrictBool
+    reason: _Line
+    cause: _Line = ""
+    started_at: datetime = datetime.min.replace(tzinfo=UTC)
+    finished_at: datetime = datetime.min.replace(tzinfo=UTC)
+
+    @property
+    def why(self) -> str:
+        return f"{self.reason}: {self.cause}" if self.cause else self.reason
+
+
+def give(run: Run) -> str:
+    """Keep the run's task. Returns a signed link to it."""
+    task = {
+        "collector_version": run.collector_version,
+        "duration_seconds": run.duration_seconds,
+        "get": {name: store.link(run.id, name, _LINK_SECONDS) for name in ("collector.yaml", "input")},
+        "post": {name: store.upload(run.id, name, most, _LINK_SECONDS) for name, most in LARGEST.items()},
+    }
+    store.put_file(run.id, "task.json", json.dumps(task))
+    return store.link(run.id, "task.json", _LINK_SECONDS)
+
+
+def outcome(run: Run) -> Outcome:
+    """How the collector ended. Raises Untrusted."""
+    text = _left(run, "outcome.json")
+    if text is None:
+        raise Untrusted("the test runner left no outcome")
+    try:
+        told = Outcome.model_validate_json(text)
+    except ValidationError:
+        raise _lie("outcome.json is not an outcome") from None
+    if told.ran == bool(told.reason) or (told.ran and not told.executed):
+        raise _lie("its outcome contradicts itself")
+    if told.executed:
+        _require_plausible(told, run)
+    return told
+
+
+def output(run: Run) -> str:
+    """What the collector put out. Raises Untrusted."""
+    return _left(run, "output") or ""
+
+
+def stderr(run: Run) -> str:
+    """What the collector wrote; it ends with a line's end. Raises Untrusted."""
+    text = _left(run, "stderr") or ""
+    return text if not text or text.endswith("\n") else text + "\n"
+
+
+def _require_plausible(told: Outcome, run: Run) -> None:
+    begun = (run.started_at or run.created_at) - _CLOCKS_APART
+    try:
+        lasted = told.finished_at - told.started_at
+        within = begun <= told.started_at and told.finished_at <= clock.now() + _CLOCKS_APART
+    except TypeError:
+        raise _lie("its times have no zone") from None
+    if not within or lasted < timedelta(0):
+        raise _lie("its times are not of this run")
+    if told.ran and lasted < timedelta(seconds=run.duration_seconds):
+        raise _lie("it says to have run for its duration in less time")
+
+
+def _left(run: Run, name: str) -> str | None:
+    try:
+        content = store.file_bytes(run.id, name, LARGEST[name])
+    except objects.TooLong:
+        raise _lie(f"{name} is larger than {LARGEST[name]} bytes") from None
+    try:
+        return None if content is None else content.decode()
+    except UnicodeDecodeError:
+        raise _lie(f"{name} is not UTF-8") from None
+
+
+def _lie(what: str) -> Untrusted:
+    return Untrusted(f"the test runner's answer cannot be right: {what}")

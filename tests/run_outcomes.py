@@ -1,0 +1,19 @@
+"""What an honest test runner says of how a collector ended."""
+
+from datetime import timedelta
+
+from headgate import clock
+from headgate.runs.runner import Outcome
+
+
+def outcome(seconds: float, *, ran: bool = True, executed: bool = True, reason: str = "", cause: str = "") -> Outcome:
+    """Of a collector that ran for so long, until now."""
+    now = clock.now()
+    return Outcome(
+        ran=ran,
+        executed=executed,
+        reason=reason,
+        cause=cause,
+        started_at=now - timedelta(seconds=seconds),
+        finished_at=now,
+    )
