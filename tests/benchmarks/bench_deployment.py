@@ -11,6 +11,8 @@ import sys
 import tempfile
 import time
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from headgate import aws
@@ -18,6 +20,7 @@ from headgate.flows import publish
 from headgate.identity import service as identity
 from headgate.settings import settings
 from headgate_local import aws_server, gallery, template
+from tests import lambda_invocations
 from tests.lambda_runtime import LambdaFunction, started
 
 ROOT = template.PATH.parent
@@ -35,7 +38,9 @@ def main() -> None:
         build(built)
         sizes(built)
         with aws_server.running():
-            starts(built, Path(folder), *prepared(built, Path(folder)))
+            environment, token = prepared()
+            with beside_the_checker(built, Path(folder), environment) as variables:
+                starts(built, Path(folder), variables, token)
 
 
 def build(folder: Path) -> None:
@@ -52,7 +57,7 @@ def sizes(built: Path) -> None:
         unpacked, packed = size(built / name)
         together += unpacked
         print(f"{name:<24} {unpacked / 1e6:>12.1f} {packed / 1e6:>8.1f} {unpacked / MOST_UNPACKED:>10.0%}")
-    print(f"{'together, as validation':<24} {together / 1e6:>12.1f} {'':>8} {together / MOST_UNPACKED:>10.0%}")
+    print(f"{'together, as the checker has':<24} {together / 1e6:>12.1f} {'':>8} {together / MOST_UNPACKED:>10.0%}")
     largest = sorted(
         (size(entry)[0] if entry.is_dir() else entry.stat().st_size, entry.name)
         for entry in (built / "PythonLayer" / "python").iterdir()
@@ -70,7 +75,7 @@ def size(folder: Path) -> tuple[int, int]:
         return sum(path.stat().st_size for path in files), file.tell()
 
 
-def prepared(built: Path, folder: Path) -> tuple[dict[str, str], str]:
+def prepared() -> tuple[dict[str, str], str]:
     """The environment of the functions, and a token that their tables know."""
     described = template.read()
     environment = described.environment()
@@ -86,8 +91,26 @@ def prepared(built: Path, folder: Path) -> tuple[dict[str, str], str]:
     account = identity.create_service_account(organization.id, "bench")
     _, token = identity.create_token(organization.id, account.id, name="bench", access="read_write")
     environment |= {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
-    environment["HEADGATE_COLLECTORS_DIR"] = str(built / "CollectorLayer" / "collectors")
     return environment, token
+
+
+@contextmanager
+def beside_the_checker(built: Path, folder: Path, environment: dict[str, str]) -> Iterator[dict[str, str]]:
+    """The environment of functions that ask the checker's, which runs meanwhile."""
+    own = folder / "checker"
+    (own / "tmp").mkdir(parents=True)
+    variables = {**environment, "TMPDIR": str(own / "tmp"), "HEADGATE_COLLECTORS_DIR": str(collectors(built))}
+    layers = [built / "PythonLayer"]
+    code = built / "CheckerFunction"
+    with (
+        started("checker.app.handler", code=code, layers=layers, environment=variables, folder=own) as checker,
+        lambda_invocations.running(lambda_invocations.answering(checker.invoke)) as served,
+    ):
+        yield {**environment, "AWS_ENDPOINT_URL_LAMBDA": served.url, "HEADGATE_CHECKER_FUNCTION": "headgate-checker"}
+
+
+def collectors(built: Path) -> Path:
+    return built / "CollectorLayer" / "collectors"
 
 
 def starts(built: Path, folder: Path, environment: dict[str, str], token: str) -> None:
@@ -103,7 +126,11 @@ def starts(built: Path, folder: Path, environment: dict[str, str], token: str) -
         if function.logical_id != "FirstOrganizationFunction":
             event = request(function.logical_id, token)
             code = built / function.logical_id
-            row(function.logical_id, function.handler, code, layers, environment, event, folder, bare)
+            variables = environment
+            if function.logical_id == "CheckerFunction":
+                variables = {**environment, "HEADGATE_COLLECTORS_DIR": str(collectors(built))}
+                del variables["HEADGATE_CHECKER_FUNCTION"]
+            row(function.logical_id, function.handler, code, layers, variables, event, folder, bare)
 
 
 def row(
