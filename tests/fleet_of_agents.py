@@ -20,6 +20,11 @@ from tests.unit import test_configurations as cfg
 from tests.unit.test_fleets import create as create_fleet
 
 
+def version(n: int) -> str:
+    """A text with a pipeline."""
+    return f"# version {n}\nservice: {{pipelines: {{logs: {{receivers: [nop], exporters: [nop]}}}}}}\n"
+
+
 @dataclass
 class Clock:
     """A clock that stands until it is moved."""
@@ -54,9 +59,9 @@ class Fleet:
         self.change(**named, **more)
 
     def publish_up_to(self, n: int) -> None:
-        """Version 2 is the text `# version 2`, and so on."""
+        """Version 2 is the text of `version(2)`, and so on."""
         for number in range(self.published + 1, n + 1):
-            self.publish(f"# version {number}\n")
+            self.publish(version(number))
 
     def publish(self, yaml: str) -> int:
         """The number of a new published version."""
@@ -121,7 +126,7 @@ class Fleet:
 
 def make_fleet(member: Member, fleet_type: FleetType = "server-supervisor", label: str = "Edge") -> Fleet:
     """With a published version of a configuration; a Kubernetes fleet with a group that runs it."""
-    configuration_id = cfg.create(member)
+    configuration_id = cfg.create(member, yaml=version(1))
     assert cfg.publish(member, configuration_id).status_code == 200
     made = create_fleet(member, label, fleet_type)
     assert made.status_code == 201, made.text

@@ -83,6 +83,12 @@ class Agent:
         message.health.CopyFrom(self.health)
         return self.send(message)
 
+    def leaves(self) -> wire.ServerToAgent:
+        """The last message of a supervisor that is stopped in order."""
+        message = self.message()
+        message.agent_disconnect.SetInParent()
+        return self.send(message)
+
     def send(self, message: wire.AgentToServer) -> wire.ServerToAgent:
         """Send it, take what is offered, and give all that was missed when the server asks for it."""
         self.answer = wire.ServerToAgent.FromString(self.post(message.SerializeToString()))

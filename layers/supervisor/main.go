@@ -43,6 +43,10 @@ func main() {
 	log.SetPrefix("headgate-supervisor: ")
 	// The supervisor starts this program in the collector's place.
 	if collector, ok := guard.Collector(); ok {
+		if reason := guard.Refused(os.Args[1:]); reason != "" {
+			_, _ = fmt.Fprintln(os.Stderr, "Error: "+reason)
+			os.Exit(1)
+		}
 		log.Fatal(guard.Exec(collector, os.Args))
 	}
 	if len(os.Args) == 2 && os.Args[1] == "version" {
@@ -93,7 +97,11 @@ func run(arguments []string) error {
 	}
 	cfg := ours.Supervisor(self, passing.URL())
 	cfg.Agent.InstanceID = instance.ID
-	return supervise(signals, cfg, instance)
+	if err := supervise(signals, cfg, instance); err != nil {
+		return err
+	}
+	passing.Goodbye()
+	return nil
 }
 
 func supervise(signals context.Context, cfg config.Supervisor, instance *identity.Identity) error {

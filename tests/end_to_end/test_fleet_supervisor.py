@@ -105,8 +105,38 @@ def test_a_broken_version_is_refused_on_the_host_while_the_old_one_runs_on(host:
     warnings = host.assign(broken)["warnings"]
 
     assert warnings[0]["severity"] == "error"
-    assert 'references processor "nothing"' in host.wait_for("apply_failed", broken)["state_message"]
+    said = host.wait_for("apply_failed", broken)["state_message"]
+    assert said == 'service::pipelines::logs: references processor "nothing" which is not configured'
     assert host.flows_as("good")
+
+
+@pytest.mark.parametrize("service", ["", "service:\n", "service: {pipelines: }\n", "service: {pipelines: {}}\n"])
+def test_a_version_without_pipelines_fails_while_the_old_one_runs_on(host: Host, service: str) -> None:
+    n = host.apply(host.flowing("good"))
+    whole = host.flowing("none")
+    none = host.publish(whole[: whole.index("service:")] + service)
+    host.assign(none)
+
+    said = host.wait_for("apply_failed", none)
+    assert said["state_message"] == "service::pipelines: service must have at least one pipeline"
+    assert said["running"]["version_number"] == n
+    assert host.flows_as("good")
+
+
+def test_the_supervisor_refuses_what_its_collector_would_run_without_pipelines(host: Host, tmp_path: Path) -> None:
+    without = tmp_path / "without.yaml"
+    without.write_text("receivers: {nop: }\nservice: {telemetry: {metrics: {level: none}}}\n")
+    # As the official supervisor asks, which allows it.
+    question = ["validate", "--config", without, "--feature-gates=service.AllowNoPipelines"]
+    collector, program = (host.root / "bin" / name for name in ("otelcol-contrib", "headgate-supervisor"))
+    alone, guarded = (
+        subprocess.run([one, *question], capture_output=True, text=True, check=False, timeout=120, env=environment)
+        for one, environment in ((collector, {}), (program, {"HEADGATE_GUARDED_COLLECTOR": str(collector)}))
+    )
+
+    assert alone.returncode == 0, alone.stderr
+    assert guarded.returncode == 1
+    assert guarded.stderr == "Error: service::pipelines: service must have at least one pipeline\n"
 
 
 def test_a_version_that_only_the_old_one_would_complete_is_refused(host: Host) -> None:
@@ -118,15 +148,15 @@ def test_a_version_that_only_the_old_one_would_complete_is_refused(host: Host) -
 
     said = host.wait_for("apply_failed", half)["state_message"]
     # Before it was ever started, so that the old one never stopped.
-    assert "config validation failed" in said
-    assert "exporter" in said
+    assert "exited" not in said
+    assert 'service::pipelines::logs: references exporter "file" which is not configured' in said
     assert host.flows_as("good")
 
 
 def test_clearing_the_assignment_stops_the_collector(host: Host) -> None:
     host.apply(host.flowing("good"))
     host.assign(None)
-    host.wait_for("applied", None)
+    host.wait_for("pending_pickup", None)
 
     until(lambda: not host.sends(), host.log)
     assert host.instance()["running"] == {"configuration_id": None, "version_number": None}
@@ -144,10 +174,14 @@ def test_a_restart_of_the_service_goes_unnoticed(host: Host, fleet_service: Loca
 
 def test_a_restart_of_the_host_brings_back_what_ran(host: Host) -> None:
     n = host.apply(host.flowing("lasting"))
-    identity = host.instance()["id"]
+    identity, before = host.instance()["id"], len(host.log())
     os.kill(host.pid, signal.SIGTERM)
     # It stops its collector before it ends itself.
     until(lambda: processes_of(host) == [], lambda: str(processes_of(host)))
+    stopped = host.instance()
+    assert (stopped["state"], stopped["state_message"]) == ("pending_pickup", "The supervisor was stopped in order")
+    assert stopped["running"]["version_number"] is None
+    assert "cannot be reached" not in host.log()[before:]
     host.install()
 
     until(host.sends, host.log)

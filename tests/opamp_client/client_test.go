@@ -81,17 +81,21 @@ func (s service) fleet(label string) fleet {
 	}
 	s.call("POST", "/fleets", map[string]any{"label": label, "type": "server-supervisor"}, &made)
 	s.call("POST", "/fleets/"+made.ID+"/install", map[string]any{"platform": "linux"}, &install)
-	s.call("POST", "/configurations", map[string]any{"name": label, "yaml": "# version 1\n"}, &configuration)
+	s.call("POST", "/configurations", map[string]any{"name": label, "yaml": version(1)}, &configuration)
 	found := install.Connection
 	return fleet{s, made.ID, found.DeploymentID, configuration.ID, found.Endpoint, found.Token}
+}
+
+// version is a text with a pipeline.
+func version(n int) string {
+	return fmt.Sprintf("# version %d\nservice: {pipelines: {logs: {receivers: [nop], exporters: [nop]}}}\n", n)
 }
 
 func (f fleet) publish(n int) {
 	f.t.Helper()
 	var ignored any
 	if n > 1 {
-		yaml := fmt.Sprintf("# version %d\n", n)
-		f.call("POST", "/configurations/"+f.configuration+"/versions", map[string]any{"yaml": yaml}, &ignored)
+		f.call("POST", "/configurations/"+f.configuration+"/versions", map[string]any{"yaml": version(n)}, &ignored)
 	}
 	f.call("POST", fmt.Sprintf("/configurations/%s/versions/%d/publish", f.configuration, n), nil, &ignored)
 }
@@ -232,7 +236,7 @@ func TestARolloutAFailureAndClearing(t *testing.T) {
 	a := f.agent(types.InstanceUid(uuid.Must(uuid.NewV7())), f.token)
 
 	config, text := a.offered(t)
-	equal(t, text, "# version 1\n")
+	equal(t, text, version(1))
 	a.says(t, config, applying, "")
 	f.becomes("applying", 0)
 	a.says(t, config, applied, "")
@@ -242,11 +246,11 @@ func TestARolloutAFailureAndClearing(t *testing.T) {
 	// Its own interval is an hour: it hears of this only because it was told another one.
 	f.assign(map[string]any{"version_number": 2})
 	config, text = a.offered(t)
-	equal(t, text, "# version 2\n")
+	equal(t, text, version(2))
 	a.says(t, config, applying, "")
 	a.says(t, config, failed, "bind: address already in use")
 	config, text = a.offered(t)
-	equal(t, text, "# version 1\n")
+	equal(t, text, version(1))
 	a.says(t, config, applied, "")
 	equal(t, f.becomes("apply_failed", 1).StateMessage, "bind: address already in use")
 
@@ -254,7 +258,7 @@ func TestARolloutAFailureAndClearing(t *testing.T) {
 	config, text = a.offered(t)
 	equal(t, text, "")
 	a.says(t, config, applied, "")
-	f.becomes("applied", 0)
+	f.becomes("pending_pickup", 0)
 }
 
 func TestAUidThatIsInUseTwiceIsReplaced(t *testing.T) {

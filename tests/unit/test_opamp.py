@@ -10,8 +10,7 @@ from headgate.instances.model import config_hash
 from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.settings import settings
 from tests.conftest import API, Member
-from tests.fleet_of_agents import Clock, Fleet, ann, fleet, make_fleet, now
-from tests.unit import test_configurations as cfg
+from tests.fleet_of_agents import Clock, Fleet, ann, fleet, make_fleet, now, version
 
 __all__ = ["ann", "fleet", "now"]
 
@@ -30,7 +29,7 @@ def test_a_new_agent_is_listed_told_its_interval_and_given_what_its_group_runs(f
     assert answer.connection_settings.opamp.heartbeat_interval_seconds == 30
     assert not answer.connection_settings.opamp.destination_endpoint
     assert answer.flags == 0
-    assert agent.config == cfg.YAML.encode()
+    assert agent.config == version(1).encode()
     (seen,) = fleet.instances()
     assigned = {"configuration_id": fleet.configuration_id, "version_number": 1}
     assert seen == {
@@ -63,7 +62,7 @@ def test_a_rollout_goes_from_pending_over_applying_to_applied(fleet: Fleet) -> N
     fleet.assign(2)
     assert fleet.state() == "pending_pickup"
     agent.heartbeat()
-    assert agent.config == b"# version 2\n"
+    assert agent.config == version(2).encode()
     agent.applies()
     assert fleet.state() == "applied"
     (seen,) = fleet.instances()
@@ -71,7 +70,7 @@ def test_a_rollout_goes_from_pending_over_applying_to_applied(fleet: Fleet) -> N
 
 
 def test_texts_go_out_as_they_were_stored(fleet: Fleet) -> None:
-    yaml = "exporters: {otlp: {endpoint: $orgvar:BACKEND, headers: {k: '${env:KEY:-none}'}}}\r\n# \u00e9\n"
+    yaml = "exporters: {otlp: {endpoint: $orgvar:BACKEND, headers: {k: '${env:KEY:-none}'}}}\r\n# \u00e9\n" + version(2)
     fleet.assign(fleet.publish(yaml))
     agent = fleet.agent()
     agent.start()
@@ -86,7 +85,8 @@ def test_a_group_without_an_assignment_is_told_to_run_nothing(fleet: Fleet) -> N
     assert answer.HasField("remote_config")
     assert agent.config == b""
     agent.report(APPLIED)
-    assert fleet.state() == "applied"
+    # Nothing was applied: it waits for something to run.
+    assert fleet.state() == "pending_pickup"
     assert fleet.running() is None
 
 
@@ -102,7 +102,7 @@ def test_clearing_an_assignment_stops_the_collector(fleet: Fleet) -> None:
     # Its collector is stopped, which is no fault.
     agent.report(APPLIED)
     agent.says_health(healthy=False, error="not running")
-    assert fleet.state() == "applied"
+    assert fleet.state() == "pending_pickup"
     assert fleet.running() is None
 
 
@@ -129,7 +129,7 @@ def test_what_failed_is_told_and_answered_with_what_worked_before(fleet: Fleet) 
     agent.report(APPLYING)
     agent.report(FAILED, "bind: address already in use")
 
-    assert agent.config == cfg.YAML.encode()
+    assert agent.config == version(1).encode()
     agent.applies()
     (seen,) = fleet.instances()
     assert (seen["state"], seen["state_message"]) == ("apply_failed", "bind: address already in use")
@@ -155,7 +155,7 @@ def test_what_failed_is_never_offered_again_until_a_person_assigns_it_again(flee
     fleet.assign(2)
     assert fleet.state() == "pending_pickup"
     agent.heartbeat()
-    assert agent.config == b"# version 2\n"
+    assert agent.config == version(2).encode()
     agent.applies()
     assert fleet.state() == "applied"
     assert fleet.running() == 2
@@ -176,7 +176,7 @@ def test_a_restart_after_a_failure_is_offered_the_last_good_config(fleet: Fleet)
     answer = agent.start()
 
     assert answer.HasField("remote_config")
-    assert agent.config == cfg.YAML.encode()
+    assert agent.config == version(1).encode()
     assert answer.connection_settings.opamp.heartbeat_interval_seconds == 30
     agent.applies()
     assert fleet.state() == "apply_failed"
@@ -222,7 +222,7 @@ def test_a_rollback_by_a_person_runs_what_ran_before_only_once_it_is_applied(fle
     fleet.assign(1)
     agent.heartbeat()
 
-    assert agent.config == cfg.YAML.encode()
+    assert agent.config == version(1).encode()
     assert (fleet.state(), fleet.running()) == ("pending_pickup", 2)
     agent.applies()
     assert (fleet.state(), fleet.running()) == ("applied", 1)
@@ -241,15 +241,91 @@ def test_an_applied_config_whose_collector_is_unhealthy_has_failed(fleet: Fleet)
     assert fleet.state() == "applied"
 
 
-def test_a_supervisor_that_starts_is_applying_until_its_collector_is_healthy(fleet: Fleet) -> None:
+@pytest.mark.parametrize("begins_anew", [True, False])
+def test_a_collector_that_starts_or_is_being_stopped_is_neither_applied_nor_applying(
+    fleet: Fleet, begins_anew: bool
+) -> None:
     fleet.assign(1)
     agent = fleet.agent()
     agent.start()
     agent.applies()
     agent.health = wire.ComponentHealth(healthy=False)
-    agent.start()
-    assert fleet.state() == "applying"
+    if begins_anew:
+        agent.start()
+    else:
+        agent.says_health(healthy=False)
+    assert fleet.state() == "pending_pickup"
     agent.says_health(healthy=True)
+    assert fleet.state() == "applied"
+
+
+def test_applied_needs_a_collector_that_was_seen_healthy(fleet: Fleet) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    message = agent.full()
+    message.ClearField("health")
+    agent.send(message)
+    agent.applies()
+    assert fleet.state() == "pending_pickup"
+    agent.says_health(healthy=True)
+    assert fleet.state() == "applied"
+
+
+def test_an_agent_that_cannot_tell_its_health_is_taken_at_its_word(fleet: Fleet) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.capabilities &= ~wire.AgentCapabilities_ReportsHealth
+    message = agent.full()
+    message.ClearField("health")
+    agent.send(message)
+    agent.applies()
+
+    assert fleet.state() == "applied"
+
+
+@pytest.mark.parametrize("n", [1, None])
+def test_a_host_that_was_stopped_in_order_waits_until_it_starts_again(fleet: Fleet, now: Clock, n: int | None) -> None:
+    fleet.assign(n)
+    agent = fleet.agent()
+    agent.start()
+    agent.applies()
+    answer = agent.leaves()
+
+    assert not answer.HasField("remote_config")
+    (seen,) = fleet.instances()
+    assert (fleet.state(), seen["state_message"]) == ("pending_pickup", "The supervisor was stopped in order")
+    assert fleet.running() is None
+    now.moves(minutes=16)
+    assert fleet.state() == "stale"
+    agent.start()
+    assert (fleet.state(), fleet.running()) == ("applied" if n else "pending_pickup", n)
+    assert fleet.instances()[0]["state_message"] is None
+
+
+def test_a_host_that_was_stopped_after_a_failure_still_says_why(fleet: Fleet) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.start()
+    agent.report(FAILED, "no")
+    agent.leaves()
+
+    (seen,) = fleet.instances()
+    assert (seen["state"], seen["state_message"]) == ("apply_failed", "no")
+
+
+def test_heartbeats_of_a_host_without_an_assignment_are_rarely_written(fleet: Fleet, now: Clock) -> None:
+    agent = fleet.agent()
+    agent.start()
+    agent.report(APPLIED)
+    written = revision(fleet)
+    for _ in range(20):
+        now.moves(seconds=30)
+        agent.heartbeat()
+
+    assert revision(fleet) - written == 3
+    fleet.assign(1)
+    agent.heartbeat()
+    agent.applies()
     assert fleet.state() == "applied"
 
 
@@ -352,7 +428,7 @@ def test_an_instance_that_moves_to_another_group_runs_what_that_one_does(fleet: 
     moved = fleet.agent(group=other, uid=agent.uid, status=agent.status)
     moved.start()
 
-    assert moved.config == b"# version 2\n"
+    assert moved.config == version(2).encode()
     (seen,) = fleet.instances()
     assert (seen["deployment_id"], seen["state"]) == (other, "pending_pickup")
     moved.applies()

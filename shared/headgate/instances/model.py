@@ -52,6 +52,9 @@ def config_hash(assignment: Assignment | None) -> str:
 
 
 NOTHING: Final = config_hash(None)
+WITHOUT_PIPELINES: Final = "service::pipelines: service must have at least one pipeline"
+"""As the collector itself says it where no supervisor allows it."""
+STOPPED: Final = "The supervisor was stopped in order"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,7 @@ class Report:
     config: ReportedConfig | None = None
     full: bool = False
     wants_uid: bool = False
+    leaves: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +111,10 @@ class ReportedConfig:
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """An agent as it is kept. `state` is what followed from its last message, under the assignment `judged`."""
+    """An agent as it is kept. `state` is what followed from its last message, under the assignment `judged`.
+
+    `idle` is one that runs nothing, as its group is assigned nothing; `stopped` one that took its leave in order.
+    """
 
     id: str
     fleet_id: str
@@ -124,6 +131,8 @@ class Instance:
     state: InstanceState = "pending_pickup"
     state_message: str | None = None
     judged: int = 0
+    idle: bool = False
+    stopped: bool = False
     conflicts: int = 0
     told_seconds: int = 0
     revision: int = field(default=0, compare=False)
@@ -131,13 +140,16 @@ class Instance:
     @property
     def under_way(self) -> bool:
         """Whether it is about to say more, so that each of its messages is kept and none may be missed."""
-        return self.accepts_config and self.state in ("pending_pickup", "applying")
+        waits = self.state in ("pending_pickup", "applying") and not self.idle and not self.stopped
+        return self.accepts_config and waits
 
     def outcome_of(self, config_hash: str) -> Outcome | None:
         return next((one for one in self.outcomes if one.config_hash == config_hash), None)
 
     def running(self) -> Assignment | None:
-        """What it runs as far as it said: what it applied last."""
+        """What it runs as far as it said: what it applied last, and nothing once it was stopped."""
+        if self.stopped:
+            return None
         applied = next((one for one in self.outcomes if one.status == "applied"), None)
         return applied.assignment if applied else None
 
@@ -175,6 +187,8 @@ def expires(day: int) -> int:
 def heard(before: Instance, report: Report, desired: Desired) -> Instance:
     """The instance after a message: what it said, what that means for the configs it was offered, and its state."""
     reported = report.config or before.reported
+    # What was under way when it took its leave may come later.
+    late = before.stopped and 0 < report.sequence_num <= before.sequence_num
     after = replace(
         before,
         sequence_num=report.sequence_num,
@@ -183,9 +197,15 @@ def heard(before: Instance, report: Report, desired: Desired) -> Instance:
         health=report.health or before.health,
         reported=reported,
         outcomes=_outcomes(before, report.config, desired),
+        stopped=report.leaves or late,
     )
-    state, message = _judged(after, desired)
-    return replace(after, state=state, state_message=message, judged=desired.revision)
+    return _judged(after, desired)
+
+
+def refused(instance: Instance, config: Desired, desired: Desired, message: str) -> Instance:
+    """The instance where `config` counts as failed, whatever became of it there."""
+    outcome = Outcome(config.config_hash, config.assignment, desired.revision, "failed", message)
+    return _judged(_with(instance, outcome), desired)
 
 
 def offer(instance: Instance, desired: Desired) -> Desired | None:
@@ -225,18 +245,28 @@ def _failed(instance: Instance, desired: Desired) -> bool:
     return outcome is not None and outcome.status == "failed" and outcome.revision == desired.revision
 
 
-def _judged(instance: Instance, desired: Desired) -> tuple[InstanceState, str | None]:
+def _judged(instance: Instance, desired: Desired) -> Instance:
+    state, message = _state(instance, desired)
+    reported = instance.reported
+    idle = desired.assignment is None and reported.config_hash == NOTHING and reported.status == "applied"
+    return replace(instance, state=state, state_message=message, judged=desired.revision, idle=idle)
+
+
+def _state(instance: Instance, desired: Desired) -> tuple[InstanceState, str | None]:
+    """Applied only where the collector was seen to run what is assigned; a supervisor may report it and be wrong."""
     outcome = instance.outcome_of(desired.config_hash)
     if outcome is not None and outcome.status == "failed" and outcome.revision == desired.revision:
         return "apply_failed", outcome.message or None
     reported, health = instance.reported, instance.health
-    if reported.config_hash != desired.config_hash:
+    if instance.stopped:
+        return "pending_pickup", STOPPED
+    if desired.assignment is None or reported.config_hash != desired.config_hash:
         return "pending_pickup", None
-    if reported.status == "applied":
-        if desired.assignment is None or health is None or health.healthy:
+    if reported.status == "applied" and health is not None:
+        if health.healthy:
             return "applied", None
-        # Without an error it is only starting: a supervisor begins so, knowing what it applied before.
-        return ("apply_failed", health.error) if health.error else ("applying", None)
+        # Without an error its collector starts, or is being stopped; either way it does not run what is assigned yet.
+        return ("apply_failed", health.error) if health.error else ("pending_pickup", None)
     return ("applying" if reported.status == "applying" else "pending_pickup"), None
 
 

@@ -151,6 +151,8 @@ def _instance_item(one: Instance) -> Item:
         "state": one.state,
         "state_message": one.state_message,
         "judged": one.judged,
+        "idle": one.idle or None,
+        "stopped": one.stopped or None,
         "conflicts": one.conflicts or None,
         "told_seconds": one.told_seconds,
         # Counted by its last day, so that counters and time to live agree.
@@ -188,6 +190,8 @@ def _instance(item: Item) -> Instance:
         state=cast("InstanceState", dynamo.text(item, "state")),
         state_message=dynamo.optional_text(item, "state_message"),
         judged=dynamo.number(item, "judged"),
+        idle=item.get("idle") is True,
+        stopped=item.get("stopped") is True,
         conflicts=dynamo.optional_number(item, "conflicts") or 0,
         told_seconds=dynamo.number(item, "told_seconds"),
         revision=dynamo.number(item, "revision"),

@@ -10,12 +10,12 @@ from google.protobuf.message import DecodeError
 
 from headgate import errors
 from headgate.instances.model import Description, Health, Report, ReportedConfig, Status
+from headgate.opamp.reasons import reason
 from headgate.opamp.wire import opamp_pb2 as wire
 
 _UID_BYTES: Final = 16
 # Texts of agents that are kept; longer ones are cut.
 _NAME: Final = 255
-_ERROR: Final = 2_000
 _HASH_BYTES: Final = 64
 
 _STATUSES: Final[dict[int, Status]] = {
@@ -95,13 +95,19 @@ def decode(body: bytes) -> Report:
             and not message.capabilities & wire.AgentCapabilities_AcceptsOpAMPConnectionSettings
         ),
         description=description,
-        health=Health(message.health.healthy, message.health.last_error[:_ERROR])
-        if message.HasField("health")
-        else None,
+        health=_health(message),
         config=config,
         full=description is not None and (config is not None or not reports_config),
         wants_uid=bool(message.flags & wire.AgentToServerFlags_RequestInstanceUid),
+        leaves=message.HasField("agent_disconnect"),
     )
+
+
+def _health(message: wire.AgentToServer) -> Health | None:
+    if message.HasField("health"):
+        return Health(message.health.healthy, reason(message.health.last_error))
+    # An agent that cannot say is taken at its word about its config.
+    return None if message.capabilities & wire.AgentCapabilities_ReportsHealth else Health(healthy=True)
 
 
 def _config(message: wire.AgentToServer) -> ReportedConfig | None:
@@ -109,7 +115,7 @@ def _config(message: wire.AgentToServer) -> ReportedConfig | None:
         return None
     said = message.remote_config_status
     status = _STATUSES.get(said.status, "unset")
-    return ReportedConfig(said.last_remote_config_hash[:_HASH_BYTES].hex(), status, said.error_message[:_ERROR])
+    return ReportedConfig(said.last_remote_config_hash[:_HASH_BYTES].hex(), status, reason(said.error_message))
 
 
 def _description(message: wire.AgentToServer) -> Description | None:

@@ -110,11 +110,11 @@ def _answer(sender: _Sender, report: Report) -> Reply:
         logger.warning("instance_uid_in_use_twice", instance_id=before.id, fleet_id=before.fleet_id)
         return Reply(report.uid, new_uid=_new_uid(at))
     base = _base(before, sender, report, at)
-    after = model.heard(base, report, desired)
+    after = _believed(model.heard(base, report, desired), report, desired)
+    sent = None
     # Not to one that is asked for everything: what it has, and what became of it, comes with its next message.
-    sent = None if order.asks else model.offer(after, desired)
-    if sent is not None:
-        after = model.offered(after, sent)
+    if not order.asks and not report.leaves:
+        after, sent = _offer(after, desired)
     interval = settings().fleet_heartbeat_seconds
     tells = report.takes_interval and (report.sequence_num == 0 or order.asks or base.told_seconds != interval)
     after = replace(
@@ -130,6 +130,35 @@ def _answer(sender: _Sender, report: Report) -> Reply:
         store.keep(before, after)
         _log(before, after)
     return Reply(report.uid, config, interval if tells else None, report_full_state=order.asks)
+
+
+def _believed(instance: Instance, report: Report, desired: Desired) -> Instance:
+    """The instance, where what it says to have applied has pipelines; a supervisor may run a collector without any."""
+    said = report.config
+    if said is None or said.status != "applied" or said.config_hash != desired.config_hash:
+        return instance
+    return model.refused(instance, desired, desired, model.WITHOUT_PIPELINES) if _runs_nothing(desired) else instance
+
+
+def _offer(instance: Instance, desired: Desired) -> tuple[Instance, Desired | None]:
+    """What to send, with the instance that notes it. What has no pipelines has failed without being sent."""
+    sent = model.offer(instance, desired)
+    while sent is not None and _runs_nothing(sent):
+        instance = model.refused(instance, sent, desired, model.WITHOUT_PIPELINES)
+        sent = model.offer(instance, desired)
+    return instance if sent is None else model.offered(instance, sent), sent
+
+
+def _runs_nothing(config: Desired) -> bool:
+    return config.assignment is not None and _without_pipelines(config.assignment)
+
+
+@lru_cache(maxsize=1_000)
+def _without_pipelines(assignment: Assignment) -> bool:
+    # Only now: a parser is no small part of a cold start, and most messages need none.
+    from headgate.opamp.pipelines import runs_nothing
+
+    return runs_nothing(_text(assignment))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-// Package guard stands between the supervisor and the collector until the collector runs, for three things.
+// Package guard stands between the supervisor and the collector until the collector runs, for four things.
 //
 // A collector ends with its supervisor, however that ends. The collector looks for its supervisor every five seconds
 // itself, but may hang before it does: nobody reads any more what it writes.
@@ -11,6 +11,8 @@
 // And before it does anything else, the supervisor runs the collector once to learn about it. That collector would serve
 // its metrics on localhost:8888, as every collector does that is not told otherwise, so on a host where something
 // listens there the supervisor could not even start.
+//
+// And the supervisor lets a configuration pass that has no pipelines, and reports it as applied.
 package guard
 
 import (

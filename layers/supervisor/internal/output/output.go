@@ -21,6 +21,8 @@ const (
 	pipeSize   = 1 << 20
 	// How the collector, and Go's runtime, begin what they say last.
 	lastWords = "collector server run finished with error: "
+	// What it says once its configuration is read, before it starts anything.
+	started = "Starting otelcol"
 )
 
 var fatal = []string{"panic: ", "fatal error: ", "SIG", "runtime: out of memory"}
@@ -87,8 +89,23 @@ func (o *Output) Cause() string {
 
 func cause(said []string) string {
 	for i := len(said) - 1; i >= 0; i-- {
+		if strings.Contains(said[i], started) {
+			// What one before it said is not why this one does not work.
+			said = said[i+1:]
+			break
+		}
+	}
+	for i := len(said) - 1; i >= 0; i-- {
 		if _, words, found := strings.Cut(said[i], lastWords); found {
-			return cut(strings.Join(append([]string{words}, said[i+1:]...), "\n"))
+			reason := []string{words}
+			for _, text := range said[i+1:] {
+				// The next one has begun to speak.
+				if strings.HasPrefix(text, "{") || strings.Contains(text, "\tinfo\t") {
+					break
+				}
+				reason = append(reason, text)
+			}
+			return cut(strings.Join(reason, "\n"))
 		}
 	}
 	for i, text := range said {

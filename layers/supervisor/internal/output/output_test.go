@@ -25,6 +25,21 @@ func TestCause(t *testing.T) {
 		},
 		{"a crash", "2026\tinfo\tready\npanic: nil\n\ngoroutine 1", "panic: nil\n\ngoroutine 1"},
 		{"errors of one that runs on", "2026\tinfo\ta\n2026\terror\tb\n2026\tinfo\tc", "2026\terror\tb"},
+		{
+			"a start after one that failed",
+			"collector server run finished with error: port taken\n{\"msg\":\"Starting otelcol-contrib...\"}\n{\"msg\":\"ready\"}",
+			"",
+		},
+		{
+			"two starts that failed, the second before it started anything",
+			"x Starting otelcol-contrib...\ncollector server run finished with error: one\ncollector server run finished with error: two",
+			"two",
+		},
+		{
+			"a start that has only begun to speak",
+			"collector server run finished with error: one; \ntwo\n{\"msg\":\"Internal metrics telemetry disabled\"}",
+			"one; \ntwo",
+		},
 		{"nothing to say", "2026\tinfo\tready", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {

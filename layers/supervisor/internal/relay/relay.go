@@ -1,8 +1,9 @@
 // Package relay passes the supervisor's messages on to Headgate, on this machine's loopback interface.
 //
-// It is here for three things that the official packages leave no other way to: a failure travels with the collector's
+// It is here for five things that the official packages leave no other way to: a failure travels with the collector's
 // own words and not only its exit code; the configuration in effect, which holds the values of secrets, stays on this
-// machine; and the way out honours HTTPS_PROXY.
+// machine; the way out honours HTTPS_PROXY; a connection that was closed while nobody used it is no fault; and Headgate
+// is told when the host is stopped in order, which over plain HTTP the official client does not.
 package relay
 
 import (
@@ -17,6 +18,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/open-telemetry/opamp-go/protobufs"
@@ -29,6 +31,8 @@ const (
 	patience = 40 * time.Second
 	// What the collector wrote last may still be on its way when the supervisor learns of its end.
 	lastWords = 100 * time.Millisecond
+	// What a host that is shut down has time for.
+	parting = 3 * time.Second
 )
 
 // Relay is a server for the one client that knows its URL.
@@ -40,6 +44,10 @@ type Relay struct {
 	path     string
 	listener net.Listener
 	server   *http.Server
+
+	mutex sync.Mutex
+	// The newest message that Headgate has answered.
+	last *protobufs.AgentToServer
 }
 
 // Start listens on a free port. Every request goes to the endpoint with those headers; cause says why a collector ended.
@@ -96,21 +104,16 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		http.Error(w, "the message cannot be read", http.StatusBadRequest)
 		return
 	}
-	body, err = r.told(body)
+	message, body, err := r.told(body)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	outgoing, err := http.NewRequestWithContext(request.Context(), http.MethodPost, r.endpoint, bytes.NewReader(body))
+	answer, err := r.send(request.Context(), body)
 	if err != nil {
-		http.Error(w, "the endpoint is no URL", http.StatusBadGateway)
-		return
-	}
-	outgoing.Header = r.headers.Clone()
-	outgoing.Header.Set("Content-Type", "application/x-protobuf")
-	answer, err := r.client.Do(outgoing)
-	if err != nil {
-		log.Printf("%s cannot be reached: %v", r.endpoint, err)
+		if request.Context().Err() == nil {
+			log.Printf("%s cannot be reached: %v", r.endpoint, err)
+		}
 		// The supervisor sends the same message again; it loses what any other error answers.
 		http.Error(w, "Headgate cannot be reached", http.StatusServiceUnavailable)
 		return
@@ -131,6 +134,9 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		}
 	}
 	status := answer.StatusCode
+	if status == http.StatusOK {
+		r.remember(message)
+	}
 	if status >= 500 {
 		// A gateway in between that fails is a passing fault as well.
 		status = http.StatusServiceUnavailable
@@ -139,11 +145,59 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	_, _ = w.Write(content)
 }
 
+// send posts a message. On a connection that was closed under it the standard client sends it again on another one, if
+// it may take the request as one that does no harm twice: an agent's message with one number says the same, and is
+// answered the same. A nil key says so to the client, and is not sent.
+func (r *Relay) send(ctx context.Context, body []byte) (*http.Response, error) {
+	outgoing, err := http.NewRequestWithContext(ctx, http.MethodPost, r.endpoint, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	outgoing.Header = r.headers.Clone()
+	outgoing.Header.Set("Content-Type", "application/x-protobuf")
+	outgoing.Header["Idempotency-Key"] = nil
+	return r.client.Do(outgoing)
+}
+
+func (r *Relay) remember(message *protobufs.AgentToServer) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.last = &protobufs.AgentToServer{
+		InstanceUid:  message.InstanceUid,
+		SequenceNum:  message.SequenceNum,
+		Capabilities: message.Capabilities,
+	}
+}
+
+// Goodbye tells Headgate that this host was stopped in order; without an answer it is Stale after a while.
+func (r *Relay) Goodbye() {
+	r.mutex.Lock()
+	message := r.last
+	r.mutex.Unlock()
+	if message == nil {
+		return
+	}
+	message.SequenceNum++
+	message.AgentDisconnect = &protobufs.AgentDisconnect{}
+	body, err := proto.Marshal(message)
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), parting)
+	defer cancel()
+	answer, err := r.send(ctx, body)
+	if err != nil {
+		log.Printf("%s is not told that this host stops: %v", r.endpoint, err)
+		return
+	}
+	_ = answer.Body.Close()
+}
+
 // told is the message with what the collector said of its end, and without the configuration in effect.
-func (r *Relay) told(body []byte) ([]byte, error) {
+func (r *Relay) told(body []byte) (*protobufs.AgentToServer, []byte, error) {
 	var message protobufs.AgentToServer
 	if err := proto.Unmarshal(body, &message); err != nil {
-		return nil, fmt.Errorf("this is no message of an agent: %w", err)
+		return nil, nil, fmt.Errorf("this is no message of an agent: %w", err)
 	}
 	message.EffectiveConfig = nil
 	status, health := message.GetRemoteConfigStatus(), message.GetHealth()
@@ -161,7 +215,8 @@ func (r *Relay) told(body []byte) ([]byte, error) {
 			}
 		}
 	}
-	return proto.Marshal(&message)
+	changed, err := proto.Marshal(&message)
+	return &message, changed, err
 }
 
 // isOnlySymptom tells whether the supervisor says that the collector ended or hangs, but not why.

@@ -3,6 +3,7 @@ package relay_test
 import (
 	"bytes"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -141,5 +142,104 @@ func TestNobodySpeaksThroughItWhoDoesNotKnowItsSecret(t *testing.T) {
 		if response.StatusCode != http.StatusNotFound || called {
 			t.Errorf("%s answered %s", url, response.Status)
 		}
+	}
+}
+
+// started is a relay to a server that does as the handler says, and how often that server was connected to.
+func started(t *testing.T, handler http.HandlerFunc) (*relay.Relay, *int) {
+	t.Helper()
+	connections := 0
+	server := httptest.NewUnstartedServer(handler)
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			connections++
+		}
+	}
+	server.Start()
+	t.Cleanup(server.Close)
+	r, err := relay.Start(server.URL, http.Header{}, func() string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Close)
+	return r, &connections
+}
+
+// sent posts a message with that number through the relay.
+func sent(t *testing.T, r *relay.Relay, number uint64) int {
+	t.Helper()
+	message := &protobufs.AgentToServer{InstanceUid: []byte("0123456789abcdef"), SequenceNum: number, Capabilities: 1}
+	body, err := proto.Marshal(message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.Post(r.URL(), "application/x-protobuf", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, response.Body)
+	_ = response.Body.Close()
+	return response.StatusCode
+}
+
+func TestAMessageOnAConnectionThatWasClosedUnderItIsSentAgainOnAnother(t *testing.T) {
+	var numbers []uint64
+	r, connections := started(t, func(w http.ResponseWriter, request *http.Request) {
+		body, _ := io.ReadAll(request.Body)
+		var arrived protobufs.AgentToServer
+		if err := proto.Unmarshal(body, &arrived); err != nil {
+			t.Error(err)
+		}
+		if _, there := request.Header["Idempotency-Key"]; there {
+			t.Error("the server is sent a key")
+		}
+		numbers = append(numbers, arrived.SequenceNum)
+		// As a server that closes idle connections does to one that is just used again: no answer.
+		if len(numbers) == 2 {
+			panic(http.ErrAbortHandler)
+		}
+	})
+	for number := range uint64(2) {
+		if status := sent(t, r, number); status != http.StatusOK {
+			t.Errorf("message %d: %d", number, status)
+		}
+	}
+	if len(numbers) != 3 || numbers[1] != 1 || numbers[2] != 1 || *connections != 2 {
+		t.Errorf("arrived %v on %d connections", numbers, *connections)
+	}
+}
+
+func TestAServerThatClosesANewConnectionIsAskedOnce(t *testing.T) {
+	asked := 0
+	r, _ := started(t, func(http.ResponseWriter, *http.Request) {
+		asked++
+		panic(http.ErrAbortHandler)
+	})
+	if status := sent(t, r, 0); status != http.StatusServiceUnavailable || asked != 1 {
+		t.Errorf("%d after %d requests", status, asked)
+	}
+}
+
+func TestAHostThatIsStoppedSaysGoodbyeUnderTheNextNumber(t *testing.T) {
+	var last protobufs.AgentToServer
+	status := http.StatusOK
+	r, _ := started(t, func(w http.ResponseWriter, request *http.Request) {
+		body, _ := io.ReadAll(request.Body)
+		last.Reset()
+		if err := proto.Unmarshal(body, &last); err != nil {
+			t.Error(err)
+		}
+		w.WriteHeader(status)
+	})
+	r.Goodbye()
+	if last.InstanceUid != nil {
+		t.Error("a host that nobody knows takes its leave")
+	}
+	sent(t, r, 7)
+	status = http.StatusServiceUnavailable
+	sent(t, r, 8)
+	r.Goodbye()
+	if last.AgentDisconnect == nil || last.SequenceNum != 8 || last.Capabilities != 1 || string(last.InstanceUid) != "0123456789abcdef" {
+		t.Errorf("said %v", &last)
 	}
 }
