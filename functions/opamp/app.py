@@ -20,6 +20,7 @@ from starlette.types import Receive, Scope, Send
 from headgate import errors
 from headgate.http.log import logger
 from headgate.http.request_context import RequestContext
+from headgate.instances.admission import FleetFull
 from headgate.opamp import service
 
 MAX_MESSAGE_BYTES: Final = 4 * 1_048_576
@@ -57,7 +58,11 @@ async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
         answer = await anyio.to_thread.run_sync(service.exchange, credential.strip(), deployment_id, body)
     except errors.HeadgateError as error:
         status = next((status for kind, status in _STATUSES if isinstance(error, kind)), HTTPStatus.BAD_REQUEST)
-        await _problem(scope, send, status, error.code, error.detail, _more(status))
+        more = _more(status)
+        if isinstance(error, FleetFull):
+            scope["state"]["no_fault"] = True
+            more = {"retry-after": str(error.retry_after)}
+        await _problem(scope, send, status, error.code, error.detail, more)
     except (BotoCoreError, ClientError) as error:
         code = error.response["Error"]["Code"] if isinstance(error, ClientError) else type(error).__name__
         logger.error("aws_fault", aws_code=code)

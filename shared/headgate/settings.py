@@ -25,6 +25,8 @@ class Settings:
     supervisor_image: str
     releases_dirs: tuple[str, ...]
     fleet_heartbeat_seconds: int
+    instance_limit: int
+    new_instances_per_minute: int
     public_url: str
     user_pool_id: str
     user_pool_client_id: str
@@ -51,6 +53,8 @@ def settings() -> Settings:
         supervisor_image=env("HEADGATE_SUPERVISOR_IMAGE", ""),
         releases_dirs=tuple(filter(None, env("HEADGATE_RELEASES_DIRS", "").split(os.pathsep))),
         fleet_heartbeat_seconds=_whole_number("HEADGATE_FLEET_HEARTBEAT_SECONDS", default=30, least=1),
+        instance_limit=_whole_number("HEADGATE_INSTANCE_LIMIT", default=5_000, least=1),
+        new_instances_per_minute=_whole_number("HEADGATE_NEW_INSTANCES_PER_MINUTE", default=600, least=1),
         public_url=env("HEADGATE_PUBLIC_URL", ""),
         user_pool_id=env("HEADGATE_USER_POOL", ""),
         user_pool_client_id=env("HEADGATE_USER_POOL_CLIENT", ""),

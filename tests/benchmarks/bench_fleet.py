@@ -178,7 +178,13 @@ def main() -> None:
 
 def load(folder: Path, instances: int, minutes: float, interval: int) -> None:
     with (
-        running_service(folder / "data", HEADGATE_FLEET_HEARTBEAT_SECONDS=str(interval)) as running,
+        # All at once, more than a fleet lets in.
+        running_service(
+            folder / "data",
+            HEADGATE_FLEET_HEARTBEAT_SECONDS=str(interval),
+            HEADGATE_INSTANCE_LIMIT=str(instances),
+            HEADGATE_NEW_INSTANCES_PER_MINUTE=str(instances),
+        ) as running,
         running.client() as client,
     ):
         fleet_id, group, configuration_id, token = a_fleet(client)

@@ -67,7 +67,12 @@ FLEETS: Final[Mapping[str, Rights]] = {
         "BatchGetItem": "fleet#",
         "Query": "organization# fleet# census#",
     },
-    "OpampFunction": {"BatchGetItem": "token# fleet#", "GetItem": "token# census#", "PutItem": "fleet# census#"},
+    "OpampFunction": {
+        "BatchGetItem": "token# fleet# census#",
+        "GetItem": "token# census#",
+        "PutItem": "fleet# census#",
+        "UpdateItem": "census#",
+    },
     "InstallFunction": {"GetItem": "organization# fleet#"},
 }
 RUNS: Final[Mapping[str, Rights]] = {

@@ -60,5 +60,10 @@ def census_of(fleet_id: str) -> str:
     return f"census#{fleet_id}"
 
 
+def room(fleet_id: str) -> Key:
+    """How many instances the fleet has at most, and how many joined it in a minute."""
+    return {"pk": census_of(fleet_id), "sk": "room"}
+
+
 def census_shard(fleet_id: str, number: int) -> Key:
     return {"pk": census_of(fleet_id), "sk": f"{SHARDS}{number:02d}"}

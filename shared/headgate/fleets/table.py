@@ -85,6 +85,14 @@ def delete(key: keys.Key) -> TransactWriteItemTypeDef:
     return {"Delete": {"TableName": settings().fleets_table, "Key": dynamo.marshal(key)}}
 
 
+def try_to(write: TransactWriteItemTypeDef) -> None:
+    """Write it unless its condition fails, or another write comes between."""
+    try:
+        transact([write], {})
+    except LostRace:
+        return
+
+
 def transact(writes: list[TransactWriteItemTypeDef], refusals: Mapping[int, errors.HeadgateError]) -> None:
     """Write all or nothing. Raises the refusal of the first write whose condition failed, else LostRace.
 

@@ -70,20 +70,22 @@ class Census:
         """The groups whose assignments decide what the entries count as."""
         return {entry.deployment_id for shard in self.shards for entry in shard.heard if not silent(entry.mark, at)}
 
+    def total(self, at: datetime) -> int:
+        """How many there are at that time, whatever their states."""
+        return sum(n for shard in self.shards for day, n in shard.days.items() if not forgotten(day, at))
+
     def counts(
         self, assigned_revisions: Mapping[str, int], at: datetime, *, on_kubernetes: bool
     ) -> dict[InstanceState, int]:
         """How many there are in each state at that time; `assigned_revisions` by group."""
         counts: dict[InstanceState, int] = {}
-        everyone = 0
         for shard in self.shards:
-            everyone += sum(n for day, n in shard.days.items() if not forgotten(day, at))
             for entry, n in shard.heard.items():
                 if not silent(entry.mark, at):
                     current = assigned_revisions.get(entry.deployment_id) == entry.judged
                     state: InstanceState = entry.state if current else "pending_pickup"
                     counts[state] = counts.get(state, 0) + n
-        counts["unknown" if on_kubernetes else "stale"] = everyone - sum(counts.values())
+        counts["unknown" if on_kubernetes else "stale"] = self.total(at) - sum(counts.values())
         return counts
 
 

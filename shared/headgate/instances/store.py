@@ -12,6 +12,7 @@ from headgate.deployments.model import Assignment, Deployment
 from headgate.dynamo import Item, Value
 from headgate.fleets import keys, table
 from headgate.fleets.model import InstanceState
+from headgate.instances.admission import admit
 from headgate.instances.census import SHARDS, Census, Entry, Shard, shard_of
 from headgate.instances.model import (
     Description,
@@ -22,10 +23,13 @@ from headgate.instances.model import (
     Status,
     day_of,
     expires,
+    forgotten,
     mark_of,
 )
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
 
 _NEW: Final = "attribute_not_exists(pk)"
@@ -89,15 +93,25 @@ def groups(wanted: Sequence[tuple[str, str]]) -> dict[str, Deployment]:
 
 
 def keep(before: Instance | None, after: Instance) -> None:
-    """Write an instance, and count it as what it is now; one read and one transaction.
+    """Write an instance, and count it as what it is now; one read and one transaction, and a read for one that joins.
 
-    Raises LostRace when another message of the instance, or one of its shard, was first.
+    Raises FleetFull for one that joins, LostRace when another message of the instance, or one of its shard, was first.
     """
     number = shard_of(after.id)
     item = table.get(keys.census_shard(after.fleet_id, number))
     shard = Shard(number) if item is None else _shard(item)
     moved = shard.moved(Entry.of(before) if before else None, Entry.of(after), after.last_seen_at)
-    table.transact([_put_instance(before, after), _put_shard(after.fleet_id, shard, moved)], {})
+    writes = [_put_instance(before, after), _put_shard(after.fleet_id, shard, moved)]
+    at = after.last_seen_at
+    if before is None or forgotten(day_of(mark_of(before.last_seen_at)), at):
+        writes.append(admit(after.fleet_id, at, lambda: _total(after.fleet_id, at)))
+    table.transact(writes, {})
+
+
+def _total(fleet_id: str, at: datetime) -> int:
+    """How many instances the fleet has; one batch read, for which the fleet service has the right."""
+    items = table.read_all([keys.census_shard(fleet_id, number) for number in range(SHARDS)])
+    return Census([_shard(item) for item in items]).total(at)
 
 
 def _put_instance(before: Instance | None, after: Instance) -> TransactWriteItemTypeDef:
