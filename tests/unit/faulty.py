@@ -1,16 +1,47 @@
 """Installing the fault injector where a collector would be."""
 
+import hashlib
 import os
+import shutil
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
-_PROGRAM = Path(__file__).with_name("faulty_collector.py")
+_SOURCES = Path(__file__).with_name("faulty_collector")
+_COLLECTOR = Path(__file__).resolve().parents[2] / "layers" / "collector"
 
 
-def install(folder: Path) -> Path:
-    """Put it into `folder` as the collector's binary. It is run by the interpreter itself, not by one of a venv."""
+def install(folder: Path, variant: str = "") -> Path:
+    """Put it into `folder` as the collector's binary, in the place of one that is there.
+
+    As `crashes` it does so at its start, and as `release` it has no check command.
+    """
     binary = folder / "otelcol-contrib"
     folder.mkdir(parents=True, exist_ok=True)
-    binary.write_text(f"#!{os.path.realpath(sys.executable)} -IS\n{_PROGRAM.read_text()}")
-    binary.chmod(0o700)
+    part = folder / "part"
+    shutil.copy(_built(variant), part)
+    part.chmod(0o755)
+    part.rename(binary)
     return binary
+
+
+def _built(variant: str) -> Path:
+    """The program, compiled by the collector's Go once for every state of its sources."""
+    sources = b"".join(path.read_bytes() for path in sorted(_SOURCES.iterdir())) + variant.encode()
+    cache = Path(os.environ.get("HEADGATE_CACHE") or Path.home() / ".cache" / "headgate") / "faulty_collector"
+    program = cache / hashlib.sha256(sources).hexdigest()
+    if not program.exists():
+        cache.mkdir(parents=True, exist_ok=True)
+        go = [sys.executable, "-m", "building", "go"]
+        path = subprocess.run(go, cwd=_COLLECTOR, capture_output=True, text=True, check=True).stdout.strip()
+        flags = ["-trimpath", "-buildvcs=false", "-ldflags", f"-X main.variant={variant}"]
+        with tempfile.TemporaryDirectory(dir=cache) as part:
+            subprocess.run(
+                [path, "build", *flags, "-o", f"{part}/program", "."],
+                cwd=_SOURCES,
+                env={**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "", "GOTOOLCHAIN": "local", "GOWORK": "off"},
+                check=True,
+            )
+            Path(part, "program").rename(program)
+    return program

@@ -8,7 +8,8 @@ import pytest
 
 from headgate.checker import CheckerBusy, CheckerFailed, PlainVerdict
 from headgate.checker.limits import MEBIBYTE, Limits
-from headgate.checker.plain import PlainCommand, refuse_what_reads_outside
+from headgate.checker.plain import PlainCommand
+from headgate.checker.variables import rename
 from tests.unit.faulty import install
 
 LIMITS = Limits(processes=1, queue_seconds=0.1, request_seconds=60, kill_bytes=300 * MEBIBYTE)
@@ -53,23 +54,36 @@ def test_what_cannot_be_run_is_no_verdict(binary: Path) -> None:
 @pytest.mark.parametrize("env", [{"A": "x" * 1_000_000}, {"A": "\0"}])
 def test_an_environment_that_no_process_can_have_is_no_verdict(binary: Path, env: dict[str, str]) -> None:
     with pytest.raises(CheckerFailed, match="could not launch"):
-        PlainCommand(LIMITS).validate(binary, "fine", env)
+        PlainCommand(LIMITS).validate(binary, "# ${env:A}/fine", env)
 
 
-def test_the_command_has_the_callers_variables_only(binary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_has_the_variables_that_the_text_refers_to_under_names_of_ours(
+    binary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    text = "# ${env:AWS_CONFIG_FILE} ${GODEBUG} ${env:UNSET} ${env:AWS_CONFIG_FILE}/environment"
+    env = {"AWS_CONFIG_FILE": "1", "GODEBUG": "2", "PATH": "/bin"}
 
-    verdict = PlainCommand(LIMITS).validate(binary, "environment", {"A": "1", "LC_CTYPE": "C.UTF-8"})
+    verdict = PlainCommand(LIMITS).validate(binary, text, env)
 
-    assert json.loads(verdict.message) == {"A": "1", "LC_CTYPE": "C.UTF-8", "AWS_EC2_METADATA_DISABLED": "true"}
+    ours = {"AWS_EC2_METADATA_DISABLED": "true", "ZONEINFO": "/zones.zip"}
+    assert json.loads(verdict.message) == {"AWS_CONFIG_FILE": "1", "GODEBUG": "2", **ours}  # put back in the message
 
 
-def test_a_text_that_names_the_variable_of_ours_finds_it_empty(binary: Path) -> None:
-    text = "# ${env:AWS_EC2_METADATA_DISABLED}/environment"
+def test_no_variable_of_a_caller_is_one_of_the_process() -> None:
+    renamed = rename("a: ${env:TZ:-x} ${TZ}\n${env:B}: ${env:TZ} # ${C}", {"TZ": "/etc", "B": "", "PATH": "/bin"})
 
-    verdict = PlainCommand(LIMITS).validate(binary, text, {"A": "1", "LC_CTYPE": "C.UTF-8"})
+    first, second, third = (f"HEADGATE_VAR_{number}_" for number in range(3))
+    assert renamed.yaml == f"a: ${{env:{first}:-x}} ${{{first}}}\n${{env:{second}}}: ${{env:{first}}} # ${{{third}}}"
+    assert renamed.env == {first: "/etc", second: ""}
 
-    assert json.loads(verdict.message) == {"A": "1", "LC_CTYPE": "C.UTF-8"}
+
+def test_a_message_has_the_callers_names_even_where_they_are_like_ours() -> None:
+    names = [f"N{number}" for number in range(11)]
+    renamed = rename(" ".join(f"${{{name}}}" for name in names) + " HEADGATE_VAR_1_", {})
+
+    said = "HEADGATE_VAR_1_ HEADGATE_VAR__1_ HEADGATE_VAR__10_"
+    assert renamed.in_the_callers_names(said) == "HEADGATE_VAR_1_ N1 N10"
 
 
 def test_who_waits_too_long_for_a_place_is_told_so(binary: Path) -> None:
@@ -96,18 +110,31 @@ def test_who_waits_too_long_for_a_place_is_told_so(binary: Path) -> None:
         "a: !!binary JHtmaWxlOi9ldGMvcGFzc3dkfQ==",
         "a: !<tag:yaml.org,2002:binary> JHtmaWxlOi9ldGMvcGFzc3dkfQ==",
         "%TAG !x! tag:yaml.org,2002:\n---\na: !x!binary JHtmaWxlOi9ldGMvcGFzc3dkfQ==",
+        "a: ${file:-/etc/passwd}",
+        "a: ${yaml:-5}",
+        "a: ${A:-5}",
+        "a: ${env:A:-!!binary JHtmaWxlOi9ldGMvcGFzc3dkfQ==}",
         "a: ${env:A:-} $${env:A:-}{file:/etc/passwd}",
         "a: $${file:/etc/passwd}",
     ],
 )
 def test_a_text_that_may_read_what_is_outside_of_it_is_not_run(yaml: str) -> None:
     with pytest.raises(CheckerFailed, match="outside"):
-        refuse_what_reads_outside(yaml, {})
+        rename(yaml, {})
 
 
-def test_a_variable_that_may_bring_such_a_text_is_not_run() -> None:
+@pytest.mark.parametrize(
+    "value",
+    [
+        "${file:/etc/passwd}",
+        '"\\x24{file:/etc/passwd}"',
+        "!!binary JHtmaWxlOi9ldGMvcGFzc3dkfQ==",
+        "%TAG ! tag:yaml.org,2002:",
+    ],
+)
+def test_a_variable_that_may_bring_such_a_text_is_not_run(value: str) -> None:
     with pytest.raises(CheckerFailed, match="outside"):
-        refuse_what_reads_outside("a: ${env:A}", {"A": "${file:/etc/passwd}"})
+        rename("a: ${env:A}", {"A": value})
 
 
 @pytest.mark.parametrize(
@@ -123,4 +150,4 @@ def test_a_variable_that_may_bring_such_a_text_is_not_run() -> None:
     ],
 )
 def test_an_ordinary_text_is_run(yaml: str) -> None:
-    refuse_what_reads_outside(yaml, {"A": "plain"})
+    rename(yaml, {"A": "plain"})

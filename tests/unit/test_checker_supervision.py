@@ -108,7 +108,7 @@ def test_the_process_has_an_empty_environment(checker: Checker, monkeypatch: pyt
         ("flood", "answered more than 4194304 bytes"),
         ("half", "exited with status 0"),
         ("half_closed", "was killed by SIGKILL"),
-        ("grow", "exited with status 1"),
+        ("grow", "exited with status 2: fatal error: .*out of memory"),
     ],
 )
 def test_a_failing_process_costs_its_own_question_only(checker: Checker, what: str, said: str) -> None:
@@ -188,7 +188,7 @@ def test_a_worn_process_is_replaced_while_it_still_answers(
 def test_a_worn_process_serves_on_when_no_other_can_be_started(make_checker: MakeChecker, collectors: Path) -> None:
     checker = make_checker(replace(LIMITS, recycle_calls=2))
     first = pid_of(checker)
-    (collectors / VERSION / "crash-at-start").touch()
+    install(collectors / VERSION, "crashes")
 
     assert {first} == {pid_of(checker) for _ in range(50)}
 
@@ -240,12 +240,11 @@ def test_who_waits_too_long_for_a_free_process_is_told_so(make_checker: MakeChec
 
 
 def test_a_collector_that_cannot_start_is_reported_and_tried_again(checker: Checker, collectors: Path) -> None:
-    broken = collectors / VERSION / "crash-at-start"
-    broken.touch()
+    install(collectors / VERSION, "crashes")
     with pytest.raises(CheckerFailed, match=r"exited with status 2: panic$"):
         pid_of(checker)
 
-    broken.unlink()
+    install(collectors / VERSION)
 
     assert pid_of(checker)
 
@@ -258,10 +257,7 @@ def test_a_collector_that_is_no_program_is_reported(checker: Checker, collectors
 
 
 def test_an_official_release_has_no_checker(checker: Checker, collectors: Path) -> None:
-    release = collectors / "1.2.4" / "otelcol-contrib"
-    release.parent.mkdir()
-    release.write_text('#!/bin/sh\necho \'Error: unknown command "check" for "otelcol-contrib"\' >&2; exit 1\n')
-    release.chmod(0o700)
+    install(collectors / "1.2.4", "release")
 
     for _ in range(2):
         with pytest.raises(NoChecker):

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import logging
 import selectors
 import signal
 import socket
@@ -16,7 +17,9 @@ from headgate.checker import messages
 from headgate.checker.errors import NoChecker, ProcessFailed, Refused
 from headgate.checker.limits import Limits
 from headgate.checker.messages import Malformed, Message
-from headgate.checker.spawn import Confined, spawn
+from headgate.checker.spawn import MEANS, Confined, spawn
+
+logger = logging.getLogger(__name__)
 
 _CHUNK = 1 << 18
 _STDERR_KEPT = 1 << 18
@@ -48,10 +51,11 @@ class Child:
         self._selector.register(channel, selectors.EVENT_READ)
         self._selector.register(process.stderr, selectors.EVENT_READ)
         self.usage = Usage()
+        self.held_by = ""
 
     @classmethod
-    def start(cls, binary: Path, limits: Limits) -> "Child":
-        """Start the check process of `binary` and wait until it is warm.
+    def start(cls, binary: Path, limits: Limits, means: tuple[str, ...] = MEANS) -> "Child":
+        """Start the check process of `binary` and wait until it is warm. `means` are what may confine it.
 
         Raises NoChecker when this collector has no such command, and ProcessFailed when it does not get ready.
         """
@@ -64,6 +68,7 @@ class Child:
                     data_bytes=limits.kill_bytes,
                     channel=theirs.fileno(),
                     files={},
+                    means=means,
                 )
         except OSError as error:
             ours.close()
@@ -79,6 +84,8 @@ class Child:
             if 'unknown command "check"' in child.last_words:
                 raise NoChecker("This collector has no check command") from None
             raise
+        child.held_by = process.held_by()
+        logger.info("checker_started pid=%d held_by=%s", child.pid, child.held_by)
         return child
 
     @property

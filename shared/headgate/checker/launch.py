@@ -1,13 +1,18 @@
 """Runs as a process of its own: confines itself as the plan on its standard input says, then becomes the collector.
 
 It is a program rather than a `preexec_fn` because that would run Python between fork and exec of a process with many
-threads, where a lock held by another thread stays locked for ever. It imports nothing of ours, so it takes 30 ms.
+threads, where a lock held by another thread stays locked for ever. It imports nothing of ours, so it takes 30 ms, and
+it has one thread, so it may enter namespaces.
+
+What a machine permits shows when it is tried. The filter of system calls is the one means that there has to be: without
+it no collector starts. What holds the process is written to the plan's `report`, a line.
 
 Its exit status is `COULD_NOT_LAUNCH` when it did not get as far as the collector; the reason is on standard error.
 """
 
 import ctypes
 import errno
+import fcntl
 import json
 import os
 import resource
@@ -17,63 +22,71 @@ import sys
 COULD_NOT_LAUNCH = 125
 CHANNEL = 3
 """The descriptor on which the collector's `check` command finds its end of the socket pair."""
+MEMORY = 4
+"""The descriptor on which it reads how much memory it holds: in a root directory of its own there is no /proc."""
 
 PR_SET_PDEATHSIG = 1
 PR_SET_SECCOMP = 22
 PR_SET_NO_NEW_PRIVS = 38
 SECCOMP_MODE_FILTER = 2
-SECCOMP_RET_ERRNO = 0x00050000
-SECCOMP_RET_ALLOW = 0x7FFF0000
 LANDLOCK_CREATE_RULESET, LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT_SELF = 444, 445, 446
 LANDLOCK_RULE_PATH_BENEATH = 1
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
 EVERY_ACCESS = 0x1FFF
-OPEN_TO_READING = (
-    *("/usr", "/lib", "/lib64", "/bin", "/sys", "/dev/zero", "/dev/random", "/dev/urandom"),
-    *("/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/etc/localtime", "/etc/os-release", "/etc/hostname"),
-    *("/etc/hosts", "/etc/resolv.conf", "/etc/nsswitch.conf", "/etc/services", "/etc/protocols", "/etc/ld.so.cache"),
-    # Memory limits and the like are read while components are built; of other processes nothing can be read.
-    *("/proc/self", "/proc/meminfo", "/proc/cpuinfo", "/proc/stat", "/proc/uptime", "/proc/version", "/proc/sys"),
-)
+CLONE_NEWUTS = 0x04000000
+CLONE_NEWIPC = 0x08000000
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWNET = 0x40000000
+OWN_NAMESPACES = CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS
+FIRST_USER = 300_000
+NOBODY = 65534
+EXECVEAT = {"x86_64": 322, "aarch64": 281}
+AT_EMPTY_PATH = 0x1000
+MAP_PRIVATE_ANONYMOUS = 0x22
+PAGE = 4096
+
+OPEN_TO_READING = (
+    # The machine's root certificates and time zones, and the total memory by which a memory_limiter's percentages go.
+    *("/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/ssl/ca-bundle.pem", "/etc/pki/tls/certs", "/etc/pki/tls/cacert.pem"),
+    *("/etc/pki/ca-trust/extracted", "/usr/share/ca-certificates", "/usr/local/share/ca-certificates"),
+    *("/usr/share/zoneinfo", "/etc/localtime", "/proc/meminfo", "/proc/self/mountinfo", "/proc/self/cgroup"),
+)
 
 
-def leave_the_network(libc: ctypes.CDLL) -> None:
-    """Enter a network namespace that has no way out, by right of root or inside a user namespace of our own.
-
-    Where neither is permitted, as in Lambda, connections are refused instead.
-    """
-    if libc.unshare(CLONE_NEWNET) != 0 and libc.unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0:
-        refuse_connections(libc)
-
-
-class Instruction(ctypes.Structure):
-    """`struct sock_filter`: one instruction of the filter that Linux runs at each system call."""
-
-    _fields_ = (("code", ctypes.c_uint16), ("jt", ctypes.c_uint8), ("jf", ctypes.c_uint8), ("k", ctypes.c_uint32))
+def own_namespaces(libc: ctypes.CDLL) -> bool:
+    """Enter a network without interfaces and a host without a name, by right of root or in a user namespace."""
+    flags = OWN_NAMESPACES if os.geteuid() == 0 else OWN_NAMESPACES | CLONE_NEWUSER
+    if libc.unshare(flags) != 0:
+        return False
+    libc.sethostname(b"collector", len(b"collector"))
+    return True
 
 
-class Program(ctypes.Structure):
-    """`struct sock_fprog`."""
+def own_root(root: str) -> bool:
+    """Have the folder that was furnished for it as the root directory, where this is permitted."""
+    try:
+        os.chroot(root)
+    except PermissionError:
+        return False
+    os.chdir("/run")
+    return True
 
-    _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.POINTER(Instruction)))
 
-
-def refuse_connections(libc: ctypes.CDLL) -> None:
-    """Have `connect` fail as it does where there is no network; needs no privileges, only PR_SET_NO_NEW_PRIVS."""
-    connect = {"x86_64": 42, "aarch64": 203}.get(os.uname().machine)
-    if connect is None:
-        return
-    load, jump_if_equal, give_back = 0x20, 0x15, 0x06
-    instructions = (Instruction * 4)(
-        Instruction(load, 0, 0, 0),  # the number of the system call
-        Instruction(jump_if_equal, 0, 1, connect),
-        Instruction(give_back, 0, 0, SECCOMP_RET_ERRNO | errno.ENETUNREACH),
-        Instruction(give_back, 0, 0, SECCOMP_RET_ALLOW),
-    )
-    program = Program(len(instructions), instructions)
-    libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0)
+def other_user() -> bool:
+    """Be a user who owns nothing, each process another one, where this is permitted."""
+    if os.geteuid() != 0:
+        return False
+    for user in (FIRST_USER + os.getpid(), NOBODY):  # a container may have 65,536 users only
+        try:
+            os.setgroups([])
+            os.setresgid(user, user, user)
+            os.setresuid(user, user, user)
+        except OSError as error:
+            if error.errno not in (errno.EPERM, errno.EINVAL):
+                raise
+        else:
+            return True
+    return False
 
 
 class Ruleset(ctypes.Structure):
@@ -89,68 +102,156 @@ class PathBeneath(ctypes.Structure):
     _fields_ = (("allowed_access", ctypes.c_uint64), ("parent_fd", ctypes.c_int32))
 
 
-def close_the_files(libc: ctypes.CDLL, binary: str, directory: str) -> None:
-    """Leave open to reading what a program needs of its system, itself and `directory`; nothing to writing.
+def own_files(libc: ctypes.CDLL, binary: str, root: str) -> bool:
+    """Leave open to reading what a collector needs by name, its binary and its folder; nothing to writing.
 
-    A component may name files (`scrape_config_files`), and quotes in its errors what is in them. Where the kernel has
-    no Landlock (before 5.13, so in Lambda) this does nothing.
+    The kernel may have no Landlock, as before 5.13 and in Lambda.
     """
     ruleset = libc.syscall(LANDLOCK_CREATE_RULESET, ctypes.byref(Ruleset(EVERY_ACCESS)), ctypes.sizeof(Ruleset), 0)
     if ruleset < 0:
-        return
-    for path in (binary, directory, sys.base_prefix, *OPEN_TO_READING):
-        allow(libc, ruleset, path, EXECUTE | READ_FILE | READ_DIR)
-    allow(libc, ruleset, os.devnull, WRITE_FILE | READ_FILE)
+        return False
+    allow(libc, ruleset, binary, EXECUTE | READ_FILE)
+    for path in (root, *OPEN_TO_READING, *limits_of_memory()):
+        allow(libc, ruleset, path, READ_FILE | READ_DIR)
     if libc.syscall(LANDLOCK_RESTRICT_SELF, ruleset, 0) != 0:
         raise OSError("Landlock does not restrict this process")
     os.close(ruleset)
+    return True
 
 
 def allow(libc: ctypes.CDLL, ruleset: int, path: str, access: int) -> None:
     """Add a rule for what is at and below `path`; none where nothing is."""
     try:
         at = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    except FileNotFoundError:
+    except (FileNotFoundError, PermissionError):
         return
     if not os.path.isdir(path):  # noqa: PTH112 -- pathlib doubles the launcher's start
-        access &= EXECUTE | READ_FILE | WRITE_FILE
+        access &= EXECUTE | READ_FILE
     rule = PathBeneath(access, at)
-    libc.syscall(LANDLOCK_ADD_RULE, ruleset, LANDLOCK_RULE_PATH_BENEATH, ctypes.byref(rule), 0)
+    if libc.syscall(LANDLOCK_ADD_RULE, ruleset, LANDLOCK_RULE_PATH_BENEATH, ctypes.byref(rule), 0) != 0:
+        raise OSError(f"Landlock does not take a rule for {path}")
     os.close(at)
 
 
-def confine(parent: int, data_bytes: int, binary: str, directory: str) -> None:
-    """Die with the parent, gain no privileges, dump no core, hold no more than `data_bytes` of writable memory.
+def limits_of_memory() -> list[str]:
+    """The files that say how much memory this process's control group may use."""
+    with open("/proc/self/cgroup") as groups:  # noqa: PTH123
+        memberships = [line.rstrip("\n").split(":", 2) for line in groups]
+    limits = ["/sys/fs/cgroup/memory.max"]
+    for number, controllers, path in memberships:
+        if number == "0":
+            limits.append(f"/sys/fs/cgroup{path}/memory.max")
+        if "memory" in controllers.split(","):
+            limits.append(f"/sys/fs/cgroup/memory{path}/memory.limit_in_bytes")
+    return limits
 
-    And reach neither the network nor files that are nobody's business.
-    """
-    libc = ctypes.CDLL(None)
-    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        raise OSError("the parent is gone")
-    libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    leave_the_network(libc)
-    close_the_files(libc, binary, directory)
+
+def own_means(libc: ctypes.CDLL, means: list[str], root: str, binary: str, needs_files_held: bool) -> list[str]:
+    """Take of these means the strongest that the machine permits. What it took, by name."""
+    held = []
+    if "namespaces" in means and own_namespaces(libc):
+        held.append("namespaces")
+    if "root" in means and own_root(root):
+        held.append("root directory")
+    else:
+        os.chdir(root + "/run")
+        if "landlock" in means and own_files(libc, binary, root):
+            held.append("Landlock")
+        elif needs_files_held:
+            raise OSError("nothing on this machine holds it to its own files")
+    if "user" in means and other_user():
+        held.append("user")
+    return held
+
+
+class Instruction(ctypes.Structure):
+    """`struct sock_filter`: one instruction of the filter that Linux runs at each system call."""
+
+    _fields_ = (("code", ctypes.c_uint16), ("jt", ctypes.c_uint8), ("jf", ctypes.c_uint8), ("k", ctypes.c_uint32))
+
+
+class Program(ctypes.Structure):
+    """`struct sock_fprog`."""
+
+    _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.POINTER(Instruction)))
+
+
+def filter_system_calls(libc: ctypes.CDLL, instructions: list[list[int | str]], empty_path: int) -> None:
+    """Install the filter that the plan brings (see `system_calls`), with what only this process knows filled in."""
+    known = {"pid": os.getpid(), "empty_path_low": empty_path & 0xFFFFFFFF, "empty_path_high": empty_path >> 32}
+    filled = (Instruction * len(instructions))(
+        *(Instruction(*(known[word] if isinstance(word, str) else word for word in one)) for one in instructions)
+    )
+    program = Program(len(filled), filled)
+    if libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0) != 0:
+        raise OSError(f"its system calls cannot be filtered: {os.strerror(ctypes.get_errno())}")
+
+
+def empty_path(libc: ctypes.CDLL) -> int:
+    """The address of an empty string, drawn by lot, for the filter to know it by."""
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *(ctypes.c_int,) * 3, ctypes.c_long)
+    drawn = int.from_bytes(os.urandom(8), "little")
+    # Within what a process has on each machine (aarch64 may have 39 bits), and far from its ends.
+    page: int | None = libc.mmap((1 << 36) + drawn % (1 << 37) // PAGE * PAGE, PAGE, 1, MAP_PRIVATE_ANONYMOUS, -1, 0)
+    if page is None or page == ctypes.c_void_p(-1).value:
+        raise OSError("no memory could be had")
+    return page + (drawn >> 40) % PAGE
+
+
+def become(libc: ctypes.CDLL, program: int, argv: list[str], env: dict[str, str], path: int) -> None:
+    """Become the program behind the descriptor. By descriptor, for in a root of its own there is no path to it."""
+    number = EXECVEAT[os.uname().machine]
+    variables = strings([f"{name}={value}" for name, value in env.items()])
+    libc.syscall(number, program, ctypes.c_void_p(path), strings(argv), variables, AT_EMPTY_PATH)
+    raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+def strings(texts: list[str]) -> ctypes.Array[ctypes.c_char_p]:
+    """An array for C, with a null at its end."""
+    if any("\0" in text for text in texts):
+        raise ValueError("embedded null byte")
+    return (ctypes.c_char_p * (len(texts) + 1))(*(text.encode() for text in texts), None)
+
+
+def out_of_the_way(descriptor: int) -> int:
+    """Have it under a number that none of ours is, closed by becoming the collector."""
+    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 100)
+    os.close(descriptor)
+    return moved
+
+
+def main() -> None:
+    plan = json.load(sys.stdin.buffer)
+    libc = ctypes.CDLL(None, use_errno=True)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    report = out_of_the_way(plan["report"])
+    channel = None if plan["channel"] is None else out_of_the_way(plan["channel"])
+    if channel is not None:
+        memory = out_of_the_way(os.open("/proc/self/statm", os.O_RDONLY))
+        os.dup2(channel, CHANNEL)
+        os.dup2(memory, MEMORY)
+    # Opened before anything is given up, so that nothing on the way to it need be open to the other user.
+    os.dup2(out_of_the_way(os.open(plan["argv"][0], os.O_PATH)), plan["program"], inheritable=False)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     # Not RLIMIT_AS: Go reserves gigabytes of addresses that it never touches. What is reserved is not data.
-    resource.setrlimit(resource.RLIMIT_DATA, (data_bytes, data_bytes))
-
-
-def main() -> int:
-    plan = json.load(sys.stdin.buffer)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    confine(plan["parent"], plan["data_bytes"], plan["argv"][0], plan["directory"])
-    os.chdir(plan["directory"])
-    if plan["channel"] is not None and plan["channel"] != CHANNEL:
-        os.dup2(plan["channel"], CHANNEL)
-        os.close(plan["channel"])
-    os.execve(plan["argv"][0], plan["argv"], plan["env"])  # noqa: S606 -- becoming the collector is its purpose
+    resource.setrlimit(resource.RLIMIT_DATA, (plan["data_bytes"], plan["data_bytes"]))
+    held = own_means(libc, plan["means"], plan["root"], plan["argv"][0], plan["needs_files_held"])
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # after the user, for a new one takes it away
+    if os.getppid() != plan["parent"]:
+        raise OSError("the parent is gone")
+    if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
+        raise OSError("new privileges cannot be given up")
+    os.write(report, ", ".join([*held, "system calls"]).encode())
+    path = empty_path(libc)
+    filter_system_calls(libc, plan["filter"], path)
+    become(libc, plan["program"], plan["argv"], plan["env"], path)
 
 
 if __name__ == "__main__":
     try:
-        sys.exit(main())
+        main()
     except (OSError, ValueError) as error:
-        print(f"could not launch the collector: {error}", file=sys.stderr)
-        sys.exit(COULD_NOT_LAUNCH)
+        # Nothing but this: the filter may be in place, under which Python could not end in its own way.
+        os.write(2, f"could not launch the collector: {error}\n".encode())
+        os._exit(COULD_NOT_LAUNCH)

@@ -12,15 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headgate.checker.errors import CheckerBusy, CheckerFailed
+from headgate.checker.furniture import TIME_ZONES
 from headgate.checker.limits import Limits
-from headgate.checker.spawn import Confined, spawn
+from headgate.checker.spawn import MEANS, Confined, spawn
+from headgate.checker.variables import Renamed, rename
 
 _CONFIGURATION = "collector.yaml"
 _OUTPUT_KEPT = 1 << 20
 _LOGGED_AGAIN = re.compile(r"\n\d{4}/\d\d/\d\d \d\d:\d\d:\d\d collector server run finished with error: ")
-_NO_METADATA = "AWS_EC2_METADATA_DISABLED"
-_HARMLESS = re.compile(r"(?<!\$)\$\{(?:env:)?[A-Za-z_][A-Za-z0-9_]*(?::-[^${}\\]*)?\}")
-_DOUBTFUL = re.compile(r"\$[{\\]|\\[uUx]0*24|!!|!<|^%", re.MULTILINE)
+# Some components ask the machine's cloud for a region while they are validated. Without a network they try for up to
+# 20 s; the check process is told the same. A collector without time zones of its own finds the machine's.
+_ENVIRONMENT = {"AWS_EC2_METADATA_DISABLED": "true", "ZONEINFO": TIME_ZONES}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +36,21 @@ class PlainVerdict:
 class PlainCommand:
     """Runs `otelcol-contrib validate`, a few at a time: each takes 300 MB for a tenth of a second."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, means: tuple[str, ...] = MEANS) -> None:
         self._limits = limits
+        self._means = means
         self._places = threading.BoundedSemaphore(limits.processes)
 
     def validate(self, binary: Path, yaml: str, env: dict[str, str]) -> PlainVerdict:
         """The verdict of that collector on that text.
 
         Raises CheckerBusy when no place was free in time, and CheckerFailed when there is no verdict: the command died,
-        hung or could not be run, or would have read something outside the text.
+        hung or could not be run, would have read something outside the text, or nothing here holds it to its own files.
         """
-        refuse_what_reads_outside(yaml, env)
+        asked = rename(yaml, env)
         with self.place():
-            return self._run(binary, yaml, env)
+            verdict = self._run(binary, asked)
+        return PlainVerdict(verdict.valid, asked.in_the_callers_names(verdict.message))
 
     @contextlib.contextmanager
     def place(self) -> Iterator[None]:
@@ -58,14 +62,17 @@ class PlainCommand:
         finally:
             self._places.release()
 
-    def _run(self, binary: Path, yaml: str, env: dict[str, str]) -> PlainVerdict:
+    def _run(self, binary: Path, asked: Renamed) -> PlainVerdict:
         deadline = time.monotonic() + self._limits.request_seconds
         try:
             process = spawn(
                 [str(binary), "validate", "--config", _CONFIGURATION],
-                env=_without_metadata(yaml) | env,
+                env=_ENVIRONMENT | asked.env,
                 data_bytes=self._limits.kill_bytes,
-                files={_CONFIGURATION: yaml},
+                files={_CONFIGURATION: asked.yaml},
+                time_zones=True,
+                needs_files_held=True,
+                means=self._means,
             )
         except OSError as error:
             raise CheckerFailed(f"The collector's validate command could not be started: {error}") from error
@@ -75,26 +82,6 @@ class PlainCommand:
             process.end()
             process.clean_up()
         return _verdict(process.popen.returncode, said)
-
-
-def _without_metadata(yaml: str) -> dict[str, str]:
-    """Some components ask the machine's cloud for a region while they are validated, as in the check process.
-
-    Without a network they try for up to 20 s. A text that names the variable finds it as empty as any other.
-    """
-    return {} if _NO_METADATA in yaml else {_NO_METADATA: "true"}
-
-
-def refuse_what_reads_outside(yaml: str, env: dict[str, str]) -> None:
-    """Raises CheckerFailed for a text that may name something to read outside of it.
-
-    The plain command would read `${file:/etc/passwd}`; the check process, which cannot, is the one to judge such
-    texts. YAML can write a `$` in other ways (an escape, a joined line, `!!binary`), and a variable's value can bring
-    one; expanding `${env:A}` in `$${env:A}` as well, which the collector does when both occur, can set one free.
-    Whatever may be one of those counts, so this errs on the side of not checking.
-    """
-    if _DOUBTFUL.search(_HARMLESS.sub(" ", yaml)) or any("$" in value for value in env.values()):
-        raise CheckerFailed("The collector's validate command is not run on a text that may name what is outside of it")
 
 
 def _read(process: Confined, deadline: float) -> str:

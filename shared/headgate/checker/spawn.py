@@ -1,6 +1,7 @@
 """Starting and ending confined processes of the collector."""
 
 import contextlib
+import ctypes
 import json
 import os
 import shutil
@@ -14,7 +15,11 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
-from headgate.checker import launch
+from headgate.checker import launch, system_calls
+from headgate.checker.furniture import furnish
+from headgate.checker.limits import in_lambda
+
+_PR_SET_DUMPABLE = 4
 
 
 @cache
@@ -34,6 +39,11 @@ class Confined:
     popen: subprocess.Popen[bytes]
     directory: str
     stderr: IO[bytes]
+    report: IO[bytes]
+
+    def held_by(self) -> str:
+        """What confines it, by name. To be asked once, of a process that has begun: it waits until that is known."""
+        return self.report.read().decode(errors="replace")
 
     @property
     def pid(self) -> int:
@@ -52,52 +62,94 @@ class Confined:
     def clean_up(self) -> None:
         """Let go of what an ended process leaves behind."""
         self.stderr.close()
+        self.report.close()
         shutil.rmtree(self.directory, ignore_errors=True)
 
 
+MEANS = ("namespaces", "root", "landlock", "user")
+"""What may hold a process besides the filter of its system calls; `launch` takes what the machine permits of it."""
+
+
 def spawn(
-    argv: list[str], *, env: dict[str, str], data_bytes: int, channel: int | None = None, files: dict[str, str]
+    argv: list[str],
+    *,
+    env: dict[str, str],
+    data_bytes: int,
+    channel: int | None = None,
+    files: dict[str, str],
+    time_zones: bool = False,
+    needs_files_held: bool = False,
+    means: tuple[str, ...] = MEANS,
 ) -> Confined:
     """Start `argv`, a full path and its arguments, confined (see `launch`), with exactly the environment `env`.
 
     `channel` is a descriptor that the process finds as number 3. `files` are written into its folder, which is its
-    working directory, readable by nobody else. Raises OSError when no process could be made.
+    working directory, readable by nobody else. With `needs_files_held` it is started only where something holds it to
+    its own files, and with `time_zones` it finds the machine's in `TIME_ZONES`. Raises OSError when no process could be
+    made, or none that is confined.
     """
-    return _launcher_thread().submit(_spawn, argv, env, data_bytes, channel, files).result()
+    plan = {
+        "argv": argv,
+        "env": env,
+        "data_bytes": data_bytes,
+        "channel": channel,
+        "parent": os.getpid(),
+        "needs_files_held": needs_files_held,
+        "means": means,
+        "program": system_calls.PROGRAM,
+        "filter": system_calls.assemble(os.uname().machine),
+    }
+    return _launcher_thread().submit(_spawn, plan, files, time_zones).result()
 
 
-def _spawn(
-    argv: list[str], env: dict[str, str], data_bytes: int, channel: int | None, files: dict[str, str]
-) -> Confined:
+def _spawn(plan: dict[str, object], files: dict[str, str], time_zones: bool) -> Confined:
     directory = tempfile.mkdtemp(prefix="headgate-collector-")  # mode 0700
+    report, reported = os.pipe()
     try:
-        for name, text in files.items():
-            Path(directory, name).write_bytes(text.encode())
-        plan = {
-            "argv": argv,
-            "env": env,
-            "data_bytes": data_bytes,
-            "channel": channel,
-            "directory": directory,
-            "parent": os.getpid(),
-        }
+        root = Path(directory, "root")
+        furnish(root, files, time_zones=time_zones)
+        plan |= {"root": str(root), "report": reported}
+        if in_lambda():
+            _be_unreadable()
         # A file, not a pipe: nobody has to wait until the launcher reads it. Not its arguments or environment either:
         # those have length limits, and a caller's variables are for the collector, not for the launcher.
         with tempfile.TemporaryFile() as stdin:
             stdin.write(json.dumps(plan).encode())
             stdin.seek(0)
+            channel = plan["channel"]
             popen = subprocess.Popen(
                 [sys.executable, "-I", "-S", launch.__file__],
                 stdin=stdin,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
-                env={},
-                pass_fds=() if channel is None else (channel,),
+                env=_to_find_its_library(),
+                pass_fds=(reported, channel) if isinstance(channel, int) else (reported,),
                 start_new_session=True,
             )
     except OSError:
+        os.close(report)
         shutil.rmtree(directory, ignore_errors=True)
         raise
+    finally:
+        os.close(reported)
     assert popen.stderr is not None
     os.set_blocking(popen.stderr.fileno(), False)
-    return Confined(popen, directory, popen.stderr)
+    return Confined(popen, directory, popen.stderr, os.fdopen(report, "rb"))
+
+
+def _to_find_its_library() -> dict[str, str]:
+    """What the launcher's interpreter needs of our environment: in Lambda it finds its library by this variable.
+
+    The collector gets the plan's environment and nothing of this.
+    """
+    return {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
+
+
+@cache
+def _be_unreadable() -> None:
+    """Close this process's memory and environment to others of the same user.
+
+    In Lambda nothing else does: there is one user, and /proc shows all its processes.
+    """
+    if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "This process cannot be closed to others of its user")

@@ -59,5 +59,12 @@ func run(
 	if err := warmUp(ctx, env); err != nil {
 		return fmt.Errorf("warming up: %w", err)
 	}
-	return Serve(ctx, channel, env, Handlers)
+	memory, err := openStatm()
+	if err != nil {
+		return err
+	}
+	if err := seal(); err != nil {
+		return fmt.Errorf("closing what a stranger's text may not reach: %w", err)
+	}
+	return Serve(ctx, channel, env, Handlers, memory.residentBytes)
 }

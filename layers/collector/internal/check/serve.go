@@ -10,8 +10,6 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
-	"strconv"
-	"strings"
 
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 )
@@ -42,6 +40,7 @@ type answer struct {
 // Serve says that it is ready, then answers one request after the other until the channel ends.
 func Serve(
 	ctx context.Context, channel io.ReadWriter, env *operation.Environment, handlers map[string]operation.Handler,
+	residentBytes func() int64,
 ) error {
 	version := env.BuildInfo.Version
 	if err := writeLine(channel, ready{Ready: true, Version: version, OTTLVersion: ottlVersion(version)}); err != nil {
@@ -141,23 +140,6 @@ func writeLine(channel io.Writer, value any) error {
 	}
 	_, err := channel.Write(line.Bytes())
 	return err
-}
-
-// residentBytes is the memory that the process holds, 0 where the system does not tell.
-func residentBytes() int64 {
-	statm, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		return 0
-	}
-	fields := strings.Fields(string(statm))
-	if len(fields) < 2 {
-		return 0
-	}
-	pages, err := strconv.ParseInt(fields[1], 10, 64)
-	if err != nil {
-		return 0
-	}
-	return pages * int64(os.Getpagesize())
 }
 
 // ottlVersion is the version of the module pkg/ottl that this binary is linked with: contrib's modules are released

@@ -37,7 +37,7 @@ func answers(t *testing.T, requests io.Reader) []map[string]any {
 	reader, writer := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Serve(context.Background(), channel{requests, writer}, env, handlers)
+		ended <- Serve(context.Background(), channel{requests, writer}, env, handlers, func() int64 { return 1 })
 		writer.Close()
 	}()
 	var lines []map[string]any

@@ -1,0 +1,3 @@
+module github.com/headgate/headgate/tests/unit/faulty_collector
+
+go 1.24

@@ -1,0 +1,220 @@
+// Program faulty_collector speaks the check protocol and misbehaves on command: the fault injector of the supervisor's
+// tests, and the intruder of the confinement's.
+//
+// It judges nothing. `check --fd N` answers each question as its `do` says; `validate --config F` does what F says.
+// A text `crash/invalid` makes the first crash and the second call it invalid.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+type question struct {
+	ID       int64            `json:"id"`
+	Do       string           `json:"do"`
+	YAML     string           `json:"yaml"`
+	Echo     any              `json:"echo"`
+	RSSBytes int64            `json:"rss_bytes"`
+	Seconds  float64          `json:"seconds"`
+	Touch    []string         `json:"touch"`
+	Try      map[string][]any `json:"try"`
+}
+
+func main() {
+	switch os.Args[1] {
+	case "check":
+		descriptor, err := strconv.Atoi(os.Args[3])
+		if err != nil {
+			panic(err)
+		}
+		check(os.NewFile(uintptr(descriptor), "channel"))
+	case "validate":
+		validate(os.Args[3])
+	}
+}
+
+func misbehave(what string) {
+	switch what {
+	case "crash":
+		fmt.Fprintln(os.Stderr, "panic: on command\n\ngoroutine 1 [running]:")
+		os.Exit(2)
+	case "kill":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	case "stop":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	case "hang":
+		time.Sleep(time.Hour)
+	case "grow":
+		var held [][]byte
+		for {
+			held = append(held, make([]byte, 1<<24))
+			for i := 0; i < 1<<24; i += 4096 {
+				held[len(held)-1][i] = 1
+			}
+		}
+	}
+}
+
+// variant is what a copy of this program is built as: one that crashes at its start, or a release without `check`.
+var variant string
+
+func check(channel *os.File) {
+	switch variant {
+	case "crashes":
+		misbehave("crash")
+	case "release":
+		fail(`unknown command "check" for "otelcol-contrib"`)
+	}
+	send := func(bytes string) {
+		if _, err := io.WriteString(channel, bytes); err != nil {
+			os.Exit(0)
+		}
+	}
+	send(`{"ready": true, "version": "0.0.0", "ottl_version": "v0.0.0"}` + "\n")
+	questions := bufio.NewReader(channel)
+	for calls := 1; ; calls++ {
+		line, err := questions.ReadBytes('\n')
+		if err != nil {
+			return
+		}
+		var asked question
+		if err := json.Unmarshal(line, &asked); err != nil {
+			panic(err)
+		}
+		what := asked.Do
+		if what == "" {
+			what, _, _ = strings.Cut(asked.YAML, "/")
+		}
+		answer := map[string]any{"id": asked.ID, "rss_bytes": asked.RSSBytes, "calls": calls}
+		misbehave(what)
+		switch {
+		case what == "garbage":
+			send("\x00 not json\n")
+		case what == "list":
+			send("[]\n")
+		case what == "deep":
+			send(`{"id": 1, "result": {"a": ` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + "}}\n")
+		case what == "other_id":
+			answer["id"], answer["result"] = -1, map[string]any{}
+			send(encoded(answer))
+		case what == "no_usage":
+			send(encoded(map[string]any{"id": asked.ID, "result": map[string]any{}}))
+		case what == "flood":
+			for {
+				send(strings.Repeat("x", 65536))
+			}
+		case what == "refused" || what == "panicked" || what == "too_costly":
+			answer["error"] = map[string]any{"code": what, "message": "on command"}
+			send(encoded(answer))
+		case what == "not_utf8":
+			send("{\"id\": 1, \"result\": {\"echo\": \"\xff\"}}\n")
+		case strings.HasPrefix(what, "half"):
+			send(`{"id": `)
+			if what == "half" {
+				os.Exit(0)
+			}
+			if what == "half_closed" {
+				channel.Close()
+			}
+			time.Sleep(time.Hour)
+		default:
+			if what == "chatter" {
+				fmt.Fprint(os.Stderr, strings.Repeat("x", 1_000_000))
+				fmt.Print(strings.Repeat(`{"id": 1, "result": {}}`+"\n", 1000))
+			}
+			time.Sleep(time.Duration(asked.Seconds * float64(time.Second)))
+			answer["result"] = map[string]any{
+				"touched": touched(asked.Touch), "tried": tried(asked.Try), "pid": os.Getpid(), "echo": asked.Echo,
+				"environment": environment(),
+			}
+			send(encoded(answer))
+		}
+	}
+}
+
+func validate(path string) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		panic(err)
+	}
+	text := string(content)
+	if rest, isTry := strings.CutPrefix(text, "try "); isTry {
+		var calls map[string][]any
+		if err := json.Unmarshal([]byte(rest), &calls); err != nil {
+			panic(err)
+		}
+		fail(encoded(tried(calls)))
+	}
+	what := text[strings.LastIndexByte(text, '/')+1:]
+	misbehave(what)
+	switch what {
+	case "invalid":
+		fmt.Fprintln(os.Stderr, "Error: service: has no pipelines\nsecond line")
+		fmt.Fprintln(os.Stderr, "2026/11/20 22:16:55 collector server run finished with error: service: has no")
+		os.Exit(1)
+	case "chatter":
+		fmt.Fprintln(os.Stderr, strings.Repeat("x", 1_000_000))
+	case "unreasoned":
+		os.Exit(1)
+	case "environment":
+		fail(encoded(environment()))
+	}
+}
+
+func fail(message string) {
+	fmt.Fprint(os.Stderr, "Error: "+message)
+	os.Exit(1)
+}
+
+func environment() map[string]string {
+	variables := map[string]string{}
+	for _, variable := range os.Environ() {
+		name, value, _ := strings.Cut(variable, "=")
+		variables[name] = value
+	}
+	return variables
+}
+
+func encoded(value any) string {
+	line, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return string(line) + "\n"
+}
+
+// touched opens each file, to read what there is and to write what is not there, and says what came of it.
+func touched(paths []string) []string {
+	results := []string{}
+	for _, path := range paths {
+		flags := os.O_RDONLY
+		if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+			flags = os.O_WRONLY | os.O_CREATE
+		}
+		file, err := os.OpenFile(path, flags, 0o600)
+		if err == nil {
+			file.Close()
+			results = append(results, "opened")
+			continue
+		}
+		results = append(results, outcome(errors.Unwrap(err)))
+	}
+	return results
+}
+
+func outcome(err error) string {
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		return errno.Error()
+	}
+	return fmt.Sprint(err)
+}
