@@ -42,8 +42,8 @@ class Confined:
     report: IO[bytes]
 
     def held_by(self) -> str:
-        """What confines it, by name. To be asked once, of a process that has begun: it waits until that is known."""
-        return self.report.read().decode(errors="replace")
+        """What confines it, by name: said before it became the collector, so known once that has said anything."""
+        return (self.report.read() or b"").decode(errors="replace")
 
     @property
     def pid(self) -> int:
@@ -134,7 +134,8 @@ def _spawn(plan: dict[str, object], files: dict[str, str], time_zones: bool) -> 
         os.close(reported)
     assert popen.stderr is not None
     os.set_blocking(popen.stderr.fileno(), False)
-    return Confined(popen, directory, popen.stderr, os.fdopen(report, "rb"))
+    os.set_blocking(report, False)
+    return Confined(popen, directory, popen.stderr, os.fdopen(report, "rb", buffering=0))
 
 
 def _to_find_its_library() -> dict[str, str]:
