@@ -33,6 +33,7 @@ FILTERED = "permission denied"
 NEWER = "function not implemented"
 SIGNAL_REFUSED = "operation not permitted"
 SIGCHLD = 17
+NOBODYS_NUMBER = 0x7FFFFFFF
 F_SETOWN, F_SETOWN_EX, F_SETSIG = 8, 15, 10
 
 
@@ -41,7 +42,7 @@ def number(x86_64: int, aarch64: int) -> int:
 
 
 def calls(parent: int) -> dict[str, tuple[str, list[object]]]:
-    """Of each call what is to come of it, and how it is made."""
+    """Of each call what is to come of it, and how it is made: harmlessly, should nothing stop it."""
     fork = {} if ON_ARM else {"fork": (FILTERED, [57]), "vfork": (FILTERED, [58])}
     return fork | {
         "execve": (FILTERED, [number(59, 221), "/bin/true", 0, 0]),
@@ -65,7 +66,7 @@ def calls(parent: int) -> dict[str, tuple[str, list[object]]]:
         "pidfd_open": (NEWER, [434, parent, 0]),
         "pidfd_send_signal": (FILTERED, [424, 0, 0, 0, 0]),
         "pidfd_getfd": (FILTERED, [438, 0, 0, 0]),
-        "ptrace its parent": (FILTERED, [number(101, 117), 16, parent, 0, 0]),
+        "ptrace": (FILTERED, [number(101, 117), 16, NOBODYS_NUMBER, 0, 0]),
         "process_vm_readv": (FILTERED, [number(310, 270), parent, 0, 0, 0, 0, 0]),
         "process_madvise": (FILTERED, [440, 0, 0, 0, 0, 0]),
         "getpgid of its parent": (FILTERED, [number(121, 155), parent]),
@@ -80,7 +81,7 @@ def calls(parent: int) -> dict[str, tuple[str, list[object]]]:
         "keyctl": (FILTERED, [number(250, 219), 0, 0]),
         "unshare": (FILTERED, [number(272, 97), 0x10000000]),
         "setns": (FILTERED, [number(308, 268), 3, 0]),
-        "mount": (FILTERED, [number(165, 40), "none", "/", "tmpfs", 0, 0]),
+        "mount": (FILTERED, [number(165, 40), 0, 0, 0, 0, 0]),
         "chroot": (FILTERED, [number(161, 51), "."]),
         "userfaultfd": (FILTERED, [number(323, 282), 0]),
         "open_by_handle_at": (FILTERED, [number(304, 265), -100, 0, 0]),
