@@ -10,7 +10,8 @@ from typing import Final
 import click
 
 from headgate_cli import VERSION
-from headgate_cli.errors import FAILED, INTERRUPTED, USAGE, Ended
+from headgate_cli.errors import FAILED, INTERRUPTED, USAGE, Ended, Failed
+from headgate_cli.foreign import harmless, quoted
 
 # What each command is for, and where it is: only the one that is run is imported.
 _COMMANDS: Final = {
@@ -108,7 +109,7 @@ def main() -> None:
     except click.exceptions.Exit as ended:
         code = ended.exit_code
     except click.ClickException as error:
-        error.show()
+        _show(error)
         code = error.exit_code
     except UnicodeEncodeError as error:
         click.echo(f"headgate: {_UNREADABLE.format(letters=ascii(error.object[error.start : error.end]))}", err=True)
@@ -122,6 +123,18 @@ def main() -> None:
         click.echo("Interrupted", err=True)
         code = INTERRUPTED
     sys.exit(code)
+
+
+def _show(error: click.ClickException) -> None:
+    """Click's own errors print what they quote as it is: an argument, a file's name."""
+    if isinstance(error, Failed):
+        error.show()
+        return
+    message = harmless(quoted(error.format_message()))
+    shown = (
+        click.UsageError(message, error.ctx) if isinstance(error, click.UsageError) else click.ClickException(message)
+    )
+    shown.show()
 
 
 def _open_what_is_closed() -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -106,6 +107,20 @@ def test_a_collector_version_that_is_not_there_is_a_warning(server: Server, run:
     assert (code, len(changed(server))) == (0, 1)
     assert said.startswith("warning: edge v")
     assert "is not checked: 0.140.0 is not installed" in said
+
+
+@pytest.mark.parametrize("verdict", [NOT_INSTALLED, OUTAGE, (503, {}, {"detail": "no"})])
+def test_a_text_that_was_not_checked_is_not_saved(
+    server: Server, run: Run, verdict: Answer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "edge.yaml").write_text("one")
+    server.answering = answering(verdict)
+    code, said = run("config create edge.yaml --publish")
+
+    assert (code, changed(server)) == (1, [])
+    assert said.startswith("headgate: could not validate edge.yaml: ")
+    assert said.endswith("Nothing was saved; --no-validate saves it all the same\n")
 
 
 def test_what_was_checked_is_what_is_assigned(server: Server, run: Run) -> None:

@@ -300,7 +300,11 @@ def test_file_names_and_texts_are_no_commands_of_a_workflow(server: Server, fold
     finding = {"code": "other", "component_path": "", "line": 1, "column": 1, "message": "no"}
     server.answers = [(200, {}, VALID | {"valid": False, "errors": [finding, finding | {"line": 2}]})]
 
-    for line in (["validate", *names], ["lint", *names], ["config", "push", "."], ["validate", "--json", *names]):
+    (folder / "two.yaml").write_text('service: {pipelines: {"logs/a\\n::error::FORGED": {}, "logs/##[error]": {}}}')
+    choice = ["test", "run", "two.yaml", "--sample", names[0]]
+    unknown = ["config", "show", names[1], "--version", names[1]]
+    everywhere = [["validate", *names], ["lint", *names], ["config", "push", "."], ["validate", "--json", *names]]
+    for line in [*everywhere, choice, unknown, ["validate", "missing\n::error::FORGED"], names]:
         done = run(server, folder, *line, GITHUB_ACTIONS="true")
         printed = (done.stdout + b"\n" + done.stderr).decode()
         assert "Traceback" not in printed

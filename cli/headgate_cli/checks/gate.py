@@ -14,18 +14,32 @@ from headgate_cli.foreign import one_line
 from headgate_cli.output import say
 
 force = click.option("--force", is_flag=True, help="Go on whatever the collector says of it.")
-GO_ON: Final = "--force goes on all the same"
+_GO_ON: Final = "--force goes on all the same"
 
 _NOT_INSTALLED: Final = "collector_version_not_installed"
 
 
+def require_sound(api: Api, called: str, checked: tuple[str, str], *, undone: str, forced: bool) -> None:
+    """As `require_valid`, for a stored version that is to be published or assigned.
+
+    A collector version that the server does not have is a warning: its hosts may have it, and no second try finds it.
+    """
+    require_valid(api, {called: checked}, undone=undone, way_out=_GO_ON, forced=forced, unchecked=_NOT_INSTALLED)
+
+
 def require_valid(
-    api: Api, texts: Mapping[str, tuple[str, str]], *, undone: str, way_out: str = "", forced: bool = False
+    api: Api,
+    texts: Mapping[str, tuple[str, str]],
+    *,
+    undone: str,
+    way_out: str = "",
+    forced: bool = False,
+    unchecked: str = "",
 ) -> None:
     """Show what is wrong; one request a text. Texts and collector versions come by what to call them.
 
     Raises Ended for errors and where a text could not be checked, unless `forced`; `undone` says what was not done
-    then. A collector version that the server does not have is a warning: no second try would find it.
+    then. A refusal with the code `unchecked` is a warning.
     """
     found = []
     stops = False
@@ -35,7 +49,7 @@ def require_valid(
         except NotAuthenticated:
             raise
         except ServerError as error:
-            if error.code == _NOT_INSTALLED:
+            if unchecked and error.code == unchecked:
                 warning = click.style("warning:", fg="yellow", bold=True)
                 say(f"{warning} {one_line(called)} is not checked: {error.message}")
                 continue

@@ -190,7 +190,7 @@ def publish(api: Api, configuration: str, n: int | None, force: bool, as_json: b
     if n != latest.published:
         # Only the newest published one is known to be: another one is asked for.
         checked = lookup.text_of(api, latest, n)
-        gate.require_valid(api, {called: checked}, undone="Nothing was published", way_out=gate.GO_ON, forced=force)
+        gate.require_sound(api, called, checked, undone="Nothing was published", forced=force)
     published = api.post(f"/configurations/{latest.id}/versions/{n}/publish")
     if as_json:
         dump(published)

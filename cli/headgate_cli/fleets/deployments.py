@@ -161,7 +161,7 @@ def _checked(api: Api, configuration: str, n: int | None, *, undone: str, forced
         )
     n = n or latest.published
     checked = configurations.text_of(api, latest, n)
-    gate.require_valid(api, {f"{latest.name} v{n}": checked}, undone=undone, way_out=gate.GO_ON, forced=forced)
+    gate.require_sound(api, f"{latest.name} v{n}", checked, undone=undone, forced=forced)
     return _Chosen(latest.name, {"configuration_id": latest.id, "version_number": n})
 
 
