@@ -253,18 +253,21 @@ def installed(people: People) -> dict[str, Any]:
     return found
 
 
-def test_an_agent_is_sent_a_text_that_is_beside_the_table(people: People) -> None:
+def test_agents_are_counted_as_they_join_and_sent_a_text_that_is_beside_the_table(people: People) -> None:
     connection = installed(people)["connection"]
     headers = {
         "Authorization": f"Bearer {connection['token']}",
         "Content-Type": "application/x-protobuf",
         "X-Deployment-Id": connection["deployment_id"],
     }
-    agent = Agent(lambda message: people.ann.post("/v1/opamp", content=message, headers=headers).content)
+    # The first counts who is there, the first of a minute puts its number, and another one adds to it.
+    agents = [
+        Agent(lambda message: people.ann.post("/v1/opamp", content=message, headers=headers).content) for _ in range(3)
+    ]
+    for agent in agents:
+        agent.start()
 
-    agent.start()
-
-    assert agent.config == LARGE.encode()
+    assert [agent.config for agent in agents] == [LARGE.encode()] * 3
 
 
 def test_an_install_link_is_read_by_another_process_before_anything_is_published(people: People) -> None:
