@@ -170,6 +170,60 @@ def test_each_process_is_a_user_of_its_own_where_the_service_is_root(binary: Pat
     assert (len(users - {0}), held_by) == as_root or os.geteuid() != 0
 
 
+AS_NOBODY = """
+import ctypes, os, sys
+from pathlib import Path
+from headgate.checker.child import Child
+from headgate.checker.limits import Limits
+
+if os.geteuid() == 0:
+    libc = ctypes.CDLL(None)
+    libc.prctl(8, 1, 0, 0, 0)  # what is needed to read this interpreter is kept
+    os.setresgid(65534, 65534, 65534)
+    os.setresuid(65534, 65534, 65534)
+    header, sets = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)(4, 4, 4, 0, 0, 0)
+    assert libc.capset(header, sets) == 0
+    assert libc.prctl(47, 2, 2, 0, 0) == 0
+child = Child.start(Path(sys.argv[1]), Limits(), tuple(sys.argv[2].split()))
+answer = child.ask("any", {"touch": ["/etc/hosts", "/etc/passwd"]}, 10)
+child.kill()
+print(child.held_by, answer["touched"])
+"""
+
+
+@pytest.mark.parametrize(
+    ("means", "held_by"),
+    [("namespaces root", "namespaces, root directory, system calls"), ("landlock", "Landlock, system calls")],
+)
+def test_who_is_not_root_has_means_as_well(binary: Path, means: str, held_by: str) -> None:
+    env = {"PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": "/tmp"}  # which anybody may enter
+    command = [sys.executable, "-c", AS_NOBODY, str(binary), means]
+    said = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+
+    assert said.stdout.splitlines()[-1:] == [f"{held_by} ['permission denied', 'permission denied']"], said.stderr
+
+
+STARTED_IN_LAMBDA = """
+import ctypes, sys
+from pathlib import Path
+from headgate.checker.child import Child
+from headgate.checker.limits import Limits
+
+child = Child.start(Path(sys.argv[1]), Limits())
+child.kill()
+print("dumpable", ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))
+"""
+
+
+def test_in_lambda_the_process_that_starts_it_is_closed_to_others_of_its_user(binary: Path) -> None:
+    env = {"PYTHONPATH": os.pathsep.join(sys.path), "AWS_LAMBDA_FUNCTION_NAME": "checker"}
+    command = [sys.executable, "-c", STARTED_IN_LAMBDA, str(binary)]
+
+    said = subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout
+
+    assert said.splitlines()[-1] == "dumpable 0"
+
+
 def test_the_plain_command_is_not_used_where_nothing_holds_it_to_its_files(binary: Path) -> None:
     with pytest.raises(CheckerFailed, match="nothing on this machine holds it to its own files"):
         PlainCommand(LIMITS, ()).validate(binary, "fine", {})

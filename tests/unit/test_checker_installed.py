@@ -35,7 +35,7 @@ def test_a_compressed_binary_is_unpacked_once_for_all_who_ask_at_once(layer: Pat
 
     (binary,) = binaries
     assert binary.read_bytes() == PROGRAM
-    assert binary.stat().st_mode == 0o100700
+    assert binary.stat().st_mode == 0o100755
     assert [binary] == list(binary.parent.iterdir())
 
 

@@ -58,7 +58,7 @@ def _unpack(compressed: Path, binary: Path) -> Path:
     try:
         with compressed.open("rb") as source, os.fdopen(handle, "wb") as target:
             zstandard.ZstdDecompressor().copy_stream(source, target, read_size=1 << 20, write_size=1 << 20)
-            os.fchmod(target.fileno(), 0o700)
+            os.fchmod(target.fileno(), 0o755)  # the collector is another user where we are root
         Path(part).rename(binary)  # so that nobody ever finds half a binary
     except (OSError, zstandard.ZstdError) as error:
         raise CheckerFailed(f"Collector version {binary.parent.name} could not be unpacked: {error}") from error

@@ -236,12 +236,13 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     # Not RLIMIT_AS: Go reserves gigabytes of addresses that it never touches. What is reserved is not data.
     resource.setrlimit(resource.RLIMIT_DATA, (plan["data_bytes"], plan["data_bytes"]))
+    # First: without it neither Landlock nor a filter is to be had by who is not root.
+    if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
+        raise OSError("new privileges cannot be given up")
     held = own_means(libc, plan["means"], plan["root"], plan["argv"][0], plan["needs_files_held"])
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # after the user, for a new one takes it away
     if os.getppid() != plan["parent"]:
         raise OSError("the parent is gone")
-    if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
-        raise OSError("new privileges cannot be given up")
     os.write(report, ", ".join([*held, "system calls"]).encode())
     path = empty_path(libc)
     filter_system_calls(libc, plan["filter"], path)
