@@ -10,7 +10,16 @@ from typing import Final, TypeAlias
 
 from checker.parcel import fetched
 from headgate import checker
-from headgate.checker import Asker, CheckerBusy, CheckerFailed, NoChecker, NotInstalled, Refused, messages
+from headgate.checker import (
+    Asker,
+    CheckerBusy,
+    CheckerFailed,
+    CheckerNotStarted,
+    NoChecker,
+    NotInstalled,
+    Refused,
+    messages,
+)
 from headgate.checker.limits import in_lambda
 from headgate.checker.messages import Message
 from headgate.errors import Unavailable
@@ -20,6 +29,7 @@ _KINDS: Final[tuple[tuple[type[Unavailable], str], ...]] = (
     (NotInstalled, "not_installed"),
     (NoChecker, "no_checker"),
     (CheckerBusy, "busy"),
+    (CheckerNotStarted, "not_started"),
     (CheckerFailed, "failed"),
 )
 

@@ -17,7 +17,7 @@ from mangum import Mangum
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
-from headgate import errors
+from headgate import errors, faults
 from headgate.http.log import logger
 from headgate.http.request_context import RequestContext
 from headgate.instances.admission import FleetFull
@@ -58,14 +58,13 @@ async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
         answer = await anyio.to_thread.run_sync(service.exchange, credential.strip(), deployment_id, body)
     except errors.HeadgateError as error:
         status = next((status for kind, status in _STATUSES if isinstance(error, kind)), HTTPStatus.BAD_REQUEST)
-        more = _more(status)
-        if isinstance(error, FleetFull):
-            scope["state"]["no_fault"] = True
-            more = {"retry-after": str(error.retry_after)}
+        scope["state"]["blame"] = faults.blame(error)
+        more = {"retry-after": str(error.retry_after)} if isinstance(error, FleetFull) else _more(status)
         await _problem(scope, send, status, error.code, error.detail, more)
     except (BotoCoreError, ClientError) as error:
         code = error.response["Error"]["Code"] if isinstance(error, ClientError) else type(error).__name__
         logger.error("aws_fault", aws_code=code)
+        scope["state"]["blame"] = faults.blame(error)
         status = HTTPStatus.SERVICE_UNAVAILABLE
         await _problem(scope, send, status, "unavailable", "Try again shortly; nothing was lost", _more(status))
     else:

@@ -7,8 +7,10 @@ from typing import Final, Literal
 from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter
 
+from headgate import clock, faults, metrics
 from headgate.errors import Unavailable
 from headgate.runs import steps
+from headgate.runs.steps import RunGone
 
 
 class PassingFault(Exception):
@@ -59,17 +61,23 @@ _STEPS: Final[Mapping[str, Callable[[Step], JsonValue]]] = {
     "settle": settle,
 }
 _STEP: Final = TypeAdapter(Step)
+_NO_STORAGE: Final = "the service's storage did not answer; run the test again"
 
 
 def handler(event: Mapping[str, JsonValue], _context: object) -> JsonValue:
     """Carry out one step. Raises PassingFault when trying again may help."""
+    # Lambda counts an error in the minute in which it began.
+    at = clock.now()
     asked = _STEP.validate_python(event)
     try:
         return _STEPS[asked.step](asked)
-    except Unavailable as error:
-        raise PassingFault(error.detail) from error
-    except (BotoCoreError, ClientError) as error:
-        raise PassingFault("the service's storage did not answer; run the test again") from error
+    except (Unavailable, BotoCoreError, ClientError, RunGone) as error:
+        if isinstance(error, RunGone) or faults.blame(error) != "ours":
+            metrics.count("ExpectedStepErrors", at)
+        if isinstance(error, RunGone):
+            raise
+        detail = error.detail if isinstance(error, Unavailable) else _NO_STORAGE
+        raise PassingFault(detail) from error
 
 
 def _json(model: BaseModel) -> JsonValue:

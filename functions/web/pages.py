@@ -12,7 +12,7 @@ from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
-from headgate import errors
+from headgate import errors, faults
 from headgate.http import problems
 from headgate.http.log import logger
 from headgate.identity import sessions
@@ -57,9 +57,11 @@ class PageRoute(APIRoute):
                 # To a stranger, an organization of others and none at all look the same.
                 return _problem(who, 404, "There is nothing here, or nothing that is yours to see")
             except errors.HeadgateError as error:
+                request.state.blame = faults.blame(error)
                 return later(_problem(who, problems.status_of(error), error.detail), error)
             except (BotoCoreError, ClientError) as error:
                 logger.error("aws_fault", kind=type(error).__name__)
+                request.state.blame = faults.blame(error)
                 unsure = "" if request.method == "GET" else "what you did may not have been saved; "
                 detail = f"A part of the service did not answer; {unsure}try again shortly"
                 return later(_problem(who, 503, detail), error)

@@ -109,7 +109,7 @@ class Unavailable(HeadgateError):
 
     code = "unavailable"
     no_fault = False
-    """Whether the deployment is as it should be, and the request asked for what it does not have: no alarm then."""
+    """Whether the deployment is as it should be, and what was asked brought it about: see `headgate.faults`."""
 
     def so(self, consequence: str) -> None:
         """Say what that means for the request, and what to do: who raised it knew neither."""
@@ -120,3 +120,4 @@ class Contention(Unavailable):
     """A change lost every race for the same item within its time; trying again helps."""
 
     code = "contention"
+    no_fault = True

@@ -63,7 +63,11 @@ def test_no_resource_waits_for_itself(resources: dict[str, Any]) -> None:
 
     TopologicalSorter(graph).prepare()
     assert graph["IdentityFunctionAliaslive"] >= {"IdentityFunctionDeploymentGroup"}
-    assert graph["IdentityFunctionDeploymentGroup"] >= {"ServerErrorsAlarm", "FunctionErrorsAlarm"}
+    assert graph["IdentityFunctionDeploymentGroup"] >= {
+        "ServerErrorsAlarm",
+        "FunctionErrorsAlarm",
+        "RunStepsErrorsAlarm",
+    }
 
 
 @pytest.mark.parametrize("layer", ["PythonLayer", "CollectorLayer"])
@@ -149,13 +153,17 @@ def test_the_api_may_call_every_path_of_its_routes(resources: dict[str, Any]) ->
     assert [arn for arn in allowed if "{" in arn.replace("${", "")] == []
 
 
+# What each counts is in tests/unit/test_alarms.py.
+UNDOING = {"ServerErrorsAlarm", "FunctionErrorsAlarm", "RunStepsErrorsAlarm"}
+
+
 @pytest.mark.parametrize("function", sorted(set(FUNCTIONS) - AT_ONCE))
 def test_each_deployment_is_step_by_step_and_undone_on_an_alarm(
     resources: dict[str, Any], document: dict[str, Any], function: str
 ) -> None:
     group = resources[f"{function}DeploymentGroup"]["Properties"]
 
-    assert set(referred(group["AlarmConfiguration"])) == {"ServerErrorsAlarm", "FunctionErrorsAlarm"}
+    assert set(referred(group["AlarmConfiguration"])) == UNDOING
     assert "DEPLOYMENT_STOP_ON_ALARM" in group["AutoRollbackConfiguration"]["Events"]
     assert json.dumps(group["DeploymentConfigName"]).count(document["Parameters"]["DeploymentType"]["Default"]) == 1
 
@@ -169,8 +177,26 @@ def test_every_alarm_tells_somebody_and_is_quiet_without_data(resources: dict[st
 @pytest.mark.parametrize("alarm", ["FunctionErrorsAlarm", "ThrottlesAlarm"])
 def test_every_function_is_watched(resources: dict[str, Any], alarm: str) -> None:
     # CloudWatch takes ten metrics in an expression: an eleventh function needs another alarm.
-    assert set(referred(resources[alarm]["Properties"]["Metrics"])) == set(FUNCTIONS) - AT_ONCE - {CHECKER}
+    elsewhere = {CHECKER, "RunStepsFunction"} if alarm == "FunctionErrorsAlarm" else {CHECKER}
+    assert set(referred(resources[alarm]["Properties"]["Metrics"])) == set(FUNCTIONS) - AT_ONCE - elsewhere
     assert len([one for one in resources[alarm]["Properties"]["Metrics"] if "MetricStat" in one]) <= 10
+
+
+def test_a_step_that_is_tried_again_undoes_no_deployment(resources: dict[str, Any]) -> None:
+    """Lambda counts it as an error, so what the code counts as expected in the same minute is taken off."""
+    ours, errors, expected = resources["RunStepsErrorsAlarm"]["Properties"]["Metrics"]
+
+    assert ours["Expression"] == f"FILL({errors['Id']}, 0) - FILL({expected['Id']}, 0)"
+    assert errors["MetricStat"]["Metric"] == {
+        "Namespace": "AWS/Lambda",
+        "MetricName": "Errors",
+        "Dimensions": [{"Name": "FunctionName", "Value": {"Ref": "RunStepsFunction"}}],
+    }
+    assert expected["MetricStat"]["Metric"] == {
+        "Namespace": {"Ref": "AWS::StackName"},
+        "MetricName": "ExpectedStepErrors",
+    }
+    assert {(one["MetricStat"]["Stat"], one["MetricStat"]["Period"]) for one in (errors, expected)} == {("Sum", 60)}
 
 
 def test_every_table_is_watched(resources: dict[str, Any]) -> None:
@@ -181,11 +207,11 @@ def test_every_table_is_watched(resources: dict[str, Any]) -> None:
 
 def test_metrics_that_alarms_wait_for_are_those_that_the_code_counts(resources: dict[str, Any]) -> None:
     ours = {"Ref": "AWS::StackName"}
-    watched = {
-        one["Properties"]["MetricName"]
-        for one in of_type(resources, "AWS::CloudWatch::Alarm").values()
-        if one["Properties"].get("Namespace") == ours
-    }
+    alarms = [one["Properties"] for one in of_type(resources, "AWS::CloudWatch::Alarm").values()]
+    within = [
+        one["MetricStat"]["Metric"] for alarm in alarms for one in alarm.get("Metrics", []) if "MetricStat" in one
+    ]
+    watched = {one["MetricName"] for one in [*alarms, *within] if one.get("Namespace") == ours}
     counted = {*get_args(metrics.OfFunction), *get_args(metrics.OfDeployment)}
 
     assert watched == counted - {"Requests", "RunsSuccess", "RunsFail"}

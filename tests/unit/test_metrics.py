@@ -5,14 +5,11 @@ from typing import Any
 
 import pytest
 
-from fleets.app import router as fleets_router
 from headgate import metrics
-from headgate.checker import CheckerFailed, NoChecker, NotInstalled, PlainVerdict
-from headgate.settings import settings
+from headgate.checker import CheckerFailed, NoChecker, PlainVerdict
+from headgate.faults import Blame
 from headgate.validation import service as validation
 from tests.askers import ASKER
-from tests.conftest import API, JoinWith
-from validation.app import router as validation_router
 
 FUNCTION = "headgate-ValidationFunction-1A2B"
 
@@ -75,30 +72,11 @@ def test_a_fallback_of_the_checker_is_counted(
     assert (found, "secret" in str(lines)) == (names, False)
 
 
-def test_nobody_undoes_a_deployment_by_asking_for_what_it_does_not_have(
-    join: JoinWith, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told: list[tuple[int, bool]] = []
+@pytest.mark.parametrize(
+    ("blame", "names"),
+    [("ours", {"Requests", "Outages", "ServerErrors"}), ("aws", {"Requests", "Outages"}), ("caller", {"Requests"})],
+)
+def test_a_server_error_is_ours_and_an_outage_not_the_callers(blame: Blame, names: set[str]) -> None:
+    fields: dict[str, Any] = metrics.of_request(503, blame)
 
-    def tell(status: int, *, fault: bool = True) -> dict[str, object]:
-        told.append((status, fault))
-        return {}
-
-    def is_not_there(*_: object, **__: object) -> dict[str, object]:
-        raise NotInstalled("0.0.1", ("0.139.0",))
-
-    monkeypatch.setattr(metrics, "of_request", tell)
-    monkeypatch.setattr(validation.checker, "call", is_not_there)
-    monkeypatch.delenv("HEADGATE_FLEET_ENDPOINT", raising=False)
-    settings.cache_clear()
-    http = join([validation_router, fleets_router], "ann").http
-    http.post(f"{API}/validate", json={"yaml": "a: b", "version": "0.0.1"})
-    http.post(f"{API}/fleets", json={"label": "a", "type": "server-supervisor"})
-    http.post(f"{API}/validate", json={"yaml": "a: b"})
-
-    # The last one is about the collector that has to be there.
-    assert told == [(422, True), (503, False), (503, True)]
-
-
-def test_what_is_no_fault_is_no_server_error() -> None:
-    assert "ServerErrors" not in metrics.of_request(503, fault=False)
+    assert {one["Name"] for one in fields["_aws"]["CloudWatchMetrics"][0]["Metrics"]} == names

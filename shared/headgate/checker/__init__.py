@@ -20,6 +20,7 @@ from headgate.checker.asker import Asker
 from headgate.checker.errors import (
     CheckerBusy,
     CheckerFailed,
+    CheckerNotStarted,
     CheckerUnreachable,
     NoChecker,
     NotInstalled,
@@ -40,6 +41,7 @@ __all__ = [
     "Checker",
     "CheckerBusy",
     "CheckerFailed",
+    "CheckerNotStarted",
     "CheckerUnreachable",
     "NoChecker",
     "NotInstalled",

@@ -17,9 +17,17 @@ class ProcessFailed(Exception):
 
 
 class CheckerFailed(Unavailable):
-    """The check process failed on this very question, or none could be started. Another process may do better."""
+    """The check process failed on this very question. Another process may do better."""
 
     code = "checker_failed"
+    no_fault = True
+
+
+class CheckerNotStarted(CheckerFailed):
+    """No check process could be started, whatever the question."""
+
+    code = "checker_not_started"
+    no_fault = False
 
 
 class CheckerUnreachable(Unavailable):
@@ -32,6 +40,7 @@ class CheckerBusy(Unavailable):
     """No check process became free in time. Starting more would make it worse."""
 
     code = "checker_busy"
+    no_fault = True
 
 
 class NoChecker(Unavailable):

@@ -19,6 +19,7 @@ from headgate.checker.asker import Asker
 from headgate.checker.errors import (
     CheckerBusy,
     CheckerFailed,
+    CheckerNotStarted,
     CheckerUnreachable,
     NoChecker,
     NotInstalled,
@@ -36,6 +37,8 @@ PREFIX: Final = "checks/"
 _LINK_SECONDS: Final = 60
 _TRIES: Final = 2
 _PAUSE_SECONDS: Final = 0.2
+# Lambda's own words for it.
+_ENDED: Final = (b"Task timed out after", b"Sandbox.Timedout", b"Runtime.OutOfMemory", b"signal: killed")
 _BUSY: Final = ("TooManyRequestsException", "EC2ThrottledException", "ThrottlingException")
 _PASSING: Final = (*_BUSY, "ServiceException", "ResourceNotReadyException", "500", "502", "503", "504")
 
@@ -91,7 +94,9 @@ class CheckerFunction:
     def _invoked(self, body: bytes, asker: Asker) -> Message:
         response = self._invoke(body, asker)
         if "FunctionError" in response:
-            raise CheckerUnreachable("The collector's function failed")
+            failed = CheckerUnreachable("The collector's function failed")
+            failed.no_fault = _ended_by_a_text(_whole(response))
+            raise failed
         try:
             return messages.unpacked(messages.parsed(_whole(response)))
         except Malformed as malformed:
@@ -118,6 +123,11 @@ class CheckerFunction:
             time.sleep(_PAUSE_SECONDS)
 
 
+def _ended_by_a_text(told: bytes) -> bool:
+    """Whether the function took too long or too much memory, rather than failing by itself."""
+    return any(words in told for words in _ENDED)
+
+
 def _refusal(code: str) -> Unavailable:
     if code in _BUSY:
         return CheckerBusy("The collector's function is busy")
@@ -136,6 +146,8 @@ def _result(answer: Message) -> dict[str, object]:
             raise NoChecker(message)
         case {"error": {"kind": "not_installed", "code": str(version), "installed": list(installed)}}:
             raise NotInstalled(version, tuple(str(one) for one in installed))
+        case {"error": {"kind": "not_started", "message": str(message)}}:
+            raise CheckerNotStarted(message)
         case {"error": {"kind": "failed", "message": str(message)}}:
             raise CheckerFailed(message)
     raise CheckerUnreachable("The collector's function gave no proper answer")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from headgate.checker.asker import Asker
 from headgate.checker.child import Child
-from headgate.checker.errors import CheckerBusy, CheckerFailed, NoChecker, ProcessFailed, Refused
+from headgate.checker.errors import CheckerBusy, CheckerFailed, CheckerNotStarted, NoChecker, ProcessFailed, Refused
 from headgate.checker.limits import Limits
 
 logger = logging.getLogger(__name__)
@@ -112,7 +112,7 @@ class Pool:
                     if self._starts_failed == failed_before:
                         self._start_missing()
                     if not self._starting and not self._may_serve(organization_id):
-                        raise CheckerFailed(f"The collector's checker {self._why_not_started}")
+                        raise CheckerNotStarted(f"The collector's checker {self._why_not_started}")
                     left = deadline - time.monotonic()
                     if left <= 0:
                         raise CheckerBusy(f"The checker was busy for {self._limits.start_seconds:g} s")

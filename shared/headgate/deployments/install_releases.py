@@ -27,6 +27,7 @@ class ReleaseNotPublished(errors.Unavailable):
     """There is nothing to install from."""
 
     code = "release_not_published"
+    no_fault = True
 
     def __init__(self, what: str) -> None:
         super().__init__(f"{what} is not published on this server: its operator runs `make publish-install`")

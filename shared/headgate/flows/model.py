@@ -24,6 +24,7 @@ class GalleryNotPublished(errors.Unavailable):
     """Publishing the gallery is a step of the deployment, and it has not been taken."""
 
     code = "gallery_not_published"
+    no_fault = True
 
     def __init__(self) -> None:
         super().__init__("The gallery of flows has not been published yet")

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
 from starlette.routing import Match, Route
 
-from headgate import errors
+from headgate import errors, faults
 from headgate.http.log import logger
 
 _STATUSES: Final[tuple[tuple[type[errors.HeadgateError], HTTPStatus], ...]] = (
@@ -145,7 +145,7 @@ def _domain_error(request: Request, error: Exception) -> JSONResponse:
         headers["WWW-Authenticate"] = "Bearer"
     elif status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         logger.warning("outage", code=error.code, detail=error.detail)
-        request.state.no_fault = isinstance(error, errors.Unavailable) and error.no_fault
+        request.state.blame = faults.blame(error)
     found = error.errors if isinstance(error, errors.Invalid) else ()
     return problem(request, status, error.code, error.detail, found=found, headers=headers)
 
@@ -211,6 +211,7 @@ def _aws_fault(request: Request, error: Exception) -> JSONResponse:
     operation = error.operation_name if isinstance(error, ClientError) else ""
     code = error.response["Error"]["Code"] if isinstance(error, ClientError) else type(error).__name__
     logger.error("aws_fault", operation=operation, aws_code=code)
+    request.state.blame = faults.blame(error)
     return problem(
         request,
         503,

@@ -63,6 +63,6 @@ class RequestContext:
                 status=status,
                 milliseconds=round((time.perf_counter() - started) * 1000, 1),
                 credential_id=state.get("credential_id"),
-                extra=metrics.of_request(status, fault=not state.get("no_fault")),
+                extra=metrics.of_request(status, state.get("blame", "ours")),
             )
             logger.thread_safe_clear_keys()
