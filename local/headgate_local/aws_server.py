@@ -1,40 +1,57 @@
-"""moto behind HTTP on a loopback port, for this process and its children."""
+"""moto behind HTTP on a loopback port, for this process and whom it gives the key.
+
+Every program of this machine can reach the port, and behind it are all the tables. So a random key is made for each
+process, and what was not signed with it never gets to moto (docs/decisions/0074-a-key-before-moto.md).
+"""
 
 from __future__ import annotations
 
 import os
+import secrets
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Final
+from io import BytesIO
+from typing import TYPE_CHECKING, Final, cast
 
 # moto's server answers any web page that asks, unless told not to before it is imported.
 os.environ["MOTO_DISABLE_GLOBAL_CORS"] = "true"
 
+import boto3
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 from werkzeug.serving import make_server
 
+from headgate_local import signatures
 from headgate_local.moto_data import REGION
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 _HOST: Final = "127.0.0.1"
+# Far over what any part of the service sends.
+_LARGEST_BODY: Final = 256 * 2**20
+_CHOOSE_SIGNER: Final = "choose-signer.cognito-identity-provider"
 
 
 @contextmanager
 def running() -> Iterator[str]:
-    """moto's server on a free port; its URL. Until it ends, the environment points at it, with sham credentials."""
+    """moto's server on a free port; its URL. Until it ends, the environment points at it, and holds its key."""
     before = _of_aws(os.environ)
-    application = _ours_only(DomainDispatcherApplication(create_backend_app))
+    key = signatures.Key("LOCAL" + secrets.token_hex(8).upper(), secrets.token_urlsafe(32).encode())
+    application = _signed_only(DomainDispatcherApplication(create_backend_app), key)
     server = make_server(_HOST, 0, application, threaded=True, request_handler=_Quiet)
     url = f"http://{_HOST}:{server.port}"
+    for name in before:
+        del os.environ[name]
+    os.environ.update(AWS_ACCESS_KEY_ID=key.id, AWS_SECRET_ACCESS_KEY=key.secret.decode())
     point_at(url, server.port)
     thread = threading.Thread(target=server.serve_forever, name="moto", daemon=True)
     thread.start()
     try:
-        yield url
+        with _signing_everything():
+            yield url
     finally:
         server.shutdown()
         server.server_close()
@@ -42,16 +59,13 @@ def running() -> Iterator[str]:
         for name in _of_aws(os.environ):
             del os.environ[name]
         os.environ.update(before)
+        _forget_credentials()
 
 
 def point_at(url: str, port: int) -> None:
-    """Make every AWS client of this process and of its children use moto, whatever the user's own settings are."""
-    for name in _of_aws(os.environ):
-        del os.environ[name]
+    """Make every AWS client of this process use moto there, whatever the user's own settings are."""
     os.environ.update(
         AWS_ENDPOINT_URL=url,
-        AWS_ACCESS_KEY_ID="local",
-        AWS_SECRET_ACCESS_KEY="local",  # noqa: S106  no secret: moto looks at none
         AWS_DEFAULT_REGION=REGION,
         AWS_REGION=REGION,
         AWS_CONFIG_FILE=os.devnull,
@@ -59,6 +73,29 @@ def point_at(url: str, port: int) -> None:
         AWS_EC2_METADATA_DISABLED="true",
         MOTO_PORT=str(port),
     )
+
+
+@contextmanager
+def _signing_everything() -> Iterator[None]:
+    """Sign also what AWS takes unsigned, such as a code for a new password: nobody else shall try codes here."""
+    _forget_credentials()
+    assert boto3.DEFAULT_SESSION is not None
+    events = boto3.DEFAULT_SESSION.events
+    # Its type has no handlers that answer, as those of this event do.
+    handler = cast("Callable[..., None]", lambda **_: "v4")
+    events.register_first(_CHOOSE_SIGNER, handler)
+    try:
+        yield
+    finally:
+        events.unregister(_CHOOSE_SIGNER, handler)
+
+
+def _forget_credentials() -> None:
+    """boto3 reads the environment's credentials once for all clients of the process."""
+    if boto3.DEFAULT_SESSION is None:
+        boto3.setup_default_session()
+    assert boto3.DEFAULT_SESSION is not None
+    vars(boto3.DEFAULT_SESSION._session)["_credentials"] = None
 
 
 def _of_aws(environment: Mapping[str, str]) -> dict[str, str]:
@@ -73,15 +110,41 @@ class _Quiet(MotoRequestHandler):
         pass
 
 
-def _ours_only(application: WSGIApplication) -> WSGIApplication:
-    """Refuse what a web page in a browser on this machine could send here, and moto's own switches (`/moto-api`)."""
+def _signed_only(application: WSGIApplication, key: signatures.Key) -> WSGIApplication:
+    """Refuse what was not signed with the key, what a web page in a browser on this machine could send here, and moto's
+    own switches (`/moto-api`).
+    """
 
     def guarded(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         host = environ.get("HTTP_HOST", "").partition(":")[0]
         foreign = "HTTP_ORIGIN" in environ or "HTTP_SEC_FETCH_SITE" in environ
-        if foreign or host not in (_HOST, "localhost") or environ.get("PATH_INFO", "").startswith("/moto-api"):
-            start_response(f"403 {HTTPStatus.FORBIDDEN.phrase}", [("Content-Length", "0")])
-            return []
+        if foreign or host not in (_HOST, "localhost") or "moto-api" in environ.get("PATH_INFO", ""):
+            return _refused(start_response)
+        try:
+            request = _request(environ)
+            signatures.check(request, key, datetime.now(UTC))
+        except signatures.NotSigned:
+            return _refused(start_response)
+        environ["wsgi.input"] = BytesIO(request.body)
         return application(environ, start_response)
 
     return guarded
+
+
+def _request(environ: WSGIEnvironment) -> signatures.Request:
+    length = environ.get("CONTENT_LENGTH") or "0"
+    if "HTTP_TRANSFER_ENCODING" in environ or not length.isdigit() or int(length) > _LARGEST_BODY:
+        raise signatures.NotSigned
+    headers = {
+        name.removeprefix("HTTP_").replace("_", "-").lower(): value
+        for name, value in environ.items()
+        if name.startswith("HTTP_") or name in ("CONTENT_TYPE", "CONTENT_LENGTH")
+    }
+    path, _, query = environ["RAW_URI"].partition("?")
+    return signatures.Request(environ["REQUEST_METHOD"], path, query, headers, environ["wsgi.input"].read(int(length)))
+
+
+def _refused(start_response: StartResponse) -> Iterable[bytes]:
+    # The body, if there is one, is not read: this connection ends.
+    start_response(f"403 {HTTPStatus.FORBIDDEN.phrase}", [("Content-Length", "0"), ("Connection", "close")])
+    return []

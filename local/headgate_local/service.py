@@ -55,8 +55,8 @@ def run() -> None:
         # In the background, so that the collector becomes ready while all else does.
         checker.warm()
         stack.callback(lambda: checker.of_this_process().close())
-        aws_url = stack.enter_context(aws_server.running())
         calls.record()
+        aws_url = stack.enter_context(aws_server.running())
         found = stack.enter_context(store.restored(options.data, template))
         local = Local(template, aws_url, _base_url(options), options.data, options.collectors)
         stack.enter_context(user_pool.running(template, options.data))

@@ -18,6 +18,7 @@ from importlib import import_module
 from typing import Final, cast
 from uuid import uuid4
 
+import boto3
 from moto.core.config import default_user_config
 from moto.stepfunctions.parser.api import HistoryEventType, TaskFailedEventDetails
 from moto.stepfunctions.parser.asl.component.common.error_name.custom_error_name import CustomErrorName
@@ -34,6 +35,7 @@ from moto.stepfunctions.parser.asl.component.state.exec.state_task.service.state
 )
 from moto.stepfunctions.parser.asl.eval.environment import Environment
 from moto.stepfunctions.parser.asl.eval.event.event_detail import EventDetails
+from moto.stepfunctions.parser.asl.utils import boto_client
 
 from headgate import aws
 from headgate.runs import service as runs
@@ -93,6 +95,7 @@ def installed(functions: Mapping[str, Handler], fargate: Fargate) -> Iterator[No
         (StateTaskServiceLambda, "_eval_service_task"): _invoke(functions),
         (StateTaskServiceEcs, "_eval_service_task"): _run_task(fargate, tasks),
         (StateTaskServiceEcs, "_build_sync_resolver"): _until_it_ends(tasks),
+        (boto_client, "boto3"): _OfThisProcess,
     }
     originals = {place: place[0].__dict__[place[1]] for place in patches}
     executes = default_user_config["stepfunctions"]["execute_state_machine"]
@@ -105,6 +108,14 @@ def installed(functions: Mapping[str, Handler], fargate: Fargate) -> Iterator[No
         for (owner, name), original in originals.items():
             setattr(owner, name, original)
         default_user_config["stepfunctions"]["execute_state_machine"] = executes
+
+
+class _OfThisProcess:
+    """What moto's interpreter makes its clients with: the key of this process, in the place of one that it makes up."""
+
+    @staticmethod
+    def client(aws_access_key_id: str, aws_secret_access_key: str, **named: object) -> object:  # noqa: ARG004
+        return boto3.client(**named)  # type: ignore[call-overload]
 
 
 def _imported(function: Function) -> Handler:
