@@ -13,6 +13,7 @@ from moto import mock_aws
 
 from headgate import aws
 from headgate.http.app import create_app
+from headgate.identity import invitations
 from headgate.identity import service as identity
 from headgate.identity.model import Access
 from headgate.settings import settings
@@ -34,7 +35,9 @@ class Member:
 
 
 @pytest.fixture(autouse=True)
-def _settings_of_one_test() -> Iterator[None]:
+def _settings_of_one_test(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    # Of a running service, tests wait for it.
+    monkeypatch.setattr(invitations, "_ANSWERED_EVERY_SECONDS", 0.001)
     settings.cache_clear()
     yield
     settings.cache_clear()

@@ -10,6 +10,7 @@ from headgate import clock
 from headgate.identity import member_store, sessions
 from headgate.identity.model import Member, Principal, Role, User
 from headgate.ids import new_id
+from headgate_local import template
 from identity.app import app as public
 
 APP = "/api/v1/app"
@@ -40,6 +41,16 @@ def signed_in(user: User, organization_id: str) -> Browser:
     headers = {"Authorization": f"Bearer {value}", "X-Service-Org": organization_id}
     both = [TestClient(one, raise_server_exceptions=False, headers=headers) for one in (app, public)]
     return Browser(user, organization_id, value, *both)
+
+
+@pytest.fixture
+def mails(aws_here: template.Template, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """The mails that are sent: to whom, with which password or code."""
+    from headgate_local import user_pool
+
+    sent: list[tuple[str, str]] = []
+    monkeypatch.setattr(user_pool._People, "mail", lambda _self, _kind, to, code, _metadata: sent.append((to, code)))
+    return sent
 
 
 @pytest.fixture

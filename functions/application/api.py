@@ -8,6 +8,8 @@ from application.wire import (
     CreateOrganization,
     CreateServiceAccount,
     CreateToken,
+    Invitations,
+    InvitationShown,
     MemberShown,
     OrganizationShown,
     PatchMember,
@@ -22,10 +24,10 @@ from application.wire import (
 from headgate.audit import service as audit
 from headgate.http.credentials import SessionAdmin, SessionMember, SignedIn
 from headgate.http.pagination import Page, Paging
-from headgate.http.parameters import MemberId, ServiceAccountId, TokenId
+from headgate.http.parameters import MemberId, OrganizationId, ServiceAccountId, TokenId
 from headgate.http.problems import documented
 from headgate.http.routing import application_router
-from headgate.identity import members, sessions
+from headgate.identity import invitations, members, sessions
 from headgate.identity import service as identity
 from web.site import public_url
 
@@ -72,29 +74,48 @@ def list_members(caller: SessionMember, paging: Paging) -> Page[MemberShown]:
 
 @router.post("/members", status_code=201, responses=documented(409))
 def add_member(body: AddMember, caller: SessionAdmin, request: Request, response: Response) -> MemberShown:
-    """Invite a person by mail, or make a removed service account a member again.
+    """Invite a person, who becomes a member by accepting, or make a removed service account a member again.
 
-    Inviting somebody who has not come yet sends the mail again.
+    The answer is the same whether the address has an account or not. Who has none, or has not chosen a password yet,
+    gets a mail with a temporary one; inviting again sends another.
     """
     if body.service_account_id is not None:
         added = members.add_service_account(caller, body.service_account_id)
     else:
         assert body.email is not None
         assert body.role is not None
-        added = members.invite(caller, body.email, body.role, public_url(request))
+        added = invitations.invite(caller, body.email, body.role, public_url(request))
     response.headers["Location"] = f"{_PREFIX}/members/{added.principal.id}"
     return MemberShown.of(added)
 
 
+@router.get("/invitations")
+def list_invitations(session: SignedIn) -> Invitations:
+    """What the person is invited to."""
+    return Invitations(items=[InvitationShown.of(one) for one in invitations.of(session)])
+
+
+@router.post("/invitations/{organization_id}/accept", responses=documented(409))
+def accept_invitation(organization_id: OrganizationId, session: SignedIn) -> OrganizationShown:
+    """Become a member."""
+    return OrganizationShown.of(invitations.accept(session, organization_id))
+
+
+@router.delete("/invitations/{organization_id}", status_code=204)
+def decline_invitation(organization_id: OrganizationId, session: SignedIn) -> None:
+    """Decline. The organization's Admins see that in its record of changes."""
+    invitations.decline(session, organization_id)
+
+
 @router.patch("/members/{member_id}", responses=documented(409))
 def patch_member(member_id: MemberId, body: PatchMember, caller: SessionAdmin) -> MemberShown:
-    """Change a person's role."""
+    """Change a person's role, or the one that they are invited to."""
     return MemberShown.of(members.change_role(caller, member_id, body.role))
 
 
 @router.delete("/members/{member_id}", status_code=204, responses=documented(409))
 def remove_member(member_id: MemberId, caller: SessionAdmin) -> None:
-    """Remove a member. The sessions and tokens of the member stop here at once."""
+    """Remove a member, whose sessions and tokens stop here at once, or withdraw an invitation."""
     members.remove(caller, member_id)
 
 

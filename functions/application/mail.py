@@ -1,7 +1,11 @@
 """The texts of the mails that the user pool sends (Cognito's custom message trigger)."""
 
+import re
 from collections.abc import Mapping
+from html import escape
 from typing import Final, TypedDict, cast
+
+from headgate.settings import settings
 
 Texts = Mapping[str, str]
 
@@ -25,34 +29,48 @@ class Event(TypedDict):
 
 _INVITATION: Final = """\
 <p>You were invited to Headgate, which keeps the configurations of your OpenTelemetry Collectors.</p>
-<p>Sign in at <a href="{url}/sign-in">{url}/sign-in</a> within seven days:</p>
+<p>Sign in at <a href="{url}/sign-in">{url}/sign-in</a> within seven days, and accept the invitation there:</p>
 <p>Email address: {name}<br>Temporary password: {code}</p>
 <p>You choose a password of your own when you first sign in.</p>
 """
 _RESET: Final = """\
 <p>Somebody asked for a new password for your Headgate account. If it was not you, there is nothing to do.</p>
-<p>Your code is <strong>{code}</strong>. Enter it at <a href="{url}/reset-password">{url}/reset-password</a>.</p>
+<p>Your code is <strong>{code}</strong>. Enter it within an hour at <a href="{link}">{link}</a>.</p>
 """
+# What an address of ours may be made of; all that could end an attribute or a tag is missing.
+_ADDRESS: Final = re.compile(r"https?://[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?")
+_LINK: Final = re.compile(_ADDRESS.pattern + r"/reset-password\?[A-Za-z0-9_.~%=&+-]{1,3000}")
+# What Cognito puts its own values in the place of, and nothing else.
+_PLACEHOLDER: Final = re.compile(r"\{[a-z#]{1,16}\}")
 
 
 def handler(event: Event, _context: object) -> Event:
-    """Fill in subject and message; for any other mail Cognito's own text stays."""
+    """Fill in subject and message; for another mail, and without an address of ours to name, Cognito's own text stays.
+
+    Whatever is filled in is checked for its form and escaped, whoever has set it.
+    """
     request = event["request"]
-    # Never somebody's input: the functions set it to the deployment's own address.
-    url = (request.get("clientMetadata") or {}).get("url", "")
-    code = request.get("codeParameter", "{####}")
+    told = request.get("clientMetadata") or {}
+    # AdminCreateUser is not documented to hand on what it was told.
+    url = next((one for one in (told.get("url", ""), settings().public_url) if _ADDRESS.fullmatch(one)), "")
+    link, code = told.get("link", ""), _placeholder(request.get("codeParameter"), "{####}")
     match event["triggerSource"]:
-        case "CustomMessage_AdminCreateUser":
-            name = request.get("usernameParameter", "{username}")
+        case "CustomMessage_AdminCreateUser" if url:
+            name = _placeholder(request.get("usernameParameter"), "{username}")
             response = Response(
                 emailSubject="Your invitation to Headgate",
-                emailMessage=_INVITATION.format(url=url, name=name, code=code),
+                emailMessage=_INVITATION.format(url=escape(url), name=name, code=code),
             )
-        case "CustomMessage_ForgotPassword":
+        case "CustomMessage_ForgotPassword" if _LINK.fullmatch(link):
             response = Response(
-                emailSubject="Your code for a new Headgate password", emailMessage=_RESET.format(url=url, code=code)
+                emailSubject="Your code for a new Headgate password",
+                emailMessage=_RESET.format(link=escape(link), code=code),
             )
         case _:
             response = Response()
     event["response"] = cast(Response, {**event["response"], **response})
     return event
+
+
+def _placeholder(given: str | None, usual: str) -> str:
+    return given if given and _PLACEHOLDER.fullmatch(given) else usual

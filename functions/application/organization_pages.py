@@ -8,13 +8,15 @@ from application.name_forms import Wrong, name_field, name_of, status
 from headgate import errors
 from headgate.audit import service as audit
 from headgate.audit.model import AuditRecord
-from headgate.identity import members, sessions
-from headgate.identity.model import AlreadyMember, Caller, LastAdmin, Role
+from headgate.http.parameters import OrganizationId
+from headgate.identity import invitations, members, sessions
+from headgate.identity.model import AlreadyMember, Caller, Invitation, LastAdmin, Role, Session
 from headgate.identity.model import Member as MemberRecord
+from headgate.ids import is_id
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, options, page, redirect
 from web.pages import Form, Member, Person, Visit, frame, page_router
-from web.parts import ENTRIES, After, action, confirmed, empty, home, more, tag, text
+from web.parts import ENTRIES, After, action, confirmed, day, empty, home, more, tag, text
 from web.site import public_url
 from web.visitor import Visitor
 
@@ -27,6 +29,12 @@ _CHOICE: Final = '<li><a href="/organizations/{id}">{name}</a><span class="tag">
 _NONE: Final = """\
 <div class="card"><h1>No organization</h1><p>You are not a member of any organization. Ask an Admin to invite you.</p>
 </div>"""
+_INVITED: Final = '<div class="card"><h1>You are invited</h1><ul class="plain">{entries}</ul></div>'
+_INVITATION: Final = """\
+<li><span>{name}<br><span class="soft small">as {role}, by {by}, until {until}</span></span>
+<span class="row">{accept}{decline}</span></li>"""
+_NO_INVITATION: Final = """\
+<div class="card"><h1>No invitation</h1><p>Nobody invites you to an organization at the moment.</p></div>"""
 _OVERVIEW: Final = """\
 <div class="card"><h1>{name}</h1>
 <p class="soft">Organization <code>{id}</code> · you are {role}</p>
@@ -49,7 +57,9 @@ _INVITE: Final = """\
 <div class="card"><h2>Invite somebody</h2>
 <form method="post" action="/organizations/{id}/members" class="row">{csrf}{email}
 <div class="field"><label for="role">Role</label><select id="role" name="role">{roles}</select></div>
-<button>Invite</button></form></div>"""
+<button>Invite</button></form>
+<p class="small soft last">They become a member by accepting, within seven days. Who has no account yet gets a mail;
+tell others to sign in.</p></div>"""
 _MEMBER: Final = '<tr><td>{name} {tag}</td><td>{role}</td><td>{again}</td><td class="end">{remove}</td></tr>'
 _ROLE: Final = """\
 <form method="post" action="/organizations/{id}/members/{member}/role">{csrf}
@@ -70,14 +80,58 @@ _CHANGE: Final = """\
 @router.get("/")
 def start(who: Visit, session: Person) -> Response:
     organizations = sessions.organizations(session)
-    if len(organizations) == 1:
+    invited = _invitations(who, session)
+    if len(organizations) == 1 and not invited:
         return redirect(f"/organizations/{organizations[0].organization_id}")
     if not organizations:
-        return page(frame(who), "No organization", html(_NONE))
+        return page(frame(who), "No organization", invited or html(_NONE))
     entries = [
         html(_CHOICE, id=one.organization_id, name=one.organization_name, role=one.role) for one in organizations
     ]
-    return page(frame(who), "Your organizations", html(_CHOOSE, entries=entries))
+    content = html("{invited}{chosen}", invited=invited, chosen=html(_CHOOSE, entries=entries))
+    return page(frame(who), "Your organizations", content)
+
+
+@router.get("/invitations")
+def list_invitations(who: Visit, session: Person) -> Response:
+    return page(frame(who), "Invitations", _invitations(who, session) or html(_NO_INVITATION))
+
+
+@router.post("/invitations/{organization_id}/accept")
+def accept_invitation(organization_id: OrganizationId, session: Person, form: Form) -> Response:
+    invitations.accept(session, organization_id)
+    return redirect(f"/organizations/{organization_id}")
+
+
+@router.post("/invitations/{organization_id}/decline")
+def decline_invitation(organization_id: OrganizationId, session: Person, form: Form) -> Response:
+    invitations.decline(session, organization_id)
+    return redirect("/")
+
+
+def _invitations(who: Visitor, session: Session) -> Html:
+    """What the person is invited to; nothing if they are not."""
+    csrf = csrf_field(frame(who))
+    found = invitations.of(session)
+    # Anybody's organization may have the name of one's own; who invites is an address that was proven.
+    entries = [
+        html(
+            _INVITATION,
+            name=one.organization_name,
+            role=dict(_ROLES)[one.role],
+            by=one.invited_by,
+            until=day(one.expires_at),
+            accept=_answer(one, "accept", csrf, "Accept"),
+            decline=_answer(one, "decline", csrf, "Decline"),
+        )
+        for one in found
+    ]
+    return html(_INVITED, entries=entries) if found else NOTHING
+
+
+def _answer(invitation: Invitation, way: str, csrf: Html, label: str) -> Html:
+    path = f"/invitations/{invitation.organization_id}/{way}"
+    return action(path, csrf, label, "plain", of=invitation.organization_name)
 
 
 @router.get("/organizations/{organization_id}")
@@ -157,7 +211,7 @@ def _members(
 @router.post("/organizations/{organization_id}/members")
 def invite(request: Request, who: Visit, caller: Member, form: Form) -> Response:
     try:
-        members.invite(caller, form.get("email", ""), _role(form), public_url(request))
+        invitations.invite(caller, form.get("email", ""), _role(form), public_url(request))
     except (errors.Invalid, AlreadyMember) as error:
         return _members(who, caller, wrong=Wrong(form, error))
     return redirect(f"{home(caller)}/members")
@@ -211,14 +265,17 @@ def _member_row(who: Visitor, caller: Caller, member: MemberRecord) -> Html:
                 roles=options(_ROLES, member.role),
             )
         loss = "Access ends at once." if person else "Its tokens stop working at once, for good."
-        remove = confirmed(f"{path}/{member.principal.id}/remove", csrf, "Remove", loss, of=member.principal.name)
+        label = "Remove"
+        if is_id("inv", member.principal.id):
+            loss, label = "The invitation ends.", "Withdraw"
+        remove = confirmed(f"{path}/{member.principal.id}/remove", csrf, label, loss, of=member.principal.name)
         if member.status == "invited":
             fields = html(
                 '<input type="hidden" name="email" value="{email}"><input type="hidden" name="role" value="{role}">',
                 email=member.principal.name,
                 role=member.role,
             )
-            again = action(path, csrf, "Send mail again", "plain", fields)
+            again = action(path, csrf, "Invite again", "plain", fields)
     return html(
         _MEMBER,
         name=member.principal.name,

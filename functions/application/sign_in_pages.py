@@ -1,13 +1,13 @@
 """Signing in and out, and passwords."""
 
 from typing import Final
-from urllib.parse import urlencode
 
 from fastapi import Request, Response
 
 from headgate import clock, errors
 from headgate.http.problems import status_of
-from headgate.identity import passwords, people, sessions
+from headgate.identity import passwords, people, proofs, sessions
+from headgate.identity.model import Session
 from web import visitor
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page, redirect
@@ -48,7 +48,7 @@ _FORGOT: Final = """\
 """
 _RESET: Final = """\
 <div class="card"><h1>Set a new password</h1>
-<form method="post" action="/reset-password">{csrf}
+<form method="post" action="/reset-password">{csrf}<input type="hidden" name="request" value="{request}">
 <label for="email">Email address</label>
 <input id="email" name="email" type="email" autocomplete="username" required maxlength="254" value="{email}">
 <label for="code">Code from the mail</label>
@@ -60,6 +60,13 @@ _RESET: Final = """\
 <p class="small soft" id="rule">At least 12 characters. You are signed out everywhere.</p>
 <button>Set password</button></form></div>
 <p class="small"><a href="/forgot-password">Send another code</a></p>
+"""
+_SENT: Final = """\
+<div class="card"><h1>Look into your mail</h1>
+<p>If that address has an account, a mail is on its way to it, or was sent within the last quarter of an hour. Follow
+its link within an hour, and enter its code there.</p>
+<p class="soft last">Nothing came? Ask again after a quarter of an hour.</p></div>
+<p class="small"><a href="/forgot-password">Send another mail</a></p>
 """
 
 
@@ -75,13 +82,15 @@ def sign_in(request: Request, who: Visit, form: Form) -> Response:
     after = ours(form.get("next", "/"))
     email = form.get("email", "")
     try:
-        _, value = people.sign_in(email, form.get("password", ""), client_address(request), clock.now())
+        session, value = people.sign_in(
+            email, form.get("password", ""), client_address(request), clock.now(), visitor.known_at(request)
+        )
     except people.NewPasswordNeeded as needed:
         return page(frame(who), "Choose your password", _new_password(who, after, needed.challenge))
     except (passwords.WrongPassword, errors.TooManyRequests) as error:
         content = _sign_in(who, after, email)
         return later(page(frame(who), "Sign in", content, problem=error.detail, status=status_of(error)), error)
-    return _signed_in(who, value, after)
+    return _signed_in(who, session, value, after)
 
 
 @router.post("/sign-in/new-password")
@@ -89,14 +98,14 @@ def new_password(who: Visit, form: Form) -> Response:
     after = ours(form.get("next", "/"))
     challenge = form.get("challenge", "")
     try:
-        _, value = people.replace_temporary(challenge, form.get("password", ""), clock.now())
+        session, value = people.replace_temporary(challenge, form.get("password", ""), clock.now())
     except passwords.WeakPassword as error:
         content = _new_password(who, after, challenge, weak=True)
         return page(frame(who), "Choose your password", content, problem=error.detail, status=422)
     except passwords.WrongPassword:
         problem = "That took too long; sign in with the temporary password again"
         return page(frame(who), "Sign in", _sign_in(who, after, ""), problem=problem, status=403)
-    return _signed_in(who, value, after)
+    return _signed_in(who, session, value, after)
 
 
 @router.post("/sign-out")
@@ -116,24 +125,25 @@ def forgot_password_page(who: Visit) -> Response:
 def forgot_password(request: Request, who: Visit, form: Form) -> Response:
     email = form.get("email", "")
     people.forgot_password(email, client_address(request), public_url(request), clock.now())
-    return redirect(f"/reset-password?{urlencode({'email': email[:254]})}")
+    return redirect("/reset-password")
 
 
 @router.get("/reset-password")
-def reset_password_page(who: Visit, email: str = "") -> Response:
-    notice = "If that address has an account, a code is on its way to it." if email else ""
-    return page(frame(who), "Set a new password", _reset(who, email), notice=notice)
+def reset_password_page(who: Visit, email: str = "", request: str = "") -> Response:
+    if not request:
+        return page(frame(who), "Look into your mail", html(_SENT))
+    return page(frame(who), "Set a new password", _reset(who, email[:254], request[:100]))
 
 
 @router.post("/reset-password")
 def reset_password(who: Visit, form: Form) -> Response:
-    email = form.get("email", "")
+    email, mailed = form.get("email", ""), form.get("request", "")
     try:
-        people.reset_password(email, form.get("code", ""), form.get("password", ""), clock.now())
+        proof = people.reset_password(email, mailed, form.get("code", ""), form.get("password", ""), clock.now())
     except (passwords.WrongCode, passwords.WeakPassword) as error:
-        content = _reset(who, email, form.get("code", ""), error)
+        content = _reset(who, email, mailed, form.get("code", ""), error)
         return page(frame(who), "Set a new password", content, problem=error.detail, status=422)
-    return redirect("/sign-in?notice=password-set")
+    return visitor.know(redirect("/sign-in?notice=password-set"), proof)
 
 
 # Where to go on: browsers put the cursor there.
@@ -144,10 +154,10 @@ _NOTICES: Final = {
 }
 
 
-def _signed_in(who: visitor.Visitor, value: str, after: str) -> Response:
+def _signed_in(who: visitor.Visitor, session: Session, value: str, after: str) -> Response:
     if who.session is not None:
         sessions.end(who.session)
-    return visitor.sign_in(redirect(after), value)
+    return visitor.know(visitor.sign_in(redirect(after), value), proofs.of_browser(session.user.email))
 
 
 def _sign_in(who: visitor.Visitor, after: str, email: str) -> Html:
@@ -163,6 +173,7 @@ def _new_password(who: visitor.Visitor, after: str, challenge: str, *, weak: boo
 def _reset(
     who: visitor.Visitor,
     email: str,
+    request: str,
     code: str = "",
     wrong: passwords.WrongCode | passwords.WeakPassword | None = None,
 ) -> Html:
@@ -170,6 +181,7 @@ def _reset(
         _RESET,
         csrf=csrf_field(frame(who)),
         email=email,
+        request=request,
         code=code,
         wrong_code=_INVALID if isinstance(wrong, passwords.WrongCode) else NOTHING,
         weak=_INVALID if isinstance(wrong, passwords.WeakPassword) else NOTHING,

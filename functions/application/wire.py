@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_
 from headgate import clock
 from headgate.audit.model import AuditRecord
 from headgate.http.wire import Input, Name
-from headgate.identity.model import Access, Member, Membership, Role, ServiceAccount, Session, Token
+from headgate.identity.model import Access, Invitation, Member, Membership, Role, ServiceAccount, Session, Token
 from headgate.ids import id_pattern
 
 Email = Annotated[str, StringConstraints(strict=True, min_length=3, max_length=254)]
@@ -112,6 +112,34 @@ class MemberShown(BaseModel):
             status=member.status,
             created_at=clock.rfc3339(member.created_at),
         )
+
+
+class InvitationShown(BaseModel):
+    """An organization's offer to the person who is signed in."""
+
+    organization_id: str
+    organization_name: str
+    role: Role
+    invited_by: str
+    created_at: str
+    expires_at: str
+
+    @classmethod
+    def of(cls, invitation: Invitation) -> "InvitationShown":
+        return cls(
+            organization_id=invitation.organization_id,
+            organization_name=invitation.organization_name,
+            role=invitation.role,
+            invited_by=invitation.invited_by,
+            created_at=clock.rfc3339(invitation.created_at),
+            expires_at=clock.rfc3339(invitation.expires_at),
+        )
+
+
+class Invitations(BaseModel):
+    """All that stand for the person."""
+
+    items: list[InvitationShown]
 
 
 class ServiceAccountShown(BaseModel):

@@ -19,6 +19,8 @@ from web.site import public_url
 # The prefix makes browsers refuse the cookie from other hosts of the domain, and over plain HTTP.
 SESSION_COOKIE: Final = "__Host-headgate-session"
 VISIT_COOKIE: Final = "__Host-headgate-visit"
+KNOWN_COOKIE: Final = "__Host-headgate-known"
+_KNOWN_SECONDS: Final = 180 * 86_400
 _VISIT: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
@@ -79,6 +81,17 @@ def sign_in(response: Response, value: str) -> Response:
     """Give the browser its new session, and forget the visit before it."""
     _set(response, SESSION_COOKIE, value, int(sessions.LIFETIME.total_seconds()))
     _set(response, VISIT_COOKIE, "", 0)
+    return response
+
+
+def known_at(request: Request) -> str:
+    """The proof that somebody's account was signed in in this browser before."""
+    return request.cookies.get(KNOWN_COOKIE, "")
+
+
+def know(response: Response, proof: str) -> Response:
+    """Let the browser keep the proof; it gives no access."""
+    _set(response, KNOWN_COOKIE, proof, _KNOWN_SECONDS)
     return response
 
 

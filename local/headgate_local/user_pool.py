@@ -31,6 +31,8 @@ from headgate_local.template import Template
 if TYPE_CHECKING:
     from mypy_boto3_cognito_idp.type_defs import AttributeTypeTypeDef, CreateUserPoolRequestTypeDef
 
+_OWN_SUBJECT: Final = "Your temporary password"
+_OWN_TEXT: Final = "Your username is {username} and temporary password is {####}."
 _SCRYPT: Final = {"n": 2**12, "r": 8, "p": 1}
 
 
@@ -156,12 +158,13 @@ class _People:
             "response": {},
         }
         told = handler(event, None)["response"]
-        message = told["emailMessage"].replace("{username}", address).replace("{####}", code)
+        # Without one of ours, Cognito's own.
+        message = told.get("emailMessage", _OWN_TEXT).replace("{username}", address).replace("{####}", code)
         text = html.unescape(re.sub(r"<[^>]+>", "", message.replace("<br>", "\n")))
         with self._lock:
             self._mails.mkdir(mode=0o700, exist_ok=True)
             path = self._mails / f"{len(list(self._mails.iterdir())) + 1:04d}.txt"
-            _write(path, f"To: {address}\nSubject: {told['emailSubject']}\n\n{text}")
+            _write(path, f"To: {address}\nSubject: {told.get('emailSubject', _OWN_SUBJECT)}\n\n{text}")
         print(f"A mail to {address}: {path}", flush=True)
 
 

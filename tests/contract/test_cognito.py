@@ -54,7 +54,7 @@ def test_an_address_has_no_case(email: str) -> None:
 def test_only_the_mailed_code_sets_a_new_password(email: str, monkeypatch: pytest.MonkeyPatch) -> None:
     codes: list[str] = []
     monkeypatch.setattr(user_pool._People, "mail", lambda _self, _kind, _to, code, _metadata: codes.append(code))
-    passwords.send_code(email, "https://x")
+    passwords.send_code(email, "https://x", "https://x/reset-password?request=r")
 
     for wrong in ("000000x", "", "moto-confirmation-code:1"):
         with pytest.raises(passwords.WrongCode):
@@ -88,7 +88,7 @@ def test_the_file_of_people_holds_no_password(tmp_path: Path, email: str) -> Non
         (
             "CustomMessage_ForgotPassword",
             "Your code for a new Headgate password",
-            ["{####}", "https://h/reset-password"],
+            ["{####}", "https://h/reset-password?email=a%40b.c&amp;request=r%3D"],
         ),
     ],
 )
@@ -99,7 +99,10 @@ def test_a_mail_has_cognitos_placeholders_and_our_address(source: str, subject: 
             "request": {
                 "usernameParameter": "{username}",
                 "codeParameter": "{####}",
-                "clientMetadata": {"url": "https://h"},
+                "clientMetadata": {
+                    "url": "https://h",
+                    "link": "https://h/reset-password?email=a%40b.c&request=r%3D",
+                },
             },
             "response": {},
         },
@@ -108,6 +111,49 @@ def test_a_mail_has_cognitos_placeholders_and_our_address(source: str, subject: 
 
     assert event["response"]["emailSubject"] == subject
     assert [part for part in holds if part not in event["response"]["emailMessage"]] == []
+
+
+HOSTILE = (
+    '"><script>alert(1)</script>',
+    *('https://h/"onload=x', "javascript:x", "https://h}{code", "//evil.example", "x" * 3000),
+)
+
+
+def mailed(source: str, **request: object) -> mail.Response:
+    return mail.handler({"triggerSource": source, "request": request, "response": {}}, None)["response"]  # type: ignore[typeddict-item]
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_nothing_that_a_caller_supplies_gets_into_a_mail_as_it_is(hostile: str) -> None:
+    good = "https://h/reset-password?request=r"
+    told = {"url": "https://h", "link": good, "organization": hostile}
+    names = {"usernameParameter": hostile, "codeParameter": hostile}
+
+    for source in ("CustomMessage_AdminCreateUser", "CustomMessage_ForgotPassword"):
+        message = mailed(source, clientMetadata=told, **names)["emailMessage"]
+        assert hostile not in message
+        assert "{####}" in message
+    assert mailed("CustomMessage_AdminCreateUser", clientMetadata={"url": hostile}) == {}
+    for link in (hostile, good + hostile, "https://h/elsewhere?a=b"):
+        assert mailed("CustomMessage_ForgotPassword", clientMetadata={"url": "https://h", "link": link}) == {}
+
+
+@pytest.mark.parametrize("metadata", [{}, None, {"url": ""}])
+def test_an_invitation_without_an_address_of_ours_names_the_public_one_or_is_cognitos(
+    metadata: dict[str, str] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert mailed("CustomMessage_AdminCreateUser", clientMetadata=metadata) == {}
+
+    monkeypatch.setenv("HEADGATE_PUBLIC_URL", "https://headgate.example")
+    settings.cache_clear()
+    message = mailed("CustomMessage_AdminCreateUser", clientMetadata=metadata)["emailMessage"]
+    assert 'href="https://headgate.example/sign-in"' in message
+
+
+@pytest.mark.parametrize("hostile", ["a<b>@example.com", 'a"b@example.com', "a'b@example.com", "a\x00b@example.com"])
+def test_an_address_that_could_be_markup_is_refused(hostile: str) -> None:
+    with pytest.raises(passwords.NoAddress):
+        people.address(hostile)
 
 
 class Answers(BaseHTTPRequestHandler):

@@ -19,7 +19,7 @@ from headgate_local.dispatch import Dispatcher, application_of
 SITE = "https://testserver"
 PASSWORD = "four words in a row"
 NEW_PASSWORD = "another four words in a row"
-SESSION, VISIT = "__Host-headgate-session", "__Host-headgate-visit"
+SESSION, VISIT, KNOWN = "__Host-headgate-session", "__Host-headgate-visit", "__Host-headgate-known"
 
 
 @dataclass(frozen=True)

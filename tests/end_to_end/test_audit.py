@@ -178,7 +178,7 @@ CHANGES: dict[str, Callable[[World], Change]] = {
         f"{APP}/members", {"email": f"{clock.now().timestamp()}@example.com", "role": "admin"}, "member.invited", "{id}"
     ),
     f"PATCH {APP}/members/{{member_id}}": lambda world: of_member(world, {"role": "admin"}, "member.role_changed"),
-    f"DELETE {APP}/members/{{member_id}}": lambda world: of_member(world, None, "member.removed"),
+    f"DELETE {APP}/members/{{member_id}}": lambda world: of_member(world, None, "invitation.withdrawn"),
     f"POST {APP}/service-accounts": lambda _: Change(
         f"{APP}/service-accounts", {"name": "ci"}, "service_account.created", "{id}"
     ),
@@ -196,6 +196,8 @@ CHANGES: dict[str, Callable[[World], Change]] = {
 NO_CHANGES = {
     f"POST {PUBLIC}/validate": "reads only",
     f"POST {PUBLIC}/ottl/lint": "reads only",
+    f"POST {APP}/invitations/{{organization_id}}/accept": "recorded where it leads, tests/unit/test_invitations.py",
+    f"DELETE {APP}/invitations/{{organization_id}}": "recorded where it leads, tests/unit/test_invitations.py",
     f"DELETE {APP}/session": "ends the person's own session, which is of no organization",
     f"POST {APP}/device_authorization": "begins a login of nobody yet",
     f"POST {APP}/token": "the record is that of the approval, test_an_approved_login_is_recorded",

@@ -22,7 +22,7 @@ from headgate.identity.model import Access, Caller, Member, Principal, Role, Use
 from headgate.ids import new_id
 from scripts.openapi import FUNCTIONS
 
-Takes = Literal["nothing", "read", "write", "person", "member", "admin"]
+Takes = Literal["nothing", "read", "write", "person", "browser", "member", "admin"]
 PUBLIC = "/api/v1/public"
 APP = "/api/v1/app"
 INSTALL = "/api/v1/fleet-install"
@@ -68,6 +68,9 @@ ENDPOINTS: dict[str, tuple[Takes, int]] = {
     f"PATCH {APP}/organization": ("admin", 422),
     f"GET {APP}/members": ("member", 200),
     f"POST {APP}/members": ("admin", 422),
+    f"GET {APP}/invitations": ("browser", 200),
+    f"POST {APP}/invitations/{{organization_id}}/accept": ("browser", 404),
+    f"DELETE {APP}/invitations/{{organization_id}}": ("browser", 404),
     f"PATCH {APP}/members/{{member_id}}": ("admin", 422),
     f"DELETE {APP}/members/{{member_id}}": ("admin", 404),
     f"GET {APP}/service-accounts": ("admin", 200),
@@ -93,12 +96,13 @@ NO_ORGANIZATION = (400, "A session names its organization by id in the header X-
 NOT_A_MEMBER = (403, "You are not an active member of this organization")
 NO_WRITE_ACCESS = (403, "This endpoint requires the 'write' claim")
 NO_SESSION = (403, "This endpoint requires a session")
+NO_BROWSER = (403, "A session of the command line cannot do this; sign in with a browser")
 NO_ADMIN = (403, "This needs the Admin role")
 
 Refusal = tuple[int, str]
 IN_ORGANIZATION: tuple[Takes, ...] = ("read", "write", "member", "admin")
-EVERYWHERE: tuple[Takes, ...] = (*IN_ORGANIZATION, "person")
-APPLICATION: tuple[Takes, ...] = ("person", "member", "admin")
+EVERYWHERE: tuple[Takes, ...] = (*IN_ORGANIZATION, "person", "browser")
+APPLICATION: tuple[Takes, ...] = ("person", "browser", "member", "admin")
 
 # By kind of credential: what refuses it, by what the endpoint takes; it is let in elsewhere.
 REFUSALS: dict[str, dict[Takes, Refusal]] = {
@@ -118,9 +122,12 @@ REFUSALS: dict[str, dict[Takes, Refusal]] = {
     "session in another organization": dict.fromkeys(IN_ORGANIZATION, NOT_A_MEMBER),
     "session of a removed member": dict.fromkeys(IN_ORGANIZATION, NOT_A_MEMBER),
     "ended session": dict.fromkeys(EVERYWHERE, UNAUTHENTICATED),
-    "command line": {},
-    "command line without an organization": dict.fromkeys(IN_ORGANIZATION, NO_ORGANIZATION),
-    "command line in another organization of the person": dict.fromkeys(IN_ORGANIZATION, NOT_A_MEMBER),
+    "command line": {"browser": NO_BROWSER},
+    "command line without an organization": {"browser": NO_BROWSER, **dict.fromkeys(IN_ORGANIZATION, NO_ORGANIZATION)},
+    "command line in another organization of the person": {
+        "browser": NO_BROWSER,
+        **dict.fromkeys(IN_ORGANIZATION, NOT_A_MEMBER),
+    },
     "command line of before sessions kept their organization": dict.fromkeys(EVERYWHERE, UNAUTHENTICATED),
 }
 
@@ -260,6 +267,7 @@ def request_path(path: str) -> str:
         deployment_id=new_id("dep"),
         slug="no-such-flow",
         member_id=new_id("usr"),
+        organization_id=new_id("org"),
         service_account_id=new_id("sva"),
         token_id=new_id("tok"),
         platform="linux",

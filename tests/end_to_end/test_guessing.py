@@ -11,9 +11,13 @@ from fastapi.testclient import TestClient
 
 from application import login_pages, oauth, sign_in_pages
 from headgate import clock
+from headgate.identity import proofs, sessions
 from headgate.ids import new_id
+from headgate_local import user_pool
 from tests.end_to_end.page_visitor import (
+    KNOWN,
     NEW_PASSWORD,
+    SESSION,
     Person,
     ada,
     browser,
@@ -83,8 +87,8 @@ def test_a_wrong_code_for_a_new_password_tells_nobody_who_has_an_account(ada: Pe
     answers = []
     for email in (ada.user.email, f"nobody-{new_id('usr')[-8:]}@example.com"):
         http = browser()
-        form = {"csrf": csrf(http, "/reset-password"), "email": email, "code": "000000", "password": NEW_PASSWORD}
-        response = http.post("/reset-password", data=form)
+        form = {"csrf": csrf(http), "email": email, "request": proofs.of_mail(email, clock.now())}
+        response = http.post("/reset-password", data={**form, "code": "000000", "password": NEW_PASSWORD})
         answers.append((response.status_code, without_form_values(response.text)))
 
     assert answers[0] == answers[1]
@@ -108,6 +112,7 @@ class FixedClock:
         return self.at
 
     rfc3339 = staticmethod(clock.rfc3339)
+    parse = staticmethod(clock.parse)
 
 
 def test_guessing_a_password_is_slowed_even_for_the_right_one(ada: Person, fixed_clock: FixedClock) -> None:
@@ -142,25 +147,70 @@ def test_one_address_cannot_try_many_accounts(ada: Person, fixed_clock: FixedClo
     assert answers == [403] * 50 + [429] * 2
 
 
-def test_an_account_is_sent_few_codes_and_one_address_asks_for_few(ada: Person, fixed_clock: FixedClock) -> None:
+def test_asking_on_and_on_is_not_refused_and_sends_one_mail(ada: Person, fixed_clock: FixedClock, calls: Calls) -> None:
     def ask(http: TestClient, email: str) -> int:
         return http.post("/forgot-password", data={"csrf": csrf(http, "/forgot-password"), "email": email}).status_code
 
     of_account = [ask(browser(), ada.user.email) for _ in range(6)]
+    mails = calls.operations.count("ForgotPassword")
     http = browser()
     from_address = [ask(http, f"n{n}-{new_id('usr')[-8:]}@example.com") for n in range(61)]
 
-    assert of_account == [303] * 5 + [429]
+    assert (of_account, mails) == ([303] * 6, 1)
     assert from_address == [303] * 60 + [429]
 
 
-def test_the_code_of_a_reset_cannot_be_guessed_from_many_addresses(ada: Person, fixed_clock: FixedClock) -> None:
-    def guess(code: str) -> int:
+def test_without_the_link_of_the_mail_no_code_is_tried(ada: Person, fixed_clock: FixedClock, calls: Calls) -> None:
+    def guess(code: str, request: str) -> int:
         http = browser()
-        form = {"csrf": csrf(http, "/reset-password"), "email": ada.user.email, "code": code, "password": NEW_PASSWORD}
-        return http.post("/reset-password", data=form).status_code
+        form = {"csrf": csrf(http), "email": ada.user.email, "code": code, "password": NEW_PASSWORD}
+        return http.post("/reset-password", data={**form, "request": request}).status_code
 
-    assert [guess(f"00000{n}") for n in range(6)] == [422] * 5 + [429]
+    assert [guess(f"00000{n}", "made up") for n in range(7)] == [422] * 7
+    assert "ConfirmForgotPassword" not in calls.operations
+    mailed = proofs.of_mail(ada.user.email, fixed_clock.now())
+    assert [guess(f"00000{n}", mailed) for n in range(6)] == [422] * 5 + [429]
+
+
+def test_strangers_from_everywhere_have_ten_guesses_and_do_not_lock_out_who_was_here_before(
+    ada: Person, fixed_clock: FixedClock
+) -> None:
+    hers = browser()
+    assert sign_in(hers, ada.user.email).status_code == 303
+    hers.cookies.delete(SESSION)
+    guesses = [sign_in(browser(), ada.user.email, "a wrong guess").status_code for _ in range(12)]
+
+    assert guesses == [403] * 10 + [429] * 2
+    assert sign_in(browser(), ada.user.email).status_code == 429
+    assert sign_in(hers, ada.user.email).status_code == 303
+
+
+def test_a_known_browser_has_five_guesses_of_its_own(ada: Person, fixed_clock: FixedClock) -> None:
+    hers = browser()
+    assert sign_in(hers, ada.user.email).status_code == 303
+    hers.cookies.delete(SESSION)
+
+    assert [sign_in(hers, ada.user.email, "wrong").status_code for _ in range(6)] == [403] * 5 + [429]
+    hers.cookies.delete(KNOWN)
+    assert sign_in(hers, ada.user.email).status_code == 303
+
+
+def test_who_has_the_mail_signs_in_while_strangers_guess(
+    ada: Person, fixed_clock: FixedClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "clock", fixed_clock)
+    codes: list[str] = []
+    monkeypatch.setattr(user_pool._People, "mail", lambda _self, _kind, _to, code, _metadata: codes.append(code))
+    for _ in range(12):
+        sign_in(browser(), ada.user.email, "a wrong guess")
+        browser().post("/forgot-password", data={"csrf": "x", "email": ada.user.email})
+
+    hers = browser()
+    hers.post("/forgot-password", data={"csrf": csrf(hers), "email": ada.user.email})
+    form = {"csrf": csrf(hers), "email": ada.user.email, "code": codes[-1], "password": NEW_PASSWORD}
+    proof = proofs.of_mail(ada.user.email, fixed_clock.now())
+    assert hers.post("/reset-password", data={**form, "request": proof}).status_code == 303
+    assert sign_in(hers, ada.user.email, NEW_PASSWORD).status_code == 303
 
 
 def test_one_address_cannot_begin_many_logins(fixed_clock: FixedClock) -> None:

@@ -114,6 +114,10 @@ ELSEWHERE: Final = {
     f"DELETE {APP}/session",
     f"POST {APP}/device_authorization",
     f"POST {APP}/token",
+    # Of a person: tests/unit/test_invitations.py.
+    f"GET {APP}/invitations",
+    f"POST {APP}/invitations/{{organization_id}}/accept",
+    f"DELETE {APP}/invitations/{{organization_id}}",
     f"GET {INSTALL}",
     f"GET {INSTALL}/{{name}}",
 }
@@ -121,6 +125,7 @@ ELSEWHERE: Final = {
 PAGES_ELSEWHERE: Final = {
     *("/", "/style.css", "/sign-in", "/sign-in/new-password", "/sign-out", "/forgot-password", "/reset-password"),
     *("/device", "/login", f"{PUBLIC}/openapi.json"),
+    *("/invitations", "/invitations/{organization_id}/accept", "/invitations/{organization_id}/decline"),
 }
 LISTS: Final = [
     f"{PUBLIC}/configurations",

@@ -10,7 +10,7 @@ from headgate import clock
 from headgate.configurations import service as configurations
 from headgate.configurations.model import DISTRIBUTION
 from headgate.http.app import create_app, lambda_handler
-from headgate.identity import logins, member_store, passwords, people, sessions, store
+from headgate.identity import logins, member_store, passwords, people, proofs, sessions, store
 from headgate.identity.model import Caller, NotAuthenticated, Organization, Session
 from headgate.ids import new_id
 from tests.end_to_end.page_visitor import NEW_PASSWORD, PASSWORD, Person, ada, browser, csrf, http
@@ -106,7 +106,8 @@ def caller_of(ada: Person) -> tuple[Session, Caller]:
 def set_new_password(ada: Person, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the right code, as from the mail."""
     monkeypatch.setattr(passwords, "reset", lambda *_: None)
-    people.reset_password(ada.user.email, "123456", NEW_PASSWORD, clock.now())
+    proof = proofs.of_mail(ada.user.email, clock.now())
+    people.reset_password(ada.user.email, proof, "123456", NEW_PASSWORD, clock.now())
 
 
 def test_a_login_approved_before_a_new_password_begins_no_session(ada: Person, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,12 +6,13 @@ from typing import Any, Final
 from moto.cognitoidp.models import cognitoidp_backends
 
 from headgate import aws, clock
-from headgate.identity import logins, member_store, people
+from headgate.identity import logins, member_store, passwords, people, proofs
 from headgate.identity.model import Member, Principal, User
 from headgate.ids import new_id
 from headgate.settings import settings
 from headgate_local import user_pool
 from headgate_local.moto_data import ACCOUNT, REGION
+from tests.trust.every_request import INVITING
 from tests.trust.rows import Row, always, new_address
 from tests.trust.world import World
 
@@ -55,10 +56,11 @@ def with_temporary_password(_: World) -> Fields:
 
 def with_mailed_code(_: World) -> Fields:
     _set_password(PASSWORD, permanent=True)
-    people.forgot_password(EMAIL, CLIENT, "https://headgate.example", clock.now())
+    passwords.send_code(EMAIL, "https://headgate.example", "https://headgate.example/reset-password?request=r")
     user = cognitoidp_backends[ACCOUNT][REGION].user_pools[settings().user_pool_id]._get_user(EMAIL)
     assert user is not None
-    return {"email": EMAIL, "code": str(user.confirmation_code), "password": NEW_PASSWORD}
+    proof = proofs.of_mail(EMAIL, clock.now())
+    return {"email": EMAIL, "request": proof, "code": str(user.confirmation_code), "password": NEW_PASSWORD}
 
 
 def _set_password(password: str, *, permanent: bool) -> None:
@@ -129,6 +131,9 @@ PAGES: Final = [
     form("/sign-in", 303, with_password, stranger=True, in_steps=True),
     form("/sign-in/new-password", 303, with_temporary_password, stranger=True, in_steps=True, repeated=(403,)),
     form("/sign-out", 303, {}, repeated=(403,)),
+    page("/invitations"),
+    form("/invitations/{organization_id}/accept", 303, {}, ids=INVITING, repeated=(404,)),
+    form("/invitations/{organization_id}/decline", 303, {}, ids=INVITING, repeated=(404,)),
     page("/forgot-password"),
     form("/forgot-password", 303, {"email": EMAIL}, stranger=True),
     page("/reset-password"),

@@ -21,6 +21,7 @@ ON_KUBERNETES: Final = {
     "deployment_id": "kubernetes_deployment_id",
 }
 
+INVITING: Final = {"organization_id": "inviting_id"}
 ROWS: Final = [
     Row(f"GET {PUBLIC}/identity", 200),
     Row(f"GET {PUBLIC}/configurations", 200),
@@ -109,6 +110,9 @@ ROWS: Final = [
         repeated=(409,),
         in_steps=True,
     ),
+    Row(f"GET {APP}/invitations", 200),
+    Row(f"POST {APP}/invitations/{{organization_id}}/accept", 200, ids=INVITING, repeated=(404,)),
+    Row(f"DELETE {APP}/invitations/{{organization_id}}", 204, ids=INVITING, repeated=(404,)),
     Row(f"PATCH {APP}/members/{{member_id}}", 200, always({"role": "admin"})),
     Row(f"DELETE {APP}/members/{{member_id}}", 204, repeated=(404,)),
     Row(

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,9 +15,9 @@ from headgate import aws, checker, clock
 from headgate.fleets import tokens
 from headgate.flows import publish
 from headgate.http.log import logger
-from headgate.identity import member_store, sessions
+from headgate.identity import invitation_store, member_store, sessions
 from headgate.identity import service as identity
-from headgate.identity.model import Access, Member, Principal, Role, User
+from headgate.identity.model import Access, Invitation, Member, Principal, Role, User
 from headgate.ids import new_id
 from headgate.runs import steps, store
 from headgate.settings import settings
@@ -102,9 +103,20 @@ def founded(http: TestClient, name: str) -> World:
     organization_id = identity.create_organization(name).id
     admin = joined(organization_id, "admin")
     world = World(http, organization_id, session_of(admin, organization_id))
+    world.ids["inviting_id"] = inviting(admin)
     _fill(world)
     world.ids["run_id"] = _finished_run(world)
     return world
+
+
+def inviting(user: User) -> str:
+    """A new organization that invites the person."""
+    organization_id, at = identity.create_organization("Inviting").id, clock.now()
+    offered = Invitation(
+        new_id("inv"), organization_id, "Inviting", user.email, "contributor", "bob@example.com", at, at + timedelta(1)
+    )
+    invitation_store.put(offered, user)
+    return organization_id
 
 
 def joined(organization_id: str, role: Role) -> User:
@@ -117,7 +129,7 @@ def joined(organization_id: str, role: Role) -> User:
 
 
 def session_of(user: User, organization_id: str) -> Headers:
-    return {**bearer(sessions.begin(user, "cli", clock.now(), organization_id)[1]), "X-Service-Org": organization_id}
+    return {**bearer(sessions.begin(user, "browser", clock.now())[1]), "X-Service-Org": organization_id}
 
 
 def bearer(value: str) -> Headers:

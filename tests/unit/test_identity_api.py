@@ -99,6 +99,7 @@ def test_a_person_has_several_organizations_with_a_role_in_each(ada: Browser, co
     made = ada.app.post(f"{APP}/organizations", json={"name": "Beta"}).json()
     there = {"X-Service-Org": made["id"]}
     ada.app.post(f"{APP}/members", json={"email": con.user.email, "role": "admin"}, headers=there)
+    con.app.post(f"{APP}/invitations/{made['id']}/accept")
 
     shown = con.app.get(f"{APP}/session").json()["organizations"]
     assert [(one["name"], one["role"]) for one in shown] == [("Acme", "contributor"), ("Beta", "admin")]

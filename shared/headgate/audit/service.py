@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from headgate import clock
 from headgate.audit import store
 from headgate.audit.model import AuditRecord
-from headgate.identity.model import Caller
+from headgate.identity.model import Caller, Principal
 from headgate.ids import new_id
 from headgate.paging import Slice
 
@@ -18,6 +18,16 @@ if TYPE_CHECKING:
 def entry(caller: Caller, action: str, target: str, **details: str) -> TransactWriteItemTypeDef:
     """The record of a change by `caller`, to stand in the change's own transaction: both are kept, or neither."""
     return store.put(_record(caller, action, target, details))
+
+
+def entry_of_invited(
+    organization_id: str, actor: Principal, session_id: str, action: str, **details: str
+) -> TransactWriteItemTypeDef:
+    """The same for what somebody does who was invited, and is not a member."""
+    at = clock.now()
+    return store.put(
+        AuditRecord(new_id("aud", at), organization_id, at, actor, session_id, actor.name, action, actor.id, details)
+    )
 
 
 def append(caller: Caller, action: str, target: str, **details: str) -> None:

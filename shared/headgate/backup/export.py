@@ -1,7 +1,7 @@
 """Reads all that belongs to an organization, in the order in which an import puts it back.
 
-Left out: test runs (they end after 30 days anyway), sessions, logins under way, idempotency records, and the
-deployment's signing key.
+Left out: test runs (they end after 30 days anyway), sessions, logins under way, invitations that nobody has accepted,
+idempotency records, and the deployment's signing key.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def exists(organization_id: str) -> bool:
 def people(organization_id: str) -> Iterator[Item]:
     """The items of the persons who are members."""
     for member in _query("identity", "pk", dynamo.text(keys.organization(organization_id), "pk")):
-        if dynamo.text(member, "sk").startswith("member#") and member["kind"] == "user":
+        if dynamo.text(member, "sk").startswith("member#usr_"):
             person = _get("identity", keys.user(dynamo.text(member, "principal_id")))
             if person is not None:
                 yield person
@@ -132,6 +132,8 @@ def _organization(organization_id: str) -> Iterator[Record]:
         sort_key = str(item["sk"])
         if sort_key == "organization":
             own = item
+            continue
+        if sort_key.startswith("member#inv_"):
             continue
         if sort_key.startswith("token#"):
             token = _get("identity", keys.token(dynamo.text(item, "value_hash")))

@@ -33,9 +33,15 @@ class Limit:
 
 SIGN_IN_OF_ADDRESS_AND_ACCOUNT: Final = Limit("sign-in", 5, 900)
 SIGN_IN_FROM_ADDRESS: Final = Limit("sign-in-from", 50, 900)
-RESET_OF_ACCOUNT: Final = Limit("reset", 5, 900)
-CODE_OF_ACCOUNT: Final = Limit("reset-code", 5, 900)
+# From all addresses together, for browsers in which the account has never been signed in.
+SIGN_IN_OF_ACCOUNT: Final = Limit("sign-in-of", 10, 900)
+SIGN_IN_OF_KNOWN_BROWSER: Final = Limit("sign-in-known", 5, 900)
+# Cognito itself refuses an account more than five in an hour, for an hour.
+RESET_MAIL_OF_ACCOUNT: Final = Limit("reset-mail", 1, 900)
+CODE_OF_RESET: Final = Limit("reset-code", 5, 3_600)
+NEW_PASSWORD_OF_ACCOUNT: Final = Limit("new-password", 5, 900)
 INVITATION_OF_ACCOUNT: Final = Limit("invitation", 5, 900)
+MAIL_OF_ACCOUNT: Final = Limit("invitation-mail", 5, 900)
 USER_CODE_OF_SESSION: Final = Limit("user-code", 10, 300)
 LOGIN_FROM_ADDRESS: Final = Limit("login-from", 60, 300)
 

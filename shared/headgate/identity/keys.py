@@ -50,6 +50,11 @@ def membership(user_id: str, organization_id: str) -> Key:
     return {"pk": f"user#{user_id}", "sk": f"member#{organization_id}"}
 
 
+def invitation(address: str, organization_id: str) -> Key:
+    """Names an invitation by the address that it is for; the invitation itself stands among the members."""
+    return {"pk": f"email#{address}", "sk": f"invitation#{organization_id}"}
+
+
 def session(value_hash: str) -> Key:
     return {"pk": f"session#{value_hash}", "sk": "session"}
 

@@ -123,27 +123,34 @@ def put_user(user: User) -> bool:
 def member(organization_id: str, principal_id: str) -> Member | None:
     """One read."""
     item = table.get(keys.member(organization_id, principal_id))
-    return _member(organization_id, item) if item else None
+    return _member(organization_id, item) if item and not table.expired(item, clock.now()) else None
 
 
 def members(organization_id: str, limit: int, after: str | None) -> Slice[Member]:
-    """Service accounts first, then people, each in the order of their making; one query."""
+    """Invitations that stand first, then service accounts and people in the order of their making; one query."""
     part = table.query(dynamo.text(keys.organization(organization_id), "pk"), "member#", limit, after)
-    return Slice([_member(organization_id, item) for item in part.entries], part.position)
+    at = clock.now()
+    return Slice(
+        [_member(organization_id, item) for item in part.entries if not table.expired(item, at)], part.position
+    )
 
 
 def add_user(added: Member, *more: TransactWriteItemTypeDef) -> None:
     """Make a person a member; one transaction. Raises AlreadyMember, LostRace."""
-    organization = _count_admins(added.organization_id, 1) if added.role == "admin" else None
-    exists = organization or must_exist(keys.organization(added.organization_id))
     try:
-        transact(*_put_user_member(added), exists, *more)
+        transact(*added_writes(added), *more)
     except ClientError as error:
         if dynamo.cancellation_codes(error)[:1] == ["ConditionalCheckFailed"]:
             raise AlreadyMember from error
         if dynamo.lost_a_race(error):
             raise LostRace from error
         raise
+
+
+def added_writes(added: Member) -> list[TransactWriteItemTypeDef]:
+    """The writes that make a person a member of an organization that exists; the first fails for who is one."""
+    organization = _count_admins(added.organization_id, 1) if added.role == "admin" else None
+    return [*_put_user_member(added), organization or must_exist(keys.organization(added.organization_id))]
 
 
 def add_service_account(added: Member, *more: TransactWriteItemTypeDef) -> None:

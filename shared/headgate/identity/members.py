@@ -6,7 +6,7 @@ import contextlib
 
 from headgate import clock, errors
 from headgate.audit import service as audit
-from headgate.identity import attempts, member_store, people, store, table
+from headgate.identity import invitations, member_store, people, store, table
 from headgate.identity.model import (
     AlreadyMember,
     Caller,
@@ -56,42 +56,11 @@ def create_organization(caller: Caller, name: str) -> Membership:
     return Membership(organization.id, name, "admin")
 
 
-def invite(caller: Caller, email: str, role: Role, url: str) -> Member:
-    """Make the person with that address a member, with a mail to whoever never had an account.
-
-    An invited person who has not come yet gets the mail again. Raises AdminRequired, Invalid for what is no address,
-    AlreadyMember, TooManyAttempts where the address was invited often just now: it gets no more mails by us than that.
-    """
-    caller.require_admin()
-    address = people.address(email)
-    attempts.take(attempts.INVITATION_OF_ACCOUNT, address, clock.now())
-    user, has_password = people.find_or_create(address, url)
-    member = Member(
-        organization_id=caller.organization_id,
-        principal=Principal("user", user.id, user.email),
-        role=role,
-        status="active" if has_password else "invited",
-        created_at=clock.now(),
-    )
-    entry = audit.entry(caller, "member.invited", user.id, email=user.email, role=role)
-    for _ in range(_TRIES):
-        try:
-            member_store.add_user(member, entry)
-        except member_store.LostRace:
-            continue
-        except AlreadyMember:
-            known = member_store.member(caller.organization_id, user.id)
-            if known is None or known.status != "invited":
-                raise
-            people.send_invitation_again(user, url)
-            return known
-        return member
-    raise errors.Contention("Too many changes at once; nothing was saved, try again shortly")
-
-
 def change_role(caller: Caller, principal_id: str, role: Role) -> Member:
     """Raises AdminRequired, MemberNotFound, ServiceAccountsAreContributors, LastAdmin."""
     caller.require_admin()
+    if is_id("inv", principal_id):
+        return invitations.change_role(caller, principal_id, role)
     for _ in range(_TRIES):
         before = _member(caller, principal_id)
         if before.principal.kind == "service_account":
@@ -107,24 +76,27 @@ def change_role(caller: Caller, principal_id: str, role: Role) -> Member:
 
 
 def remove(caller: Caller, principal_id: str) -> None:
-    """A person's sessions stop here at once; of a service account, the tokens too, and it stays to be added again.
+    """A person's sessions stop here at once; of a service account, the tokens too, and it stays to be added again. An
+    invitation is withdrawn.
 
     Raises AdminRequired, MemberNotFound, LastAdmin.
     """
     caller.require_admin()
+    if is_id("inv", principal_id):
+        return invitations.withdraw(caller, principal_id)
     for _ in range(_TRIES):
         before = _member(caller, principal_id)
         entry = audit.entry(caller, "member.removed", principal_id, name=before.principal.name)
         if before.principal.kind == "service_account":
             account, revision = store.service_account(caller.organization_id, principal_id)
             if store.end_membership(account, revision, entry):
-                return
+                return None
             continue
         try:
             member_store.remove_user(before, entry)
         except member_store.LostRace:
             continue
-        return
+        return None
     raise errors.Contention("Too many changes at once; nothing was saved, try again shortly")
 
 
@@ -152,7 +124,7 @@ def add_service_account(caller: Caller, service_account_id: str) -> Member:
 
 def add_first_admin(organization_id: str, email: str) -> None:
     """For whoever starts a service on their own machine and has to begin somewhere."""
-    user, _ = people.find_or_create(people.address(email), "")
+    user = people.find_or_create(people.address(email), "")
     principal = Principal("user", user.id, user.email)
     with contextlib.suppress(AlreadyMember):
         member_store.add_user(Member(organization_id, principal, "admin", "active", clock.now()))

@@ -103,13 +103,33 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Somebody of an organization. A user is `invited` until the first sign-in."""
+    """Somebody of an organization. Who is `invited` may do nothing in it before they have accepted."""
 
     organization_id: str
     principal: Principal
     role: Role
     status: MemberStatus
     created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """An organization's offer to whoever has the address. It tells nothing of whether somebody has it here."""
+
+    id: str
+    organization_id: str
+    organization_name: str
+    email: str
+    role: Role
+    invited_by: str
+    created_at: datetime
+    expires_at: datetime
+
+    @property
+    def as_member(self) -> Member:
+        """How it stands among the members."""
+        principal = Principal("user", self.id, self.email)
+        return Member(self.organization_id, principal, self.role, "invited", self.created_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +235,24 @@ class MemberNotFound(errors.NotFound):
 
     def __init__(self) -> None:
         super().__init__("No such member")
+
+
+class InvitationNotFound(errors.NotFound):
+    """Never made, for another address, expired, withdrawn or answered; which of them is not told."""
+
+    code = "invitation_not_found"
+
+    def __init__(self) -> None:
+        super().__init__("There is no such invitation for you: it has expired, was withdrawn, or was answered already")
+
+
+class BrowserRequired(errors.Forbidden):
+    """A command line, which acts in one organization, at what concerns others."""
+
+    code = "browser_required"
+
+    def __init__(self) -> None:
+        super().__init__("A session of the command line cannot do this; sign in with a browser")
 
 
 class LastAdmin(errors.Conflict):

@@ -102,17 +102,19 @@ def replace_temporary(email: str, challenge: str, password: str) -> None:
         raise _refusal(error, (*_REFUSED, "CodeMismatchException"), WrongPassword()) from error
 
 
-def send_code(email: str, url: str) -> None:
-    """Mail a code for a new password, if the address has an account; nothing tells whether. Raises Busy."""
+def send_code(email: str, url: str, link: str) -> None:
+    """Mail a code for a new password, and the `link` to enter it at, if the address has an account; nothing tells
+    whether. An account that the pool sends no more codes for now keeps the last one. Raises Busy.
+    """
     try:
         aws.cognito().forgot_password(
-            ClientId=settings().user_pool_client_id, Username=email, ClientMetadata={"url": url}
+            ClientId=settings().user_pool_client_id, Username=email, ClientMetadata={"url": url, "link": link}
         )
     except ParamValidationError:
         # boto3 itself refuses what is empty; that is no fault of the pool's, which alarms are counted for.
         return
     except ClientError as error:
-        if error.response["Error"]["Code"] not in _REFUSED:
+        if error.response["Error"]["Code"] not in (*_REFUSED, "LimitExceededException"):
             raise _refusal(error, (), WrongPassword()) from error
 
 
@@ -138,7 +140,7 @@ def was_asked_twice(refusal: errors.HeadgateError) -> bool:
 def create(email: str, url: str) -> bool:
     """Make an account, and mail a temporary password with `url` to sign in at. False if there was one.
 
-    Raises Invalid for an address that the user pool does not take.
+    Raises Invalid for an address that the user pool does not take, Busy.
     """
     try:
         aws.cognito().admin_create_user(
@@ -154,19 +156,22 @@ def create(email: str, url: str) -> bool:
                 return False
             case "InvalidParameterException":
                 raise NoAddress from error
-        raise
+        raise _not_mailed(error) from error
     return True
 
 
 def send_temporary_again(email: str, url: str) -> None:
-    """Mail another temporary password."""
-    aws.cognito().admin_create_user(
-        UserPoolId=settings().user_pool_id,
-        Username=email,
-        MessageAction="RESEND",
-        DesiredDeliveryMediums=["EMAIL"],
-        ClientMetadata={"url": url},
-    )
+    """Mail another temporary password. Raises Busy."""
+    try:
+        aws.cognito().admin_create_user(
+            UserPoolId=settings().user_pool_id,
+            Username=email,
+            MessageAction="RESEND",
+            DesiredDeliveryMediums=["EMAIL"],
+            ClientMetadata={"url": url},
+        )
+    except ClientError as error:
+        raise _not_mailed(error) from error
 
 
 def is_temporary(email: str) -> bool:
@@ -212,6 +217,11 @@ def decode(text: str) -> bytes:
 def _require_good(password: str) -> None:
     if not SHORTEST <= len(password) <= LONGEST:
         raise WeakPassword
+
+
+def _not_mailed(error: ClientError) -> Exception:
+    """What to raise where no mail went out; the pool's mails are counted by the day."""
+    return Busy() if error.response["Error"]["Code"] in (*_BUSY, "CodeDeliveryFailureException") else error
 
 
 def _refusal(error: ClientError, expected: tuple[str, ...], answer: errors.HeadgateError) -> Exception:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from datetime import datetime
 from typing import Final
+from urllib.parse import urlencode
 
 from headgate import clock, errors
-from headgate.identity import attempts, member_store, passwords, service, sessions, unanswered
+from headgate.http.log import logger
+from headgate.identity import attempts, member_store, passwords, proofs, service, sessions, unanswered
 from headgate.identity.model import Caller, NotAuthenticated, Organization, Session, User
 from headgate.ids import new_id
 
-_ADDRESS: Final = re.compile(r"[^@\s<>\"']{1,64}@[^@\s<>\"']+\.[^@\s<>\"'.]+")
+# Cognito puts an address into a mail as it is: nothing that opens a tag or ends an attribute, no control characters.
+_ADDRESS: Final = re.compile(r"[^@\s<>\"'\x00-\x1f\x7f]{1,64}@[^@\s<>\"'\x00-\x1f\x7f]+\.[^@\s<>\"'\x00-\x1f\x7f.]+")
 _LONGEST_ADDRESS: Final = 254
 _CHALLENGE: Final = "new-password"
 
@@ -34,19 +37,29 @@ def address(text: str) -> str:
     return found
 
 
-def sign_in(email: str, password: str, client: str, at: datetime) -> tuple[Session, str]:
-    """A session for a browser, with its value. `client` is the network address of who asks.
+def sign_in(email: str, password: str, client: str, at: datetime, browser: str = "") -> tuple[Session, str]:
+    """A session for a browser, with its value. `client` is the network address of who asks, `browser` a proof that the
+    account was signed in there before: its tries count apart from those of strangers.
 
     The steps are the same whether the address has an account or not. Raises TooManyAttempts, WrongPassword,
     NewPasswordNeeded, Busy.
     """
-    known = email.strip().lower()[:_LONGEST_ADDRESS]
+    known = _known(email)
     pair = f"{known} {client}"
-    attempts.take(attempts.SIGN_IN_OF_ADDRESS_AND_ACCOUNT, pair, at)
-    attempts.take(attempts.SIGN_IN_FROM_ADDRESS, client, at)
+    name = proofs.known_browser(browser, known)
+    if name is not None:
+        attempts.take(attempts.SIGN_IN_OF_KNOWN_BROWSER, name, at)
+    else:
+        attempts.take(attempts.SIGN_IN_OF_ADDRESS_AND_ACCOUNT, pair, at)
+        attempts.take(attempts.SIGN_IN_FROM_ADDRESS, client, at)
+        attempts.take(attempts.SIGN_IN_OF_ACCOUNT, known, at)
     challenge = passwords.check(known, password)
-    attempts.forget(attempts.SIGN_IN_OF_ADDRESS_AND_ACCOUNT, pair)
-    attempts.give_back(attempts.SIGN_IN_FROM_ADDRESS, client)
+    if name is not None:
+        attempts.forget(attempts.SIGN_IN_OF_KNOWN_BROWSER, name)
+    else:
+        attempts.forget(attempts.SIGN_IN_OF_ADDRESS_AND_ACCOUNT, pair)
+        attempts.give_back(attempts.SIGN_IN_FROM_ADDRESS, client)
+        attempts.give_back(attempts.SIGN_IN_OF_ACCOUNT, known)
     if challenge is not None:
         packed = passwords.pack(known, challenge)
         raise NewPasswordNeeded(passwords.encode(service.sign(_CHALLENGE, packed) + packed))
@@ -70,28 +83,44 @@ def replace_temporary(challenge: str, password: str, at: datetime) -> tuple[Sess
         passwords.replace_temporary(email, of_pool, password)
     except passwords.WrongPassword:
         # With the challenge of an old page, this tells whether a password is right.
-        attempts.take(attempts.CODE_OF_ACCOUNT, email, at)
+        attempts.take(attempts.NEW_PASSWORD_OF_ACCOUNT, email, at)
         if not _is_set(email, password):
             raise
     return _begin(email, at)
 
 
 def forgot_password(email: str, client: str, url: str, at: datetime) -> None:
-    """Mail a code if the address has an account; the answer is the same if not. Raises TooManyAttempts, Busy."""
-    known = email.strip().lower()[:_LONGEST_ADDRESS]
-    attempts.take(attempts.RESET_OF_ACCOUNT, known, at)
+    """Mail a link and a code if the address has an account; the answer is the same if not.
+
+    Asking again soon sends no other mail and is not refused: the last one is good for an hour, whoever asked for it.
+    Raises TooManyAttempts for a network address that asks for many, Busy.
+    """
+    known = _known(email)
     attempts.take(attempts.LOGIN_FROM_ADDRESS, client, at)
-    passwords.send_code(known, url)
+    try:
+        attempts.take(attempts.RESET_MAIL_OF_ACCOUNT, known, at)
+    except attempts.TooManyAttempts:
+        return
+    link = urlencode({"email": known, "request": proofs.of_mail(known, at)})
+    try:
+        passwords.send_code(known, url, f"{url}/reset-password?{link}")
+    except Exception:
+        attempts.forget(attempts.RESET_MAIL_OF_ACCOUNT, known)
+        raise
 
 
-def reset_password(email: str, code: str, password: str, at: datetime) -> None:
-    """Set a new password with a mailed code. Every session of the person ends. Raises WrongCode, WeakPassword, Busy.
+def reset_password(email: str, request: str, code: str, password: str, at: datetime) -> str:
+    """Set a new password with a mailed code. Every session of the person ends. `request` is from the link of the mail:
+    without it nothing is tried, so that nobody else can use up the tries.
 
     A code is used up also where the pool's answer got lost, or what comes after it failed. Then the same again does the
     rest; without that, a wrong code with the right password is as wrong as any, and tells nothing of the password.
+    Returns a proof for the browser. Raises WrongCode, WeakPassword, TooManyAttempts, Busy.
     """
-    known, code = email.strip().lower()[:_LONGEST_ADDRESS], code.strip()
-    attempts.take(attempts.CODE_OF_ACCOUNT, known, at)
+    known, code = _known(email), code.strip()
+    if not proofs.is_of_mail(request, known, at):
+        raise passwords.WrongCode
+    attempts.take(attempts.CODE_OF_RESET, request, at)
     this = f"reset {known} {code}"
     again = unanswered.begin(this, at)
     try:
@@ -106,22 +135,42 @@ def reset_password(email: str, code: str, password: str, at: datetime) -> None:
     if user is not None:
         sessions.end_all(user)
     # The note stays until it expires: of a code that was right, and is used up.
+    return proofs.of_browser(known)
 
 
-def find_or_create(email: str, url: str) -> tuple[User, bool]:
-    """The person with that address, and whether they have chosen a password. Who is new gets a mail with `url`."""
-    created = passwords.create(email, url)
+def find_or_create(email: str, url: str) -> User:
+    """The person with that address. Who is new gets an account, and a mail with `url`."""
+    passwords.create(email, url)
+    return _find_or_put(email)
+
+
+def mail_account(email: str, url: str) -> User | None:
+    """The person with that address. Who has not chosen a password yet gets a mail with `url` and a temporary one.
+
+    None where the address got so many just now that it gets no other, and nobody has it.
+    """
+    try:
+        attempts.take(attempts.MAIL_OF_ACCOUNT, email, clock.now())
+    except attempts.TooManyAttempts:
+        # Of whichever organization: who invites learns nothing of what others did.
+        return member_store.user_by_email(email)
+    try:
+        if not passwords.create(email, url) and passwords.is_temporary(email):
+            passwords.send_temporary_again(email, url)
+    except passwords.Busy as error:
+        # Only for an address without a password could that be told.
+        logger.error("invitation_not_mailed", reason=str(error.__cause__))
+    return _find_or_put(email)
+
+
+def _find_or_put(email: str) -> User:
     while True:
         user = member_store.user_by_email(email)
         if user is not None:
-            return user, not created and not passwords.is_temporary(email)
+            return user
         user = User(new_id("usr"), email, clock.now())
         if member_store.put_user(user):
-            return user, not created and not passwords.is_temporary(email)
-
-
-def send_invitation_again(user: User, url: str) -> None:
-    passwords.send_temporary_again(user.email, url)
+            return user
 
 
 def user_of(caller: Caller) -> User:
@@ -136,10 +185,15 @@ def begin_deployment(organization_name: str, email: str, url: str) -> Organizati
     """Make the first organization of a deployment, and invite its Admin by mail; None if there is one already."""
     if member_store.has_first_organization():
         return None
-    user, _ = find_or_create(address(email), url)
+    user = find_or_create(address(email), url)
     organization = Organization(new_id("org"), organization_name, clock.now())
     member_store.put_organization(organization, user, "invited", member_store.first_organization_made(organization.id))
     return organization
+
+
+def _known(email: str) -> str:
+    """What was typed as an address, as it is looked up."""
+    return email.strip().lower()[:_LONGEST_ADDRESS]
 
 
 def _is_set(email: str, password: str) -> bool:

@@ -95,6 +95,11 @@ def put_new(item: Item) -> TransactWriteItemTypeDef:
     }
 
 
+def put_over(item: Item) -> TransactWriteItemTypeDef:
+    """A put, whatever was there."""
+    return {"Put": {"TableName": settings().identity_table, "Item": dynamo.marshal(item)}}
+
+
 def update(key: Key, change: str, condition: str, values: Item) -> TransactWriteItemTypeDef:
     """An update on a condition; `#role`, `#status` and `#name` stand for what DynamoDB reserves without the sign."""
     made: UpdateTypeDef = {
