@@ -48,11 +48,11 @@ IDENTITY: Final[Mapping[str, Rights]] = {
     "ApplicationFunction": {
         "GetItem": f"{_PEOPLE} signing_key",
         **MEMBER,
-        "Query": "organization# user# audit#",
-        "ConditionCheckItem": "organization# token# user# session# login# audit#",
+        "Query": "organization# user# email# audit#",
+        "ConditionCheckItem": "organization# token# user# email# session# login# audit#",
         "PutItem": f"{_PEOPLE} audit# unanswered# signing_key",
-        "UpdateItem": "organization# token# user# login# user_code# rate# attempts#",
-        "DeleteItem": "organization# token# user# session# login# user_code# attempts# unanswered#",
+        "UpdateItem": "organization# token# user# email# login# user_code# rate# attempts#",
+        "DeleteItem": "organization# token# user# email# session# login# user_code# attempts# unanswered#",
     },
     "FirstOrganizationFunction": {
         "GetItem": "first_organization email# user#",

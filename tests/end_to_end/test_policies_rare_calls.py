@@ -25,7 +25,7 @@ from checker.app import handler
 from headgate import aws, checker, clock, engine
 from headgate.checker import Asker
 from headgate.flows import publish
-from headgate.identity import keys, member_store, sessions
+from headgate.identity import keys, member_store, proofs, sessions
 from headgate.identity import service as identity
 from headgate.identity.model import Member, Principal, User
 from headgate.ids import new_id
@@ -198,6 +198,7 @@ def test_a_token_that_is_renewed_without_grace_ends(people: People) -> None:
 def test_a_wrong_code_for_a_new_password_is_noted_and_forgotten(people: People) -> None:
     user_pool.add_account("forgetful@example.com", "four words in a row")
     form = {"csrf": identity.sign("csrf", b"v" * 43).hex(), "email": "forgetful@example.com", "code": "123456"}
+    form["request"] = proofs.of_mail("forgetful@example.com", clock.now())
 
     answer = people.ann.post(
         "/reset-password",
@@ -303,6 +304,28 @@ def test_a_step_that_fails_before_there_are_files_ends_the_run(people: People, a
         run_steps.app.handler({"step": "fail", "run_id": run_id, "stage": "collect", "error": failed}, None)
 
     assert people.ann.get(f"{API}/testing/runs/{run_id}").json()["status"] == "Error"
+
+
+def test_invitations_are_accepted_declined_and_withdrawn(people: People) -> None:
+    user = User(new_id("usr"), f"{new_id('usr')}@example.com", clock.now())
+    assert member_store.put_user(user)
+    _, value = sessions.begin(user, "browser", clock.now())
+    hers = {"Authorization": f"Bearer {value}"}
+    path = f"/api/v1/app/invitations/{people.ada.get(f'{API}/identity').json()['organization_id']}"
+
+    def invited(role: str) -> str:
+        answer = people.ada.post("/api/v1/app/members", json={"email": user.email, "role": role})
+        assert answer.status_code == 201, answer.text
+        return str(answer.json()["id"])
+
+    changed = people.ada.patch(f"/api/v1/app/members/{invited('contributor')}", json={"role": "admin"})
+    assert changed.status_code == 200, changed.text
+    assert people.ann.delete(path, headers=hers).status_code == 204
+    assert people.ada.delete(f"/api/v1/app/members/{invited('contributor')}").status_code == 204
+    for role in ("admin", "contributor"):
+        invited(role)
+        assert people.ann.post(f"{path}/accept", headers=hers).status_code == 200
+        assert people.ada.delete(f"/api/v1/app/members/{user.id}").status_code == 204
 
 
 def test_somebody_with_an_account_is_invited_to_another_organization(people: People) -> None:
