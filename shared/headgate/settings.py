@@ -20,6 +20,7 @@ class Settings:
     collectors_dir: str
     checker_function: str
     state_machine_arn: str
+    test_runs: bool
     fleet_limit: int
     fleet_endpoint: str
     supervisor_image: str
@@ -48,6 +49,7 @@ def settings() -> Settings:
         collectors_dir=env("HEADGATE_COLLECTORS_DIR", "/opt/collectors"),
         checker_function=env("HEADGATE_CHECKER_FUNCTION", ""),
         state_machine_arn=env("HEADGATE_STATE_MACHINE_ARN", ""),
+        test_runs=env("HEADGATE_TEST_RUNS", "yes") != "no",
         fleet_limit=_whole_number("HEADGATE_FLEET_LIMIT", default=25, least=0),
         fleet_endpoint=env("HEADGATE_FLEET_ENDPOINT", ""),
         supervisor_image=env("HEADGATE_SUPERVISOR_IMAGE", ""),

@@ -407,3 +407,42 @@ def test_the_runners_zone_may_be_chosen(
     assert bool(re.fullmatch(pattern, zone)) == taken
     assert (condition, chosen) == ("HasRunnerZone", {"Ref": "RunnerZone"})
     assert first == {"Fn::Select": [0, {"Fn::GetAZs": ""}]}
+
+
+def _unguarded(value: Any, condition: str) -> set[str]:
+    """The resources that are referred to wherever the condition does not guard it."""
+    if isinstance(value, list):
+        return set().union(*(_unguarded(one, condition) for one in value))
+    if not isinstance(value, dict):
+        return set()
+    match value:
+        case {"Fn::If": [name, _, otherwise]} if name == condition:
+            return _unguarded(otherwise, condition)
+        case {"Ref": str(name)}:
+            return {name}
+        case {"Fn::GetAtt": [str(name), *_]}:
+            return {name}
+        case {"Fn::Sub": text}:
+            words = text if isinstance(text, str) else text[0]
+            return set(re.findall(r"\$\{(\w+)", words)) | _unguarded(text, condition)
+    return set().union(*(_unguarded(one, condition) for one in value.values()))
+
+
+def test_without_test_runs_the_runners_network_is_left_out_and_nothing_refers_to_it(
+    document: dict[str, Any], resources: dict[str, Any]
+) -> None:
+    left_out = {name for name, one in resources.items() if one.get("Condition") == "RunsTests"}
+    kept = {name: one for name, one in resources.items() if name not in left_out}
+    outputs = document["Outputs"].values()
+
+    assert {name for name, one in resources.items() if one["Type"].startswith("AWS::EC2::")} == left_out
+    assert {name for name, one in kept.items() if _unguarded(one, "RunsTests") & left_out} == set()
+    assert not set().union(*(_unguarded(one, "RunsTests") for one in outputs)) & left_out
+
+
+def test_the_runner_has_a_subnet_in_each_of_two_zones(resources: dict[str, Any]) -> None:
+    zones = [resources[name]["Properties"]["AvailabilityZone"] for name in ("RunnerSubnet", "RunnerSecondSubnet")]
+    chosen = {"Ref": "RunnerZone"}, {"Ref": "RunnerSecondZone"}
+
+    assert [zone["Fn::If"][1] for zone in zones] == list(chosen)
+    assert zones[0]["Fn::If"][2] != zones[1]["Fn::If"][2]

@@ -419,6 +419,20 @@ def test_when_the_checker_cannot_be_asked_no_run_is_made(ann: Member, monkeypatc
     )
 
 
+def test_where_testing_is_not_set_up_no_run_is_made_and_all_else_is_there(
+    ann: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = queued(ann)
+    monkeypatch.setenv("HEADGATE_TEST_RUNS", "no")
+    settings.cache_clear()
+
+    response = ann.http.post(f"{API}/testing/runs", json=VALID)
+
+    assert (response.status_code, response.json()["code"]) == (503, "testing_not_set_up")
+    assert response.json()["detail"] == "Testing is not set up on this deployment; no test run was made"
+    assert get(ann, run).status_code == 200
+
+
 def test_when_no_execution_can_be_started_no_run_is_left(ann: Member, monkeypatch: pytest.MonkeyPatch) -> None:
     run = replace(queued(ann), id=new_id("run"))
     monkeypatch.setattr(aws, "stepfunctions", _Down)

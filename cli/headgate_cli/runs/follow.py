@@ -51,6 +51,7 @@ def show(run: Entity, tested: str = "") -> None:
         f"{one_line(text(run, 'id'))}  {click.style(status, fg=_colour(status), bold=True)}  {of}{pipeline}  "
         f"{number(run, 'duration_seconds')} s on collector {one_line(text(run, 'collector_version'))}"
     )
+    _records(run)
     for result in entities(run, "validation_results"):
         mark = click.style("pass", fg="green") if result.get("passed") else click.style("FAIL", fg="red", bold=True)
         counted = f"{number(result, 'matched')} of {number(result, 'total')} {one_line(text(result, 'context'))}"
@@ -61,6 +62,22 @@ def show(run: Entity, tested: str = "") -> None:
         say(f"test run errored:\n{block(optional(run, 'stderr'))}")
     if status in ("Fail", "Error"):
         raise Ended(FAILED)
+
+
+def _records(run: Entity) -> None:
+    """What went in and came out, by signal, once the collector has run."""
+    records = run.get("records")
+    if not isinstance(records, dict):
+        return
+    given, came = ({**records[way]} if isinstance(records.get(way), dict) else {} for way in ("in", "out"))
+    tell(f"  records in: {_counted(given)}; out: {_counted(came)}")
+    if came and not any(came.values()):
+        first, *_ = optional(run, "stderr").splitlines() or [""]
+        say(one_line(first.removeprefix("headgate: ")))
+
+
+def _counted(records: Entity) -> str:
+    return ", ".join(f"{number(records, signal)} {one_line(signal)}" for signal in sorted(records)) or "none"
 
 
 def _colour(status: str) -> str:

@@ -42,6 +42,17 @@ class TestingUnavailable(errors.Unavailable):
         super().__init__("The testing service is unavailable; no test run was made, try again shortly")
 
 
+class TestingNotSetUp(errors.Unavailable):
+    """This deployment has no test runner."""
+
+    __test__ = False
+    code = "testing_not_set_up"
+    no_fault = True
+
+    def __init__(self) -> None:
+        super().__init__("Testing is not set up on this deployment; no test run was made")
+
+
 @dataclass(frozen=True, slots=True)
 class StoredVersion:
     """A version to test."""
@@ -78,6 +89,8 @@ def start(caller: Caller, asked: Start) -> Run:
     Raises ConfigurationNotFound, VersionNotFound; UnknownDistribution, NoSavedRules and other kinds of Invalid for what
     cannot be run at all; SampleTooLarge; and Unavailable, when nothing was started and no run exists.
     """
+    if not settings().test_runs:
+        raise TestingNotSetUp
     if asked.collector_distribution not in (None, DISTRIBUTION):
         raise UnknownDistribution(str(asked.collector_distribution))
     if len(asked.sample.text.encode()) > MOST_SAMPLE_BYTES:
