@@ -45,6 +45,7 @@ def running_service(data: Path, **environment: str) -> Iterator[Service]:
         "HEADGATE_PORT": port,
         "HEADGATE_DATA": str(data),
         "HEADGATE_RATE_LIMIT_PER_MINUTE": "1000000",
+        "HEADGATE_CHECKS_UNDER_WAY": "1000",
         **environment,
     }
     command = [sys.executable, "-m", "headgate_local"]

@@ -23,6 +23,7 @@ from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import ConfigurationId, VersionNumber, entity_tags, true_or_false
 from headgate.http.problems import documented
 from headgate.http.routing import router as group
+from headgate.identity import checks
 from web import pages
 
 router = group("/configurations", "Configurations")
@@ -97,15 +98,16 @@ def patch_version(
     if_match: IfMatch = None,
 ) -> VersionDetail:
     """Edit a draft. With `validate=true`, nothing is saved unless the collector accepts the result."""
-    version = configurations.edit(
-        caller,
-        configuration_id,
-        n,
-        yaml=body.yaml,
-        collector_version=body.collector_version,
-        if_match=None if if_match is None else entity_tags(if_match),
-        validate=validate,
-    )
+    with checks.under_way(caller, asked=validate):
+        version = configurations.edit(
+            caller,
+            configuration_id,
+            n,
+            yaml=body.yaml,
+            collector_version=body.collector_version,
+            if_match=None if if_match is None else entity_tags(if_match),
+            validate=validate,
+        )
     response.headers["ETag"] = version.etag
     return VersionDetail.with_yaml(version)
 

@@ -35,6 +35,7 @@ from headgate.http.problems import documented
 from headgate.http.routing import application_router, record
 from headgate.http.routing import router as group
 from headgate.http.wire import ids_in_body
+from headgate.identity import checks
 from headgate.instances import service as instances
 from web import pages
 
@@ -102,7 +103,7 @@ def create_deployment(
     fleet_id: FleetId, body: CreateDeployment, caller: Writer, request: Request, response: Response
 ) -> DeploymentChanged:
     """Create a deployment group that runs a published version."""
-    with ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound):
+    with ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound), checks.under_way(caller):
         created = deployments.create(caller, fleet_id, **dict(body))
     response.headers["Location"] = f"/api/v1/public/fleets/{fleet_id}/deployments/{created.group.id}"
     record(request, created.told)
@@ -120,8 +121,13 @@ def patch_deployment(
     fleet_id: FleetId, deployment_id: DeploymentId, body: PatchDeployment, caller: Writer, request: Request
 ) -> DeploymentChanged:
     """Change a group. `configuration_id` alone assigns its newest published version, null clears the assignment."""
-    with ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound):
-        changed = deployments.change(caller, fleet_id, deployment_id, body.changes())
+    changes = body.changes()
+    assigns = not {"configuration_id", "version_number"}.isdisjoint(changes)
+    with (
+        ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound),
+        checks.under_way(caller, asked=assigns),
+    ):
+        changed = deployments.change(caller, fleet_id, deployment_id, changes)
     record(request, changed.told)
     return DeploymentChanged.of_change(changed)
 

@@ -10,6 +10,7 @@ from headgate.http.parameters import ConfigurationId, RunId, VersionNumber
 from headgate.http.routing import application_router
 from headgate.http.routing import router as group
 from headgate.http.wire import ids_in_body
+from headgate.identity import checks
 from headgate.rules import service as rules
 from headgate.runs import service as runs
 from testing import rule_pages
@@ -26,9 +27,11 @@ by_hand = application_router()
 def start_run(body: StartRun, caller: Writer, response: Response) -> RunOut:
     """Start a test run: the sample through one pipeline of a real collector, and rules on what it puts out.
 
-    The run is `Queued`; one that the testing service refuses is `Error` at once, its `stderr` saying why.
+    The run is `Queued`; one that the testing service refuses is `Error` at once, its `stderr` saying why. So many runs
+    of an organization are under way at once; more wait as `Queued`, in order, and with too many waiting a start is 429
+    `too_many_runs_waiting`. A text that would take the collector too long is 422 `yaml_too_costly`.
     """
-    with ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound):
+    with ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound), checks.under_way(caller):
         run = runs.start(caller, body.as_start())
     response.headers["Location"] = f"/api/v1/public/testing/runs/{run.id}"
     return RunOut.of(run)
@@ -64,9 +67,9 @@ def put_validation_pipeline(
     configuration_id: ConfigurationId, n: VersionNumber, pipeline: str, body: SaveRules, caller: Writer
 ) -> RuleSetOut:
     """Save a pipeline's rules: those saved through the API are replaced, those added by hand are kept."""
-    return RuleSetOut.of(
-        rules.save(caller, configuration_id, n, pipeline, body.signal_type, body.as_rules(), body.name)
-    )
+    with checks.under_way(caller):
+        saved = rules.save(caller, configuration_id, n, pipeline, body.signal_type, body.as_rules(), body.name)
+    return RuleSetOut.of(saved)
 
 
 @by_hand.put("/configurations/{configuration_id}/versions/{n}/validation-pipelines/{pipeline:path}")
@@ -74,9 +77,11 @@ def put_rules_by_hand(
     configuration_id: ConfigurationId, n: VersionNumber, pipeline: str, body: SaveRulesByHand, caller: SessionMember
 ) -> RuleSetOut:
     """Save a pipeline's rules by hand: those added by hand are replaced, those saved through the API are kept."""
-    return RuleSetOut.of(
-        rules.save(caller, configuration_id, n, pipeline, body.signal_type, body.as_rules(), body.name, api_owned=False)
-    )
+    with checks.under_way(caller):
+        saved = rules.save(
+            caller, configuration_id, n, pipeline, body.signal_type, body.as_rules(), body.name, api_owned=False
+        )
+    return RuleSetOut.of(saved)
 
 
 app = create_app("Headgate testing", [router, rules_router, by_hand, rule_pages.router])

@@ -11,6 +11,7 @@ from headgate.configurations.model import Configuration, Version
 from headgate.configurations.pipelines import pipelines
 from headgate.http.parameters import ConfigurationId, VersionNumber
 from headgate.http.problems import status_of
+from headgate.identity import checks
 from headgate.identity.model import Caller
 from headgate.rules import by_hand
 from headgate.rules import service as rules
@@ -106,11 +107,12 @@ def change_rules(
     typed = RuleForm.of(form)
     try:
         rule = typed.rule(by_hand.signal_of(pipeline))
-        if rule_id:
-            by_hand.edit(caller, configuration_id, n, pipeline, rule_id, rule)
-        else:
-            by_hand.add(caller, configuration_id, n, pipeline, rule)
-    except (errors.Invalid, errors.Conflict, errors.Unavailable) as error:
+        with checks.under_way(caller):
+            if rule_id:
+                by_hand.edit(caller, configuration_id, n, pipeline, rule_id, rule)
+            else:
+                by_hand.add(caller, configuration_id, n, pipeline, rule)
+    except (errors.Invalid, errors.Conflict, errors.Unavailable, errors.TooManyRequests) as error:
         configuration, version = configurations.snapshot(caller, configuration_id, n)
         saved = rules.saved_for(configuration_id, n, pipeline)
         return later(_rules_page(who, caller, configuration, version, pipeline, saved, typed, rule_id, error), error)

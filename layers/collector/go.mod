@@ -545,7 +545,7 @@ require (
 	github.com/elastic/go-docappender/v2 v2.11.3 // indirect
 	github.com/elastic/go-elasticsearch/v8 v8.19.0 // indirect
 	github.com/elastic/go-freelru v0.16.0 // indirect
-	github.com/elastic/go-grok v0.3.1 // indirect
+	github.com/elastic/go-grok v0.3.1
 	github.com/elastic/go-structform v0.0.12 // indirect
 	github.com/elastic/lunes v0.1.0 // indirect
 	github.com/emicklei/go-restful/v3 v3.12.2 // indirect

@@ -32,6 +32,9 @@ _SECONDS_IDLE: Final = 75
 # What a person may set in the environment; all else that template.yaml sets is not theirs to choose.
 _CHOICES: Final = (
     "HEADGATE_RATE_LIMIT_PER_MINUTE",
+    "HEADGATE_CHECKS_UNDER_WAY",
+    "HEADGATE_RUNS_UNDER_WAY",
+    "HEADGATE_RUNS_WAITING",
     "HEADGATE_FLEET_LIMIT",
     "HEADGATE_FLEET_HEARTBEAT_SECONDS",
     "HEADGATE_INSTANCE_LIMIT",

@@ -12,6 +12,7 @@ from headgate import checker
 from headgate.checker import Asker
 from headgate.errors import FieldError, Invalid, Unavailable
 from headgate.rules.model import Rule, Signal
+from headgate.validation.model import TOO_COSTLY, TooCostly
 
 _Answer = TypeVar("_Answer")
 # In all; each part has 8 s by the checker's own clock, and 10 s until it is killed.
@@ -113,13 +114,13 @@ class Judgement(BaseModel):
 def signals_of(yaml: str, pipeline: str, signal_type: Signal, *, asker: Asker) -> list[Signal]:
     """The signals in which that pipeline's output can be judged: its own, and those that its connectors turn it into.
 
-    Raises Unpreparable, RunRefused, Unavailable.
+    Raises Unpreparable, RunRefused, TooCostly, Unavailable.
     """
     return _prepare(yaml, pipeline, signal_type, None, asker).signals
 
 
 def prepare(yaml: str, pipeline: str, signal_type: Signal, sample: Sample, *, asker: Asker) -> Prepared:
-    """Make a run ready. Raises Unpreparable, RunRefused, Unavailable."""
+    """Make a run ready. Raises Unpreparable, RunRefused, TooCostly, Unavailable."""
     return _prepare(yaml, pipeline, signal_type, sample, asker)
 
 
@@ -194,6 +195,8 @@ def _ask(
     try:
         return answers.validate_python(checker.call(op, request, asker=asker, timeout=timeout))
     except checker.Refused as refused:
+        if refused.code == TOO_COSTLY and op != "evaluate":
+            raise TooCostly(refused.message) from refused
         raise SandboxFailed(f"The testing sandbox failed: {refused.message}") from refused
     except ValidationError as error:
         raise SandboxFailed("The testing sandbox gave no proper answer") from error

@@ -16,6 +16,9 @@ class Settings:
     identity_table: str
     bucket: str
     rate_limit_per_minute: int
+    checks_under_way: int
+    runs_under_way: int
+    runs_waiting: int
     collector_version: str
     collectors_dir: str
     checker_function: str
@@ -45,6 +48,9 @@ def settings() -> Settings:
         identity_table=env("HEADGATE_IDENTITY_TABLE", ""),
         bucket=env("HEADGATE_BUCKET", ""),
         rate_limit_per_minute=_whole_number("HEADGATE_RATE_LIMIT_PER_MINUTE", default=60, least=1),
+        checks_under_way=_whole_number("HEADGATE_CHECKS_UNDER_WAY", default=4, least=1),
+        runs_under_way=_whole_number("HEADGATE_RUNS_UNDER_WAY", default=10, least=1),
+        runs_waiting=_whole_number("HEADGATE_RUNS_WAITING", default=100, least=0),
         collector_version=env("HEADGATE_COLLECTOR_VERSION", "0.139.0"),
         collectors_dir=env("HEADGATE_COLLECTORS_DIR", "/opt/collectors"),
         checker_function=env("HEADGATE_CHECKER_FUNCTION", ""),

@@ -34,13 +34,13 @@ READS_LISTS: Final = {**COUNTS, "GetItem": "token# session# signing_key"}
 RECORDS: Final = {
     **READS_LISTS,
     "PutItem": "audit# idempotency# signing_key",
-    "UpdateItem": "rate# idempotency#",
+    "UpdateItem": "rate# checks# idempotency#",
     "DeleteItem": "idempotency#",
 }
 _PEOPLE: Final = "organization# token# user# email# session# login# user_code#"
 IDENTITY: Final[Mapping[str, Rights]] = {
     "IdentityFunction": COUNTS,
-    "ValidationFunction": COUNTS,
+    "ValidationFunction": {**COUNTS, "UpdateItem": "rate# checks#"},
     "FlowsFunction": {**READS_LISTS, "PutItem": "signing_key"},
     "ConfigurationsFunction": RECORDS,
     "FleetsFunction": RECORDS,
@@ -76,8 +76,8 @@ FLEETS: Final[Mapping[str, Rights]] = {
     "InstallFunction": {"GetItem": "organization# fleet#"},
 }
 RUNS: Final[Mapping[str, Rights]] = {
-    "TestingFunction": dict.fromkeys(("GetItem", "PutItem", "DeleteItem"), "run_"),
-    "RunStepsFunction": dict.fromkeys(("GetItem", "PutItem"), "run_"),
+    "TestingFunction": dict.fromkeys(("GetItem", "PutItem", "DeleteItem"), "run_ queue#"),
+    "RunStepsFunction": dict.fromkeys(("GetItem", "PutItem"), "run_ queue#"),
 }
 TABLES: Final = {"IdentityTable": IDENTITY, "FleetsTable": FLEETS, "RunsTable": RUNS}
 
@@ -105,7 +105,7 @@ def keys_of(module: object) -> set[str]:
 KEYS: Final = {
     "IdentityTable": keys_of(identity_keys),
     "FleetsTable": keys_of(fleet_keys),
-    "RunsTable": {"run_"},
+    "RunsTable": {"run_", "queue#"},
 }
 
 

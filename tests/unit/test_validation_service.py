@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from headgate import checker
+from headgate.checker import NoChecker, PlainVerdict, Refused
 from headgate.settings import settings
 from headgate.validation import service as validation
 from headgate.validation.model import CollectorVersionNotInstalled, NotChecked, TooCostly, YamlInvalid
@@ -48,6 +49,46 @@ def test_what_is_too_costly_is_refused_at_once_and_its_field_named() -> None:
         validation.validate("too_costly/fine", asker=ASKER)
 
     assert [(error.loc, error.message) for error in raised.value.errors] == [(("body", "yaml"), "on command")]
+
+
+@pytest.fixture
+def no_plain_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The plain command is not to be asked."""
+
+    def asked(*_: object, **__: object) -> PlainVerdict:
+        raise AssertionError("the plain command was asked")
+
+    monkeypatch.setattr(checker, "validate_plainly", asked)
+
+
+@pytest.mark.usefixtures("no_plain_command")
+def test_what_took_too_much_is_too_costly_and_the_next_question_is_answered() -> None:
+    for _ in range(3):
+        with pytest.raises(TooCostly, match="on command"):
+            validation.validate("exceeded/fine", asker=ASKER)
+    with pytest.raises(TooCostly, match="on command"):
+        validation.lint_yaml("too_costly/fine", asker=ASKER)
+
+
+@pytest.mark.usefixtures("no_plain_command")
+def test_the_plain_command_is_not_given_a_text_whose_price_is_too_high_or_unknown() -> None:
+    with pytest.raises(TooCostly, match="on command"):
+        validation.validate("crash-dear/fine", asker=ASKER)
+    with pytest.raises(NotChecked, match=r"; the YAML was not checked$"):
+        validation.validate("crash-unpriced/fine", asker=ASKER)
+
+
+@pytest.mark.usefixtures("no_plain_command")
+def test_an_official_release_is_not_given_one_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    def official(op: str, *_: object, **__: object) -> dict[str, object]:
+        if op == "validate":
+            raise NoChecker("This collector has no check command")
+        raise Refused("too_costly", "on command")
+
+    monkeypatch.setattr(checker, "call", official)
+
+    with pytest.raises(TooCostly, match="on command"):
+        validation.validate("fine", asker=ASKER)
 
 
 def test_a_version_that_is_not_installed_is_the_requests_fault_and_those_that_are_are_listed(tmp_path: Path) -> None:

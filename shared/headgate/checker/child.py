@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import cast
 
 from headgate.checker import messages
-from headgate.checker.errors import NoChecker, ProcessFailed, Refused
+from headgate.checker.errors import Exceeded, NoChecker, ProcessFailed, Refused
 from headgate.checker.limits import Limits
 from headgate.checker.messages import Malformed, Message
 from headgate.checker.spawn import MEANS, Confined, spawn
@@ -103,8 +103,8 @@ class Child:
     def ask(self, op: str, fields: Mapping[str, object], seconds: float) -> dict[str, object]:
         """The result of one operation.
 
-        Raises Refused when the process answers with an error of its own, and ProcessFailed when it does not answer in
-        time, dies, or answers what is no answer to this question.
+        Raises Refused when the process answers with an error of its own, Exceeded when it ended with that, and
+        ProcessFailed when it does not answer in time, dies, or answers what is no answer to this question.
         """
         deadline = time.monotonic() + seconds
         self._last_id += 1
@@ -119,6 +119,8 @@ class Child:
             if error.get("code") == "panicked":
                 # It caught the panic, but nobody knows which locks it left taken.
                 raise ProcessFailed("panicked")
+            if error.get("code") == "exceeded":
+                raise Exceeded("too_costly", str(error.get("message")))
             raise Refused(str(error.get("code")), str(error.get("message")))
         result = answer.get("result")
         if not isinstance(result, dict):

@@ -12,6 +12,10 @@ class Refused(Exception):
         self.message = message
 
 
+class Exceeded(Refused):
+    """The question took more than one may, and the process ended over it: `too_costly`, as if told before."""
+
+
 class ProcessFailed(Exception):
     """A collector's process crashed, hung, or said what makes no sense; the text says which."""
 

@@ -8,7 +8,15 @@ from pathlib import Path
 
 from headgate.checker.asker import Asker
 from headgate.checker.child import Child
-from headgate.checker.errors import CheckerBusy, CheckerFailed, CheckerNotStarted, NoChecker, ProcessFailed, Refused
+from headgate.checker.errors import (
+    CheckerBusy,
+    CheckerFailed,
+    CheckerNotStarted,
+    Exceeded,
+    NoChecker,
+    ProcessFailed,
+    Refused,
+)
 from headgate.checker.limits import Limits
 
 logger = logging.getLogger(__name__)
@@ -70,6 +78,10 @@ class Pool:
         child = self._take(asker.organization_id)
         try:
             result = child.ask(op, fields, seconds)
+        except Exceeded:
+            self._drop(child)
+            logger.warning("checker_exceeded op=%s pid=%d", op, child.pid)
+            raise
         except Refused:
             self._give_back(child)
             raise

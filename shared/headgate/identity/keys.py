@@ -31,6 +31,11 @@ def rate(credential_id: str, minute: int) -> Key:
     return {"pk": f"rate#{credential_id}", "sk": str(minute)}
 
 
+def checks(credential_id: str) -> Key:
+    """What of a credential's the collector is being asked just now."""
+    return {"pk": f"checks#{credential_id}", "sk": "checks"}
+
+
 def token_listings(service_account_id: str) -> str:
     """The beginning of the sort keys of a service account's tokens, in the organization's partition."""
     return f"token#{service_account_id}#"

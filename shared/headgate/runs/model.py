@@ -128,8 +128,12 @@ class Run:
         return mine or self.published or caller.is_admin
 
     def is_lost(self, at: datetime) -> bool:
-        """Whether it has been under way for longer than any run can be."""
-        return not self.is_final and at > self.created_at + LONGEST
+        """Whether it has been under way for longer than any run can be. One that waits for its turn is not."""
+        return self.status == "Running" and at > (self.started_at or self.created_at) + LONGEST
+
+    def has_waited(self, at: datetime) -> bool:
+        """Whether it is time to see if it still waits, or was lost on its way into the queue or out of it."""
+        return self.status == "Queued" and at > self.created_at + timedelta(minutes=1)
 
     def start(self, records_in: int, at: datetime) -> "Run":
         return replace(self, status="Running", records_in=records_in, started_at=at)

@@ -1,13 +1,12 @@
 """Starting test runs, and reading what came of them."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from headgate import aws, checker, clock, engine, errors, metrics
+from headgate import checker, clock, engine, errors, metrics
 from headgate.checker import Asker
 from headgate.configurations import service as configurations
 from headgate.configurations.model import DISTRIBUTION, UnknownDistribution
@@ -16,7 +15,7 @@ from headgate.identity.model import Caller
 from headgate.ids import new_id
 from headgate.rules import service as rule_sets
 from headgate.rules.model import Rule, Signal
-from headgate.runs import store
+from headgate.runs import store, turns
 from headgate.runs.model import (
     MOST_SAMPLE_BYTES,
     NoSavedRules,
@@ -87,7 +86,7 @@ def start(caller: Caller, asked: Start) -> Run:
     """Start a run, which is Queued then; one that is refused is kept as Error.
 
     Raises ConfigurationNotFound, VersionNotFound; UnknownDistribution, NoSavedRules and other kinds of Invalid for what
-    cannot be run at all; SampleTooLarge; and Unavailable, when nothing was started and no run exists.
+    cannot be run at all; SampleTooLarge; TooManyRuns; and Unavailable, when nothing was started and no run exists.
     """
     if not settings().test_runs:
         raise TestingNotSetUp
@@ -99,6 +98,7 @@ def start(caller: Caller, asked: Start) -> Run:
     source = _source(caller, asked)
     rules = _rules(asked)
     version = asked.collector_version or source.collector_version
+    turns.require_room(caller.organization_id)
     refusal: str | None = None
     signals: tuple[Signal, ...] = (asked.signal_type,)
     try:
@@ -140,12 +140,16 @@ def start(caller: Caller, asked: Start) -> Run:
 
 
 def get(caller: Caller, run_id: str) -> Run:
-    """A run; one read. One whose execution is gone is settled as Error on the way. Raises RunNotFound."""
+    """A run; one read. One that has waited long is seen to, and one that is lost settled as Error, on the way.
+
+    Raises RunNotFound.
+    """
     at = clock.now()
     found = store.run(run_id)
     if found is None or not found.visible_to(caller, at):
         raise RunNotFound
-    return settle_lost(found) if found.is_lost(at) else found
+    lost = found.is_lost(at) or (found.has_waited(at) and not turns.see_to(found))
+    return settle_lost(found) if lost else found
 
 
 def output(caller: Caller, run_id: str) -> str:
@@ -168,8 +172,10 @@ def settle_lost(lost: Run) -> Run:
     try:
         store.update(settled)
     except store.AlreadyFinal:
-        return store.run(lost.id) or settled
-    count_outcome(settled)
+        settled = store.run(lost.id) or settled
+    else:
+        count_outcome(settled)
+    turns.make_room(lost.organization_id, lost.id)
     return settled
 
 
@@ -185,9 +191,18 @@ def count_outcome(ended: Run) -> None:
 
 
 def settle_unfinished() -> int:
-    """End every unfinished run as Error; for the start of a service whose executions do not survive it."""
-    settled = [settle_lost(one) for one in store.unfinished()]
-    return len(settled)
+    """End every run as Error that had begun; for the start of a service whose executions do not survive it.
+
+    Those that waited for their turn begin instead, in their order.
+    """
+    unfinished = list(store.unfinished())
+    queues = {one: store.queue(one) for one in {run.organization_id for run in unfinished}}
+    begun = [one for one in unfinished if one.id not in queues[one.organization_id].waiting]
+    for one in begun:
+        settle_lost(one)
+    for organization_id in queues:
+        turns.make_room(organization_id)
+    return len(begun)
 
 
 def _require_finished(caller: Caller, run_id: str) -> Run:
@@ -226,18 +241,19 @@ def _not_installed(version: str, asker: Asker) -> str | None:
 def _launch(run: Run, yaml: str, sample: str) -> None:
     """Keep the run and its files, and start the execution named by it. Raises TestingUnavailable, nothing left behind.
 
-    Files first: the execution reads them. The run before the execution, which changes it.
+    Files first: the execution reads them. The run before its turn, which changes it. Raises TooManyRuns as well.
     """
     try:
         store.put_file(run.id, "configuration.yaml", yaml)
         store.put_file(run.id, "sample", sample)
         store.create(run)
-        aws.stepfunctions().start_execution(
-            stateMachineArn=settings().state_machine_arn, name=run.id, input=json.dumps({"run_id": run.id})
-        )
+        turns.enter(run)
     except (BotoCoreError, ClientError) as error:
         _forget(run)
         raise TestingUnavailable from error
+    except errors.HeadgateError:
+        _forget(run)
+        raise
 
 
 def _forget(run: Run) -> None:
@@ -245,5 +261,6 @@ def _forget(run: Run) -> None:
     try:
         store.delete(run.id)
         store.delete_files(run.id)
-    except (BotoCoreError, ClientError):
+        turns.make_room(run.organization_id, run.id)
+    except (BotoCoreError, ClientError, errors.Contention):
         return

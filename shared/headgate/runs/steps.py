@@ -13,7 +13,7 @@ from headgate import clock, engine, metrics, objects
 from headgate.checker import Asker
 from headgate.engine import Sample, Verdict
 from headgate.rules.model import Signal
-from headgate.runs import runner, service, store
+from headgate.runs import runner, service, store, turns
 from headgate.runs.model import RuleResult, Run, RunRule, Untrusted
 from headgate.runs.runner import Outcome
 
@@ -102,6 +102,7 @@ def record(run_id: str, evaluation: Evaluation) -> None:
         after = run.judge(results, evaluation.records, stderr, at)
     store.update(after)
     service.count_outcome(after)
+    turns.make_room(run.organization_id, run_id)
 
 
 def fail(run_id: str, stage: Stage, error: str, at_fault: str | None) -> None:
@@ -112,6 +113,7 @@ def fail(run_id: str, stage: Stage, error: str, at_fault: str | None) -> None:
     try:
         run = _unfinished(run_id)
     except RunGone:
+        _make_room_after(run_id)
         return
     reason = f"{_STAGES[stage]}: {at_fault or _reason(error)}"
     if stage == "prepare":
@@ -121,6 +123,7 @@ def fail(run_id: str, stage: Stage, error: str, at_fault: str | None) -> None:
     metrics.count("RunStepsFailed")
     store.update(after)
     service.count_outcome(after)
+    turns.make_room(run.organization_id, run_id)
 
 
 def settle(run_id: str) -> None:
@@ -128,7 +131,14 @@ def settle(run_id: str) -> None:
     try:
         service.settle_lost(_unfinished(run_id))
     except RunGone:
-        return
+        _make_room_after(run_id)
+
+
+def _make_room_after(run_id: str) -> None:
+    """For a run that ended, whose step may have failed between that and making room."""
+    run = store.run(run_id)
+    if run is not None:
+        turns.make_room(run.organization_id, run_id)
 
 
 def _asker(run: Run) -> Asker:

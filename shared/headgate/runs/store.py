@@ -13,9 +13,11 @@ from botocore.exceptions import ClientError
 from headgate import aws, clock, dynamo, objects, once
 from headgate.dynamo import Item, Value
 from headgate.identity.model import Principal, PrincipalKind
+from headgate.races import LostRace
 from headgate.rules.items import rule_attributes, rule_of
 from headgate.rules.model import Signal
 from headgate.runs.model import RuleResult, Run, RunRule, Status
+from headgate.runs.queue import Place, Queue
 from headgate.settings import settings
 
 if TYPE_CHECKING:
@@ -75,6 +77,51 @@ def unfinished() -> Iterator[Run]:
     ):
         for item in page["Items"]:
             yield _run(dynamo.unmarshal(item))
+
+
+def queue(organization_id: str) -> Queue:
+    """The organization's queue, empty where there is none; one read."""
+    answer = aws.dynamodb().get_item(
+        TableName=settings().runs_table, Key=dynamo.marshal(_queue_key(organization_id)), ConsistentRead=True
+    )
+    if "Item" not in answer:
+        return Queue(organization_id)
+    item = dynamo.unmarshal(answer["Item"])
+    places = cast("list[Mapping[str, Value]]", item["places"])
+    return Queue(
+        organization_id,
+        revision=dynamo.number(item, "revision"),
+        places=tuple(Place(dynamo.text(one, "run_id"), clock.parse(dynamo.text(one, "since"))) for one in places),
+        waiting=tuple(cast("list[str]", item["waiting"])),
+    )
+
+
+def save_queue(before: Queue, after: Queue) -> None:
+    """Replace the queue; one conditional write. Raises LostRace unless it is still the one before."""
+    try:
+        aws.dynamodb().put_item(
+            TableName=settings().runs_table,
+            Item=dynamo.marshal(
+                _queue_key(after.organization_id)
+                | {
+                    "revision": before.revision + 1,
+                    "places": [{"run_id": one.run_id, "since": clock.rfc3339(one.since)} for one in after.places],
+                    "waiting": list(after.waiting),
+                }
+            ),
+            ConditionExpression="attribute_not_exists(run_id) OR revision = :before"
+            if before.revision == 0
+            else "revision = :before",
+            ExpressionAttributeValues=dynamo.marshal({":before": before.revision}),
+        )
+    except ClientError as error:
+        if dynamo.condition_failed(error):
+            raise LostRace from error
+        raise
+
+
+def _queue_key(organization_id: str) -> Item:
+    return {"run_id": f"queue#{organization_id}"}
 
 
 def prefix(run_id: str) -> str:

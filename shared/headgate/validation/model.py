@@ -107,8 +107,12 @@ class NotChecked(Unavailable):
     code = "not_checked"
 
 
+TOO_COSTLY: Final = "too_costly"
+"""The checker's word for a text that it does not take on, or that took more than a text may."""
+
+
 class TooCostly(Invalid):
-    """The collector would take minutes over a text that nests so deep or has so many keys. It was not checked."""
+    """The collector would take too long over the text, or too much memory. It was not checked."""
 
     code = "yaml_too_costly"
 

@@ -13,6 +13,7 @@ from headgate.settings import settings
 from headgate.validation import plain
 from headgate.validation.model import (
     DISTRIBUTION,
+    TOO_COSTLY,
     CollectorVersionNotInstalled,
     Finding,
     LintResult,
@@ -23,7 +24,6 @@ from headgate.validation.model import (
     YamlInvalid,
 )
 
-_TOO_COSTLY: Final = "too_costly"
 ExpressionKind = Literal["conditions", "statements", "value_expressions"]
 
 
@@ -48,11 +48,13 @@ def validate(
             answer = checker.call("validate", {"yaml": yaml, "env": variables}, asker=asker, version=version)
             return _result(answer, version)
         except NoChecker:
+            _require_affordable(yaml, variables, asker)
             return _ask_plainly(yaml, version, variables, asker)
         except (CheckerFailed, Refused) as error:
-            if isinstance(error, Refused) and error.code == _TOO_COSTLY:
+            if isinstance(error, Refused) and error.code == TOO_COSTLY:
                 raise TooCostly(error.message) from error
             metrics.count("CheckerFallbacks")
+            _require_affordable(yaml, variables, asker)
             return _ask_plainly(yaml, version, variables, asker)
     except Unavailable as error:
         # The default collector has to be there; any other version is what somebody named.
@@ -71,7 +73,7 @@ def require_valid(yaml: str, version: str, *, asker: Asker) -> None:
 def lint_yaml(yaml: str, *, asker: Asker) -> LintResult:
     """Judge every OTTL expression of a whole configuration.
 
-    Raises NotLintable for text that is not YAML or has too many expressions, and NotChecked on an outage.
+    Raises NotLintable for text that is not YAML or has too many expressions, TooCostly, and NotChecked on an outage.
     """
     return _lint({"yaml": yaml}, asker)
 
@@ -80,6 +82,16 @@ def lint_expressions(context: str, expressions: Mapping[ExpressionKind, Sequence
     """Judge single expressions in one context. Raises NotLintable for an unknown one, and NotChecked on an outage."""
     lists: dict[str, object] = {kind: list(one_kind) for kind, one_kind in expressions.items()}
     return _lint({"context": context, **lists}, asker)
+
+
+def _require_affordable(yaml: str, variables: dict[str, str], asker: Asker) -> None:
+    """Raises TooCostly, and Unavailable where the price is not known: the plain command bounds nothing by itself."""
+    try:
+        checker.call("price", {"yaml": yaml, "env": variables}, asker=asker)
+    except Refused as refused:
+        if refused.code == TOO_COSTLY:
+            raise TooCostly(refused.message) from refused
+        raise CheckerFailed(f"The collector's checker could not price the text ({refused.code})") from refused
 
 
 def _ask_plainly(yaml: str, version: str, variables: dict[str, str], asker: Asker) -> ValidationResult:
@@ -121,7 +133,6 @@ def _result(answer: Mapping[str, object], version: str) -> ValidationResult:
 
 _UNLINTABLE: Final = {
     "yaml_syntax": "yaml",
-    _TOO_COSTLY: "yaml",
     "too_many_expressions": "yaml",
     "unknown_context": "context",
 }
@@ -133,6 +144,8 @@ def _lint(request: Mapping[str, object], asker: Asker) -> LintResult:
         answer = checker.call("lint", request, asker=asker)
         return _lint_results().validate_python(answer)
     except Refused as refused:
+        if refused.code == TOO_COSTLY:
+            raise TooCostly(refused.message) from refused
         if refused.code not in _UNLINTABLE:
             raise NotChecked(f"The linter failed ({refused.code}); nothing was checked") from refused
         place = FieldError(("body", _UNLINTABLE[refused.code]), refused.message)

@@ -20,6 +20,7 @@ import (
 
 type question struct {
 	ID       int64            `json:"id"`
+	Op       string           `json:"op"`
 	Do       string           `json:"do"`
 	YAML     string           `json:"yaml"`
 	Echo     any              `json:"echo"`
@@ -94,6 +95,13 @@ func check(channel *os.File) {
 		if what == "" {
 			what, _, _ = strings.Cut(asked.YAML, "/")
 		}
+		before, priced, _ := strings.Cut(what, "-")
+		if asked.Op == "price" && asked.Do == "" {
+			// Asked before the plain command is: `crash-dear` is refused then, `crash-unpriced` crashes again.
+			what = map[string]string{"dear": "too_costly", "unpriced": "crash"}[priced]
+		} else if priced == "dear" || priced == "unpriced" {
+			what = before
+		}
 		answer := map[string]any{"id": asked.ID, "rss_bytes": asked.RSSBytes, "calls": calls}
 		misbehave(what)
 		switch {
@@ -115,6 +123,10 @@ func check(channel *os.File) {
 		case what == "refused" || what == "panicked" || what == "too_costly":
 			answer["error"] = map[string]any{"code": what, "message": "on command"}
 			send(encoded(answer))
+		case what == "exceeded":
+			answer["error"] = map[string]any{"code": what, "message": "on command"}
+			send(encoded(answer))
+			os.Exit(3)
 		case what == "not_utf8":
 			send("{\"id\": 1, \"result\": {\"echo\": \"\xff\"}}\n")
 		case strings.HasPrefix(what, "half"):

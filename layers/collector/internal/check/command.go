@@ -15,6 +15,9 @@ import (
 // gcPercent is how far the heap grows before it is collected, in percent of what was in use (Go's own default is 100).
 const gcPercent = 200
 
+// memoryLimit is from where on garbage is collected whenever there is some, so that only what is held comes to more.
+const memoryLimit = maxMemory - 120<<20
+
 // NewCommand returns the command `check` of a collector with these settings.
 //
 // The factories are those of the settings, made with less.
@@ -55,6 +58,7 @@ func run(
 	}
 	// An answer waits for its share of the collection of garbage: less often is a sixth off, for 50 MB more.
 	debug.SetGCPercent(gcPercent)
+	debug.SetMemoryLimit(memoryLimit)
 	env := &operation.Environment{BuildInfo: settings.BuildInfo, Factories: factories}
 	if err := warmUp(ctx, env); err != nil {
 		return fmt.Errorf("warming up: %w", err)

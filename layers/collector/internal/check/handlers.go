@@ -17,6 +17,7 @@ import (
 var Handlers = map[string]operation.Handler{
 	"components": components.Handle,
 	"validate":   validate.Handle,
+	"price":      validate.HandlePrice,
 	"lint":       lint.Handle,
 	"prepare":    prepare.Handle,
 	"compile":    withoutCollector(rules.Handle),

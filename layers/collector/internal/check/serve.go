@@ -61,13 +61,32 @@ func Serve(
 		case err != nil:
 			return fmt.Errorf("reading a request: %w", err)
 		default:
+			watched := watch(func(failure *operation.Error) {
+				_ = writeLine(channel, answer{ID: idOf(line), Error: failure, RSSBytes: residentBytes(), Calls: calls})
+				os.Exit(exceededStatus)
+			})
 			reply.ID, reply.Result, reply.Error = respond(ctx, env, handlers, line)
+			watched.end()
+			if !watched.mayAnswer() {
+				select {} // the process ends
+			}
 		}
 		reply.RSSBytes = residentBytes()
 		if err := writeLine(channel, reply); err != nil {
 			return fmt.Errorf("writing an answer: %w", err)
 		}
 	}
+}
+
+// exceededStatus is that of a process that ended over a question.
+const exceededStatus = 3
+
+func idOf(line []byte) *int64 {
+	var asked question
+	if json.Unmarshal(line, &asked) != nil {
+		return nil
+	}
+	return &asked.ID
 }
 
 func respond(

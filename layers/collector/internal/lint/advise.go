@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/headgate/headgate/layers/collector/internal/pricing"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/filterprocessor"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/transformprocessor"
 )
@@ -34,18 +35,18 @@ func (j *judge) advise(s speaker, e *expression) {
 		e.note = append(e.note, fmt.Sprintf("did you mean `%s`?", instead))
 		return
 	}
-	var wrong named
-	for _, name := range names(tokenize(e.resolved)) {
-		if name.start == offset {
+	var wrong pricing.Name
+	for _, name := range pricing.Names(pricing.Tokenize(e.resolved)) {
+		if name.Start == offset {
 			wrong = name
 		}
 	}
-	if wrong.text == "" {
+	if wrong.Text == "" {
 		j.adviseOnCase(s, e)
 		return
 	}
-	for _, candidate := range nearest(wrong.text, vocabulary(wrong.called), maxSuggestions) {
-		if err := j.instead(s, e, wrong, candidate); err == nil || offendingIn(e, wrong, candidate, err) > wrong.end {
+	for _, candidate := range nearest(wrong.Text, vocabulary(wrong.Called), maxSuggestions) {
+		if err := j.instead(s, e, wrong, candidate); err == nil || offendingIn(e, wrong, candidate, err) > wrong.End {
 			e.note = append(e.note, fmt.Sprintf("did you mean `%s`?", candidate))
 			return
 		}
@@ -55,12 +56,12 @@ func (j *judge) advise(s speaker, e *expression) {
 // adviseOnCase looks for a function in the wrong case. The grammar tells editors from converters and both from paths by
 // the case, so the parser is misled and complains of something else, further on.
 func (j *judge) adviseOnCase(s speaker, e *expression) {
-	for _, name := range names(tokenize(e.resolved)) {
-		if !name.called {
+	for _, name := range pricing.Names(pricing.Tokenize(e.resolved)) {
+		if !name.Called {
 			continue
 		}
 		for _, function := range vocabulary(true) {
-			if function != name.text && strings.EqualFold(function, name.text) && j.instead(s, e, name, function) == nil {
+			if function != name.Text && strings.EqualFold(function, name.Text) && j.instead(s, e, name, function) == nil {
 				e.note = append(e.note, fmt.Sprintf("did you mean `%s`?", function))
 				return
 			}
@@ -71,32 +72,32 @@ func (j *judge) adviseOnCase(s speaker, e *expression) {
 var errTried = errors.New("enough has been tried")
 
 // instead is what comes of the expression with another name in the place of a wrong one.
-func (j *judge) instead(s speaker, e *expression, wrong named, name string) error {
+func (j *judge) instead(s speaker, e *expression, wrong pricing.Name, name string) error {
 	if j.tried++; j.tried > maxTried {
 		return errTried
 	}
 	attempt := *e
-	attempt.resolved = e.resolved[:wrong.start] + name + e.resolved[wrong.end:]
+	attempt.resolved = e.resolved[:wrong.Start] + name + e.resolved[wrong.End:]
 	return j.probe(s, []*expression{&attempt})
 }
 
 // offendingIn is the place of the error in such an expression, in terms of the expression with the wrong name.
-func offendingIn(e *expression, wrong named, name string, err error) int {
+func offendingIn(e *expression, wrong pricing.Name, name string, err error) int {
 	if errors.Is(err, errTried) {
 		return 0
 	}
 	attempt := *e
-	attempt.resolved = e.resolved[:wrong.start] + name + e.resolved[wrong.end:]
+	attempt.resolved = e.resolved[:wrong.Start] + name + e.resolved[wrong.End:]
 	attempt.err = err
-	return attempt.offending() - len(name) + len(wrong.text)
+	return attempt.offending() - len(name) + len(wrong.Text)
 }
 
 // firstWord is the name or the operator that a text begins with.
 func firstWord(text string) string {
-	if width := span(text, isWord); width > 0 {
+	if width := pricing.Span(text, pricing.IsWord); width > 0 {
 		return text[:width]
 	}
-	width := span(text, func(c byte) bool { return strings.IndexByte("=<>", c) >= 0 })
+	width := pricing.Span(text, func(c byte) bool { return strings.IndexByte("=<>", c) >= 0 })
 	return text[:max(width, 1)]
 }
 

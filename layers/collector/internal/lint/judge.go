@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/headgate/headgate/layers/collector/internal/pricing"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/otelcol"
 )
@@ -97,9 +98,9 @@ func (j *judge) affordable(c *spoken) []*expression {
 
 // affords refuses an expression that would take the parser too long.
 func (j *judge) affords(e *expression) bool {
-	effort, reason := tooMuch(e.resolved, e.kind())
-	if effort > freeEffort {
-		if j.effort += effort; j.effort > requestEffort && reason == nil {
+	effort, reason := pricing.Expression(e.resolved, e.kind())
+	if effort > pricing.FreeEffort {
+		if j.effort += effort; j.effort > pricing.RequestEffort && reason == nil {
 			reason = errRequestEffort
 		}
 	}

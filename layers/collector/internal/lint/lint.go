@@ -11,19 +11,20 @@ import (
 	"fmt"
 
 	"github.com/headgate/headgate/layers/collector/internal/operation"
+	"github.com/headgate/headgate/layers/collector/internal/pricing"
 )
 
 // maxExpressions is how many expressions one request may hold, those that are skipped included.
 const maxExpressions = 200
 
 // Kind is what an expression is for.
-type Kind string
+type Kind = pricing.Kind
 
 // The kinds of expression, by what the parser is asked for.
 const (
-	Condition       Kind = "condition"
-	Statement       Kind = "statement"
-	ValueExpression Kind = "value_expression"
+	Condition       = pricing.Condition
+	Statement       = pricing.Statement
+	ValueExpression = pricing.ValueExpression
 )
 
 // Request is either a configuration or expressions of one kind with their context.

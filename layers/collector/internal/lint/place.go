@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/headgate/headgate/layers/collector/internal/pricing"
 )
 
 // offending is the offset, in what the component gets, of the token that the error is about.
@@ -16,7 +18,7 @@ func (e *expression) offending() int {
 	if errors.As(e.err, &syntax) {
 		return min(max(syntax.Position().Offset-len(e.field.prefix), 0), len(e.resolved))
 	}
-	tokens := tokenize(e.resolved)
+	tokens := pricing.Tokenize(e.resolved)
 	if len(tokens) == 0 {
 		return 0
 	}
@@ -26,15 +28,15 @@ func (e *expression) offending() int {
 	if start, found := s.named(message); found {
 		return start
 	}
-	return s.tokens[s.from].start
+	return s.tokens[s.from].Start
 }
 
 // search is narrowed from all tokens to those that an error speaks of.
 type search struct {
-	tokens   []token
+	tokens   []pricing.Token
 	from, to int
 	// call is the call whose arguments the message goes on about.
-	call *named
+	call *pricing.Name
 }
 
 var (
@@ -53,7 +55,7 @@ func (s *search) follow(message string) string {
 			message = message[len(match[0]):]
 		} else if match := inArgument.FindStringSubmatch(message); match != nil && s.call != nil {
 			index, err := strconv.Atoi(match[1])
-			if err != nil || !s.part(s.call.after, index) {
+			if err != nil || !s.part(s.call.After, index) {
 				return message
 			}
 			s.call = nil
@@ -72,11 +74,11 @@ func (s *search) follow(message string) string {
 
 // enter goes to the first call of a function in the part.
 func (s *search) enter(function string) bool {
-	for _, name := range names(s.tokens) {
-		if name.first >= s.from && name.after <= s.to && name.called && name.text == function {
+	for _, name := range pricing.Names(s.tokens) {
+		if name.First >= s.from && name.After <= s.to && name.Called && name.Text == function {
 			s.call = &name
-			s.from = name.first
-			s.to = min(closing(s.tokens, name.after)+1, len(s.tokens))
+			s.from = name.First
+			s.to = min(pricing.Closing(s.tokens, name.After)+1, len(s.tokens))
 			return true
 		}
 	}
@@ -85,10 +87,10 @@ func (s *search) enter(function string) bool {
 
 // part goes to one of the parts, separated by commas, between the bracket at open and the one that closes it.
 func (s *search) part(open, index int) bool {
-	end := closing(s.tokens, open)
+	end := pricing.Closing(s.tokens, open)
 	from, depth := open+1, 0
 	for i := open + 1; i <= end && i < len(s.tokens); i++ {
-		if i == end || depth == 0 && s.tokens[i].text == "," && s.tokens[i].kind == punctuationToken {
+		if i == end || depth == 0 && s.tokens[i].Text == "," && s.tokens[i].Kind == pricing.PunctuationToken {
 			if index == 0 {
 				s.from, s.to = from, i
 				return from < i
@@ -96,7 +98,7 @@ func (s *search) part(open, index int) bool {
 			index--
 			from = i + 1
 		}
-		depth += nesting(s.tokens[i])
+		depth += pricing.Nesting(s.tokens[i])
 	}
 	return false
 }
@@ -119,7 +121,7 @@ var (
 func (s *search) named(message string) (int, bool) {
 	for _, pattern := range []*regexp.Regexp{undefinedFunction, functionNamed, editorIndexed} {
 		if match := pattern.FindStringSubmatch(message); match != nil {
-			if start, found := s.name(match[1], func(n named) bool { return n.called }); found {
+			if start, found := s.name(match[1], func(n pricing.Name) bool { return n.Called }); found {
 				return start, true
 			}
 			if start, found := s.name(match[1], anyName); found {
@@ -146,20 +148,20 @@ func (s *search) named(message string) (int, bool) {
 		}
 	}
 	if match := notACandidate.FindStringSubmatch(message); match != nil {
-		if start, found := s.name(match[1], func(n named) bool { return !n.called && !n.segment }); found {
+		if start, found := s.name(match[1], func(n pricing.Name) bool { return !n.Called && !n.Segment }); found {
 			return start, true
 		}
 	}
 	return s.literal(message)
 }
 
-func anyName(named) bool { return true }
+func anyName(pricing.Name) bool { return true }
 
 // name is where the first name of this text stands for which holds.
-func (s *search) name(text string, holds func(named) bool) (int, bool) {
-	for _, name := range names(s.tokens) {
-		if name.first >= s.from && name.after <= s.to && name.text == text && holds(name) {
-			return name.start, true
+func (s *search) name(text string, holds func(pricing.Name) bool) (int, bool) {
+	for _, name := range pricing.Names(s.tokens) {
+		if name.First >= s.from && name.After <= s.to && name.Text == text && holds(name) {
+			return name.Start, true
 		}
 	}
 	return 0, false
@@ -173,38 +175,38 @@ func (s *search) segment(segment, path string) (int, bool) {
 		if wanted == "" {
 			continue
 		}
-		for _, name := range names(s.tokens) {
-			if name.first < s.from || name.after > s.to || name.called || name.segment {
+		for _, name := range pricing.Names(s.tokens) {
+			if name.First < s.from || name.After > s.to || name.Called || name.Segment {
 				continue
 			}
-			end := pathEnd(s.tokens, name.first)
-			if plainPath(s.tokens[name.first:end]) != wanted {
+			end := pathEnd(s.tokens, name.First)
+			if plainPath(s.tokens[name.First:end]) != wanted {
 				continue
 			}
 			if segment == "" || segment == first && wanted == rest {
-				return name.start, true
+				return name.Start, true
 			}
-			for _, part := range names(s.tokens[:end]) {
-				if part.first >= name.first && part.text == segment {
-					return part.start, true
+			for _, part := range pricing.Names(s.tokens[:end]) {
+				if part.First >= name.First && part.Text == segment {
+					return part.Start, true
 				}
 			}
-			return name.start, true
+			return name.Start, true
 		}
 	}
 	return s.name(segment, anyName)
 }
 
 // pathEnd is the index behind a path: names joined by dots, each with keys in brackets.
-func pathEnd(tokens []token, at int) int {
+func pathEnd(tokens []pricing.Token, at int) int {
 	for at < len(tokens) {
-		for at < len(tokens) && isName(tokens[at]) {
+		for at < len(tokens) && pricing.IsName(tokens[at]) {
 			at++
 		}
-		for at < len(tokens) && tokens[at].text == "[" {
-			at = min(closing(tokens, at)+1, len(tokens))
+		for at < len(tokens) && tokens[at].Text == "[" {
+			at = min(pricing.Closing(tokens, at)+1, len(tokens))
 		}
-		if at >= len(tokens) || tokens[at].text != "." {
+		if at >= len(tokens) || tokens[at].Text != "." {
 			break
 		}
 		at++
@@ -213,16 +215,16 @@ func pathEnd(tokens []token, at int) int {
 }
 
 // plainPath is a path as the parser writes it in an error.
-func plainPath(tokens []token) string {
+func plainPath(tokens []pricing.Token) string {
 	var plain strings.Builder
 	for _, t := range tokens {
-		if t.kind == stringToken {
-			if text, err := strconv.Unquote(t.text); err == nil {
+		if t.Kind == pricing.StringToken {
+			if text, err := strconv.Unquote(t.Text); err == nil {
 				plain.WriteString(text)
 				continue
 			}
 		}
-		plain.WriteString(t.text)
+		plain.WriteString(t.Text)
 	}
 	return plain.String()
 }
@@ -231,17 +233,17 @@ func plainPath(tokens []token) string {
 func (s *search) literal(message string) (int, bool) {
 	tokens := s.tokens[s.from:s.to]
 	for _, t := range tokens {
-		if t.kind == stringToken && len(t.text) > 2 {
-			text, err := strconv.Unquote(t.text)
+		if t.Kind == pricing.StringToken && len(t.Text) > 2 {
+			text, err := strconv.Unquote(t.Text)
 			if err == nil && (strings.Contains(message, text) || strings.Contains(message, strconv.Quote(text))) {
-				return t.start, true
+				return t.Start, true
 			}
 		}
 	}
 	for _, match := range quoted.FindAllStringSubmatch(message, -1) {
 		for _, t := range tokens {
-			if t.kind == stringToken && strings.Contains(t.text, match[1]) {
-				return t.start, true
+			if t.Kind == pricing.StringToken && strings.Contains(t.Text, match[1]) {
+				return t.Start, true
 			}
 		}
 		if start, found := s.name(match[1], anyName); found {

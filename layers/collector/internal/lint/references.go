@@ -3,6 +3,8 @@ package lint
 import (
 	"fmt"
 	"strings"
+
+	"github.com/headgate/headgate/layers/collector/internal/pricing"
 )
 
 // reference is the first `${...}` that the collector replaces in a text, "" if there is none: then the text is what the
@@ -30,7 +32,7 @@ func unknowable(text string) string {
 	}
 	if at := strings.Index(text, "$orgvar:"); at >= 0 {
 		end := at + len("$orgvar:")
-		end += span(text[end:], isWord)
+		end += pricing.Span(text[end:], pricing.IsWord)
 		return fmt.Sprintf("it holds %s, whose value is not known here", text[at:end])
 	}
 	return ""

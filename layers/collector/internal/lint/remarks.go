@@ -3,6 +3,7 @@ package lint
 import (
 	"context"
 
+	"github.com/headgate/headgate/layers/collector/internal/pricing"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottllog"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/ottlfuncs"
 	"go.opentelemetry.io/collector/component"
@@ -15,7 +16,7 @@ var deprecatedFunctions = map[string]string{"Base64Decode": "Decode"}
 
 // remarks are the notes on an expression, whether it is good or not.
 func remarks(e *expression) []string {
-	tokens := tokenize(e.resolved)
+	tokens := pricing.Tokenize(e.resolved)
 	notes := deprecations(tokens)
 	if e.err == nil {
 		switch e.kind() {
@@ -23,7 +24,7 @@ func remarks(e *expression) []string {
 			notes = append(notes, constancy(e.resolved, tokens, "the condition")...)
 		case Statement:
 			for i, t := range tokens {
-				if t.text == "where" && t.kind == lowerToken {
+				if t.Text == "where" && t.Kind == pricing.LowerToken {
 					notes = append(notes, constancy(e.resolved, tokens[i+1:], "the where clause")...)
 					break
 				}
@@ -33,7 +34,7 @@ func remarks(e *expression) []string {
 	return notes
 }
 
-func deprecations(tokens []token) []string {
+func deprecations(tokens []pricing.Token) []string {
 	var notes []string
 	noted := map[string]bool{}
 	note := func(what, remark string) {
@@ -42,14 +43,14 @@ func deprecations(tokens []token) []string {
 			notes = append(notes, what+" "+remark)
 		}
 	}
-	for _, name := range names(tokens) {
-		instead, deprecated := deprecatedFunctions[name.text]
+	for _, name := range pricing.Names(tokens) {
+		instead, deprecated := deprecatedFunctions[name.Text]
 		switch {
-		case deprecated && name.called:
-			note(name.text, "is deprecated, use "+instead)
-		case name.text == "instrumentation_scope" && !name.called && !name.segment:
+		case deprecated && name.Called:
+			note(name.Text, "is deprecated, use "+instead)
+		case name.Text == "instrumentation_scope" && !name.Called && !name.Segment:
 			note("instrumentation_scope", "is the older name of scope")
-		case name.text == "deprecated_string" && name.segment:
+		case name.Text == "deprecated_string" && name.Segment:
 			note("kind.deprecated_string", "is deprecated, use kind.string")
 		}
 	}
@@ -57,7 +58,7 @@ func deprecations(tokens []token) []string {
 }
 
 // constancy notes that a condition has the same outcome for all telemetry.
-func constancy(text string, tokens []token, what string) []string {
+func constancy(text string, tokens []pricing.Token, what string) []string {
 	switch always(text, tokens) {
 	case isTrue:
 		return []string{what + " is always true"}
@@ -77,14 +78,14 @@ const (
 
 // always finds what a condition comes to whatever it is asked about: one of literals alone, which OTTL itself
 // evaluates, one that compares a thing with itself, and those that `or`, `and` and `not` make of them.
-func always(text string, tokens []token) truth {
-	if parts := split(tokens, orToken); len(parts) > 1 {
+func always(text string, tokens []pricing.Token) truth {
+	if parts := split(tokens, pricing.OrToken); len(parts) > 1 {
 		return combined(text, parts, isTrue, isFalse)
 	}
-	if parts := split(tokens, andToken); len(parts) > 1 {
+	if parts := split(tokens, pricing.AndToken); len(parts) > 1 {
 		return combined(text, parts, isFalse, isTrue)
 	}
-	if len(tokens) > 1 && tokens[0].kind == notToken {
+	if len(tokens) > 1 && tokens[0].Kind == pricing.NotToken {
 		switch always(text, tokens[1:]) {
 		case isTrue:
 			return isFalse
@@ -93,20 +94,20 @@ func always(text string, tokens []token) truth {
 		}
 		return depends
 	}
-	if len(tokens) > 2 && tokens[0].text == "(" && closing(tokens, 0) == len(tokens)-1 {
+	if len(tokens) > 2 && tokens[0].Text == "(" && pricing.Closing(tokens, 0) == len(tokens)-1 {
 		return always(text, tokens[1:len(tokens)-1])
 	}
-	if sides := split(tokens, comparisonToken); len(sides) == 2 && !hasLiteralsOnly(tokens) {
-		return comparedWithItself(sides, tokens[len(sides[0])].text)
+	if sides := split(tokens, pricing.ComparisonToken); len(sides) == 2 && !hasLiteralsOnly(tokens) {
+		return comparedWithItself(sides, tokens[len(sides[0])].Text)
 	}
 	if len(tokens) == 0 || !hasLiteralsOnly(tokens) {
 		return depends
 	}
-	return evaluated(text[tokens[0].start:tokens[len(tokens)-1].end])
+	return evaluated(text[tokens[0].Start:tokens[len(tokens)-1].End])
 }
 
 // combined is what parts make together when one of them being decisive settles it.
-func combined(text string, parts [][]token, decisive, otherwise truth) truth {
+func combined(text string, parts [][]pricing.Token, decisive, otherwise truth) truth {
 	outcome := otherwise
 	for _, part := range parts {
 		switch always(text, part) {
@@ -120,12 +121,12 @@ func combined(text string, parts [][]token, decisive, otherwise truth) truth {
 }
 
 // split cuts tokens at those of a kind that lie in no bracket.
-func split(tokens []token, kind tokenKind) [][]token {
-	var parts [][]token
+func split(tokens []pricing.Token, kind pricing.TokenKind) [][]pricing.Token {
+	var parts [][]pricing.Token
 	depth, from := 0, 0
 	for i, t := range tokens {
-		depth += nesting(t)
-		if depth == 0 && t.kind == kind {
+		depth += pricing.Nesting(t)
+		if depth == 0 && t.Kind == kind {
 			parts = append(parts, tokens[from:i])
 			from = i + 1
 		}
@@ -133,26 +134,26 @@ func split(tokens []token, kind tokenKind) [][]token {
 	return append(parts, tokens[from:])
 }
 
-func hasLiteralsOnly(tokens []token) bool {
+func hasLiteralsOnly(tokens []pricing.Token) bool {
 	for _, t := range tokens {
-		if isName(t) && t.text != "nil" || t.kind == unknownToken {
+		if pricing.IsName(t) && t.Text != "nil" || t.Kind == pricing.UnknownToken {
 			return false
 		}
 	}
 	return true
 }
 
-func comparedWithItself(sides [][]token, operator string) truth {
+func comparedWithItself(sides [][]pricing.Token, operator string) truth {
 	if len(sides[0]) != len(sides[1]) {
 		return depends
 	}
 	for i, t := range sides[0] {
-		if t.text != sides[1][i].text {
+		if t.Text != sides[1][i].Text {
 			return depends
 		}
 	}
-	for _, name := range names(sides[0]) {
-		if name.called {
+	for _, name := range pricing.Names(sides[0]) {
+		if name.Called {
 			return depends // Now() and UUID() differ from call to call
 		}
 	}

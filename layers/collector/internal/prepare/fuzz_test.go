@@ -60,10 +60,11 @@ func checkPrepared(t *testing.T, result *Prepared) {
 	if strings.TrimSpace(result.Input) == "" {
 		t.Error("there is no input")
 	}
-	run, err := resolve(context.Background(), result.CollectorYAML)
+	conf, err := resolve(context.Background(), result.CollectorYAML)
 	if err != nil {
 		t.Fatalf("the collector cannot read it: %v\n%s", err, result.CollectorYAML)
 	}
+	run := conf.ToStringMap()
 	for id, body := range section(run, "receivers") {
 		settings, _ := body.(map[string]any)
 		include, _ := settings["include"].([]any)

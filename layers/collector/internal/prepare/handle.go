@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/headgate/headgate/layers/collector/internal/operation"
+	places "github.com/headgate/headgate/layers/collector/internal/source"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/connector"
 )
@@ -17,7 +18,8 @@ type answer struct {
 	Prepared *Prepared `json:"prepared"`
 }
 
-// Handle answers `prepare` with one of `{problem: {field, message, line}}`, `{refusal: "why"}` and `{prepared: {...}}`.
+// Handle answers `prepare` with one of `{problem: {field, message, line}}`, `{refusal: "why"}` and `{prepared: {...}}`, or
+// with the error too_costly.
 func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage) (any, error) {
 	var request Request
 	if err := json.Unmarshal(raw, &request); err != nil {
@@ -30,7 +32,10 @@ func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage
 	prepared, err := Prepare(ctx, request, ByFactories(factories.Connectors))
 	var problem *Problem
 	var refusal *Refusal
+	var cost *places.Cost
 	switch {
+	case errors.As(err, &cost):
+		return nil, &operation.Error{Code: "too_costly", Message: cost.Message}
 	case errors.As(err, &problem):
 		return answer{Problem: problem}, nil
 	case errors.As(err, &refusal):

@@ -74,7 +74,7 @@ type Prepared struct {
 // Connects tells whether a connector (by its id) can take one signal and put out another.
 type Connects func(id, from, to string) bool
 
-// Prepare makes a run ready. Its error is a *Problem, a *Refusal, or a fault of ours.
+// Prepare makes a run ready. Its error is a *Problem, a *Refusal, a *source.Cost, or a fault of ours.
 func Prepare(ctx context.Context, request Request, connects Connects) (*Prepared, error) {
 	source, err := read(ctx, request.YAML)
 	if err != nil {
@@ -105,7 +105,7 @@ func Prepare(ctx context.Context, request Request, connects Connects) (*Prepared
 	if err != nil {
 		return nil, err
 	}
-	if err := withinItself(ctx, prepared.CollectorYAML); err != nil {
+	if err := runnable(ctx, prepared.CollectorYAML); err != nil {
 		return nil, err
 	}
 	return prepared, nil

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/headgate/headgate/layers/collector/internal/bounds"
 	places "github.com/headgate/headgate/layers/collector/internal/source"
 	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/confmap/provider/envprovider"
@@ -32,9 +33,8 @@ func read(ctx context.Context, text string) (*source, error) {
 	if err != nil {
 		return nil, notYAML(err)
 	}
-	var cost *places.Cost
-	if errors.As(document.Affordable(), &cost) {
-		return nil, &Problem{Field: "yaml", Message: cost.Message, Line: cost.Line}
+	if err := document.Affordable(); err != nil {
+		return nil, err
 	}
 	// Decoding as well, because it finds what a tree of nodes does not: duplicate keys, aliases that blow up.
 	var decoded map[string]any
@@ -79,10 +79,11 @@ func (s *source) readGraph(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("writing the configuration's pipelines: %w", err)
 	}
-	resolved, err := resolve(ctx, string(text))
+	conf, err := resolve(ctx, string(text))
 	if err != nil {
 		return &Refusal{"the configuration's pipelines cannot be read without something outside it: " + err.Error()}
 	}
+	resolved := conf.ToStringMap()
 	s.connectors = map[string]bool{}
 	for id := range section(resolved, "connectors") {
 		s.connectors[id] = true
@@ -113,7 +114,7 @@ func ids(value any) []string {
 
 // resolve replaces `${...}` as the collector does, in the empty environment that a run has. Whatever would read
 // something else has no provider here.
-func resolve(ctx context.Context, text string) (map[string]any, error) {
+func resolve(ctx context.Context, text string) (*confmap.Conf, error) {
 	resolver, err := confmap.NewResolver(confmap.ResolverSettings{
 		URIs:              []string{"yaml:" + text},
 		ProviderFactories: []confmap.ProviderFactory{yamlprovider.NewFactory(), envprovider.NewFactory()},
@@ -126,17 +127,21 @@ func resolve(ctx context.Context, text string) (map[string]any, error) {
 	if err = errors.Join(err, resolver.Shutdown(ctx)); err != nil {
 		return nil, err
 	}
-	return conf.ToStringMap(), nil
+	return conf, nil
 }
 
-// withinItself refuses a run whose configuration refers to something outside it, or would open something.
-func withinItself(ctx context.Context, text string) error {
-	resolved, err := resolve(ctx, text)
+// runnable refuses a run whose configuration refers to something outside it, would open something, or would take the
+// collector too long to start.
+func runnable(ctx context.Context, text string) error {
+	conf, err := resolve(ctx, text)
 	if err != nil {
 		reason := strings.TrimPrefix(err.Error(), "cannot resolve the configuration: ")
 		return &Refusal{"a run reads nothing outside the configuration: " + reason}
 	}
-	return refuseOperators(resolved)
+	if err := refuseOperators(conf.ToStringMap()); err != nil {
+		return err
+	}
+	return bounds.Configuration(conf)
 }
 
 // component is the body of a declared component, or nil.

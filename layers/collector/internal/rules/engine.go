@@ -2,8 +2,8 @@ package rules
 
 import (
 	"fmt"
-	"slices"
 
+	"github.com/headgate/headgate/layers/collector/internal/pricing"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottldatapoint"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottllog"
@@ -19,9 +19,6 @@ import (
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
 	"go.uber.org/zap"
 )
-
-// maxDepth bounds the nesting of a condition: the parser and the evaluation recurse.
-const maxDepth = 100
 
 // engine is a parser for every context. A path may carry its context's name (`log.body`) or not (`body`).
 type engine struct {
@@ -99,28 +96,8 @@ func scopeFunctions() []ottl.Factory[ottlscope.TransformContext] {
 }
 
 func (e *engine) compile(context, condition string) (Condition, error) {
-	if depth(condition) > maxDepth {
-		return nil, fmt.Errorf("the condition nests more than %d parentheses and brackets", maxDepth)
+	if _, reason := pricing.Expression(condition, pricing.Condition); reason != nil {
+		return nil, reason
 	}
 	return e.parsers.ParseConditionsWithContext(context, ottl.NewConditionsGetter([]string{condition}), true)
-}
-
-// depth is how deep brackets nest, those in string literals left aside.
-func depth(condition string) int {
-	deepest, open, quoted := 0, 0, false
-	for i := 0; i < len(condition); i++ {
-		switch c := condition[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case slices.Contains([]byte("([{"), c):
-			open++
-			deepest = max(deepest, open)
-		case slices.Contains([]byte(")]}"), c):
-			open--
-		}
-	}
-	return deepest
 }

@@ -26,10 +26,26 @@ type Cost struct {
 // Error makes a Cost an error.
 func (c *Cost) Error() string { return c.Message }
 
-// Affordable returns a *Cost for a document that is not. It follows aliases, which nest and repeat what they stand for.
+// Affordable returns a *Cost for a document that is not. It follows aliases, which nest and repeat what they stand for,
+// and counts the components of the documents behind it as well.
 func (d *Document) Affordable() error {
 	if d.root == nil {
 		return nil
+	}
+	counted := counting{left: mostMappings}
+	counted.add(d.root)
+	behind, tooMany := d.behind()
+	if tooMany != nil {
+		return tooMany
+	}
+	for _, other := range behind {
+		counted.add(other)
+	}
+	if tooMany := counted.Refused(d.root.Line); tooMany != nil {
+		return tooMany
+	}
+	if counted.left < 0 {
+		return &Cost{Message: fmt.Sprintf("line %d: its merges come to too much; nothing was checked", d.root.Line), Line: d.root.Line}
 	}
 	measured := measuring{known: map[*yaml.Node]cost{}}
 	if total := measured.of(d.root); measured.found == nil && total.pairs > maxPairs {

@@ -20,8 +20,9 @@ type Position struct {
 
 // Document is the first document of a YAML text, the only one that the collector reads.
 type Document struct {
-	text *Text
-	root *yaml.Node
+	written string
+	text    *Text
+	root    *yaml.Node
 }
 
 // Parse reads the first document of a text. It returns the YAML library's error for what is not YAML.
@@ -33,7 +34,7 @@ func Parse(text string) (*Document, error) {
 	if err := yaml.Unmarshal([]byte(text), &node); err != nil {
 		return nil, err
 	}
-	document := &Document{text: NewText(text)}
+	document := &Document{written: text, text: NewText(text)}
 	if len(node.Content) > 0 {
 		document.root = node.Content[0]
 	}

@@ -281,6 +281,9 @@ func known(id component.ID, lists ...configs) bool {
 // undefined says that a list of the service names what is not configured. The path is that of the pipeline, the place
 // that of the name in its list.
 func (d *diagnosis) undefined(path, element []string, kind string, id component.ID, lists ...configs) {
+	if len(d.result.Errors) >= maxFindings {
+		return
+	}
 	var names []string
 	for _, list := range lists {
 		for candidate := range list {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/headgate/headgate/layers/collector/internal/source"
 	"go.opentelemetry.io/collector/confmap"
+	"go.opentelemetry.io/collector/confmap/provider/yamlprovider"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -22,6 +23,46 @@ var strict = refusing(outside, nil)
 type recorder struct {
 	names   []string
 	refused []string
+	// retrieved and bytes are how often something was asked for, and how much was given.
+	retrieved, bytes int
+}
+
+// What the resolver replaces in a text, it puts together anew for each `${...}`, and what was given may ask for more.
+const (
+	maxRetrieved = 5_000
+	maxBytes     = 8 << 20
+)
+
+// spend counts what is given. It is a *source.Cost when that is too much.
+func (r *recorder) spend(bytes int) error {
+	r.retrieved++
+	r.bytes += bytes
+	if r.retrieved > maxRetrieved || r.bytes > maxBytes {
+		return &source.Cost{Line: 1, Message: fmt.Sprintf(
+			"what stands in ${...} comes to more than %d replacements or %d bytes; nothing was checked", maxRetrieved, maxBytes)}
+	}
+	return nil
+}
+
+// text makes the factory of the collector's own provider for `yaml:`, counted.
+func (r *recorder) text() confmap.ProviderFactory {
+	return confmap.NewProviderFactory(func(settings confmap.ProviderSettings) confmap.Provider {
+		return &counted{yamlprovider.NewFactory().Create(settings), r}
+	})
+}
+
+type counted struct {
+	confmap.Provider
+	recorder *recorder
+}
+
+func (c *counted) Retrieve(
+	ctx context.Context, uri string, watch confmap.WatcherFunc,
+) (*confmap.Retrieved, error) {
+	if err := c.recorder.spend(len(uri)); err != nil {
+		return nil, err
+	}
+	return c.Provider.Retrieve(ctx, uri, watch)
 }
 
 // variables makes the factory of a provider for `env:` that knows these variables and no others.
@@ -50,6 +91,9 @@ func (v *variables) Retrieve(_ context.Context, uri string, _ confmap.WatcherFun
 	value, exists := v.values[name]
 	if !exists {
 		value = byDefault
+	}
+	if err := v.recorder.spend(len(value)); err != nil {
+		return nil, err
 	}
 	return confmap.NewRetrievedFromYAML([]byte(value))
 }

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// didYouMean is the end of a message that offers the nearest of the candidates, empty when none is near.
+// didYouMean is the end of a message that offers the nearest of the candidates, empty when none is near or they are too many.
 func didYouMean(word string, candidates []string) string {
-	const longest = 100
-	if len(word) > longest {
+	const longest, most = 100, 500
+	if len(word) > longest || len(candidates) > most {
 		return ""
 	}
 	best, distance := "", len(word)/4+2

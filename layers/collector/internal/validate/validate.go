@@ -9,8 +9,10 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/headgate/headgate/layers/collector/internal/bounds"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/source"
+	"go.opentelemetry.io/collector/confmap"
 )
 
 // Request is a configuration and the environment variables that it may refer to; there are no others.
@@ -82,16 +84,57 @@ func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage
 	return Validate(ctx, env, request)
 }
 
+// HandlePrice answers `price {yaml, env}` with nothing, or the error too_costly: for a collector that cannot tell.
+func HandlePrice(ctx context.Context, _ *operation.Environment, raw json.RawMessage) (any, error) {
+	var request Request
+	if err := json.Unmarshal(raw, &request); err != nil {
+		return nil, operation.BadRequest("price takes yaml and env: %v", err)
+	}
+	document, err := source.Parse(request.YAML)
+	if err != nil {
+		return struct{}{}, nil // what is not YAML is refused as soon as it is read
+	}
+	if cost := tooCostly(document.Affordable(), request.replaced()); cost != nil {
+		return nil, cost
+	}
+	resolved, err := resolve(ctx, document, request)
+	conf := resolved.conf
+	if err != nil {
+		// Another release may read what this one cannot: then the text as it stands is priced.
+		var plain map[string]any
+		if document.Root() == nil || document.Root().Decode(&plain) != nil {
+			plain = nil
+		}
+		conf = confmap.NewFromStringMap(plain)
+	}
+	if cost := tooCostly(err, bounds.Configuration(conf)); cost != nil {
+		return nil, cost
+	}
+	return struct{}{}, nil
+}
+
+// tooCostly is the operation's error for a *source.Cost among the errors, nil if there is none.
+func tooCostly(errs ...error) error {
+	var cost *source.Cost
+	if errors.As(errors.Join(errs...), &cost) {
+		return &operation.Error{Code: "too_costly", Message: cost.Message}
+	}
+	return nil
+}
+
 // Validate judges a configuration. It fails with too_costly for one that the collector would take too long over, with
 // panicked for one on which it crashes, and when the collector's factories cannot be made.
 func Validate(ctx context.Context, env *operation.Environment, request Request) (*Result, error) {
 	document, err := source.Parse(request.YAML)
 	if err == nil {
-		if err := document.Affordable(); err != nil {
-			return nil, &operation.Error{Code: "too_costly", Message: err.Error()}
+		if cost := tooCostly(document.Affordable(), request.replaced()); cost != nil {
+			return nil, cost
 		}
 	}
 	resolved, verdict := dryRun(ctx, env, request)
+	if cost := tooCostly(verdict); cost != nil {
+		return nil, cost
+	}
 	if errors.As(verdict, new(panicked)) {
 		return nil, &operation.Error{Code: "panicked", Message: verdict.Error()}
 	}
@@ -106,6 +149,9 @@ func Validate(ctx context.Context, env *operation.Environment, request Request) 
 	}
 	if resolved.conf == nil {
 		resolved, err = resolve(ctx, document, request)
+		if cost := tooCostly(err, bounds.Configuration(resolved.conf)); cost != nil {
+			return nil, cost
+		}
 	}
 	report.variables(request, resolved)
 	report.otherDocuments(request.YAML)

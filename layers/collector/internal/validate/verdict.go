@@ -6,9 +6,9 @@ import (
 	"os"
 	"runtime/debug"
 
+	"github.com/headgate/headgate/layers/collector/internal/bounds"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"go.opentelemetry.io/collector/confmap"
-	"go.opentelemetry.io/collector/confmap/provider/yamlprovider"
 	"go.opentelemetry.io/collector/otelcol"
 )
 
@@ -35,10 +35,14 @@ func dryRun(ctx context.Context, env *operation.Environment, request Request) (s
 	return seen, collector.DryRun(ctx)
 }
 
-// onlooker takes note of the resolved configuration on its way through the collector, and changes nothing.
+// onlooker takes note of the resolved configuration on its way through the collector. It changes nothing, but lets none
+// through that would take too long.
 type onlooker struct{ seen *resolved }
 
 func (o onlooker) Convert(_ context.Context, conf *confmap.Conf) error {
+	if err := bounds.Configuration(conf); err != nil {
+		return err
+	}
 	o.seen.conf = conf
 	return nil
 }
@@ -47,7 +51,7 @@ func (o onlooker) Convert(_ context.Context, conf *confmap.Conf) error {
 func resolverSettings(request Request, recorder *recorder, refusing []confmap.ProviderFactory) confmap.ResolverSettings {
 	return confmap.ResolverSettings{
 		URIs:              []string{"yaml:" + request.YAML},
-		ProviderFactories: append([]confmap.ProviderFactory{yamlprovider.NewFactory(), recorder.variables(request.Env)}, refusing...),
+		ProviderFactories: append([]confmap.ProviderFactory{recorder.text(), recorder.variables(request.Env)}, refusing...),
 		DefaultScheme:     "env",
 	}
 }

@@ -1,54 +1,68 @@
-package lint
+// Package pricing works out what reading an expression of OTTL or compiling a pattern takes, before anybody does it.
+//
+// The OTTL parser descends into every bracket and tries one alternative of the grammar after the other. Where an
+// alternative fails late it reads the same text again, so that the work can double with each bracket: 25 nested calls
+// with an operator behind each would take days. No parse can be stopped from outside. So the work is worked out before:
+// the outcome of a rule at a place is always the same, hence each is followed once here and only its price added up
+// whenever the parser would follow it again. What is judged, the real parser judges; here only the price is found.
+package pricing
 
 import (
 	"errors"
 	"fmt"
 )
 
-// The OTTL parser descends into every bracket and tries one alternative of the grammar after the other. Where an
-// alternative fails late it reads the same text again, so that the work can double with each bracket: 25 nested calls
-// with an operator behind each would take days. No parse can be stopped from outside. So the work is worked out before:
-// the outcome of a rule at a place is always the same, hence each is followed once here and only its price added up
-// whenever the parser would follow it again. What is judged, the real parser judges; here only the price is found.
+// Kind is what an expression is for.
+type Kind string
+
+// The kinds of expression, by what the parser is asked for.
+const (
+	Condition       Kind = "condition"
+	Statement       Kind = "statement"
+	ValueExpression Kind = "value_expression"
+)
+
 const (
 	// maxLength is that of an expression in bytes. The longest in the collector's own documentation has 300.
 	maxLength = 16 << 10
 	// maxNesting is how many brackets may be open at once.
 	maxNesting = 100
-	// maxEffort is the number of rules that the parser may try: about a tenth of a second.
-	maxEffort = 200_000
-	// freeEffort is what no request is refused for: expressions as people write them take some hundreds.
-	freeEffort = 5_000
-	// requestEffort bounds what the costlier expressions of one request may take together.
-	requestEffort = 4_000_000
+	// MaxEffort is the number of rules that the parser may try for one expression: about a tenth of a second.
+	MaxEffort = 200_000
+	// FreeEffort is what no request is refused for: expressions as people write them take some hundreds.
+	FreeEffort = 5_000
+	// tokenPrice is that of a token where brackets are few: 20,000 short expressions take a second.
+	tokenPrice = 20
+	// RequestEffort bounds what the costlier expressions and patterns of one request may take together.
+	RequestEffort = 4_000_000
 )
 
-// tooMuch says why an expression is not given to the parser, nil if it may be; and what parsing it takes.
-func tooMuch(expression string, kind Kind) (effort float64, reason error) {
+// Expression is what the parser takes over an expression, and why it is not given to the parser, nil if it may be.
+func Expression(expression string, kind Kind) (effort float64, reason error) {
 	if len(expression) > maxLength {
-		return 0, fmt.Errorf("the expression is %d bytes long, at most %d are judged", len(expression), maxLength)
+		return MaxEffort, fmt.Errorf("the expression is %d bytes long, at most %d are judged", len(expression), maxLength)
 	}
-	tokens := tokenize(expression)
+	tokens := Tokenize(expression)
 	depth, deepest := 0, 0
 	for _, t := range tokens {
-		depth += nesting(t)
+		depth += Nesting(t)
 		deepest = max(deepest, depth)
 	}
 	if deepest > maxNesting {
-		return 0, fmt.Errorf("the expression nests %d brackets, at most %d are judged", deepest, maxNesting)
+		return MaxEffort, fmt.Errorf("the expression nests %d brackets, at most %d are judged", deepest, maxNesting)
 	}
 	effort = compiling(tokens)
-	if effort > maxEffort {
+	if effort > MaxEffort {
 		return effort, errors.New("the patterns of the expression come to more than is compiled here")
 	}
 	if deepest < 4 && len(tokens) < 500 {
-		return effort, nil
+		return effort + tokenPrice*float64(len(tokens)), nil
 	}
 	effort += parsing(tokens, kind)
-	if effort > maxEffort {
+	if effort > MaxEffort {
 		return effort, fmt.Errorf(
 			"the expression is nested so that the parser would have to try %.2g alternatives, at most %d are allowed",
-			effort, maxEffort)
+			effort, MaxEffort)
 	}
 	return effort, nil
 }
@@ -64,7 +78,7 @@ type rule func(p *pricing, at int) outcome
 
 // pricing follows the grammar over one expression.
 type pricing struct {
-	tokens []token
+	tokens []Token
 	known  map[place]outcome
 }
 
@@ -74,7 +88,7 @@ type place struct {
 }
 
 // parsing is the price of parsing the tokens as an expression of this kind.
-func parsing(tokens []token, kind Kind) float64 {
+func parsing(tokens []Token, kind Kind) float64 {
 	p := &pricing{tokens, map[place]outcome{}}
 	switch kind {
 	case Statement:
@@ -100,7 +114,7 @@ func remembered(name string, follow func() rule) rule {
 	}
 }
 
-func one(holds func(token) bool) rule {
+func one(holds func(Token) bool) rule {
 	return func(p *pricing, at int) outcome {
 		if at < len(p.tokens) && holds(p.tokens[at]) {
 			return outcome{at + 1, 1}
@@ -109,10 +123,10 @@ func one(holds func(token) bool) rule {
 	}
 }
 
-func ofKind(kind tokenKind) rule { return one(func(t token) bool { return t.kind == kind }) }
+func ofKind(kind TokenKind) rule { return one(func(t Token) bool { return t.Kind == kind }) }
 
 func text(text string) rule {
-	return one(func(t token) bool { return t.text == text && t.kind != stringToken })
+	return one(func(t Token) bool { return t.Text == text && t.Kind != StringToken })
 }
 
 func inTurn(parts ...rule) rule {

@@ -1,15 +1,15 @@
-package lint
+package pricing
 
 // The grammar of OTTL as pkg/ottl has it in grammar.go, alternatives in the same order, for pricing alone. A test
 // compares its prices with the time that the real parser takes.
 
 var (
-	upper = ofKind(upperToken)
-	lower = ofKind(lowerToken)
+	upper = ofKind(UpperToken)
+	lower = ofKind(LowerToken)
 
 	editorName    = inTurn(lower, repeated(firstOf(upper, lower)))
 	converterName = inTurn(upper, repeated(firstOf(upper, lower)))
-	operatorAhead = firstOf(ofKind(addSubToken), ofKind(multDivToken))
+	operatorAhead = firstOf(ofKind(AddSubToken), ofKind(MultDivToken))
 )
 
 var (
@@ -37,28 +37,28 @@ func init() {
 	pathRule := inTurn(optional(inTurn(lower, text("."))), field, repeated(inTurn(text("."), field)))
 	path := remembered("path", func() rule { return pathRule })
 
-	literalRule := firstOf(editor, converter, ofKind(floatToken), ofKind(intToken), path)
+	literalRule := firstOf(editor, converter, ofKind(FloatToken), ofKind(IntToken), path)
 	literal := remembered("literal", func() rule { return literalRule })
-	keyRule = inTurn(text("["), firstOf(ofKind(stringToken), ofKind(intToken), math, literal), text("]"))
+	keyRule = inTurn(text("["), firstOf(ofKind(StringToken), ofKind(IntToken), math, literal), text("]"))
 
 	operand := firstOf(literal, inTurn(text("("), math, text(")")))
-	product := inTurn(operand, repeated(inTurn(ofKind(multDivToken), operand)))
-	mathRule = inTurn(product, repeated(inTurn(ofKind(addSubToken), product)))
+	product := inTurn(operand, repeated(inTurn(ofKind(MultDivToken), operand)))
+	mathRule = inTurn(product, repeated(inTurn(ofKind(AddSubToken), product)))
 
-	pairs := inTurn(text("{"), repeated(inTurn(ofKind(stringToken), text(":"), value, optional(text(",")))), text("}"))
+	pairs := inTurn(text("{"), repeated(inTurn(ofKind(StringToken), text(":"), value, optional(text(",")))), text("}"))
 	list := inTurn(text("["), repeated(value), repeated(inTurn(text(","), value)), text("]"))
 	valueRule = firstOf(
-		text("nil"), inTurn(literal, notBefore(operatorAhead)), math, ofKind(bytesToken), ofKind(stringToken),
-		ofKind(booleanToken), inTurn(upper, notBefore(lower)), pairs, list,
+		text("nil"), inTurn(literal, notBefore(operatorAhead)), math, ofKind(BytesToken), ofKind(StringToken),
+		ofKind(BooleanToken), inTurn(upper, notBefore(lower)), pairs, list,
 	)
 
-	comparison := inTurn(value, ofKind(comparisonToken), value)
-	constant := firstOf(ofKind(booleanToken), converter)
+	comparison := inTurn(value, ofKind(ComparisonToken), value)
+	constant := firstOf(ofKind(BooleanToken), converter)
 	boolean := inTurn(
-		optional(ofKind(notToken)), firstOf(comparison, constant, inTurn(text("("), condition, text(")"))),
+		optional(ofKind(NotToken)), firstOf(comparison, constant, inTurn(text("("), condition, text(")"))),
 	)
 	factor := remembered("factor", func() rule { return boolean })
-	term := inTurn(factor, repeated(inTurn(ofKind(andToken), factor)))
-	conditionRule = inTurn(term, repeated(inTurn(ofKind(orToken), term)))
+	term := inTurn(factor, repeated(inTurn(ofKind(AndToken), factor)))
+	conditionRule = inTurn(term, repeated(inTurn(ofKind(OrToken), term)))
 	statementRule = inTurn(firstOf(editor, converter), optional(inTurn(text("where"), condition)))
 }

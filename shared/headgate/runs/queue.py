@@ -1,0 +1,81 @@
+"""The queue of an organization's test runs: so many collect at once, the others wait in order.
+
+Every change of it is one conditional write of the whole, so that it is exact under any concurrency. A run holds a place
+from then on; its execution is named by it, so that starting it twice is starting it once.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final, Self
+
+from headgate import errors
+from headgate.runs.model import LONGEST
+
+_RETRY_AFTER: Final = 15
+# Within it a run that has a place is past its preparation, and one that has ended has given its place back.
+SETTLED: Final = timedelta(minutes=2)
+
+
+class TooManyRuns(errors.TooManyRequests):
+    """As many of the organization's runs wait as may; one of them has to begin first."""
+
+    code = "too_many_runs_waiting"
+
+    def __init__(self, waiting: int) -> None:
+        super().__init__(f"{waiting} test runs of this organization wait for their turn; try again later", _RETRY_AFTER)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place among those that collect, and since when the run has it."""
+
+    run_id: str
+    since: datetime
+
+    def is_lost(self, at: datetime) -> bool:
+        """Whether its run has had longer than any run can take."""
+        return at > self.since + LONGEST
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """Who collects and who waits. `revision` is 0 for a queue that nobody has entered yet."""
+
+    organization_id: str
+    revision: int = 0
+    places: tuple[Place, ...] = ()
+    waiting: tuple[str, ...] = ()
+
+    def place(self, run_id: str) -> Place | None:
+        return next((one for one in self.places if one.run_id == run_id), None)
+
+    def holds(self, run_id: str) -> bool:
+        return run_id in self.waiting or self.place(run_id) is not None
+
+    def require_room(self, most_waiting: int, places: int) -> None:
+        """Raises TooManyRuns when another run could neither begin nor wait."""
+        if len(self.places) >= places and len(self.waiting) >= most_waiting:
+            raise TooManyRuns(len(self.waiting))
+
+    def enter(self, run_id: str) -> Self:
+        return replace(self, waiting=(*self.waiting, run_id))
+
+    def leave(self, *run_ids: str) -> Self:
+        return replace(
+            self,
+            places=tuple(one for one in self.places if one.run_id not in run_ids),
+            waiting=tuple(one for one in self.waiting if one not in run_ids),
+        )
+
+    def without_lost(self, at: datetime) -> Self:
+        """Without the places whose runs came to no end."""
+        return replace(self, places=tuple(one for one in self.places if not one.is_lost(at)))
+
+    def next(self, places: int) -> str | None:
+        """The run whose turn it is, if there is a place for it."""
+        return self.waiting[0] if self.waiting and len(self.places) < places else None
+
+    def begin(self, run_id: str, at: datetime) -> Self:
+        """Give the run a place."""
+        left = self.leave(run_id)
+        return replace(left, places=(*left.places, Place(run_id, at)))

@@ -1,0 +1,97 @@
+"""Whose turn it is: runs enter the queue of their organization, begin, and make room for the next.
+
+No crash leaves a run behind. A run begins after its place is kept, and is begun again by whoever finds it with a place
+and not begun; a run that ended makes room in the step that ended it, which is tried again; and a place that was never
+given back ends by itself. Whoever looks at a run that waits long sees to it that this comes to pass.
+"""
+
+import json
+
+from botocore.exceptions import ClientError
+
+from headgate import aws, clock, races
+from headgate.runs import store
+from headgate.runs.model import Run
+from headgate.runs.queue import SETTLED, Queue
+from headgate.settings import settings
+
+
+def require_room(organization_id: str) -> None:
+    """Raises TooManyRuns when another run could only be refused; one read."""
+    queue = store.queue(organization_id).without_lost(clock.now())
+    queue.require_room(settings().runs_waiting, settings().runs_under_way)
+
+
+def enter(run: Run) -> None:
+    """Begin the run, or let it wait; a read, a write, and StartExecution. Raises TooManyRuns."""
+
+    def once() -> list[str]:
+        at = clock.now()
+        before = store.queue(run.organization_id)
+        after = before.without_lost(at)
+        after.require_room(settings().runs_waiting, settings().runs_under_way)
+        after, begun = after.enter(run.id), []
+        while (turn := after.next(settings().runs_under_way)) is not None:
+            after = after.begin(turn, at)
+            begun.append(turn)
+        store.save_queue(before, after)
+        return begun
+
+    for run_id in races.settle(once):
+        _begin(run_id)
+
+
+def make_room(organization_id: str, *ended: str) -> None:
+    """Let runs leave the queue, and begin those whose turn it is then; a read, and a write if something changes.
+
+    They begin before the queue says so: if this comes to no end, it is done again from the start.
+    """
+
+    def once() -> None:
+        at = clock.now()
+        before = store.queue(organization_id)
+        after = before.leave(*ended).without_lost(at)
+        while (turn := after.next(settings().runs_under_way)) is not None:
+            waited = store.run(turn)
+            if waited is None or waited.is_final:
+                after = after.leave(turn)
+            else:
+                _begin(turn)
+                after = after.begin(turn, at)
+        if after != before:
+            store.save_queue(before, after)
+
+    races.settle(once)
+
+
+def see_to(run: Run) -> bool:
+    """See to a run that has been Queued for long. False if it is lost: it neither waits nor can it begin any more."""
+    at = clock.now()
+    queue = store.queue(run.organization_id)
+    place = queue.place(run.id)
+    if place is not None:
+        if not place.is_lost(at):
+            _begin(run.id)
+        return not place.is_lost(at)
+    if run.id not in queue.waiting:
+        return False
+    make_room(run.organization_id, *_ended(queue))
+    return True
+
+
+def _ended(queue: Queue) -> list[str]:
+    """Runs that have ended and still hold a place."""
+    at = clock.now()
+    old = [one.run_id for one in queue.places if at > one.since + SETTLED]
+    return [run_id for run_id in old if (run := store.run(run_id)) is None or run.is_final]
+
+
+def _begin(run_id: str) -> None:
+    """Start the execution named by the run, unless it has been started."""
+    try:
+        aws.stepfunctions().start_execution(
+            stateMachineArn=settings().state_machine_arn, name=run_id, input=json.dumps({"run_id": run_id})
+        )
+    except ClientError as error:
+        if error.response["Error"]["Code"] != "ExecutionAlreadyExists":
+            raise
