@@ -75,16 +75,16 @@ def test_nothing_of_a_folder_is_saved_when_one_file_is_wrong(cli: Cli) -> None:
     assert cli.run("config", "list", "--json").json == []
 
 
-def test_a_text_whose_collector_is_not_installed_is_not_checked_and_those_that_are_are_named(cli: Cli) -> None:
+def test_a_text_whose_collector_is_not_installed_is_not_saved_and_those_that_are_installed_are_named(cli: Cli) -> None:
     made = pushed(cli)
     with cli.api() as api:
         api.patch(f"/configurations/{made}/versions/1", json={"collector_version": "0.1.0"}).raise_for_status()
     cli.write("edge.yaml", EDGE.replace("5s", "6s"))
     done = cli.run("config", "push", "edge.yaml", "--publish")
 
-    assert done.code == 0
-    assert "edge.yaml is not checked: Collector version 0.1.0 is not installed; installed: " in done.err
-    assert len(cli.versions(made)) == 2
+    assert done.code == 1
+    assert "could not validate edge.yaml: Collector version 0.1.0 is not installed; installed: " in done.err
+    assert cli.versions(made) == [EDGE]
 
 
 def test_a_server_that_is_not_there_saves_nothing_either(cli: Cli) -> None:
