@@ -65,6 +65,7 @@ def aws_for(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[template.
         assert dynamodb_local.startswith("http://127.0.0.1:"), "its tables are removed and made anew"
         monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", dynamodb_local)
     monkeypatch.setenv("HEADGATE_RATE_LIMIT_PER_MINUTE", "100000")
+    monkeypatch.setenv("HEADGATE_CHECKS_UNDER_WAY", "1000")
     settings.cache_clear()
     data = MotoData(described.tables(), described.buckets(), ObjectFiles(folder))
     with mock_aws(), moto_patches.installed(data, keep=lambda _: None):

@@ -31,6 +31,12 @@ RULES = {"signal_type": "logs", "rules": [{"name": "a", "condition": "true"}]}
 RUN = {"yaml": "a: b", "sample": "x", "signal_type": "logs", "target_pipeline": "logs"}
 
 
+@pytest.fixture(autouse=True)
+def _few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADGATE_CHECKS_UNDER_WAY", str(LIMIT))
+    settings.cache_clear()
+
+
 @pytest.fixture
 def ann(join: JoinWith) -> Member:
     return join(ROUTERS, "ann")
