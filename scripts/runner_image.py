@@ -1,6 +1,7 @@
 """The image of the test runner, made of the very collectors that the layer holds, and pushed to the registry."""
 
 import base64
+import re
 import shutil
 import subprocess
 import tempfile
@@ -14,6 +15,9 @@ from scripts.stack import ROOT, Stop
 
 ENGINES: Final = ("docker", "podman", "finch")
 _PLATFORMS: Final = {"x86_64": "linux/amd64", "arm64": "linux/arm64"}
+_CONTEXT: Final = ROOT / "layers" / "collector"
+_BASE: Final = re.compile(r"^ARG BASE=(\S+)$", re.MULTILINE)
+_PINNED: Final = re.compile(r"[^\s@]+@sha256:[0-9a-f]{64}")
 
 
 def engine() -> str | None:
@@ -30,20 +34,46 @@ def versions(build_dir: Path) -> list[str]:
 
 
 def push(engine: str, repository: str, version: str, architecture: str, build_dir: Path) -> None:
-    """Build the image of what SAM built there, and push it as `<repository>:<version>`. Raises Stop."""
+    """Build the image of what SAM built there, and push it as `<repository>:<version>-<architecture>`. Raises Stop.
+
+    The tag names the architecture because a stack that changes it still starts tasks of the one before for a while.
+    """
+    platform = _PLATFORMS[architecture]
     with tempfile.TemporaryDirectory() as folder:
         collectors = Path(folder, "collectors")
         _unpack(_layer(build_dir), collectors)
         _sign_in(engine, repository.partition("/")[0])
-        image = f"{repository}:{version}"
+        image = f"{repository}:{version}-{architecture}"
         _run(
             engine,
             "build",
-            *("--platform", _PLATFORMS[architecture], "--build-arg", f"VERSION={version}"),
+            *(
+                "--platform",
+                platform,
+                "--build-arg",
+                f"VERSION={version}",
+                "--build-arg",
+                f"BASE={_base(engine, platform)}",
+            ),
             *("--build-context", f"collectors={collectors}", "--tag", image),
-            str(ROOT / "layers" / "collector"),
+            str(_CONTEXT),
         )
         _run(engine, "push", image)
+
+
+def _base(engine: str, platform: str) -> str:
+    """The base image by its digest, so that what is built is what was looked up; by its tag where that fails."""
+    found = _BASE.search((_CONTEXT / "Dockerfile").read_text())
+    assert found is not None
+    base = found[1]
+    if subprocess.run([engine, "pull", "--quiet", "--platform", platform, base], check=False).returncode == 0:
+        inspect = [engine, "image", "inspect", "--format", "{{index .RepoDigests 0}}", base]
+        pinned = subprocess.run(inspect, capture_output=True, text=True, check=False).stdout.strip()
+        if _PINNED.fullmatch(pinned):
+            print(f"The runner's image is built on {pinned}")
+            return pinned
+    print(f"The digest of {base} could not be looked up: the runner's image is built on whatever the tag names")
+    return base
 
 
 def _layer(build_dir: Path) -> Path:

@@ -215,6 +215,8 @@ def test_a_new_account_comes_up_in_one_go(machine: Machine) -> None:
         "sam build",
         "sam deploy",
         "docker login",
+        "docker pull",
+        "docker image",
         "docker build",
         "docker push",
         "sam deploy",
@@ -243,13 +245,38 @@ def test_the_image_holds_the_layers_collectors_and_no_list_of_processes_the_pass
     assert (login["password_on_stdin"], "--password-stdin" in login["arguments"]) == (True, True)
     (build,) = machine.called("podman", "build")
     assert build["collectors"] == [[f"{VERSION}/otelcol-contrib", "a collector", True]]
-    image = f"123456789012.dkr.ecr.us-east-1.amazonaws.com/headgate-runner:{VERSION}"
+    image = f"123456789012.dkr.ecr.us-east-1.amazonaws.com/headgate-runner:{VERSION}-arm64"
     assert (build["arguments"][1:5], image in build["arguments"]) == (
         ["--platform", "linux/arm64", "--build-arg", f"VERSION={VERSION}"],
         True,
     )
     assert machine.called("podman", "push")[0]["arguments"] == ["push", image]
     assert machine.called("sam", "build")[0]["variables"]["ARCHITECTURE"] == "arm64"
+
+
+def test_the_image_is_built_on_the_digest_that_was_looked_up(machine: Machine) -> None:
+    pinned = "gcr.io/distroless/static-debian12@sha256:" + "a" * 64
+    machine.has("docker", more=f"if arguments[0] == 'image': print({pinned!r})")
+
+    done = machine.make("deploy", "YES=1")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"BASE={pinned}" in machine.called("docker", "build")[0]["arguments"]
+    assert machine.called("docker", "pull")[0]["arguments"][-1] == "gcr.io/distroless/static-debian12:latest"
+    assert pinned in done.stdout
+
+
+@pytest.mark.parametrize("said", ["", "gcr.io/distroless/static-debian12@sha256:short", "<no value>"])
+def test_an_image_whose_digest_is_not_to_be_had_is_built_on_the_tag_and_that_is_said(
+    machine: Machine, said: str
+) -> None:
+    machine.has("docker", more=f"if arguments[0] == 'image': print({said!r})")
+
+    done = machine.make("deploy", "YES=1")
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "BASE=gcr.io/distroless/static-debian12:latest" in machine.called("docker", "build")[0]["arguments"]
+    assert "could not be looked up" in done.stdout
 
 
 def test_an_upgrade_brings_the_image_before_what_needs_it_and_asks_nothing_new(machine: Machine) -> None:
@@ -261,7 +288,10 @@ def test_an_upgrade_brings_the_image_before_what_needs_it_and_asks_nothing_new(m
     again = machine.make("deploy", "STAGE=dev", "YES=1", "PARAMETERS=RateLimitPerMinute=61")
 
     assert (first.returncode, again.returncode) == (0, 0), first.stderr + again.stderr
-    assert machine.order() == ["docker info", "sam build", "docker login", "docker build", "docker push", "sam deploy"]
+    assert machine.order() == [
+        *("docker info", "sam build", "docker login", "docker pull", "docker image", "docker build", "docker push"),
+        "sam deploy",
+    ]
     known = parameters("headgate-dev")
     assert (known["AlarmEmail"], known["RateLimitPerMinute"]) == ("ops@example.com", "61")
     assert known["DeploymentType"] == "AllAtOnce"
