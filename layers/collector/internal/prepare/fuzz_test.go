@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	places "github.com/headgate/headgate/layers/collector/internal/source"
 )
 
 // FuzzPrepare looks for requests that make the preparation panic, fail without a word for the caller, or start anything
@@ -38,7 +40,12 @@ func FuzzPrepare(f *testing.F) {
 		result, err := Prepare(context.Background(), Request{yaml, target, signal, &sample, isOTLP}, connects)
 		var problem *Problem
 		var refusal *Refusal
+		var cost *places.Cost
 		switch {
+		case errors.As(err, &cost):
+			if cost.Message == "" {
+				t.Fatal("a text is too costly without a reason")
+			}
 		case errors.As(err, &problem):
 			if problem.Message == "" || problem.Field == "" {
 				t.Fatalf("%+v says too little", problem)
