@@ -86,7 +86,7 @@ def contents() -> Contents:
     for table in ("configurations", "versions", "fleets", "identity"):
         pages = aws.dynamodb().get_paginator("scan").paginate(TableName=export.name_of(table))
         items = [dynamo.unmarshal(item) for page in pages for item in page["Items"]]
-        lasting = [item for item in items if not str(item.get("pk")).startswith("rate#")]
+        lasting = [item for item in items if not str(item.get("pk")).startswith(("rate#", "checks#"))]
         found[table] = sorted(lasting, key=lambda item: json.dumps(item, default=str))
     return found
 

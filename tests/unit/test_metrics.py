@@ -57,7 +57,9 @@ def test_outside_lambda_nothing_is_counted(monkeypatch: pytest.MonkeyPatch, caps
 def test_a_fallback_of_the_checker_is_counted(
     fault: Exception, names: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def fail(*_: object, **__: object) -> dict[str, object]:
+    def fail(op: str, *_: object, **__: object) -> dict[str, object]:
+        if op == "price":
+            return {}
         raise fault
 
     def decide(*_: object, **__: object) -> PlainVerdict:
