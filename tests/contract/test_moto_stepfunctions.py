@@ -125,6 +125,27 @@ def test_a_passing_fault_of_a_handler_is_tried_again(tmp_path: Path) -> None:
     assert (ended["output"]["Payload"], calls) == (2, [1, 1])
 
 
+@pytest.mark.parametrize("error", ["AmazonECS.Unknown", "ECS.InvalidParameterException"])
+def test_what_ecs_calls_a_task_without_a_place_is_tried_again_by_the_rules_of_a_run(tmp_path: Path, error: str) -> None:
+    text = (template.PATH.parent / "statemachines" / "test_run.asl.yaml").read_text()
+    rules = [
+        {**rule, "IntervalSeconds": 1, "BackoffRate": 1} for rule in yaml.safe_load(text)["States"]["Collect"]["Retry"]
+    ]
+    tries: list[int] = []
+
+    def finds_a_place_at_last(event: Json, _context: object) -> int:
+        tries.append(event["n"])
+        if len(tries) < 3:
+            # The interpreter goes by the name of the class.
+            raise type(error, (Exception,), {})
+        return len(tries)
+
+    with installed(tmp_path, finds_a_place_at_last):
+        ended = execute(invoke(Retry=rules), {"n": 1})
+
+    assert (ended["status"], len(tries)) == ("SUCCEEDED", 3)
+
+
 def test_a_fargate_task_is_a_process_with_the_overrides_environment(tmp_path: Path) -> None:
     seen = tmp_path / "seen"
     program = f"open('{seen}', 'w').write(os.environ['GIVEN'] + os.environ['FIXED'] + str('HOME' in os.environ))"
