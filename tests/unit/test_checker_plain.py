@@ -110,6 +110,10 @@ def test_who_waits_too_long_for_a_place_is_told_so(binary: Path) -> None:
         "a: !!binary JHtmaWxlOi9ldGMvcGFzc3dkfQ==",
         "a: !<tag:yaml.org,2002:binary> JHtmaWxlOi9ldGMvcGFzc3dkfQ==",
         "%TAG !x! tag:yaml.org,2002:\n---\na: !x!binary JHtmaWxlOi9ldGMvcGFzc3dkfQ==",
+        "\ufeff%TAG ! tag:yaml.org,2002:\n---\na: !binary JHtmaWxlOi9ldGMvcGFzc3dkfQ==",
+        "#\r%TAG ! tag:yaml.org,2002:\n---\na: !binary JHtmaWxlOi9ldGMvcGFzc3dkfQ==",
+        "#\u2028%TAG ! tag:yaml.org,2002:\n---\na: !binary JHtmaWxlOi9ldGMvcGFzc3dkfQ==",
+        "a: !%21binary JHtmaWxlOi9ldGMvcGFzc3dkfQ==",
         "a: ${file:-/etc/passwd}",
         "a: ${yaml:-5}",
         "a: ${A:-5}",
@@ -130,6 +134,8 @@ def test_a_text_that_may_read_what_is_outside_of_it_is_not_run(yaml: str) -> Non
         '"\\x24{file:/etc/passwd}"',
         "!!binary JHtmaWxlOi9ldGMvcGFzc3dkfQ==",
         "%TAG ! tag:yaml.org,2002:",
+        "\ufeff%TAG ! tag:yaml.org,2002:",
+        "!%21binary JHtmaWxlOi9ldGMvcGFzc3dkfQ==",
     ],
 )
 def test_a_variable_that_may_bring_such_a_text_is_not_run(value: str) -> None:

@@ -16,7 +16,8 @@ from headgate.checker.errors import CheckerFailed
 
 # A default without `env:` is none: before the colon stands a provider then, `${file:-x}`.
 _REFERENCE = re.compile(r"(?<!\$)\$\{(env:)?([A-Za-z_][A-Za-z0-9_]*)((?(1)(?::-[^${}\\]*)?))\}")
-_DOUBTFUL = re.compile(r"\$[{\\]|\\[uUx]0*24|!!|!<|^%", re.MULTILINE)
+# `%TAG` anywhere: a line of YAML begins behind a byte order mark and behind U+2028 as well. `!%21binary` is `!!binary`.
+_DOUBTFUL = re.compile(r"\$[{\\]|\\[uUx]0*24|![!<%]|%TAG")
 
 
 @dataclass(frozen=True, slots=True)
