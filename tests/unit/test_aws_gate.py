@@ -218,3 +218,21 @@ def test_each_service_has_a_key_of_its_own_which_no_command_line_shows() -> None
     assert [count for _, count in outputs] == ["0", "0"]
     assert all(len(secret) >= 43 for secret, _ in outputs)
     assert DEFAULT_ACCOUNT_ID not in outputs[0][0]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "headers"),
+    [
+        ("", {"X-Amz-Target": "DynamoDB_20120810.ListTables"}),
+        ("?MaxResults=9", {"X-Amz-Target": "AWSCognitoIdentityProviderService.ListUserPools"}),
+        ("?Action=ListUsers", {}),
+        ("?uploads", {}),
+        (f"/{BUCKET}", {}),
+        (f"/{BUCKET}?uploads", {}),
+    ],
+)
+def test_a_signed_form_is_good_for_nothing_but_its_object(url: str, suffix: str, headers: dict[str, str]) -> None:
+    policy = s3().generate_presigned_post(BUCKET, "runs/1", ExpiresIn=60)
+    answer = httpx.post(policy["url"] + suffix, data=policy["fields"], files={"file": b"x"}, headers=headers)
+
+    assert (answer.status_code, answer.content) == (403, b"")
