@@ -43,10 +43,6 @@ func main() {
 	log.SetPrefix("headgate-supervisor: ")
 	// The supervisor starts this program in the collector's place.
 	if collector, ok := guard.Collector(); ok {
-		if reason := guard.Refused(os.Args[1:]); reason != "" {
-			_, _ = fmt.Fprintln(os.Stderr, "Error: "+reason)
-			os.Exit(1)
-		}
 		log.Fatal(guard.Exec(collector, os.Args))
 	}
 	if len(os.Args) == 2 && os.Args[1] == "version" {

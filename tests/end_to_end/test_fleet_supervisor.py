@@ -110,7 +110,18 @@ def test_a_broken_version_is_refused_on_the_host_while_the_old_one_runs_on(host:
     assert host.flows_as("good")
 
 
-@pytest.mark.parametrize("service", ["", "service:\n", "service: {pipelines: }\n", "service: {pipelines: {}}\n"])
+WITHOUT = [
+    "",
+    "service:\n",
+    "service: {pipelines: }\n",
+    "service: {pipelines: {}}\n",
+    "service: {pipelines: {<<: [{}, {}]}}\n",
+    "service::pipelines: {}\n",
+    "service: {pipelines: '${env:NOWHERE_SET:-null}'}\n",
+]
+
+
+@pytest.mark.parametrize("service", WITHOUT)
 def test_a_version_without_pipelines_fails_while_the_old_one_runs_on(host: Host, service: str) -> None:
     n = host.apply(host.flowing("good"))
     whole = host.flowing("none")
@@ -125,7 +136,7 @@ def test_a_version_without_pipelines_fails_while_the_old_one_runs_on(host: Host,
 
 def test_the_supervisor_refuses_what_its_collector_would_run_without_pipelines(host: Host, tmp_path: Path) -> None:
     without = tmp_path / "without.yaml"
-    without.write_text("receivers: {nop: }\nservice: {telemetry: {metrics: {level: none}}}\n")
+    without.write_text("receivers: {nop: }\nexporters: {nop: }\nservice: {telemetry: {metrics: {level: none}}}\n")
     # As the official supervisor asks, which allows it.
     question = ["validate", "--config", without, "--feature-gates=service.AllowNoPipelines"]
     collector, program = (host.root / "bin" / name for name in ("otelcol-contrib", "headgate-supervisor"))
@@ -136,7 +147,7 @@ def test_the_supervisor_refuses_what_its_collector_would_run_without_pipelines(h
 
     assert alone.returncode == 0, alone.stderr
     assert guarded.returncode == 1
-    assert guarded.stderr == "Error: service::pipelines: service must have at least one pipeline\n"
+    assert guarded.stderr.startswith("Error: service::pipelines: service must have at least one pipeline\n")
 
 
 def test_a_version_that_only_the_old_one_would_complete_is_refused(host: Host) -> None:

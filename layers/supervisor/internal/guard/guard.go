@@ -12,7 +12,9 @@
 // its metrics on localhost:8888, as every collector does that is not told otherwise, so on a host where something
 // listens there the supervisor could not even start.
 //
-// And the supervisor lets a configuration pass that has no pipelines, and reports it as applied.
+// And the supervisor lets a configuration pass that has no pipelines, and reports it as applied: it runs the collector,
+// and validates for it, with the feature gate service.AllowNoPipelines. Validated without, the collector itself says so,
+// whatever a path, a merge or this host's variables make of the text.
 package guard
 
 import (
@@ -26,6 +28,8 @@ import (
 
 // Variable names the collector to the program that the supervisor starts in its place.
 const Variable = "HEADGATE_GUARDED_COLLECTOR"
+
+const allowNoPipelines = "service.AllowNoPipelines"
 
 const withoutMetrics = "--set=service.telemetry.metrics.level=none"
 
@@ -53,8 +57,8 @@ func Exec(collector string, arguments []string) error {
 	return nil
 }
 
-// Mended are the collector's arguments: with only the first --config where they are those of `validate`, and without
-// metrics of its own where it is run to be learned about.
+// Mended are the collector's arguments: with only the first --config and only with pipelines where they are those of
+// `validate`, and without metrics of its own where it is run to be learned about.
 func Mended(arguments []string) []string {
 	if len(arguments) == 0 || arguments[0] != "validate" {
 		if len(arguments) >= 2 && arguments[0] == "--config" && onlyToLearn(arguments[1]) {
@@ -80,6 +84,10 @@ func Mended(arguments []string) []string {
 		default:
 			mended = append(mended, arguments[i])
 		}
+	}
+	// Only where the supervisor found that this collector has the gate; the last word on a gate counts.
+	if strings.Contains(strings.Join(mended, " "), allowNoPipelines) {
+		mended = append(mended, "--feature-gates=-"+allowNoPipelines)
 	}
 	return mended
 }

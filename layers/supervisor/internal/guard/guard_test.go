@@ -22,6 +22,11 @@ func TestMended(t *testing.T) {
 		{"validate", "validate --config new --config old", "validate --config new"},
 		{"validate, written with =", "validate --config=new --config=old", "validate --config=new"},
 		{"validate with other flags", "validate --config new --config old --feature-gates=a", "validate --config new --feature-gates=a"},
+		{
+			"validate without asking for pipelines", "validate --config new --config old --feature-gates service.AllowNoPipelines",
+			"validate --config new --feature-gates service.AllowNoPipelines --feature-gates=-service.AllowNoPipelines",
+		},
+		{"a run without pipelines", "--config a --feature-gates service.AllowNoPipelines", "--config a --feature-gates service.AllowNoPipelines"},
 		{"validate of one", "validate --config new", "validate --config new"},
 		{"a run of two files", "--config a --config b", "--config a --config b"},
 		{"another command", "featuregate", "featuregate"},
