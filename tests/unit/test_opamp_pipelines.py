@@ -25,6 +25,7 @@ WITHOUT = [
     "service: &s {<<: *s}\n",
     "a0: &a0 {}\n" + "".join(f"a{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}]}}\n" for n in range(1, 3_000)) + "<<: *a2999\n",
     "receivers: {}\n---\nservice: {pipelines: {logs: {}}}\n",
+    "%TAG !a! tag:example.com,2026:\n---\nservice: {}\n",
 ]
 WITH = [
     version(1),
@@ -35,6 +36,9 @@ WITH = [
     "[]\n",
     "{\n",
     "[" * 100_000,
+    # What takes libyaml more than the length says: each token by the depth, each tag by those before it.
+    f"x: {'[' * 65}{']' * 65}\nservice: {{}}\n",
+    "".join(f"%TAG !a{n}! x\n" for n in range(101)) + "---\nservice: {}\n",
     "x: &x {pipelines: {logs: {}}}\nservice: *x\n",
     "x: &x {pipelines: {logs: {}}}\nservice: {<<: *x}\n",
     "x: &x {service: {pipelines: {logs: {}}}}\n<<: [*x]\n",

@@ -74,3 +74,10 @@ def test_what_stands_before_a_mistake_is_read() -> None:
 )
 def test_a_text_without_pipelines_has_none(text: str) -> None:
     assert pipelines(text) == []
+
+
+def test_where_tags_are_declared_by_the_hundred_nothing_is_read() -> None:
+    named = "---\nservice: {pipelines: {logs: {}}}\n"
+
+    assert pipelines("%TAG !a! x\n" + named) == ["logs"]
+    assert pipelines("".join(f"%TAG !a{n}! x\n" for n in range(101)) + named) == []

@@ -9,7 +9,9 @@ from typing import Final, TypeAlias
 _WANTED: Final = ("service", "pipelines")
 _MERGE: Final = "<<"
 # The parser's time for a token grows with the depth: 100,000 open braces took it 23 s.
-_DEEPEST: Final = 64
+DEEPEST: Final = 64
+# It compares each `%TAG` with all before it: a megabyte of them took it 9 s.
+_MOST_DIRECTIVES: Final = 100
 
 
 @dataclass(slots=True, eq=False)
@@ -40,12 +42,18 @@ def pipelines(text: str) -> list[str]:
     """The ids below `service::pipelines` in their order; empty for a text that names none or is not YAML.
 
     Aliases and merges are followed, each collection at most once on each of the three levels, and nothing is read from
-    where collections are nested too deeply: a stranger's text costs no more than its length.
+    where collections are nested too deeply or tags declared by the hundred: a stranger's text costs no more than its
+    length.
     """
     level = [_root(text)]
     for wanted in _WANTED:
         level = [value for key, value in _entries(level) if key == wanted and value is not None and value.is_mapping]
     return list(dict.fromkeys(key for key, _ in _entries(level) if key is not None))
+
+
+def readable(text: str) -> bool:
+    """Whether the parser in C takes a time that hangs on the text's length alone, where nothing nests too deeply."""
+    return text.count("%TAG") <= _MOST_DIRECTIVES
 
 
 def _entries(collections: Iterable[_Collection]) -> Iterator[_Entry]:
@@ -74,6 +82,8 @@ def _root(text: str) -> _Collection:
     import yaml  # only where it is needed: 15 ms of a cold start
 
     opened = [_Collection(is_mapping=False)]
+    if not readable(text):
+        return opened[0]
     anchors: dict[str, _Collection | str | None] = {}
     try:
         # NUL would end the text for the parser in C and be an error for the other one.
@@ -96,7 +106,7 @@ def _root(text: str) -> _Collection:
                 anchors[event.anchor] = node
             if isinstance(event, yaml.CollectionStartEvent) and isinstance(node, _Collection):
                 opened.append(node)
-                if len(opened) > _DEEPEST:
+                if len(opened) > DEEPEST:
                     break
     except yaml.YAMLError:
         pass

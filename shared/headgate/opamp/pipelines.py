@@ -7,11 +7,12 @@ from typing import Final
 
 import yaml
 
+from headgate.configurations.pipelines import DEEPEST, readable
+
 _NULL: Final = "tag:yaml.org,2002:null"
 _MERGE: Final = "tag:yaml.org,2002:merge"
 # What a collector takes for a path in a key, as in `service::pipelines: {…}`.
 _PATH: Final = "::"
-_DEEPEST: Final = 200
 
 
 def runs_nothing(text: str) -> bool:
@@ -19,9 +20,11 @@ def runs_nothing(text: str) -> bool:
 
     Anything else that is wrong with it is for the collector to find.
     """
+    if not readable(text):
+        return False
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        if _deepest(yaml.parse(text, Loader=loader)) > _DEEPEST:
+        if _deepest(yaml.parse(text, Loader=loader)) > DEEPEST:
             return False
         # As the collector, which reads the first document. Nothing is constructed: an alias is a reference.
         root = next(yaml.compose_all(text, Loader=loader), None)
@@ -40,7 +43,7 @@ def _deepest(events: Iterable[yaml.Event]) -> int:
             deepest = max(deepest, depth)
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
-        if deepest > _DEEPEST:
+        if deepest > DEEPEST:
             break
     return deepest
 
