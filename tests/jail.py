@@ -59,7 +59,7 @@ def run(script: str, steps: str, folder: Path) -> Ran:
     folder.mkdir(exist_ok=True)
     end = "echo $status; cat /said; echo ---; diff /snapshot1 /snapshot2"
     jail = _JAIL.replace("{steps}", f"{SNAPSHOT}\n{steps}\n{end}")
-    command = ["unshare", "--mount", "--pid", "--fork", "--propagation", "private"]
+    command = ["unshare", "--mount", "--net", "--pid", "--fork", "--propagation", "private"]
     if os.geteuid() != 0:
         command += ["--user", "--map-root-user"]
     done = subprocess.run(
