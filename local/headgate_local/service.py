@@ -80,10 +80,6 @@ def functions(template: Template) -> ASGIApp:
     from headgate.http.app import create_app
 
     routes = [(route, application_of(route)) for route in template.routes()]
-    # Standard output is for what was asked for: the address and the tokens.
-    for handler in logging.getLogger("headgate").handlers:
-        if isinstance(handler, logging.StreamHandler):
-            handler.setStream(sys.stderr)
     return Dispatcher(routes, nowhere=create_app("Headgate", []))
 
 
@@ -104,6 +100,17 @@ def _set_environment(options: Options, template: Template) -> None:
     os.environ["POWERTOOLS_LOG_LEVEL"] = os.environ.get("HEADGATE_LOG_LEVEL", "WARNING")
     os.environ["POWERTOOLS_SERVICE_NAME"] = "headgate"
     os.environ["POWERTOOLS_TRACE_DISABLED"] = "true"
+    _log_as_the_environment_says()
+
+
+def _log_as_the_environment_says() -> None:
+    """The logger may have been made before, when it was imported. Standard output is for the address and the tokens."""
+    from headgate.http.log import logger
+
+    logger.setLevel(os.environ["POWERTOOLS_LOG_LEVEL"])
+    for handler in logging.getLogger("headgate").handlers:
+        if isinstance(handler, logging.StreamHandler):
+            handler.setStream(sys.stderr)
 
 
 def server_config(application: ASGIApp) -> uvicorn.Config:

@@ -71,7 +71,7 @@ FLEETS: Final[Mapping[str, Rights]] = {
         "BatchGetItem": "token# fleet# census#",
         "GetItem": "token# census#",
         "PutItem": "fleet# census#",
-        "UpdateItem": "census#",
+        "UpdateItem": "fleet# census#",
     },
     "InstallFunction": {"GetItem": "organization# fleet#"},
 }

@@ -49,6 +49,13 @@ def browser() -> Iterator[Browser]:
         yield started
 
 
+@pytest.fixture(autouse=True)
+def _no_checker_left() -> Iterator[None]:
+    """The next test's is made with its own settings."""
+    yield
+    checker.close()
+
+
 @pytest.fixture
 def ids(join: JoinWith, organization_id: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """An organization in which every text is as long as it may be; `session` is that of an Admin of it."""

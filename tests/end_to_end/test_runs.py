@@ -231,7 +231,7 @@ def test_the_rules_of_a_pipeline_are_replaced_and_named_by_default(client: httpx
         ("logs", {}, 'no pipeline "logs"'),
         ("logs/app", {"signal_type": "metrics"}, "holds logs, not metrics"),
         ("logs/app", {"rules": [{"name": "typo", "condition": "bodyy == 1"}]}, "rule 'typo': "),
-        ("logs/app", {"rules": [{"name": "deep", "condition": "(" * 200}]}, "nests more than 100"),
+        ("logs/app", {"rules": [{"name": "deep", "condition": "(" * 200}]}, "at most 100 are judged"),
         ("logs/app", {"rules": []}, "rules"),
     ],
 )

@@ -73,7 +73,7 @@ RULE: Final = {"pipeline": "logs", "name": "typed", "condition": "true", "contex
 MOUNT: Final = {"host_path": "/a", "mount_path": "/b"}
 
 PAGES: Final = [
-    page("/", 303),
+    page("/"),
     page(HERE),
     form(f"{HERE}/rename", 303, {"name": "Renamed"}, in_steps=True),
     form(f"{HERE}/create", 303, {"name": "Further"}),

@@ -145,5 +145,8 @@ ROWS: Final = [
         },
         form=True,
         repeated=(400,),
+        # A place among the person's sessions, the session, and the look that the place is still there.
+        in_steps=True,
+        taken_back=True,
     ),
 ]

@@ -27,6 +27,8 @@ class Row:
     repeated: tuple[int, ...] = ()
     # Whether it is done in several steps, of which the same request again does the rest.
     in_steps: bool = False
+    # Whether what was made is taken back where nobody knows of it, and the same request is refused after.
+    taken_back: bool = False
     # Whether the same request again, after it was done or not, comes to what it comes to alone.
     settles: bool = False
     # Whether it is a browser that asks, and whether nobody is signed in there.

@@ -62,13 +62,19 @@ class State:
 def changes(before: Held, after: Held) -> set[str]:
     """What became of items and objects, in words that are the same for any two runs of one request.
 
-    Without the leases of checks: one that could not be given back ends by itself.
+    Without the leases of checks: one that could not be given back ends by itself. A queue of runs is who is in it.
     """
     return {
         _word(place, key, before.get((place, key)), after.get((place, key)))
         for place, key in before.keys() | after.keys()
-        if before.get((place, key)) != after.get((place, key)) and "checks#" not in key
+        if _told(key, before.get((place, key))) != _told(key, after.get((place, key))) and "checks#" not in key
     }
+
+
+def _told(key: str, value: Json) -> Json:
+    if "queue#" in key and isinstance(value, dict):
+        return {name: one for name, one in value.items() if name != "revision"}
+    return value
 
 
 def _word(place: str, key: str, before: Json, after: Json) -> str:

@@ -31,6 +31,7 @@ from schemathesis.specs.openapi.checks import (
 
 from headgate.http.credentials import ORGANIZATION_HEADER
 from headgate.identity import service as identity
+from headgate.ids import new_id
 from headgate_local import template
 from scripts.openapi import complete, document
 from tests.trust.world import APP, YAML, Headers, World, founded, joined, service, session_of
@@ -212,7 +213,7 @@ def test_every_other_method_is_405_and_told_which_are_possible(world: World, sub
     for label in [*operations(), *LEFT_OUT]:
         method, _, path = label.partition(" ")
         paths.setdefault(path, set()).add(method)
-    constants = {"n": "1", "pipeline": "logs", "slug": "pii-redaction"}
+    constants = {"n": "1", "pipeline": "logs", "slug": "pii-redaction", "organization_id": new_id("org")}
     for path, methods in paths.items():
         possible = methods | ({"HEAD"} if "GET" in methods else set())
         for method in {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PURGE"} - possible:

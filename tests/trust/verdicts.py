@@ -73,6 +73,8 @@ def judged(row: Row, fault: Fault, response: Response, bench: Bench, clean: Clea
     again = bench.send(row)
     if again.status_code != row.status and not (made and again.status_code in row.repeated):
         yield f"after {seen}, the same again: {_seen(again)}"
+    elif row.taken_back and again.status_code in row.repeated:
+        return
     elif (row.in_steps or row.settles or row.headers == ONCE) and bench.changed() != clean.changes:
         yield f"after {seen}, the same again came to {bench.changed() ^ clean.changes}"
     elif row.settles and again.content != clean.response.content:
