@@ -19,13 +19,14 @@ _CHOICES: Final = re.compile(r" \(valid values: \[[^\]\n]{100,}\]\)")
 def reason(said: str) -> str:
     """Each line once, the first cause first, of at most `LONGEST` characters."""
     text = _CHOICES.sub("", _ANNOUNCED.sub("", said[:_READ]))
-    lines: list[str] = []
+    # Not a list: to look through it for each line took a hostile host's 20,000 characters half a second.
+    lines: dict[str, None] = {}
     for line in text.splitlines():
         words = line.strip()
         # Each by itself: one may follow the other.
         words = _WRAPPED.sub("", _AGAIN.sub("", words, count=1), count=1) if _begins(words) else words
-        if words and words not in lines:
-            lines.append(words)
+        if words:
+            lines.setdefault(words)
     return "\n".join(lines)[:LONGEST].rstrip() or said.strip()[:LONGEST]
 
 
