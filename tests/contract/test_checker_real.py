@@ -68,8 +68,10 @@ def stop(pid: int) -> None:
 def starve(pid: int) -> None:
     """Leave it a megabyte. As the user that it runs as: root itself may lack the right to another's limits."""
     with suppress(psutil.NoSuchProcess):
-        user = psutil.Process(pid).uids().real
-        done = subprocess.run(["prlimit", f"--pid={pid}", f"--data={1 << 20}"], user=user, check=False)
+        process = psutil.Process(pid)
+        user, group = process.uids().real, process.gids().real
+        command = ["prlimit", f"--pid={pid}", f"--data={1 << 20}"]
+        done = subprocess.run(command, user=user, group=group, capture_output=True, check=False)
         assert done.returncode == 0 or processes.has_ended(pid)
 
 
