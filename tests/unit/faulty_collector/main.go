@@ -50,8 +50,11 @@ func misbehave(what string) {
 		os.Exit(2)
 	case "kill":
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		time.Sleep(time.Hour)
 	case "stop":
 		_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		// Another thread may be the first to be stopped, and this one would answer.
+		time.Sleep(time.Hour)
 	case "hang":
 		time.Sleep(time.Hour)
 	case "grow":
