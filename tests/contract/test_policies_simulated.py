@@ -76,7 +76,7 @@ FLEETS: Final[Mapping[str, Rights]] = {
     "InstallFunction": {"GetItem": "organization# fleet#"},
 }
 RUNS: Final[Mapping[str, Rights]] = {
-    "TestingFunction": dict.fromkeys(("GetItem", "PutItem", "DeleteItem"), "run_ queue#"),
+    "TestingFunction": {**dict.fromkeys(("GetItem", "PutItem"), "run_ queue#"), "DeleteItem": "run_"},
     "RunStepsFunction": dict.fromkeys(("GetItem", "PutItem"), "run_ queue#"),
 }
 TABLES: Final = {"IdentityTable": IDENTITY, "FleetsTable": FLEETS, "RunsTable": RUNS}

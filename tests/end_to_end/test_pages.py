@@ -206,7 +206,7 @@ def test_a_form_that_is_not_accepted_keeps_what_was_typed_and_marks_the_field(pa
     page.get_by_label("Remove admin@example.com …").click()
     page.get_by_role("button", name="Remove admin@example.com").click()
     expect(page.get_by_role("alert")).to_contain_text("The last Admin")
-    expect(page.get_by_role("button", name="Invite")).to_be_visible()
+    expect(page.get_by_role("button", name="Invite", exact=True)).to_be_visible()
 
     page.goto(f"{home}/service-accounts")
     page.get_by_label("Name").fill("  ")
