@@ -114,6 +114,9 @@ def test_a_rule_of_the_command_line_is_for_any_item_unless_it_says_otherwise(cli
     assert (code, "pass  is one  (any: 1 of 2 log)" in said) == (0, True), said
     code, said = run('is one:all=log.body == "one"')
     assert (code, "FAIL  is one  (all: 1 of 2 log)" in said) == (1, True), said
+    for slip in ("is one:al", "is one:count", "is one:some"):
+        refused = cli.run("test", "run", "edge.yaml", "--sample", "sample.log", "--rule", f"{slip}=true")
+        assert (refused.code, "is not one of any, all, none" in refused.err) == (2, True), refused.err
     code, said = run('a:b:none=log.body == "three"')
     assert (code, "pass  a:b  (none: 0 of 2 log)" in said) == (0, True), said
     cli.write("rules.yaml", '[{name: is one, condition: log.body == "one"}]')

@@ -203,6 +203,14 @@ def _rule(given: str) -> dict[str, object]:
     """The first `=` ends the name, and what `expect` stands for before it; a name may hold any other colon."""
     called, separator, condition = given.partition("=")
     name, _, expect = called.rpartition(":")
+    if name and separator and expect.isalpha() and expect not in _EXPECTED:
+        # A slip would otherwise become part of the name, and the rule would pass by `any`.
+        words = ", ".join(_EXPECTED)
+        raise click.BadParameter(
+            f"{given!r}: {expect!r} is not one of {words}; for a name with a colon write '{called}:any=CONDITION', "
+            "and count goes into a file of rules",
+            param_hint="--rule",
+        )
     if expect not in _EXPECTED or not name:
         name, expect = called, "any"
     if not separator or not name.strip() or not condition.strip():
