@@ -23,7 +23,7 @@ Entity = Mapping[str, object]
 # API Gateway answers within 30 s.
 _SECONDS: Final = 35.0
 _PAGE: Final = 100
-# Of a list that has no end, or that repeats itself: more than any organization holds.
+# Bounds a list without an end or that repeats itself; more than any organization holds.
 _MOST_PAGES: Final = 1_000
 _MOST_OF_A_LIST: Final = 64 * 1_048_576
 _LONGEST_CURSOR: Final = 4_096

@@ -29,7 +29,7 @@ def parse(content: str, called: str) -> object:
                 raise yaml.YAMLError("its merges grow without bound")
 
     try:
-        return yaml.load(content, Loader)  # noqa: S506  a safe one
+        return yaml.load(content, Loader)  # noqa: S506  Loader is a SafeLoader with a bound on merges
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f":{mark.line + 1}:{mark.column + 1}" if mark else ""

@@ -114,8 +114,8 @@ class _OfThisProcess:
     """What moto's interpreter makes its clients with: the key of this process, in the place of one that it makes up."""
 
     @staticmethod
-    def client(aws_access_key_id: str, aws_secret_access_key: str, **named: object) -> object:  # noqa: ARG004
-        return boto3.client(**named)  # type: ignore[call-overload]
+    def client(aws_access_key_id: str, aws_secret_access_key: str, **named: object) -> object:  # noqa: ARG004  moto passes a key that it makes up
+        return boto3.client(**named)  # type: ignore[call-overload]  # moto chooses the service
 
 
 def _imported(function: Function) -> Handler:

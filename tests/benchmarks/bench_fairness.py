@@ -126,7 +126,7 @@ def switches() -> None:
             checker.call("validate", question, asker=asker)
         for number in range(120):
             asker = askers[number % count]
-            times.measure(1, lambda asker=asker: checker.call("validate", question, asker=asker))  # type: ignore[misc]
+            times.measure(1, lambda asker=asker: checker.call("validate", question, asker=asker))
         print(times.row())
     time.sleep(1)
     resident = [private_bytes(pid) / 1e6 for pid in checker.pids()]

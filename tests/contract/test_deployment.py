@@ -323,7 +323,7 @@ def test_a_question_too_large_for_an_invocation_is_fetched_by_the_checkers_funct
         asker=Asker(deployed.organization_id, "run_1"),
     )
 
-    assert [one["passed"] for one in answered["verdicts"]] == [True]  # type: ignore[index, attr-defined]
+    assert [one["passed"] for one in answered["verdicts"]] == [True]
     ((_, _, size),) = invocations.invoked[before:]
     assert size < 10_000
     assert aws.s3().list_objects_v2(Bucket=settings().bucket, Prefix="checks/")["KeyCount"] == 0

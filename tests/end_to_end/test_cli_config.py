@@ -213,7 +213,7 @@ def test_a_strange_manifest_is_refused_before_anything_is_written(cli: Cli, entr
     done = cli.run("config", "pull")
 
     assert done.code == 1
-    assert "headgate.json is no manifest" in done.err
+    assert "headgate.json is not a manifest" in done.err
     assert not (cli.folder.parent / "victim").exists()
 
 

@@ -218,7 +218,7 @@ def errors_and_expected(attempt: Callable[[], object], capsys: pytest.CaptureFix
     errors = 0
     try:
         attempt()
-    except Exception:  # noqa: BLE001  as Lambda's runtime
+    except Exception:  # noqa: BLE001  Lambda's runtime counts any error
         errors = 1
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     return errors, sum("ExpectedStepErrors" in line for line in lines)

@@ -93,7 +93,7 @@ def test_no_process_that_has_read_a_text_is_alive_while_the_next_one_is_fetched(
 
     second = handler({"url": f"{bucket.url}/bucket/checks/a?X-Amz-Signature=1"}, None)
 
-    assert (first["result"]["echo"], second["result"]["echo"]) == ("fetched", "fetched")  # type: ignore[index, call-overload]
+    assert (first["result"]["echo"], second["result"]["echo"]) == ("fetched", "fetched")
     assert bucket.asked == ["/bucket/checks/a?X-Amz-Signature=1"]
     assert gone == [True] * len(pids) != []
 

@@ -160,7 +160,7 @@ def test_turns_go_round_among_credentials() -> None:
     with ThreadPoolExecutor(24) as threads, turns.turn(CLO):
         for number, asker in enumerate([ANN] * 6 + [BOB] * 2 + [ALF] * 2, start=1):
             threads.submit(ask, asker)
-            wait_until(lambda number=number: turns.waiting() == number)  # type: ignore[misc]
+            wait_until(lambda number=number: turns.waiting() == number)
 
     assert order == ["tok_ann", "tok_bob", "tok_alf", "tok_ann", "tok_bob", "tok_alf", *["tok_ann"] * 4]
 

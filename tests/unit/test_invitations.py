@@ -253,7 +253,7 @@ def outcomes(*calls: Callable[[], object]) -> list[str]:
     def outcome(call: Callable[[], object]) -> str:
         try:
             call()
-        except Exception as error:  # noqa: BLE001  shown by its code
+        except Exception as error:  # noqa: BLE001  a thread's error becomes its result, which is asserted
             return getattr(error, "code", repr(error))
         return ""
 

@@ -79,7 +79,7 @@ def test_never_more_than_ten_are_live_while_others_begin(
     original = table.transact
 
     def seen(*writes: object) -> None:
-        original(*writes)  # type: ignore[arg-type]
+        original(*writes)
         most.append(len(live(ada.user)))
 
     monkeypatch.setattr(table, "transact", seen)

@@ -122,8 +122,8 @@ def _read(path: Path) -> Mapping[str, Entry]:
         raise Failed(f"cannot read {one_line(str(path))}: {error.strerror}") from error
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise Failed(
-            f"{one_line(str(path))} is no manifest of this command ({one_line(str(error))}): mend it, or delete it and "
-            "pull again"
+            f"{one_line(str(path))} is not a manifest of this command ({one_line(str(error))}): mend it, or delete "
+            "it and pull again"
         ) from error
 
 

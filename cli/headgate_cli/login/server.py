@@ -98,7 +98,7 @@ def _text(answer: Mapping[str, object], name: str) -> str:
 
 
 def _seconds(answer: Mapping[str, object], name: str) -> float:
-    """A time to wait; not one below a second, which would be no pause, nor one above an hour."""
+    """Seconds to wait between two questions: at least one, at most an hour."""
     value = answer.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise LoginFailed(f"the server's answer has no {name}")

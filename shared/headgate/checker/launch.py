@@ -135,7 +135,7 @@ def allow(libc: ctypes.CDLL, ruleset: int, path: str, access: int) -> None:
 
 def limits_of_memory() -> list[str]:
     """The files that say how much memory this process's control group may use."""
-    with open("/proc/self/cgroup") as groups:  # noqa: PTH123
+    with open("/proc/self/cgroup") as groups:  # noqa: PTH123 -- pathlib doubles the launcher's start
         memberships = [line.rstrip("\n").split(":", 2) for line in groups]
     limits = ["/sys/fs/cgroup/memory.max"]
     for number, controllers, path in memberships:

@@ -62,7 +62,7 @@ class Checker:
         with self._turns.turn(asker):
             return self._plain.validate(binary, yaml, env)
 
-    def installed(self, *, asker: Asker) -> tuple[str, ...]:  # noqa: ARG002  the same to everyone
+    def installed(self, *, asker: Asker) -> tuple[str, ...]:  # noqa: ARG002  the checker function needs it to know the tenant
         """The installed versions, oldest first."""
         return self._installed.versions()
 

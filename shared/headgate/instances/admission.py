@@ -34,7 +34,7 @@ class FleetFull(errors.Unavailable):
     def __init__(self, detail: str, retry_after: int) -> None:
         super().__init__(detail)
         # A fleet that waits shall not come back in one second.
-        self.retry_after = retry_after + random.randint(0, 20)  # noqa: S311  no secret
+        self.retry_after = retry_after + random.randint(0, 20)  # noqa: S311  spreads retries, guards nothing
 
 
 @dataclass(frozen=True, slots=True)
