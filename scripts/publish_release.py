@@ -13,7 +13,7 @@ from typing import Final
 
 import boto3
 
-from headgate.deployments import install_publish
+from headgate.installs import publish
 
 ROOT: Final = Path(__file__).parents[1]
 LAYERS: Final = ROOT / "layers"
@@ -32,8 +32,8 @@ def main() -> int:
         versions = (str(supervisor("collector-version")), str(supervisor("version")))
     except subprocess.CalledProcessError as error:
         return int(error.returncode)
-    chart = install_publish.packed_chart(CHART)
-    release = install_publish.upload(boto3.client("s3"), arguments.bucket, versions, binaries, chart)
+    chart = publish.packed_chart(CHART)
+    release = publish.upload(boto3.client("s3"), arguments.bucket, versions, binaries, chart)
     for name, artifact in sorted(release.artifacts.items()):
         print(f"{artifact.sha256}  {name}")
     print(f"Published collector {versions[0]} and supervisor {versions[1]} in {arguments.bucket}.")

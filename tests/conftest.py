@@ -11,12 +11,12 @@ from fastapi import APIRouter
 from fastapi.testclient import TestClient
 from moto import mock_aws
 
-from headgate import aws
 from headgate.http.app import create_app
 from headgate.identity import invitations
 from headgate.identity import service as identity
 from headgate.identity.model import Access
 from headgate.settings import settings
+from headgate.storage import aws
 from headgate_local import calls, moto_patches, template, user_pool
 from headgate_local.moto_data import MotoData
 from headgate_local.objects import ObjectFiles

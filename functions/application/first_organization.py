@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from headgate.errors import HeadgateError
-from headgate.http.log import logger
 from headgate.identity import people
+from headgate.log import logger
 
 _SECONDS: Final = 20
 

@@ -21,14 +21,11 @@ from fleets.wire import (
 )
 from headgate import errors
 from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
-from headgate.deployments import install as installs
-from headgate.deployments import mounts
 from headgate.deployments import service as deployments
 from headgate.deployments.model import DeploymentNotFound
 from headgate.fleets import service as fleets
 from headgate.http.app import create_app, lambda_handler
 from headgate.http.credentials import Reader, SessionAdmin, SessionMember, Writer
-from headgate.http.log import logger
 from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import DeploymentId, FleetId
 from headgate.http.problems import documented
@@ -36,7 +33,10 @@ from headgate.http.routing import application_router, record
 from headgate.http.routing import router as group
 from headgate.http.wire import ids_in_body
 from headgate.identity import checks
+from headgate.installs import mounts
+from headgate.installs import service as installs
 from headgate.instances import service as instances
+from headgate.log import logger
 from web import pages
 
 

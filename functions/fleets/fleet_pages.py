@@ -8,15 +8,15 @@ from fastapi import Response
 from headgate import errors
 from headgate.configurations import service as configurations
 from headgate.configurations.model import ConfigurationNotFound
-from headgate.deployments import mounts
 from headgate.deployments import service as deployments
-from headgate.deployments.install_commands import mountable
 from headgate.deployments.model import Assignment, Deployment, VolumeMount
 from headgate.fleets import service as fleets
 from headgate.fleets.model import INSTANCE_STATES, Fleet, Grace
 from headgate.http.parameters import DeploymentId, FleetId
 from headgate.http.problems import status_of
 from headgate.identity.model import Caller
+from headgate.installs import mounts
+from headgate.installs.commands import mountable
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page, redirect
 from web.pages import Form, Member, Visit, frame, page_router

@@ -6,13 +6,13 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Response
 from fastapi.responses import FileResponse, RedirectResponse
 
-from headgate.deployments import install_releases as releases
-from headgate.deployments import install_served as served
-from headgate.deployments.install_links import Link, Platform
 from headgate.http.app import create_app, lambda_handler
 from headgate.http.parameters import DeploymentId
 from headgate.http.problems import documented
 from headgate.http.routing import Route
+from headgate.installs import releases as releases
+from headgate.installs import served as served
+from headgate.installs.links import Link, Platform
 
 router = APIRouter(
     prefix="/api/v1/fleet-install",

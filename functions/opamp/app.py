@@ -18,9 +18,9 @@ from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
 from headgate import errors, faults
-from headgate.http.log import logger
 from headgate.http.request_context import RequestContext
 from headgate.instances.admission import FleetFull
+from headgate.log import logger
 from headgate.opamp import service
 
 MAX_MESSAGE_BYTES: Final = 4 * 1_048_576

@@ -16,9 +16,9 @@ from pydantic import (
 )
 
 from headgate.clock import rfc3339
-from headgate.engine import Sample
 from headgate.http.wire import CollectorVersion, Input, Name
 from headgate.ids import id_pattern
+from headgate.rules.engine import Sample
 from headgate.rules.model import DEFAULT_CONTEXTS, MOST_RULES, Context, Expect, Rule, RuleSet, Signal, StoredRule
 from headgate.runs.model import RuleResult, Run, Status
 from headgate.runs.samples import of_json

@@ -14,9 +14,9 @@ from starlette.exceptions import HTTPException
 
 from headgate import errors, faults
 from headgate.http import problems
-from headgate.http.log import logger
 from headgate.identity import sessions
 from headgate.identity.model import Caller, NotAnActiveMember, OrganizationHeaderRequired, Session
+from headgate.log import logger
 from web.html import html
 from web.layout import Frame, page, redirect
 from web.visitor import Visitor, posted, remember, visitor

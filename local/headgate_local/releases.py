@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from headgate import aws
-from headgate.deployments import install_publish
-from headgate.deployments.install_releases import Artifact
+from headgate.installs import publish
+from headgate.installs.releases import Artifact
 from headgate.settings import settings
+from headgate.storage import aws
 from headgate_local.running import Local
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -23,8 +23,8 @@ def offered(local: Local) -> Iterator[None]:
         name: Artifact(str(path), _sha256(path), compressed=False) for name, path in _programs(local.collectors).items()
     }
     versions = (settings().collector_version, "")
-    chart = install_publish.packed_chart(_CHART)
-    install_publish.release(aws.s3(), settings().bucket, versions, programs, chart)
+    chart = publish.packed_chart(_CHART)
+    publish.release(aws.s3(), settings().bucket, versions, programs, chart)
     yield
 
 
@@ -54,7 +54,7 @@ def _sha256(path: Path) -> str:
         known = of_state = ""
     if of_state != state:
         with path.open("rb") as file:
-            known = install_publish.sha256(file)
+            known = publish.sha256(file)
         part = kept.with_name(f".{kept.name}.{os.getpid()}")
         part.write_text(f"{known} {state}", encoding="utf-8")
         part.replace(kept)

@@ -37,9 +37,9 @@ from moto.stepfunctions.parser.asl.eval.environment import Environment
 from moto.stepfunctions.parser.asl.eval.event.event_detail import EventDetails
 from moto.stepfunctions.parser.asl.utils import boto_client
 
-from headgate import aws
 from headgate.runs import service as runs
 from headgate.settings import settings
+from headgate.storage import aws
 from headgate_local import calls
 from headgate_local.fargate import Fargate, Task, task_definition_name
 from headgate_local.running import Local

@@ -13,10 +13,10 @@ from fastapi.testclient import TestClient
 from moto import mock_aws
 
 from configurations.app import router as configurations
-from headgate import aws
 from headgate.http.app import create_app
 from headgate.identity import service as identity
 from headgate.settings import settings
+from headgate.storage import aws
 from headgate_local import template
 from identity.app import router as identities
 from tests.service import running_service

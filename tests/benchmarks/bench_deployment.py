@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from headgate import aws
 from headgate.flows import publish
 from headgate.identity import service as identity
 from headgate.settings import settings
+from headgate.storage import aws
 from headgate_local import aws_server, gallery, template
 from tests import lambda_invocations
 from tests.lambda_runtime import LambdaFunction, started

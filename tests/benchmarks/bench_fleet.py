@@ -32,11 +32,12 @@ from botocore.model import OperationModel
 
 from configurations.app import router as configurations_router
 from fleets.app import router as fleets_router
-from headgate import aws, clock
+from headgate import clock
 from headgate.identity import service as identity
 from headgate.opamp import service
 from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.settings import settings
+from headgate.storage import aws
 from tests.conftest import _join, aws_for
 from tests.fleet_of_agents import make_fleet
 from tests.opamp_agent import Agent

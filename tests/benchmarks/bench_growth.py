@@ -27,14 +27,15 @@ from httpx2 import Response
 
 from configurations.app import router as configurations_router
 from fleets.app import router as fleets_router
-from headgate import aws, clock
+from headgate import clock
 from headgate.configurations import keys as configuration_keys
 from headgate.fleets import keys as fleet_keys
-from headgate.http.log import logger
 from headgate.identity import service as identity
 from headgate.ids import new_id
+from headgate.log import logger
 from headgate.opamp import service as opamp
 from headgate.settings import settings
+from headgate.storage import aws
 from identity.app import router as identity_router
 from tests.conftest import API, Member, _join, aws_for
 from tests.fleet_of_agents import Fleet, make_fleet

@@ -20,8 +20,8 @@ from typing import Any
 
 import pytest
 
-from headgate import aws
-from headgate.http.log import logger
+from headgate.log import logger
+from headgate.storage import aws
 from tests.conftest import aws_for
 from tests.trust.bench import Bench, made_ready
 from tests.trust.every_request import ROWS

@@ -9,7 +9,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from headgate.deployments import install_publish
+from headgate.installs import publish
 from tests import helm
 
 ROLES = ("node", "cluster", "gateway")
@@ -244,9 +244,9 @@ def test_wrong_values_install_nothing(tmp_path: Path, values: dict[str, object])
 
 def test_the_chart_as_it_is_served_is_the_chart(tmp_path: Path) -> None:
     packed = tmp_path / "chart.tgz"
-    packed.write_bytes(install_publish.packed_chart(helm.CHART))
+    packed.write_bytes(publish.packed_chart(helm.CHART))
     shown, of_folder = (helm.run("show", "all", chart, home=tmp_path) for chart in (packed, helm.CHART))
 
     assert shown.returncode == 0, shown.stderr
     assert shown.stdout == of_folder.stdout
-    assert packed.read_bytes() == install_publish.packed_chart(helm.CHART)
+    assert packed.read_bytes() == publish.packed_chart(helm.CHART)

@@ -12,11 +12,12 @@ import boto3
 import pytest
 
 from application import first_organization, mail
-from headgate import aws, clock
-from headgate.dynamo import unmarshal
+from headgate import clock
 from headgate.identity import passwords, people
 from headgate.ids import new_id
 from headgate.settings import settings
+from headgate.storage import aws
+from headgate.storage.items import unmarshal
 from headgate_local import template, user_pool
 from tests.conftest import aws_for
 

@@ -16,12 +16,12 @@ from pathlib import Path
 
 import pytest
 
-from headgate import aws
 from headgate.checker import Asker
 from headgate.checker.function import CheckerFunction
 from headgate.flows import publish
 from headgate.identity import service as identity
 from headgate.settings import settings
+from headgate.storage import aws
 from headgate_local import aws_server, gallery, template
 from tests import lambda_invocations
 from tests.lambda_invocations import Answer, Invocations, answering

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate import aws, clock
+from headgate import clock
 from headgate.fleets import service as fleets
 from headgate.fleets import tokens
 from headgate.fleets.model import Fleet
@@ -23,6 +23,7 @@ from headgate.identity.model import Caller, Principal
 from headgate.instances import counting, store
 from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.settings import settings
+from headgate.storage import aws
 from headgate_local import aws_server, moto_patches, template
 from headgate_local.moto_data import MotoData
 from headgate_local.objects import ObjectFiles

@@ -8,7 +8,7 @@ import pytest
 
 from tests import jail
 
-SCRIPT = Path(__file__).parents[2] / "shared" / "headgate" / "deployments" / "install_linux.sh"
+SCRIPT = Path(__file__).parents[2] / "shared" / "headgate" / "installs" / "linux.sh"
 SHELLS = [one for one in ("dash", "bash --posix", "busybox sh") if shutil.which(one.split()[0])]
 # Nothing listens there: what passes the guard makes its folders and ends at the download.
 VALUES = "base=http://127.0.0.1:9/x\nquery=q\n" + "".join(

@@ -17,7 +17,7 @@ import httpx
 import psutil
 import pytest
 
-from headgate.deployments.install_releases import MANIFEST, PREFIX, Artifact, Release
+from headgate.installs.releases import MANIFEST, PREFIX, Artifact, Release
 from headgate_local.connection import of_service
 from tests import fleet_host
 from tests.end_to_end.local_service import LocalService

@@ -18,9 +18,9 @@ from httpx2 import Response
 from starlette.routing import BaseRoute, Route
 
 from headgate import clock
-from headgate.deployments.install_links import Link
 from headgate.identity import logins, sessions
 from headgate.identity import service as identity
+from headgate.installs.links import Link
 from headgate_local import template
 from tests.end_to_end.test_credentials_matrix import applications, operations
 from tests.trust.world import (

@@ -10,13 +10,13 @@ from playwright.sync_api import Browser
 from configurations.app import router as configurations_router
 from fleets.app import router as fleets_router
 from headgate import checker, clock
-from headgate.deployments import mounts
 from headgate.deployments.model import VolumeMount
 from headgate.identity import member_store, sessions
 from headgate.identity import service as identity
 from headgate.identity.model import Member as Membership
 from headgate.identity.model import Principal, User
 from headgate.ids import new_id
+from headgate.installs import mounts
 from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.rules import store as rules
 from headgate.rules.model import Rule, RuleSet, StoredRule

@@ -22,7 +22,7 @@ from httpx2 import Response
 import run_steps.app
 from application import first_organization
 from checker.app import handler
-from headgate import aws, checker, clock, engine
+from headgate import checker, clock
 from headgate.checker import Asker
 from headgate.flows import publish
 from headgate.identity import keys, member_store, proofs, sessions
@@ -30,9 +30,11 @@ from headgate.identity import people as identity_people
 from headgate.identity import service as identity
 from headgate.identity.model import Member, Principal, User
 from headgate.ids import new_id
+from headgate.rules import engine
 from headgate.rules.model import Rule
 from headgate.runs import service as runs
 from headgate.settings import settings
+from headgate.storage import aws
 from headgate_local import calls, gallery, template, user_pool
 from headgate_local.service import functions
 from tests.lambda_invocations import Invocations, answering, running

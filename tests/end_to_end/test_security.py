@@ -10,18 +10,19 @@ import pytest
 from botocore.exceptions import ClientError
 from fastapi.testclient import TestClient
 
-from headgate import aws, clock
+from headgate import clock
 from headgate.configurations import service as configurations
-from headgate.deployments import mounts
 from headgate.deployments import service as deployments
 from headgate.deployments.model import VolumeMount
 from headgate.fleets import service as fleets
 from headgate.identity import logins, member_store, sessions, table
 from headgate.identity import service as identity
 from headgate.ids import new_id
+from headgate.installs import mounts
 from headgate.rules import store as rule_store
 from headgate.rules.model import Rule, RuleSet, StoredRule
 from headgate.settings import settings
+from headgate.storage import aws
 from scripts.openapi import FUNCTIONS
 from tests.end_to_end.page_visitor import (
     PASSWORD,

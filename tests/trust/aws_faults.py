@@ -21,7 +21,7 @@ from botocore.exceptions import ConnectionClosedError, EndpointConnectionError, 
 from botocore.retries.quota import RetryQuota
 from moto.core.botocore_stubber import BotocoreStubber
 
-from headgate import aws
+from headgate.storage import aws
 from tests.trust.faulty_proxy import NOT_HANDED_ON, Break
 
 PLANTED: Final = "planted-words-of-aws-that-nobody-else-shall-read"

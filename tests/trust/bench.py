@@ -12,18 +12,18 @@ from typing import Any, Final, cast
 import pytest
 from httpx2 import Response
 
-from headgate import aws as headgate_aws
 from headgate import clock
-from headgate.deployments import install_releases
-from headgate.deployments.install_links import Link, Platform
-from headgate.deployments.install_releases import Artifact
 from headgate.fleets import tokens
-from headgate.http.log import logger
 from headgate.identity import logins, sessions
 from headgate.identity import service as identity
 from headgate.identity.model import Session
+from headgate.installs import releases
+from headgate.installs.links import Link, Platform
+from headgate.installs.releases import Artifact
+from headgate.log import logger
 from headgate.opamp import service as opamp
 from headgate.settings import settings
+from headgate.storage import aws as headgate_aws
 from headgate_local import template
 from tests.trust import every_message, every_page
 from tests.trust.aws_faults import Aws, Fault, watched
@@ -162,10 +162,10 @@ def _admin(world: World) -> Session:
 
 def _publish() -> None:
     """A release to install from."""
-    release = {name: Artifact(f"install/{name}", "0" * 64, compressed=False) for name in install_releases.names()}
-    manifest = install_releases.Release("0.139.0", "0.139.0", release).encode()
-    for key, content in (("manifest.json", manifest), (install_releases.CHART, b"a chart")):
-        headgate_aws.s3().put_object(Bucket=settings().bucket, Key=f"{install_releases.PREFIX}{key}", Body=content)
+    release = {name: Artifact(f"install/{name}", "0" * 64, compressed=False) for name in releases.names()}
+    manifest = releases.Release("0.139.0", "0.139.0", release).encode()
+    for key, content in (("manifest.json", manifest), (releases.CHART, b"a chart")):
+        headgate_aws.s3().put_object(Bucket=settings().bucket, Key=f"{releases.PREFIX}{key}", Body=content)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from random import Random
 from typing import Final
 
-from headgate.deployments.install_releases import CHART
+from headgate.installs.releases import CHART
 from tests.trust.rows import ONCE, Row, always, new_address
 from tests.trust.world import APP, PUBLIC, RULES, YAML
 

@@ -17,9 +17,9 @@ from botocore.client import BaseClient
 from botocore.config import Config
 from moto.core.base_backend import BackendDict
 
-from headgate import aws
 from headgate.identity import service as identity
 from headgate.settings import settings
+from headgate.storage import aws
 from headgate_local import aws_server, moto_patches, template, user_pool
 from headgate_local.moto_data import MotoData
 from headgate_local.objects import ObjectFiles

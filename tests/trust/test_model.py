@@ -13,8 +13,8 @@ from typing import Final
 import pytest
 from fastapi.testclient import TestClient
 
-from headgate import aws
 from headgate.settings import settings
+from headgate.storage import aws
 from headgate_local import template
 from tests.trust import linearizable
 from tests.trust.model import Actor, Answer, Mismatch, Model, Operation

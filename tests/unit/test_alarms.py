@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 from configurations.app import router as configurations_router
 from fleets.app import router as fleets_router
 from flows.app import router as flows_router
-from headgate import aws, checker, clock, metrics
+from headgate import checker, clock, metrics
 from headgate.checker import CheckerBusy, CheckerFailed, CheckerNotStarted, CheckerUnreachable, NotInstalled, Refused
 from headgate.checker.function import CheckerFunction
 from headgate.errors import BadGateway, Contention
@@ -20,6 +20,7 @@ from headgate.identity import service as identity
 from headgate.ids import new_id
 from headgate.runs import steps
 from headgate.settings import settings
+from headgate.storage import aws
 from headgate.validation import service as validation
 from headgate_local import template
 from headgate_local.service import functions

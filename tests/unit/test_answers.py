@@ -12,8 +12,8 @@ from botocore.awsrequest import AWSResponse
 from botocore.client import BaseClient
 from botocore.exceptions import BotoCoreError, ClientError
 
-from headgate import aws, objects
 from headgate.settings import settings
+from headgate.storage import aws, objects
 
 ITEM = json.dumps({"Item": {"name": {"S": "Zürich"}}}, ensure_ascii=False).encode()
 FOUND = (200, {"content-length": str(len(ITEM)), "x-amz-crc32": str(crc32(ITEM))}, ITEM)

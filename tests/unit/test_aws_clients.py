@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from headgate import aws
+from headgate.storage import aws
 
 
 @pytest.fixture(autouse=True)

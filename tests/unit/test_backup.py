@@ -15,9 +15,8 @@ import pytest
 
 from configurations.app import router as configurations
 from fleets.app import router as fleets
-from headgate import aws, clock, dynamo
+from headgate import clock
 from headgate.backup import archive, export, restore
-from headgate.dynamo import Item
 from headgate.fleets import keys as fleet_keys
 from headgate.fleets import tokens
 from headgate.identity import keys, member_store, passwords
@@ -27,6 +26,8 @@ from headgate.identity.model import Principal, User
 from headgate.identity.store import hash_of
 from headgate.ids import new_id
 from headgate.settings import settings
+from headgate.storage import aws, items
+from headgate.storage.items import Item
 from headgate_local import template
 from headgate_local import user_pool as pool
 from scripts import organization
@@ -85,8 +86,8 @@ def contents() -> Contents:
     found: Contents = {}
     for table in ("configurations", "versions", "fleets", "identity"):
         pages = aws.dynamodb().get_paginator("scan").paginate(TableName=export.name_of(table))
-        items = [dynamo.unmarshal(item) for page in pages for item in page["Items"]]
-        lasting = [item for item in items if not str(item.get("pk")).startswith(("rate#", "checks#"))]
+        rows = [items.unmarshal(item) for page in pages for item in page["Items"]]
+        lasting = [item for item in rows if not str(item.get("pk")).startswith(("rate#", "checks#"))]
         found[table] = sorted(lasting, key=lambda item: json.dumps(item, default=str))
     return found
 
@@ -127,7 +128,7 @@ def test_an_import_gives_back_every_item_and_object_and_a_token_works_again(
     text = ann.http.get(large).json()["yaml"]
     size = export_to(path, ann.organization_id)
     key = aws.dynamodb().get_item(
-        TableName=settings().identity_table, Key=dynamo.marshal(keys.signing_key()), ConsistentRead=True
+        TableName=settings().identity_table, Key=items.marshal(keys.signing_key()), ConsistentRead=True
     )["Item"]
     forget_everything(alone)
     assert ann.http.get(f"{API}/configurations").status_code == 401
@@ -165,7 +166,7 @@ def test_an_import_cut_off_at_any_write_shows_nothing_and_is_finished_by_another
     before = contents()
     total = export_to(path, ann.organization_id).items
     key = keys.signing_key()
-    saved = aws.dynamodb().get_item(TableName=settings().identity_table, Key=dynamo.marshal(key))["Item"]
+    saved = aws.dynamodb().get_item(TableName=settings().identity_table, Key=items.marshal(key))["Item"]
     put = restore._put_unless_there
     for allowed in range(0, total, 3):
         forget_everything(alone)
@@ -244,9 +245,9 @@ def test_a_fleet_accepts_its_old_token_and_the_one_of_the_new_deployment(
     assert new != old
     for value in (old, new):
         answer = aws.dynamodb().get_item(
-            TableName=settings().fleets_table, Key=dynamo.marshal(fleet_keys.token(hash_of(value)))
+            TableName=settings().fleets_table, Key=items.marshal(fleet_keys.token(hash_of(value)))
         )
-        item = dynamo.unmarshal(answer["Item"])
+        item = items.unmarshal(answer["Item"])
         assert (item["fleet_id"], item["organization_id"]) == (fleet["id"], ann.organization_id)
 
 

@@ -11,7 +11,6 @@ import pytest
 from checker import parcel
 from checker.app import handler
 from checker.parcel import NotOurs
-from headgate import aws, engine
 from headgate.checker import (
     Asker,
     CheckerBusy,
@@ -24,9 +23,11 @@ from headgate.checker import (
 )
 from headgate.checker.function import CheckerFunction
 from headgate.checker.messages import Malformed
-from headgate.engine import SandboxFailed
+from headgate.rules import engine
+from headgate.rules.engine import SandboxFailed
 from headgate.rules.model import Rule
 from headgate.settings import settings
+from headgate.storage import aws
 from headgate.validation import service as validation
 from headgate.validation.model import NotChecked
 from tests.askers import ASKER

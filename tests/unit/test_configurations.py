@@ -8,12 +8,13 @@ import pytest
 from httpx2 import Response
 
 from configurations.app import router
-from headgate import aws, clock
+from headgate import clock
 from headgate.configurations import service, store
 from headgate.configurations.model import Version, VersionIsPublished
 from headgate.identity.model import Caller, Principal
 from headgate.ids import new_id
-from headgate.races import LostRace
+from headgate.storage import aws
+from headgate.storage.retry import LostRace
 from tests.conftest import API, JoinWith, Member
 
 YAML = "receivers:\n  otlp:\n    protocols: {grpc: }\n"

@@ -7,12 +7,12 @@ from botocore.exceptions import EndpointConnectionError
 from httpx2 import Response
 
 from fleets.app import router
-from headgate import aws, dynamo
 from headgate.fleets import keys, table, tokens
 from headgate.identity import service as identity
 from headgate.identity.store import hash_of
 from headgate.ids import new_id
 from headgate.settings import settings
+from headgate.storage import aws, items
 from tests.conftest import API, JoinWith, Member
 
 ORIGIN = "https://fleet.example"
@@ -73,7 +73,7 @@ def test_the_token_is_kept_as_a_hash_only(ann: Member) -> None:
     assert kept is not None
     assert kept["fleet_id"] == fleet_id
     everything = aws.dynamodb().scan(TableName=settings().fleets_table)["Items"]
-    assert value not in str([dynamo.unmarshal(item) for item in everything])
+    assert value not in str([items.unmarshal(item) for item in everything])
     assert value.startswith("ft_")
     assert len(value) == 46
     assert value != tokens.value_of(fleet_id, 2) != tokens.value_of(new_id("flt"), 1)

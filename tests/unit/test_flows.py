@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from flows.app import router
-from headgate import aws
 from headgate.flows import publish, store
 from headgate.flows.model import Flow, FullFlow
 from headgate.settings import settings
+from headgate.storage import aws
 from tests.conftest import API, JoinWith, Member
 
 FOLDER = Path(__file__).parents[2] / "flows"

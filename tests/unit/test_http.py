@@ -12,11 +12,12 @@ from fastapi.testclient import TestClient
 
 from application.app import app as application
 from configurations.app import router as configurations
-from headgate import aws, clock, dynamo
+from headgate import clock
 from headgate.http import credentials
 from headgate.identity import keys, store
 from headgate.identity import service as identity
 from headgate.settings import settings
+from headgate.storage import aws, items
 from identity.app import router as identities
 from tests.conftest import API, JoinWith, Member
 
@@ -86,11 +87,11 @@ def test_the_credential_is_looked_at_before_the_body(ann: Member) -> None:
 
 
 def test_the_value_of_a_token_stands_in_no_table(ann: Member) -> None:
-    items = aws.dynamodb().scan(TableName=settings().identity_table)["Items"]
+    rows = aws.dynamodb().scan(TableName=settings().identity_table)["Items"]
 
     assert items
-    assert ann.token not in json.dumps(items, default=str)
-    assert ann.token.removeprefix("sv_") not in json.dumps(items, default=str)
+    assert ann.token not in json.dumps(rows, default=str)
+    assert ann.token.removeprefix("sv_") not in json.dumps(rows, default=str)
 
 
 def test_over_the_limit_it_is_429_until_the_minute_ends(ann: Member, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,8 +128,8 @@ def test_of_requests_at_once_no_more_than_the_limit_get_through(ann: Member, mon
     assert (statuses.count(200), statuses.count(429)) == (20, 40)
 
 
-def identity_items() -> list[dynamo.Item]:
-    return [dynamo.unmarshal(item) for item in aws.dynamodb().scan(TableName=settings().identity_table)["Items"]]
+def identity_items() -> list[items.Item]:
+    return [items.unmarshal(item) for item in aws.dynamodb().scan(TableName=settings().identity_table)["Items"]]
 
 
 def test_a_use_of_a_credential_does_not_change_the_credential(ann: Member) -> None:
@@ -170,9 +171,9 @@ def test_a_window_that_an_earlier_release_kept_in_the_credential_is_ignored(ann:
     minute = int(clock.now().timestamp()) // 60
     aws.dynamodb().update_item(
         TableName=settings().identity_table,
-        Key=dynamo.marshal(keys.token(store.hash_of(ann.token))),
+        Key=items.marshal(keys.token(store.hash_of(ann.token))),
         UpdateExpression="SET rate_used = :used, rate_minute = :minute",
-        ExpressionAttributeValues=dynamo.marshal({":used": 1_000_000, ":minute": minute}),
+        ExpressionAttributeValues=items.marshal({":used": 1_000_000, ":minute": minute}),
     )
 
     response = ann.http.get(f"{API}/identity")

@@ -9,12 +9,13 @@ import pytest
 from fastapi.testclient import TestClient
 
 from configurations.app import app as configurations
-from headgate import aws, clock
+from headgate import clock
 from headgate.http import credentials
 from headgate.identity import member_store, sessions
 from headgate.identity import service as identity
 from headgate.ids import new_id
 from headgate.settings import settings
+from headgate.storage import aws
 from identity.app import app as public
 from tests.organization_members import APP, IDENTITY, Browser, ada, con, enter
 

@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 
 from configurations.app import router as configurations_router
 from fleets.app import router
-from headgate.deployments import install_commands, store
-from headgate.deployments.install_commands import Connection
-from headgate.deployments.install_links import Link
+from headgate.deployments import store
 from headgate.deployments.model import VolumeMount
 from headgate.fleets import tokens
+from headgate.installs import commands
+from headgate.installs.commands import Connection
+from headgate.installs.links import Link
 from headgate.settings import settings
 from tests import helm
 from tests.conftest import API, JoinWith, Member
@@ -177,7 +178,7 @@ def test_without_an_endpoint_there_is_no_command(ann: Member, monkeypatch: pytes
 def test_an_unsafe_mount_is_left_out_without_an_error(path: str, kept: bool) -> None:
     connection = Connection("e", "f", "d", "t")
     for mount in (VolumeMount(path, "/ok"), VolumeMount("/ok", path)):
-        command = install_commands.docker(
+        command = commands.docker(
             connection, image="headgate-supervisor:1", server_name=None, mounts=[mount, VolumeMount("/x", "/y")], env={}
         )
         mounted = [value for flag, value in zip(words(command), words(command)[1:], strict=False) if flag == "--volume"]
@@ -190,7 +191,7 @@ def test_a_shell_reads_every_docker_word_as_it_was_meant(
     endpoint: str, deployment_id: str, token: str, name: str, image: str, env: dict[str, str], mounts: list[VolumeMount]
 ) -> None:
     safe = VolumeMount("/var/log", "/logs")
-    command = install_commands.docker(
+    command = commands.docker(
         Connection(endpoint, "f", deployment_id, token),
         image=image,
         server_name=name or "n",
@@ -199,7 +200,7 @@ def test_a_shell_reads_every_docker_word_as_it_was_meant(
     )
     expected = ["docker", "run", "--detach", "--init", "--restart", "unless-stopped", "--name", name or "n"]
     expected += ["--hostname", name or "n"]
-    for mount in [*filter(install_commands.mountable, mounts), safe]:
+    for mount in [*filter(commands.mountable, mounts), safe]:
         expected += ["--volume", f"{mount.host_path}:{mount.mount_path}"]
     expected += ["--mount", f"type=volume,source=headgate-{name or 'n'},target=/home/nonroot"]
     connection = {
@@ -228,9 +229,7 @@ def test_a_container_is_named_after_its_group_unless_it_is_given_a_name(ann: Mem
 @pytest.mark.parametrize("path", ["/home/nonroot", "/home/nonroot/"])
 def test_a_groups_own_mount_of_the_storage_takes_the_place_of_the_volume(path: str) -> None:
     def mounts(mount: VolumeMount) -> list[str]:
-        given = install_commands.docker(
-            Connection("e", "f", "dep_1", "t"), image="i", server_name=None, mounts=[mount], env={}
-        )
+        given = commands.docker(Connection("e", "f", "dep_1", "t"), image="i", server_name=None, mounts=[mount], env={})
         return [word for word in words(given) if "/home/nonroot" in word]
 
     # Docker refuses two mounts at one place.
@@ -260,7 +259,7 @@ def test_a_shell_reads_every_linux_word_as_it_was_meant(
     arch: Literal["amd64", "arm64"],
     systemd: bool,
 ) -> None:
-    command = install_commands.linux(
+    command = commands.linux(
         Connection(endpoint, "f", deployment_id, token),
         script_url=url,
         arch=arch,
@@ -291,7 +290,7 @@ def test_a_shell_reads_every_linux_word_as_it_was_meant(
 
 
 def test_a_line_whose_link_does_not_answer_fails() -> None:
-    command = install_commands.linux(
+    command = commands.linux(
         Connection("e", "f", "d", "t"), script_url="u", arch="amd64", root_deploy_path="/r", systemd=False, env={}
     )
     for curl in ("return 22", "printf 'main() {\\n  echo half'; return 18"):
@@ -306,7 +305,7 @@ def test_a_line_whose_link_does_not_answer_fails() -> None:
 def test_a_shell_reads_every_kubernetes_word_as_it_was_meant(
     tmp_path_factory: pytest.TempPathFactory, chart: str, values: str, namespace: str, token: str, env: dict[str, str]
 ) -> None:
-    command = install_commands.kubernetes(
+    command = commands.kubernetes(
         Connection("e", "f", "dep_1", None),
         token=token,
         chart_url=chart,
@@ -324,7 +323,7 @@ def test_a_shell_reads_every_kubernetes_word_as_it_was_meant(
 @pytest.mark.parametrize("secure", [True, False])
 def test_curl_takes_nothing_but_tls_where_the_link_has_it(secure: bool) -> None:
     url = "https://fleet.example/x" if secure else "http://127.0.0.1:8484/x"
-    command = install_commands.linux(
+    command = commands.linux(
         Connection("e", "f", "d", "t"), script_url=url, arch="amd64", root_deploy_path="/r", systemd=False, env={}
     )
 

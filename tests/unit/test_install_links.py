@@ -16,14 +16,16 @@ from httpx2 import Response
 
 from configurations.app import router as configurations_router
 from fleets.app import router as fleets_router
-from headgate import aws, clock
-from headgate.deployments import install_publish, store
-from headgate.deployments.install_releases import CHART, MANIFEST, PREFIX, Artifact
+from headgate import clock
+from headgate.deployments import store
 from headgate.fleets import service as fleets
 from headgate.fleets import tokens
 from headgate.identity.model import Caller, Principal
 from headgate.ids import new_id
+from headgate.installs import publish
+from headgate.installs.releases import CHART, MANIFEST, PREFIX, Artifact
 from headgate.settings import settings
+from headgate.storage import aws
 from install.app import app
 from tests.conftest import API, JoinWith, Member
 from tests.unit import test_configurations as cfg
@@ -44,9 +46,9 @@ def released(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, aws_here: object) 
         file = tmp_path / name
         file.write_bytes(f"content of {name}".encode())
         with file.open("rb") as opened:
-            artifacts[name] = Artifact(str(file), install_publish.sha256(opened), compressed=name.startswith("coll"))
+            artifacts[name] = Artifact(str(file), publish.sha256(opened), compressed=name.startswith("coll"))
     chart = f"content of {CHART}".encode()
-    install_publish.release(aws.s3(), settings().bucket, ("0.139.0", "0.149.0"), artifacts, chart)
+    publish.release(aws.s3(), settings().bucket, ("0.139.0", "0.149.0"), artifacts, chart)
     monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", ORIGIN)
     monkeypatch.setenv("HEADGATE_COLLECTORS_DIR", "/nonexistent")
     monkeypatch.setenv("HEADGATE_RELEASES_DIRS", str(tmp_path))
@@ -234,7 +236,7 @@ def test_on_aws_a_host_is_sent_to_the_object(ann: Member, monkeypatch: pytest.Mo
     program = tmp_path / "program"
     program.write_bytes(b"#!/bin/sh\n" * 1000)
     binaries = {"collector-amd64": program, "supervisor-amd64": program}
-    release = install_publish.upload(aws.s3(), settings().bucket, ("0.139.0", "0.149.0"), binaries, b"chart")
+    release = publish.upload(aws.s3(), settings().bucket, ("0.139.0", "0.149.0"), binaries, b"chart")
     answer = get(linux, "collector-amd64")
     parts = urlsplit(answer.headers["location"])
     query = dict(parse_qsl(parts.query))

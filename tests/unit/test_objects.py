@@ -6,10 +6,10 @@ import pytest
 from botocore.exceptions import ClientError
 
 from flows.app import router as flows_router
-from headgate import aws, objects
-from headgate.deployments import install_releases
+from headgate.installs import releases
 from headgate.runs import store
 from headgate.settings import settings
+from headgate.storage import aws, objects
 from headgate_local import template
 from tests.conftest import API, JoinWith
 from tests.trust.aws_faults import Aws, Fault, watched
@@ -69,8 +69,8 @@ def test_a_run_file_that_nothing_depends_on_is_as_none(faulty: Aws) -> None:
 def test_a_release_that_is_denied_is_not_published(faulty: Aws) -> None:
     faulty.begin(Fault("denied", 0))
 
-    with pytest.raises(install_releases.ReleaseNotPublished):
-        install_releases.current()
+    with pytest.raises(releases.ReleaseNotPublished):
+        releases.current()
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,13 @@
 
 import pytest
 
-from headgate import aws, dynamo
 from headgate.deployments.model import Assignment
 from headgate.fleets import keys
 from headgate.identity import service as identity
 from headgate.instances.model import config_hash
 from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.settings import settings
+from headgate.storage import aws, items
 from tests.conftest import API, Member
 from tests.fleet_of_agents import Clock, Fleet, ann, fleet, make_fleet, now, version
 
@@ -348,7 +348,7 @@ def test_a_deleted_group_keeps_its_instances_in_sight_and_its_agents_out(fleet: 
     group = fleet.add_group("doomed", 1)
     agent = fleet.agent(group=group)
     agent.start()
-    aws.dynamodb().delete_item(TableName=settings().fleets_table, Key=dynamo.marshal(keys.deployment(fleet.id, group)))
+    aws.dynamodb().delete_item(TableName=settings().fleets_table, Key=items.marshal(keys.deployment(fleet.id, group)))
 
     assert fleet.post(agent.message().SerializeToString(), group=group).status_code == 403
     assert fleet.state() == "pending_pickup"
@@ -384,6 +384,6 @@ def hash_of(fleet: Fleet, n: int) -> str:
 def revision(fleet: Fleet) -> int:
     """How often the one instance was written."""
     (seen,) = fleet.instances()
-    key = dynamo.marshal(keys.instance(fleet.id, str(seen["id"])))
+    key = items.marshal(keys.instance(fleet.id, str(seen["id"])))
     item = aws.dynamodb().get_item(TableName=settings().fleets_table, Key=key)["Item"]
-    return dynamo.number(dynamo.unmarshal(item), "revision")
+    return items.number(items.unmarshal(item), "revision")

@@ -9,13 +9,14 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from headgate import aws, clock, dynamo
+from headgate import clock
 from headgate.fleets import keys, tokens
 from headgate.identity.store import hash_of
 from headgate.ids import new_id
 from headgate.instances import store
 from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.settings import settings
+from headgate.storage import aws, items
 from opamp.app import MAX_MESSAGE_BYTES
 from tests.conftest import Member
 from tests.fleet_of_agents import Clock, Fleet, ann, fleet, make_fleet, now
@@ -44,7 +45,7 @@ def test_a_credential_that_is_no_fleet_token_is_401(fleet: Fleet, authorization:
 def test_a_credential_is_refused_before_what_is_wrong_with_the_message(fleet: Fleet) -> None:
     assert fleet.post(b"\xff", token="ft_" + "A" * 43).status_code == 401
     fleet.agent().start()
-    key = dynamo.marshal(keys.token(hash_of(fleet.token)))
+    key = items.marshal(keys.token(hash_of(fleet.token)))
     aws.dynamodb().delete_item(TableName=settings().fleets_table, Key=key)
     assert fleet.post(b"\xff").status_code == 401
 
@@ -52,7 +53,7 @@ def test_a_credential_is_refused_before_what_is_wrong_with_the_message(fleet: Fl
 def test_a_deleted_token_stops_at_once(fleet: Fleet) -> None:
     agent = fleet.agent()
     agent.start()
-    key = dynamo.marshal(keys.token(hash_of(fleet.token)))
+    key = items.marshal(keys.token(hash_of(fleet.token)))
     aws.dynamodb().delete_item(TableName=settings().fleets_table, Key=key)
 
     assert fleet.post(agent.message().SerializeToString()).status_code == 401
@@ -64,9 +65,9 @@ def test_a_token_stops_when_it_expires(fleet: Fleet, now: Clock) -> None:
     expires = clock.rfc3339(now.at)
     aws.dynamodb().update_item(
         TableName=settings().fleets_table,
-        Key=dynamo.marshal(keys.token(hash_of(fleet.token))),
+        Key=items.marshal(keys.token(hash_of(fleet.token))),
         UpdateExpression="SET expires_at = :at",
-        ExpressionAttributeValues=dynamo.marshal({":at": expires}),
+        ExpressionAttributeValues=items.marshal({":at": expires}),
     )
 
     assert fleet.post(agent.message().SerializeToString()).status_code == 401

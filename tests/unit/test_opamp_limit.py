@@ -5,10 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from headgate import aws, dynamo
 from headgate.fleets import keys
 from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.settings import settings
+from headgate.storage import aws, items
 from tests.conftest import Member
 from tests.fleet_of_agents import Clock, Fleet, ann, fleet, make_fleet, now
 
@@ -35,8 +35,8 @@ def joins(fleet: Fleet, n: int = 1) -> list[int]:
 
 
 def room(fleet: Fleet) -> dict[str, object]:
-    item = aws.dynamodb().get_item(TableName=settings().fleets_table, Key=dynamo.marshal(keys.room(fleet.id)))["Item"]
-    return dict(dynamo.unmarshal(item))
+    item = aws.dynamodb().get_item(TableName=settings().fleets_table, Key=items.marshal(keys.room(fleet.id)))["Item"]
+    return dict(items.unmarshal(item))
 
 
 def test_a_fleet_takes_exactly_as_many_as_it_may_have_however_many_come_at_once(fleet: Fleet, limits: Limits) -> None:
@@ -129,7 +129,7 @@ def test_whoever_comes_back_after_being_forgotten_joins_anew(fleet: Fleet, limit
 
 def test_a_fleet_from_before_there_was_a_limit_is_counted(fleet: Fleet, limits: Limits) -> None:
     joins(fleet, 5)
-    aws.dynamodb().delete_item(TableName=settings().fleets_table, Key=dynamo.marshal(keys.room(fleet.id)))
+    aws.dynamodb().delete_item(TableName=settings().fleets_table, Key=items.marshal(keys.room(fleet.id)))
     limits(instances=7)
     answers = joins(fleet, 6)
 

@@ -6,10 +6,11 @@ from datetime import timedelta
 
 import pytest
 
-from headgate import aws, clock
+from headgate import clock
 from headgate.identity import attempts, members, passwords, people, proofs, sessions
 from headgate.ids import new_id
 from headgate.settings import settings
+from headgate.storage import aws
 from tests.organization_members import IDENTITY, Browser, ada, mails, signed_in
 
 __all__ = ["ada", "mails"]

@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from headgate.ids import new_id
-from headgate.races import LostRace
 from headgate.rules import store
 from headgate.rules.model import MOST_RULES, Rule, RuleNamesRepeat, RuleSet, StoredRule, TooManyRules, default_name
+from headgate.storage.retry import LostRace
 from headgate_local.template import Template
 
 EMPTY = RuleSet("logs/app", "", "logs", (), 0)

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from headgate import aws, clock
+from headgate import clock
 from headgate.runs import runner, store
 from headgate.runs.model import Run
 from headgate.settings import settings
+from headgate.storage import aws
 from run_steps.app import handler
 from testing.app import router
 from tests.conftest import API, JoinWith, Member
@@ -104,7 +105,7 @@ def test_a_lie_about_how_it_ended_ends_the_run_in_error(lie: str, run: Run, ann:
 def test_what_cannot_have_come_out_ends_the_run_in_error(
     files: dict[str, bytes], reason: str, run: Run, ann: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("headgate.engine.evaluate", nothing_to_judge)
+    monkeypatch.setattr("headgate.rules.engine.evaluate", nothing_to_judge)
     left(run, **files)
     answer = ended(ann, run)
 
@@ -115,7 +116,7 @@ def test_what_cannot_have_come_out_ends_the_run_in_error(
 
 
 def nothing_to_judge(*_: object, **__: object) -> Any:
-    from headgate.engine import Judgement
+    from headgate.rules.engine import Judgement
 
     return Judgement(verdicts=[], records={"logs": 0})
 

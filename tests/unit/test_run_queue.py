@@ -9,14 +9,16 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from headgate import aws, clock, engine
-from headgate.engine import Prepared
+from headgate import clock
 from headgate.identity import service as identity
 from headgate.ids import new_id
+from headgate.rules import engine
+from headgate.rules.engine import Prepared
 from headgate.runs import service, steps, store, turns
 from headgate.runs.model import LONGEST, Run
 from headgate.runs.queue import TooManyRuns
 from headgate.settings import settings
+from headgate.storage import aws
 from run_steps.app import PassingFault, handler
 from testing.app import router
 from tests.conftest import API, JoinWith, Member

@@ -7,15 +7,16 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from headgate import aws, checker, clock
-from headgate.engine import Verdict, parts
+from headgate import checker, clock
 from headgate.identity import service as identity
 from headgate.identity.model import Caller, Principal
 from headgate.ids import new_id
+from headgate.rules.engine import Verdict, parts
 from headgate.rules.model import Rule
 from headgate.runs import runner, service, steps, store
 from headgate.runs.model import LONGEST, Run, RunRule
 from headgate.settings import settings
+from headgate.storage import aws
 from run_steps.app import PassingFault, handler
 from testing.app import router
 from tests.conftest import API, JoinWith, Member

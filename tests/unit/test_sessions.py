@@ -7,12 +7,13 @@ import pytest
 from fastapi.testclient import TestClient
 
 from application.app import app
-from headgate import aws, clock, dynamo
-from headgate.dynamo import Item
+from headgate import clock
 from headgate.identity import logins, member_store, sessions, table
 from headgate.identity import service as identity
 from headgate.identity.model import Caller, Member, NotAuthenticated, Principal, Session, User
 from headgate.settings import settings
+from headgate.storage import aws, items
+from headgate.storage.items import Item
 from tests.organization_members import APP, Browser, ada
 
 __all__ = ["ada"]
@@ -24,8 +25,8 @@ def listed(user: User) -> list[Item]:
 
 def live(user: User) -> list[str]:
     """The ids of the person's sessions in the whole table, found without their listing."""
-    items = [dynamo.unmarshal(item) for item in aws.dynamodb().scan(TableName=settings().identity_table)["Items"]]
-    return sorted(str(item["session_id"]) for item in items if item["sk"] == "session" and item["user_id"] == user.id)
+    rows = [items.unmarshal(item) for item in aws.dynamodb().scan(TableName=settings().identity_table)["Items"]]
+    return sorted(str(item["session_id"]) for item in rows if item["sk"] == "session" and item["user_id"] == user.id)
 
 
 def authenticates(value: str) -> bool:

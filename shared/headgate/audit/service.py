@@ -9,7 +9,7 @@ from headgate.audit import store
 from headgate.audit.model import AuditRecord
 from headgate.identity.model import Caller, Principal
 from headgate.ids import new_id
-from headgate.paging import Slice
+from headgate.storage.page import Slice
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from headgate import aws, clock, dynamo
+from headgate import clock
 from headgate.audit.model import AuditRecord
-from headgate.dynamo import Item
 from headgate.identity import keys, table
 from headgate.identity.model import Principal
-from headgate.paging import Slice
 from headgate.settings import settings
+from headgate.storage import aws, items
+from headgate.storage.items import Item
+from headgate.storage.page import Slice
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
@@ -26,7 +27,7 @@ def append(record: AuditRecord) -> None:
     """Keep a record by itself; one conditional put."""
     aws.dynamodb().put_item(
         TableName=settings().identity_table,
-        Item=dynamo.marshal(_item(record)),
+        Item=items.marshal(_item(record)),
         ConditionExpression="attribute_not_exists(pk)",
     )
 
@@ -57,17 +58,17 @@ def _record(item: Item) -> AuditRecord:
     assert isinstance(actor, Mapping)
     assert isinstance(details, Mapping)
     return AuditRecord(
-        id=dynamo.text(item, "audit_id"),
-        organization_id=dynamo.text(item, "organization_id"),
-        at=clock.parse(dynamo.text(item, "at")),
+        id=items.text(item, "audit_id"),
+        organization_id=items.text(item, "organization_id"),
+        at=clock.parse(items.text(item, "at")),
         actor=Principal(
             "user" if actor["kind"] == "user" else "service_account",
-            dynamo.text(actor, "id"),
-            dynamo.text(actor, "name"),
+            items.text(actor, "id"),
+            items.text(actor, "name"),
         ),
-        credential_id=dynamo.text(item, "credential_id"),
-        credential_name=dynamo.text(item, "credential_name"),
-        action=dynamo.text(item, "action"),
-        target=dynamo.text(item, "target"),
-        details={name: dynamo.text(details, name) for name in details},
+        credential_id=items.text(item, "credential_id"),
+        credential_name=items.text(item, "credential_name"),
+        action=items.text(item, "action"),
+        target=items.text(item, "target"),
+        details={name: items.text(details, name) for name in details},
     )

@@ -22,8 +22,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, cast
 
-from headgate import dynamo, errors
-from headgate.dynamo import Item, Value
+from headgate import errors
+from headgate.storage import items as stored
+from headgate.storage.items import Item, Value
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
@@ -137,7 +138,7 @@ def _write_lines(packed: gzip.GzipFile, header: Header, entries: Iterable[Record
     )
     for entry in entries:
         if isinstance(entry, TableItem):
-            put({"table": entry.table, "item": _encoded(dynamo.marshal(entry.item))})
+            put({"table": entry.table, "item": _encoded(stored.marshal(entry.item))})
             items += 1
         else:
             put({"object": entry.key, "content": base64.b64encode(entry.content).decode()})
@@ -198,4 +199,4 @@ def _value(attribute: Mapping[str, object]) -> Value:
         return _item(cast("Mapping[str, Mapping[str, object]]", content))
     if kind == "L":
         return [_value(one) for one in cast("list[Mapping[str, object]]", content)]
-    return dynamo.unmarshal({"value": cast("AttributeValueTypeDef", attribute)})["value"]
+    return stored.unmarshal({"value": cast("AttributeValueTypeDef", attribute)})["value"]

@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from headgate import aws, clock, dynamo, errors, objects
+from headgate import clock, errors
 from headgate.backup.archive import BucketObject, Header, Record, TableItem, TableName
 from headgate.configurations import keys as configuration_keys
-from headgate.dynamo import Item
 from headgate.fleets import keys as fleet_keys
 from headgate.fleets import tokens as fleet_tokens
 from headgate.identity import keys
 from headgate.identity.store import hash_of
 from headgate.settings import settings
+from headgate.storage import aws, items, objects
+from headgate.storage.items import Item
 
 # Of a configuration that is being written while it is read.
 _TRIES: Final = 20
@@ -33,7 +34,7 @@ def header(organization_id: str) -> Header:
     item = _get("identity", keys.organization(organization_id))
     if item is None:
         raise OrganizationNotFound(organization_id)
-    return Header(organization_id, dynamo.text(item, "name"), clock.rfc3339(clock.now()))
+    return Header(organization_id, items.text(item, "name"), clock.rfc3339(clock.now()))
 
 
 def exists(organization_id: str) -> bool:
@@ -43,9 +44,9 @@ def exists(organization_id: str) -> bool:
 
 def people(organization_id: str) -> Iterator[Item]:
     """The items of the persons who are members."""
-    for member in _query("identity", "pk", dynamo.text(keys.organization(organization_id), "pk")):
-        if dynamo.text(member, "sk").startswith("member#usr_"):
-            person = _get("identity", keys.user(dynamo.text(member, "principal_id")))
+    for member in _query("identity", "pk", items.text(keys.organization(organization_id), "pk")):
+        if items.text(member, "sk").startswith("member#usr_"):
+            person = _get("identity", keys.user(items.text(member, "principal_id")))
             if person is not None:
                 yield person
 
@@ -58,14 +59,14 @@ def organizations() -> Iterator[tuple[str, str]]:
         .paginate(
             TableName=settings().identity_table,
             FilterExpression="sk = :organization",
-            ExpressionAttributeValues=dynamo.marshal({":organization": "organization"}),
+            ExpressionAttributeValues=items.marshal({":organization": "organization"}),
             ProjectionExpression="organization_id, #name",
             ExpressionAttributeNames={"#name": "name"},
         )
     ):
         for attributes in page["Items"]:
-            item = dynamo.unmarshal(attributes)
-            yield dynamo.text(item, "organization_id"), dynamo.text(item, "name")
+            item = items.unmarshal(attributes)
+            yield items.text(item, "organization_id"), items.text(item, "name")
 
 
 def records(organization_id: str) -> Iterator[Record]:
@@ -81,7 +82,7 @@ def records(organization_id: str) -> Iterator[Record]:
 
 def _configurations(organization_id: str) -> Iterator[Record]:
     for listed in _query("configurations", "organization_id", organization_id):
-        key = configuration_keys.configuration(organization_id, dynamo.text(listed, "configuration_id"))
+        key = configuration_keys.configuration(organization_id, items.text(listed, "configuration_id"))
         yield from _configuration(key)
 
 
@@ -91,17 +92,17 @@ def _configuration(key: configuration_keys.Key) -> Iterator[Record]:
         before = _get("configurations", key)
         if before is None:
             return
-        beside = list(_query("versions", "configuration_id", dynamo.text(key, "configuration_id")))
+        beside = list(_query("versions", "configuration_id", items.text(key, "configuration_id")))
         after = _get("configurations", key)
         if after == before:
             for item in beside:
                 if "content_key" in item:
-                    yield _object(dynamo.text(item, "content_key"))
+                    yield _object(items.text(item, "content_key"))
                 yield TableItem("versions", item)
             yield TableItem("configurations", before)
             return
     raise errors.Contention(
-        f"{dynamo.text(key, 'configuration_id')} is being changed all the time; try again in a while"
+        f"{items.text(key, 'configuration_id')} is being changed all the time; try again in a while"
     )
 
 
@@ -112,10 +113,10 @@ def _fleets(organization_id: str) -> Iterator[Record]:
             continue
         if str(item["sk"]).startswith(fleet_keys.FLEETS):
             count += 1
-            fleet_id = dynamo.text(item, "fleet_id")
+            fleet_id = items.text(item, "fleet_id")
             yield from _all("fleets", "pk", fleet_keys.of_fleet(fleet_id))
             # The hash of what installed collectors present; of the value, nothing is kept anywhere.
-            value = fleet_tokens.value_of(fleet_id, dynamo.number(item, "token_generation"))
+            value = fleet_tokens.value_of(fleet_id, items.number(item, "token_generation"))
             token = _get("fleets", fleet_keys.token(hash_of(value)))
             if token is not None:
                 yield TableItem("fleets", token)
@@ -128,7 +129,7 @@ def _fleets(organization_id: str) -> Iterator[Record]:
 def _organization(organization_id: str) -> Iterator[Record]:
     own: Item | None = None
     admins = 0
-    for item in _query("identity", "pk", dynamo.text(keys.organization(organization_id), "pk")):
+    for item in _query("identity", "pk", items.text(keys.organization(organization_id), "pk")):
         sort_key = str(item["sk"])
         if sort_key == "organization":
             own = item
@@ -136,14 +137,14 @@ def _organization(organization_id: str) -> Iterator[Record]:
         if sort_key.startswith("member#inv_"):
             continue
         if sort_key.startswith("token#"):
-            token = _get("identity", keys.token(dynamo.text(item, "value_hash")))
+            token = _get("identity", keys.token(items.text(item, "value_hash")))
             if token is not None:
                 yield TableItem("identity", token)
         elif sort_key.startswith("member#") and item["kind"] == "user":
             admins += item["role"] == "admin"
             yield TableItem(
                 "identity",
-                keys.membership(dynamo.text(item, "principal_id"), organization_id)
+                keys.membership(items.text(item, "principal_id"), organization_id)
                 | {"organization_id": organization_id},
             )
         yield TableItem("identity", item)
@@ -171,9 +172,9 @@ def name_of(table: TableName) -> str:
     }[table]
 
 
-def _get(table: TableName, key: dict[str, dynamo.Value]) -> Item | None:
-    answer = aws.dynamodb().get_item(TableName=name_of(table), Key=dynamo.marshal(key), ConsistentRead=True)
-    return dynamo.unmarshal(answer["Item"]) if "Item" in answer else None
+def _get(table: TableName, key: dict[str, items.Value]) -> Item | None:
+    answer = aws.dynamodb().get_item(TableName=name_of(table), Key=items.marshal(key), ConsistentRead=True)
+    return items.unmarshal(answer["Item"]) if "Item" in answer else None
 
 
 def _query(table: TableName, attribute: str, partition: str) -> Iterator[Item]:
@@ -183,7 +184,7 @@ def _query(table: TableName, attribute: str, partition: str) -> Iterator[Item]:
         ConsistentRead=True,
         KeyConditionExpression="#partition = :partition",
         ExpressionAttributeNames={"#partition": attribute},
-        ExpressionAttributeValues=dynamo.marshal({":partition": partition}),
+        ExpressionAttributeValues=items.marshal({":partition": partition}),
     ):
         for item in page["Items"]:
-            yield dynamo.unmarshal(item)
+            yield items.unmarshal(item)

@@ -14,15 +14,16 @@ from typing import Final, cast
 
 from botocore.exceptions import ClientError
 
-from headgate import aws, dynamo, errors
+from headgate import errors
 from headgate.backup import archive, export
 from headgate.backup.archive import BucketObject, Header, Record, TableItem
-from headgate.dynamo import Item, Value
 from headgate.fleets import keys as fleet_keys
 from headgate.fleets import tokens as fleet_tokens
 from headgate.identity import keys, passwords
 from headgate.identity.store import hash_of
 from headgate.settings import settings
+from headgate.storage import aws, items
+from headgate.storage.items import Item, Value
 
 _AT_ONCE: Final = 8
 _BATCH: Final = 200
@@ -76,7 +77,7 @@ def restore(path: Path, progress: Progress) -> tuple[Header, list[str]]:
 
 def invite(organization_id: str, url: str) -> list[str]:
     """Give every member who has no account here one, by mail with a temporary password; their addresses."""
-    addresses = [dynamo.text(person, "email") for person in export.people(organization_id)]
+    addresses = [items.text(person, "email") for person in export.people(organization_id)]
     return [address for address in addresses if passwords.create(address, url)]
 
 
@@ -96,11 +97,11 @@ def _settle_people(people: Iterable[Item]) -> tuple[Mapping[str, str], list[str]
     renamed: dict[str, str] = {}
     unknown = []
     for person in people:
-        address, there = dynamo.text(person, "email"), dynamo.text(person, "user_id")
+        address, there = items.text(person, "email"), items.text(person, "user_id")
         marker = keys.email(address) | {"user_id": there}
         here = _put_unless_there("identity", marker)
         if here is not None and here["user_id"] != there:
-            renamed[there] = dynamo.text(here, "user_id")
+            renamed[there] = items.text(here, "user_id")
             continue
         _put_unless_there("identity", person)
         if not passwords.has_account(address):
@@ -128,15 +129,15 @@ def _put(record: Record) -> None:
 
 def _put_token_of_this_deployment(fleet: Item) -> None:
     """Installs from here on show a token made with this deployment's key; the one of the export goes on working."""
-    fleet_id = dynamo.text(fleet, "fleet_id")
-    value = fleet_tokens.value_of(fleet_id, dynamo.number(fleet, "token_generation"))
+    fleet_id = items.text(fleet, "fleet_id")
+    value = fleet_tokens.value_of(fleet_id, items.number(fleet, "token_generation"))
     _put_unless_there(
         "fleets",
         fleet_keys.token(hash_of(value))
         | {
             "fleet_id": fleet_id,
-            "organization_id": dynamo.text(fleet, "organization_id"),
-            "expires_at": dynamo.optional_text(fleet, "token_expires_at"),
+            "organization_id": items.text(fleet, "organization_id"),
+            "expires_at": items.optional_text(fleet, "token_expires_at"),
         },
     )
 
@@ -147,15 +148,15 @@ def _put_unless_there(table: archive.TableName, item: Item) -> Item | None:
     try:
         aws.dynamodb().put_item(
             TableName=export.name_of(table),
-            Item=dynamo.marshal(item),
+            Item=items.marshal(item),
             ConditionExpression="attribute_not_exists(#hash_key)",
             ExpressionAttributeNames={"#hash_key": hash_key},
             ReturnValuesOnConditionCheckFailure="ALL_OLD",
         )
     except ClientError as error:
-        if not dynamo.condition_failed(error):
+        if not items.condition_failed(error):
             raise
-        return dynamo.current_item(error)
+        return items.current_item(error)
     return None
 
 

@@ -12,8 +12,6 @@ from typing import Final
 
 from botocore.exceptions import BotoCoreError, ClientError, ReadTimeoutError
 
-from headgate import aws
-from headgate.aws import InvokeResponse
 from headgate.checker import messages
 from headgate.checker.asker import Asker
 from headgate.checker.errors import (
@@ -29,6 +27,8 @@ from headgate.checker.messages import Malformed, Message
 from headgate.checker.plain import PlainVerdict
 from headgate.errors import Unavailable
 from headgate.settings import settings
+from headgate.storage import aws
+from headgate.storage.aws import InvokeResponse
 
 logger = logging.getLogger(__name__)
 

@@ -3,8 +3,8 @@
 Texts stand in items beside the versions', so that a list of versions costs nothing for them.
 """
 
-from headgate.dynamo import Value
 from headgate.identity.model import Principal
+from headgate.storage.items import Value
 
 Key = dict[str, Value]
 

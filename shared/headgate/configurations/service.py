@@ -19,9 +19,9 @@ from headgate.configurations.model import (
 )
 from headgate.identity.model import Caller
 from headgate.ids import new_id
-from headgate.paging import Slice
-from headgate.races import LostRace, settle
 from headgate.settings import settings
+from headgate.storage.page import Slice
+from headgate.storage.retry import LostRace, settle
 from headgate.validation import service as validation
 
 

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
-from headgate import aws, blobs, clock, dynamo, once
+from headgate import clock
 from headgate.configurations import keys
 from headgate.configurations.model import Configuration, Status, Version
-from headgate.dynamo import Item, Value
 from headgate.identity.model import Principal, PrincipalKind
-from headgate.paging import Slice
-from headgate.races import LostRace
 from headgate.settings import settings
+from headgate.storage import aws, idempotent_create, items, large_texts
+from headgate.storage.items import Item, Value
+from headgate.storage.page import Slice
+from headgate.storage.retry import LostRace
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactGetItemTypeDef, TransactWriteItemTypeDef
@@ -36,10 +37,10 @@ def configuration(organization_id: str, configuration_id: str) -> Configuration 
     """One read. None if there is none."""
     answer = aws.dynamodb().get_item(
         TableName=settings().configurations_table,
-        Key=dynamo.marshal(keys.configuration(organization_id, configuration_id)),
+        Key=items.marshal(keys.configuration(organization_id, configuration_id)),
         ConsistentRead=True,
     )
-    return _configuration(dynamo.unmarshal(answer["Item"])) if "Item" in answer else None
+    return _configuration(items.unmarshal(answer["Item"])) if "Item" in answer else None
 
 
 def version(configuration_id: str, n: int) -> Version | None:
@@ -58,26 +59,26 @@ def text(configuration_id: str, n: int) -> str | None:
     """A version's YAML alone; one read. None if there is no such version."""
     answer = aws.dynamodb().get_item(
         TableName=settings().versions_table,
-        Key=dynamo.marshal(keys.yaml(configuration_id, n)),
+        Key=items.marshal(keys.yaml(configuration_id, n)),
         ConsistentRead=True,
     )
-    return blobs.read(dynamo.unmarshal(answer["Item"])) if "Item" in answer else None
+    return large_texts.read(items.unmarshal(answer["Item"])) if "Item" in answer else None
 
 
 def collector_version(configuration_id: str, n: int) -> str | None:
     """What a version is meant to run on; one read, without its text. None if there is no such version."""
     answer = aws.dynamodb().get_item(
         TableName=settings().versions_table,
-        Key=dynamo.marshal(keys.version(configuration_id, n)),
+        Key=items.marshal(keys.version(configuration_id, n)),
         ProjectionExpression="collector_version",
         ConsistentRead=True,
     )
-    return dynamo.text(dynamo.unmarshal(answer["Item"]), "collector_version") if "Item" in answer else None
+    return items.text(items.unmarshal(answer["Item"]), "collector_version") if "Item" in answer else None
 
 
 def snapshot(organization_id: str, configuration_id: str, n: int) -> Snapshot | None:
     """A configuration with one of its versions; one read of all three items. None if there is no configuration."""
-    items, found = _read_together(
+    rows, found = _read_together(
         [
             _get(settings().configurations_table, keys.configuration(organization_id, configuration_id)),
             _get(settings().versions_table, keys.version(configuration_id, n)),
@@ -85,7 +86,7 @@ def snapshot(organization_id: str, configuration_id: str, n: int) -> Snapshot | 
         ],
         version_at=1,
     )
-    return Snapshot(_configuration(items[0]), found) if items[0] else None
+    return Snapshot(_configuration(rows[0]), found) if rows[0] else None
 
 
 def own_slice(organization_id: str, principal: Principal, limit: int, after: str | None) -> list[Configuration]:
@@ -106,14 +107,14 @@ def versions(configuration_id: str, limit: int, after: str | None, *, published_
         **({"IndexName": "published"} if published_only else {"ConsistentRead": True}),
         KeyConditionExpression="#key = :id AND #item BETWEEN :first AND :last",
         ExpressionAttributeNames=names | {"#item": "item"},
-        ExpressionAttributeValues=dynamo.marshal(
+        ExpressionAttributeValues=items.marshal(
             {":id": configuration_id, ":first": "v#", ":last": "v#~" if after is None else f"v#{int(after) - 1:08d}"}
         ),
         ScanIndexForward=False,
         # One more than asked for tells whether there is a next page.
         Limit=limit + 1,
     )
-    found = [_version(dynamo.unmarshal(item)) for item in answer["Items"]]
+    found = [_version(items.unmarshal(item)) for item in answer["Items"]]
     return Slice(found[:limit], str(found[limit - 1].n) if len(found) > limit else None)
 
 
@@ -123,7 +124,7 @@ def create(created: Configuration, first: Version) -> None:
         _put_new(settings().configurations_table, _configuration_item(created)),
         _put_new(settings().versions_table, _version_item(created.id, first)),
         _put_new(settings().versions_table, _yaml_item(created.id, first)),
-        *once.writes(f"/configurations/{created.id}"),
+        *idempotent_create.writes(f"/configurations/{created.id}"),
     )
 
 
@@ -140,7 +141,7 @@ def append(before: Configuration, added: Version) -> None:
         counted,
         _put_new(settings().versions_table, _version_item(before.id, added)),
         _put_new(settings().versions_table, _yaml_item(before.id, added)),
-        *once.writes(f"/configurations/{before.id}/versions/{added.n}"),
+        *idempotent_create.writes(f"/configurations/{before.id}/versions/{added.n}"),
     )
 
 
@@ -151,7 +152,7 @@ def edit(owner: Configuration, before: Version, after: Version) -> None:
         _replace_draft(owner.id, before, after),
     ]
     if after.yaml != before.yaml:
-        item = dynamo.marshal(_yaml_item(owner.id, after))
+        item = items.marshal(_yaml_item(owner.id, after))
         writes.append({"Put": {"TableName": settings().versions_table, "Item": item}})
     _transact(*writes)
 
@@ -175,7 +176,7 @@ def describe(before: Configuration, changes: Mapping[str, str | None], at: datet
     """Change the given ones of `name` and `description` (None removes it); one conditional update."""
     update = _touch(before, at, "attribute_exists(organization_id)", changes, {})["Update"]
     answer = aws.dynamodb().update_item(**update, ReturnValues="ALL_NEW")
-    return _configuration(dynamo.unmarshal(answer["Attributes"]))
+    return _configuration(items.unmarshal(answer["Attributes"]))
 
 
 def _by_update(index: str, partition: str, limit: int, after: str | None) -> list[Configuration]:
@@ -185,31 +186,31 @@ def _by_update(index: str, partition: str, limit: int, after: str | None) -> lis
         KeyConditionExpression="#partition = :partition AND #sort < :after",
         ExpressionAttributeNames={"#partition": index, "#sort": "by_update"},
         # `~` sorts after every time.
-        ExpressionAttributeValues=dynamo.marshal({":partition": partition, ":after": after or "~"}),
+        ExpressionAttributeValues=items.marshal({":partition": partition, ":after": after or "~"}),
         ScanIndexForward=False,
         Limit=limit,
     )
-    return [_configuration(dynamo.unmarshal(item)) for item in answer["Items"]]
+    return [_configuration(items.unmarshal(item)) for item in answer["Items"]]
 
 
 def _read_together(gets: list[TransactGetItemTypeDef], *, version_at: int) -> tuple[list[Item], Version | None]:
     """Items as they stood at one moment, so that a version's ETag is that of its text."""
     answer = aws.dynamodb().transact_get_items(TransactItems=gets)
-    items = [dynamo.unmarshal(response.get("Item", {})) for response in answer["Responses"]]
-    if not items[version_at]:
-        return items, None
-    return items, _version(items[version_at], yaml=blobs.read(items[version_at + 1]))
+    rows = [items.unmarshal(response.get("Item", {})) for response in answer["Responses"]]
+    if not rows[version_at]:
+        return rows, None
+    return rows, _version(rows[version_at], yaml=large_texts.read(rows[version_at + 1]))
 
 
 def _get(table: str, key: keys.Key) -> TransactGetItemTypeDef:
-    return {"Get": {"TableName": table, "Key": dynamo.marshal(key)}}
+    return {"Get": {"TableName": table, "Key": items.marshal(key)}}
 
 
 def _transact(*writes: TransactWriteItemTypeDef) -> None:
     try:
         aws.dynamodb().transact_write_items(TransactItems=writes)
     except ClientError as error:
-        if dynamo.lost_a_race(error):
+        if items.lost_a_race(error):
             raise LostRace from error
         raise
 
@@ -218,7 +219,7 @@ def _put_new(table: str, item: Item) -> TransactWriteItemTypeDef:
     return {
         "Put": {
             "TableName": table,
-            "Item": dynamo.marshal(item),
+            "Item": items.marshal(item),
             "ConditionExpression": "attribute_not_exists(configuration_id)",
         }
     }
@@ -229,10 +230,10 @@ def _replace_draft(configuration_id: str, before: Version, after: Version) -> Tr
     return {
         "Put": {
             "TableName": settings().versions_table,
-            "Item": dynamo.marshal(_version_item(configuration_id, after)),
+            "Item": items.marshal(_version_item(configuration_id, after)),
             "ConditionExpression": "#status = :draft AND revision = :revision",
             "ExpressionAttributeNames": {"#status": "status"},
-            "ExpressionAttributeValues": dynamo.marshal({":draft": "draft", ":revision": before.revision}),
+            "ExpressionAttributeValues": items.marshal({":draft": "draft", ":revision": before.revision}),
         }
     }
 
@@ -255,11 +256,11 @@ def _touch(
     return {
         "Update": {
             "TableName": settings().configurations_table,
-            "Key": dynamo.marshal(keys.configuration(owner.organization_id, owner.id)),
+            "Key": items.marshal(keys.configuration(owner.organization_id, owner.id)),
             "UpdateExpression": expression,
             "ConditionExpression": condition,
             "ExpressionAttributeNames": {f"#{name}": name for name in changed},
-            "ExpressionAttributeValues": dynamo.marshal({**{f":new_{name}": changed[name] for name in kept}, **values}),
+            "ExpressionAttributeValues": items.marshal({**{f":new_{name}": changed[name] for name in kept}, **values}),
         }
     }
 
@@ -271,8 +272,8 @@ def _principal_item(principal: Principal) -> Item:
 def _principal(value: Value) -> Principal:
     if not isinstance(value, Mapping):
         raise TypeError("a principal is kept as a map")
-    kind: PrincipalKind = "user" if dynamo.text(value, "kind") == "user" else "service_account"
-    return Principal(kind, dynamo.text(value, "id"), dynamo.text(value, "name"))
+    kind: PrincipalKind = "user" if items.text(value, "kind") == "user" else "service_account"
+    return Principal(kind, items.text(value, "id"), items.text(value, "name"))
 
 
 def _configuration_item(created: Configuration) -> Item:
@@ -292,16 +293,16 @@ def _configuration_item(created: Configuration) -> Item:
 
 def _configuration(item: Item) -> Configuration:
     return Configuration(
-        id=dynamo.text(item, "configuration_id"),
-        organization_id=dynamo.text(item, "organization_id"),
-        name=dynamo.text(item, "name"),
-        description=dynamo.optional_text(item, "description"),
-        collector_distribution=dynamo.text(item, "collector_distribution"),
+        id=items.text(item, "configuration_id"),
+        organization_id=items.text(item, "organization_id"),
+        name=items.text(item, "name"),
+        description=items.optional_text(item, "description"),
+        collector_distribution=items.text(item, "collector_distribution"),
         owner=_principal(item["owner"]),
-        latest_version=dynamo.number(item, "latest_version"),
-        published_version=dynamo.optional_number(item, "published_version"),
-        created_at=clock.parse(dynamo.text(item, "created_at")),
-        updated_at=clock.parse(dynamo.text(item, "updated_at")),
+        latest_version=items.number(item, "latest_version"),
+        published_version=items.optional_number(item, "published_version"),
+        created_at=clock.parse(items.text(item, "created_at")),
+        updated_at=clock.parse(items.text(item, "updated_at")),
     )
 
 
@@ -322,22 +323,22 @@ def _version_item(configuration_id: str, version: Version) -> Item:
 
 
 def _yaml_item(configuration_id: str, version: Version) -> Item:
-    return keys.yaml(configuration_id, version.n) | blobs.keep(version.yaml or "", _BLOB_PREFIX).attributes
+    return keys.yaml(configuration_id, version.n) | large_texts.keep(version.yaml or "", _BLOB_PREFIX).attributes
 
 
 def _version(item: Item, yaml: str | None = None) -> Version:
-    published_at = dynamo.optional_text(item, "published_at")
-    status: Status = "published" if dynamo.text(item, "status") == "published" else "draft"
+    published_at = items.optional_text(item, "published_at")
+    status: Status = "published" if items.text(item, "status") == "published" else "draft"
     return Version(
-        n=dynamo.number(item, "n"),
+        n=items.number(item, "n"),
         status=status,
-        collector_version=dynamo.text(item, "collector_version"),
-        collector_distribution=dynamo.text(item, "collector_distribution"),
-        description=dynamo.optional_text(item, "description"),
+        collector_version=items.text(item, "collector_version"),
+        collector_distribution=items.text(item, "collector_distribution"),
+        description=items.optional_text(item, "description"),
         created_by=_principal(item["created_by"]),
-        created_at=clock.parse(dynamo.text(item, "created_at")),
-        updated_at=clock.parse(dynamo.text(item, "updated_at")),
+        created_at=clock.parse(items.text(item, "created_at")),
+        updated_at=clock.parse(items.text(item, "updated_at")),
         published_at=None if published_at is None else clock.parse(published_at),
-        revision=dynamo.number(item, "revision"),
+        revision=items.number(item, "revision"),
         yaml=yaml,
     )

@@ -20,8 +20,8 @@ from headgate.fleets import service as fleets
 from headgate.fleets.model import Fleet
 from headgate.identity.model import Caller
 from headgate.ids import is_id, new_id
-from headgate.paging import Slice
-from headgate.races import settle
+from headgate.storage.page import Slice
+from headgate.storage.retry import settle
 from headgate.validation import service as validation
 from headgate.validation.model import CollectorVersionNotInstalled, Finding, NotChecked, TooCostly
 

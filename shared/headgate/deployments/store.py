@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
-from headgate import clock, dynamo, errors, once
+from headgate import clock, errors
 from headgate.deployments.model import Assignment, Deployment, NameTaken, Role, VolumeMount
-from headgate.dynamo import Item, Value
 from headgate.fleets import keys, table
+from headgate.storage import idempotent_create, items
+from headgate.storage.items import Item, Value
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
@@ -23,15 +24,13 @@ def deployment(fleet_id: str, deployment_id: str) -> Deployment | None:
 def deployments(fleet_id: str, limit: int, after: str | None) -> list[Deployment]:
     """By name, from behind the name `after`; one query and one batch read of up to 100 groups."""
     names = table.query(keys.of_fleet(fleet_id), keys.NAMES, limit, after)
-    wanted = [keys.deployment(fleet_id, dynamo.text(item, "deployment_id")) for item in names]
+    wanted = [keys.deployment(fleet_id, items.text(item, "deployment_id")) for item in names]
     return sorted(map(from_item, table.read_all(wanted)), key=lambda one: one.name.encode())
 
 
 def ids(fleet_id: str, limit: int) -> list[str]:
     """The ids of up to `limit` groups; one query."""
-    return [
-        dynamo.text(item, "deployment_id") for item in table.query(keys.of_fleet(fleet_id), keys.NAMES, limit, None)
-    ]
+    return [items.text(item, "deployment_id") for item in table.query(keys.of_fleet(fleet_id), keys.NAMES, limit, None)]
 
 
 def writes_of_new(created: Deployment) -> list[TransactWriteItemTypeDef]:
@@ -41,7 +40,7 @@ def writes_of_new(created: Deployment) -> list[TransactWriteItemTypeDef]:
 
 def create(created: Deployment) -> None:
     """One transaction. Raises NameTaken, LostRace."""
-    noted = once.writes(f"/fleets/{created.fleet_id}/deployments/{created.id}")
+    noted = idempotent_create.writes(f"/fleets/{created.fleet_id}/deployments/{created.id}")
     table.transact([*writes_of_new(created), *noted], {0: NameTaken(created.name)})
 
 
@@ -84,28 +83,28 @@ def _item(group: Deployment) -> Item:
 
 
 def from_item(item: Item) -> Deployment:
-    configuration_id = dynamo.optional_text(item, "configuration_id")
+    configuration_id = items.optional_text(item, "configuration_id")
     mounts = item["volume_mounts"]
     if not isinstance(mounts, list):
         raise TypeError("volume mounts are kept as a list")
     return Deployment(
-        id=dynamo.text(item, "deployment_id"),
-        fleet_id=dynamo.text(item, "fleet_id"),
-        name=dynamo.text(item, "name"),
+        id=items.text(item, "deployment_id"),
+        fleet_id=items.text(item, "fleet_id"),
+        name=items.text(item, "name"),
         is_default=item["is_default"] is True,
-        role=cast("Role | None", dynamo.optional_text(item, "role")),
-        replicas=dynamo.optional_number(item, "replicas"),
-        namespace=dynamo.optional_text(item, "namespace"),
-        assignment=Assignment(configuration_id, dynamo.number(item, "version_number")) if configuration_id else None,
-        created_at=clock.parse(dynamo.text(item, "created_at")),
-        updated_at=clock.parse(dynamo.text(item, "updated_at")),
+        role=cast("Role | None", items.optional_text(item, "role")),
+        replicas=items.optional_number(item, "replicas"),
+        namespace=items.optional_text(item, "namespace"),
+        assignment=Assignment(configuration_id, items.number(item, "version_number")) if configuration_id else None,
+        created_at=clock.parse(items.text(item, "created_at")),
+        updated_at=clock.parse(items.text(item, "updated_at")),
         volume_mounts=[_mount(mount) for mount in mounts],
-        revision=dynamo.number(item, "revision"),
-        assigned_revision=dynamo.optional_number(item, "assigned_revision") or 1,
+        revision=items.number(item, "revision"),
+        assigned_revision=items.optional_number(item, "assigned_revision") or 1,
     )
 
 
 def _mount(value: Value) -> VolumeMount:
     if not isinstance(value, Mapping):
         raise TypeError("a volume mount is kept as a map")
-    return VolumeMount(dynamo.text(value, "host_path"), dynamo.text(value, "mount_path"))
+    return VolumeMount(items.text(value, "host_path"), items.text(value, "mount_path"))

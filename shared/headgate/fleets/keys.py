@@ -6,7 +6,7 @@ deployment groups, what keeps their names, and its instances, whose counters hav
 
 from typing import Final
 
-from headgate.dynamo import Value
+from headgate.storage.items import Value
 
 Key = dict[str, Value]
 

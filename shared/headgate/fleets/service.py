@@ -23,9 +23,9 @@ from headgate.identity.model import Caller
 from headgate.identity.store import hash_of
 from headgate.ids import new_id
 from headgate.instances import counting
-from headgate.paging import Slice
-from headgate.races import settle
 from headgate.settings import settings
+from headgate.storage.page import Slice
+from headgate.storage.retry import settle
 
 # A transaction has room for 100 writes; what is older than this many renewals has long ended.
 _MOST_ENDED: Final = 50

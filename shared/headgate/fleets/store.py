@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from headgate import clock, dynamo, errors, once
+from headgate import clock, errors
 from headgate.deployments import store as deployments
-from headgate.dynamo import Item, Value
 from headgate.fleets import keys, table
 from headgate.fleets.model import ExpiresIn, Fleet, FleetLimitReached, FleetType, LabelTaken
 from headgate.identity.model import Principal, PrincipalKind
 from headgate.settings import settings
+from headgate.storage import idempotent_create, items
+from headgate.storage.items import Item, Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,8 +30,8 @@ def fleet(organization_id: str, fleet_id: str) -> Fleet | None:
 
 def fleets(organization_id: str, limit: int, after: str | None) -> list[Fleet]:
     """Newest first, from behind the fleet with the id `after`; one query."""
-    items = table.query(keys.organization(organization_id), keys.FLEETS, limit, after, newest_first=True)
-    return [_fleet(item) for item in items]
+    rows = table.query(keys.organization(organization_id), keys.FLEETS, limit, after, newest_first=True)
+    return [_fleet(item) for item in rows]
 
 
 def create(created: Fleet, token_hash: str, default: Deployment | None, limit: int) -> None:
@@ -45,7 +46,7 @@ def create(created: Fleet, token_hash: str, default: Deployment | None, limit: i
         table.put_new(_item(created)),
         table.put_new(_token(created, token_hash)),
         *(deployments.writes_of_new(default) if default else []),
-        *once.writes(f"/fleets/{created.id}"),
+        *idempotent_create.writes(f"/fleets/{created.id}"),
     ]
     refusals: dict[int, errors.HeadgateError] = {0: LabelTaken(created.label), 1: FleetLimitReached(limit)}
     table.transact(writes, refusals)
@@ -79,10 +80,10 @@ def _ended(token_hash: str, at: datetime | None) -> TransactWriteItemTypeDef:
     return {
         "Update": {
             "TableName": settings().fleets_table,
-            "Key": dynamo.marshal(keys.token(token_hash)),
+            "Key": items.marshal(keys.token(token_hash)),
             "UpdateExpression": "SET expires_at = :at",
             "ConditionExpression": "attribute_exists(pk)",
-            "ExpressionAttributeValues": dynamo.marshal({":at": clock.rfc3339(at)}),
+            "ExpressionAttributeValues": items.marshal({":at": clock.rfc3339(at)}),
         }
     }
 
@@ -100,10 +101,10 @@ def _counted(organization_id: str, limit: int) -> TransactWriteItemTypeDef:
     return {
         "Update": {
             "TableName": settings().fleets_table,
-            "Key": dynamo.marshal(keys.count(organization_id)),
+            "Key": items.marshal(keys.count(organization_id)),
             "UpdateExpression": "ADD fleets :one",
             "ConditionExpression": "attribute_not_exists(fleets) OR fleets < :limit",
-            "ExpressionAttributeValues": dynamo.marshal({":one": 1, ":limit": limit}),
+            "ExpressionAttributeValues": items.marshal({":one": 1, ":limit": limit}),
         }
     }
 
@@ -129,23 +130,23 @@ def _item(fleet: Fleet) -> Item:
 
 
 def _fleet(item: Item) -> Fleet:
-    expires_at = dynamo.optional_text(item, "token_expires_at")
+    expires_at = items.optional_text(item, "token_expires_at")
     return Fleet(
-        id=dynamo.text(item, "fleet_id"),
-        organization_id=dynamo.text(item, "organization_id"),
-        label=dynamo.text(item, "label"),
-        type=cast("FleetType", dynamo.text(item, "type")),
-        expires_in=cast("ExpiresIn", dynamo.text(item, "expires_in")),
+        id=items.text(item, "fleet_id"),
+        organization_id=items.text(item, "organization_id"),
+        label=items.text(item, "label"),
+        type=cast("FleetType", items.text(item, "type")),
+        expires_in=cast("ExpiresIn", items.text(item, "expires_in")),
         token_expires_at=clock.parse(expires_at) if expires_at else None,
-        token_generation=dynamo.number(item, "token_generation"),
-        default_deployment_id=dynamo.optional_text(item, "default_deployment_id"),
+        token_generation=items.number(item, "token_generation"),
+        default_deployment_id=items.optional_text(item, "default_deployment_id"),
         created_by=_principal(item["created_by"]),
-        created_at=clock.parse(dynamo.text(item, "created_at")),
+        created_at=clock.parse(items.text(item, "created_at")),
     )
 
 
 def _principal(value: Value) -> Principal:
     if not isinstance(value, dict):
         raise TypeError("a principal is kept as a map")
-    kind: PrincipalKind = "user" if dynamo.text(value, "kind") == "user" else "service_account"
-    return Principal(kind, dynamo.text(value, "id"), dynamo.text(value, "name"))
+    kind: PrincipalKind = "user" if items.text(value, "kind") == "user" else "service_account"
+    return Principal(kind, items.text(value, "id"), items.text(value, "name"))

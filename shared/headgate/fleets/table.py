@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, cast
 
 from botocore.exceptions import ClientError
 
-from headgate import aws, dynamo, errors
-from headgate.dynamo import Item, Value
+from headgate import errors
 from headgate.fleets import keys
-from headgate.races import LostRace
 from headgate.settings import settings
+from headgate.storage import aws, items
+from headgate.storage.items import Item, Value
+from headgate.storage.retry import LostRace
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef, TransactWriteItemTypeDef
 
 
 def get(key: keys.Key) -> Item | None:
-    answer = aws.dynamodb().get_item(TableName=settings().fleets_table, Key=dynamo.marshal(key), ConsistentRead=True)
-    return dynamo.unmarshal(answer["Item"]) if "Item" in answer else None
+    answer = aws.dynamodb().get_item(TableName=settings().fleets_table, Key=items.marshal(key), ConsistentRead=True)
+    return items.unmarshal(answer["Item"]) if "Item" in answer else None
 
 
 def query(partition: str, prefix: str, limit: int, after: str | None, *, newest_first: bool = False) -> list[Item]:
@@ -38,12 +39,12 @@ def query(partition: str, prefix: str, limit: int, after: str | None, *, newest_
     answer = aws.dynamodb().query(
         TableName=settings().fleets_table,
         KeyConditionExpression=f"pk = :pk AND {range_of_keys}",
-        ExpressionAttributeValues=dynamo.marshal(used),
+        ExpressionAttributeValues=items.marshal(used),
         ScanIndexForward=not newest_first,
         ConsistentRead=True,
         Limit=limit + (after is not None),
     )
-    found = [dynamo.unmarshal(item) for item in answer["Items"]]
+    found = [items.unmarshal(item) for item in answer["Items"]]
     return [item for item in found if after is None or item["sk"] != prefix + after][:limit]
 
 
@@ -52,14 +53,14 @@ def read_all(wanted: Sequence[keys.Key]) -> list[Item]:
     found: list[Item] = []
     name = settings().fleets_table
     for start in range(0, len(wanted), 100):
-        batch: list[Mapping[str, object]] = [dynamo.marshal(key) for key in wanted[start : start + 100]]
+        batch: list[Mapping[str, object]] = [items.marshal(key) for key in wanted[start : start + 100]]
         while batch:
             answer = aws.dynamodb().batch_get_item(
                 RequestItems={
                     name: {"Keys": cast("list[dict[str, AttributeValueTypeDef]]", batch), "ConsistentRead": True}
                 }
             )
-            found += [dynamo.unmarshal(item) for item in answer["Responses"].get(name, [])]
+            found += [items.unmarshal(item) for item in answer["Responses"].get(name, [])]
             batch = list(answer["UnprocessedKeys"][name]["Keys"]) if name in answer["UnprocessedKeys"] else []
     return found
 
@@ -68,12 +69,12 @@ def put(item: Item, condition: str, values: Mapping[str, Value] | None = None) -
     write: TransactWriteItemTypeDef = {
         "Put": {
             "TableName": settings().fleets_table,
-            "Item": dynamo.marshal(item),
+            "Item": items.marshal(item),
             "ConditionExpression": condition,
         }
     }
     if values:
-        write["Put"]["ExpressionAttributeValues"] = dynamo.marshal(values)
+        write["Put"]["ExpressionAttributeValues"] = items.marshal(values)
     return write
 
 
@@ -82,7 +83,7 @@ def put_new(item: Item) -> TransactWriteItemTypeDef:
 
 
 def delete(key: keys.Key) -> TransactWriteItemTypeDef:
-    return {"Delete": {"TableName": settings().fleets_table, "Key": dynamo.marshal(key)}}
+    return {"Delete": {"TableName": settings().fleets_table, "Key": items.marshal(key)}}
 
 
 def try_to(write: TransactWriteItemTypeDef) -> None:
@@ -102,10 +103,10 @@ def transact(writes: list[TransactWriteItemTypeDef], refusals: Mapping[int, erro
     try:
         aws.dynamodb().transact_write_items(TransactItems=writes)
     except ClientError as error:
-        codes = dynamo.cancellation_codes(error)
+        codes = items.cancellation_codes(error)
         failed = [place for place, code in enumerate(codes) if code == "ConditionalCheckFailed"]
         if failed and refusals.keys() >= set(failed):
             raise refusals[failed[0]] from error
-        if dynamo.lost_a_race(error):
+        if items.lost_a_race(error):
             raise LostRace from error
         raise

@@ -4,8 +4,8 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from headgate import aws
 from headgate.flows import source, store
+from headgate.storage import aws
 
 
 def build(folder: Path) -> dict[str, bytes]:

@@ -3,7 +3,7 @@
 from headgate import errors
 from headgate.flows import store
 from headgate.flows.model import SLUG, Flow, FlowNotFound, FullFlow, GalleryNotPublished
-from headgate.paging import Slice
+from headgate.storage.page import Slice
 
 
 def listed(limit: int, after: str | None) -> Slice[Flow]:

@@ -4,8 +4,8 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
-from headgate import objects
 from headgate.flows.model import Flow, FullFlow
+from headgate.storage import objects
 
 PREFIX: Final = "flows/"
 INDEX_KEY: Final = f"{PREFIX}index.json"

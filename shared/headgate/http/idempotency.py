@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Final
 from botocore.exceptions import BotoCoreError, ClientError
 from starlette.responses import Response
 
-from headgate import aws, blobs, clock, dynamo, errors
-from headgate.dynamo import Item
+from headgate import clock, errors
 from headgate.identity import keys
 from headgate.settings import settings
+from headgate.storage import aws, items, large_texts
+from headgate.storage.items import Item
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
@@ -79,16 +80,16 @@ def claim(credential_id: str, header: str, request_fingerprint: str, at: datetim
     try:
         aws.dynamodb().put_item(
             TableName=settings().identity_table,
-            Item=dynamo.marshal(
+            Item=items.marshal(
                 key | {"fingerprint": mine.fingerprint, "nonce": mine.nonce, **_expiry(at + _UNDER_WAY)}
             ),
             ConditionExpression="attribute_not_exists(pk) OR expires <= :now",
-            ExpressionAttributeValues=dynamo.marshal({":now": int(at.timestamp())}),
+            ExpressionAttributeValues=items.marshal({":now": int(at.timestamp())}),
             ReturnValuesOnConditionCheckFailure="ALL_OLD",
         )
     except (BotoCoreError, ClientError) as error:
-        if isinstance(error, ClientError) and dynamo.condition_failed(error):
-            return _first_answer(dynamo.current_item(error), mine)
+        if isinstance(error, ClientError) and items.condition_failed(error):
+            return _first_answer(items.current_item(error), mine)
         # It may have been written all the same, and would keep the key from the next request.
         with contextlib.suppress(BotoCoreError, ClientError):
             release(mine)
@@ -104,10 +105,10 @@ def made(mine: Claim, path: str, at: datetime) -> TransactWriteItemTypeDef:
     return {
         "Update": {
             "TableName": settings().identity_table,
-            "Key": dynamo.marshal(mine.key),
+            "Key": items.marshal(mine.key),
             "UpdateExpression": "SET made = :path, expires = :expires, expires_at = :expires_at",
             "ConditionExpression": "nonce = :nonce",
-            "ExpressionAttributeValues": dynamo.marshal(
+            "ExpressionAttributeValues": items.marshal(
                 {":path": path, ":nonce": mine.nonce}
                 | {f":{name}": value for name, value in _expiry(at + _KEPT).items()}
             ),
@@ -118,7 +119,7 @@ def made(mine: Claim, path: str, at: datetime) -> TransactWriteItemTypeDef:
 def keep(mine: Claim, response: Response, at: datetime) -> None:
     """Keep the answer under the key; one conditional write."""
     headers = {name: response.headers[name] for name in _HEADERS if name in response.headers}
-    answer = blobs.keep(json.dumps({"headers": headers, "body": bytes(response.body).decode()}), "idempotency")
+    answer = large_texts.keep(json.dumps({"headers": headers, "body": bytes(response.body).decode()}), "idempotency")
     _settle(mine, {"status": response.status_code, **answer.attributes, **_expiry(at + _KEPT)})
 
 
@@ -134,12 +135,12 @@ def forget(mine: Claim) -> None:
 
 def _settle(mine: Claim, answer: Item | None, condition: str = "nonce = :nonce") -> None:
     """Replace the claim by its answer, or by nothing, unless another request has taken the key over meanwhile."""
-    nonce = dynamo.marshal({":nonce": mine.nonce})
+    nonce = items.marshal({":nonce": mine.nonce})
     try:
         if answer is None:
             aws.dynamodb().delete_item(
                 TableName=settings().identity_table,
-                Key=dynamo.marshal(mine.key),
+                Key=items.marshal(mine.key),
                 ConditionExpression=condition,
                 ExpressionAttributeValues=nonce,
             )
@@ -147,12 +148,12 @@ def _settle(mine: Claim, answer: Item | None, condition: str = "nonce = :nonce")
             item = mine.key | {"fingerprint": mine.fingerprint, "nonce": mine.nonce} | answer
             aws.dynamodb().put_item(
                 TableName=settings().identity_table,
-                Item=dynamo.marshal(item),
+                Item=items.marshal(item),
                 ConditionExpression=condition,
                 ExpressionAttributeValues=nonce,
             )
     except ClientError as error:
-        if not dynamo.condition_failed(error):
+        if not items.condition_failed(error):
             raise
 
 
@@ -164,14 +165,12 @@ def _first_answer(item: Item, mine: Claim) -> Claim | Made | Response:
         message = "This key was used for another request; use a new one"
         raise KeyReused(message, [errors.FieldError(("header", "Idempotency-Key"), message)])
     if "status" not in item and "made" in item:
-        first = Claim(mine.key, mine.fingerprint, dynamo.text(item, "nonce"))
-        return Made(dynamo.text(item, "made"), first)
+        first = Claim(mine.key, mine.fingerprint, items.text(item, "nonce"))
+        return Made(items.text(item, "made"), first)
     if "status" not in item:
         raise FirstUnderWay("The first request with this key has not ended; try again shortly")
-    answer = json.loads(blobs.read(item))
-    return Response(
-        answer["body"], dynamo.number(item, "status"), {**answer["headers"], "Idempotency-Replayed": "true"}
-    )
+    answer = json.loads(large_texts.read(item))
+    return Response(answer["body"], items.number(item, "status"), {**answer["headers"], "Idempotency-Replayed": "true"})
 
 
 def _expiry(at: datetime) -> Item:

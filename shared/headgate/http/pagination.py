@@ -13,7 +13,7 @@ from headgate import errors
 from headgate.http.credentials import Reader
 from headgate.http.parameters import whole_number
 from headgate.identity import service as identity
-from headgate.paging import Slice
+from headgate.storage.page import Slice
 
 _SIGNATURE_LENGTH: Final = 16
 

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match, Route
 
 from headgate import errors, faults
-from headgate.http.log import logger
+from headgate.log import logger
 
 _STATUSES: Final[tuple[tuple[type[errors.HeadgateError], HTTPStatus], ...]] = (
     (errors.BadRequest, HTTPStatus.BAD_REQUEST),

@@ -9,8 +9,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from headgate import metrics
-from headgate.http.log import logger
 from headgate.identity.model import RateWindow
+from headgate.log import logger
 
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
 

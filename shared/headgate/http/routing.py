@@ -12,10 +12,11 @@ from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
-from headgate import clock, errors, once
+from headgate import clock, errors
 from headgate.audit import service as audit
 from headgate.http import credentials, idempotency, problems, replay
-from headgate.http.log import logger
+from headgate.log import logger
+from headgate.storage import idempotent_create
 
 _PUBLIC: Final = "/api/v1/public"
 _APPLICATION: Final = "/api/v1/app"
@@ -180,7 +181,7 @@ async def _once(
         raise errors.Contention("Another request with this key was made at once; try again shortly")
     mine = claimed
     try:
-        with once.noted_by(lambda path: idempotency.made(mine, path, clock.now())):
+        with idempotent_create.noted_by(lambda path: idempotency.made(mine, path, clock.now())):
             response = await handle(request)
     except BaseException:
         await run_in_threadpool(idempotency.release, mine)

@@ -9,9 +9,10 @@ from typing import Final
 
 from botocore.exceptions import ClientError
 
-from headgate import aws, dynamo, errors
+from headgate import errors
 from headgate.identity import keys
 from headgate.settings import settings
+from headgate.storage import aws, items
 
 
 class TooManyAttempts(errors.TooManyRequests):
@@ -60,23 +61,23 @@ def take(limit: Limit, of: str, at: datetime) -> None:
                 "SET tried = :one, #window = :window, expires = :expires",
             ),
         ):
-            values: dynamo.Item = {":window": window, ":one": 1}
+            values: items.Item = {":window": window, ":one": 1}
             values |= {":most": limit.attempts} if ":most" in condition else {}
             values |= {":expires": (window + 1) * limit.seconds} if ":expires" in change else {}
             try:
                 aws.dynamodb().update_item(
                     TableName=settings().identity_table,
-                    Key=dynamo.marshal(_key(limit, of)),
+                    Key=items.marshal(_key(limit, of)),
                     UpdateExpression=change,
                     ConditionExpression=condition,
                     ExpressionAttributeNames={"#window": "window"},
-                    ExpressionAttributeValues=dynamo.marshal(values),
+                    ExpressionAttributeValues=items.marshal(values),
                     ReturnValuesOnConditionCheckFailure="ALL_OLD",
                 )
             except ClientError as error:
-                if not dynamo.condition_failed(error):
+                if not items.condition_failed(error):
                     raise
-                if dynamo.current_item(error).get("window") == window and ":most" in condition:
+                if items.current_item(error).get("window") == window and ":most" in condition:
                     raise TooManyAttempts(limit.seconds - passed) from None
             else:
                 return
@@ -85,7 +86,7 @@ def take(limit: Limit, of: str, at: datetime) -> None:
 
 def forget(limit: Limit, of: str) -> None:
     """The attempts led to success: start counting anew."""
-    aws.dynamodb().delete_item(TableName=settings().identity_table, Key=dynamo.marshal(_key(limit, of)))
+    aws.dynamodb().delete_item(TableName=settings().identity_table, Key=items.marshal(_key(limit, of)))
 
 
 def give_back(limit: Limit, of: str) -> None:
@@ -93,13 +94,13 @@ def give_back(limit: Limit, of: str) -> None:
     try:
         aws.dynamodb().update_item(
             TableName=settings().identity_table,
-            Key=dynamo.marshal(_key(limit, of)),
+            Key=items.marshal(_key(limit, of)),
             UpdateExpression="SET tried = tried - :one",
             ConditionExpression="tried > :none",
-            ExpressionAttributeValues=dynamo.marshal({":one": 1, ":none": 0}),
+            ExpressionAttributeValues=items.marshal({":one": 1, ":none": 0}),
         )
     except ClientError as error:
-        if not dynamo.condition_failed(error):
+        if not items.condition_failed(error):
             raise
 
 

@@ -14,11 +14,12 @@ from typing import Final, cast
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from headgate import aws, clock, dynamo
+from headgate import clock
 from headgate.errors import TooManyRequests
 from headgate.identity import keys
 from headgate.identity.model import Caller
 from headgate.settings import settings
+from headgate.storage import aws, items
 
 logger = logging.getLogger(__name__)
 # Longer than API Gateway waits for an answer.
@@ -76,12 +77,12 @@ def _add(credential_id: str, lease: str) -> list[str] | None:
     try:
         aws.dynamodb().update_item(
             TableName=settings().identity_table,
-            Key=dynamo.marshal(keys.checks(credential_id)),
+            Key=items.marshal(keys.checks(credential_id)),
             UpdateExpression="SET expires = :expires ADD leases :lease",
             ConditionExpression="attribute_not_exists(leases) OR size(leases) < :limit",
             ExpressionAttributeValues={
                 ":lease": {"SS": [lease]},
-                **dynamo.marshal(
+                **items.marshal(
                     {
                         ":expires": int(lease.partition("#")[0]) + _LEASE_SECONDS,
                         ":limit": settings().checks_under_way,
@@ -91,7 +92,7 @@ def _add(credential_id: str, lease: str) -> list[str] | None:
             ReturnValuesOnConditionCheckFailure="ALL_OLD",
         )
     except ClientError as error:
-        if dynamo.condition_failed(error):
+        if items.condition_failed(error):
             item = cast("Mapping[str, Mapping[str, list[str]]]", error.response.get("Item", {}))
             return item.get("leases", {}).get("SS", [])
         raise
@@ -101,7 +102,7 @@ def _add(credential_id: str, lease: str) -> list[str] | None:
 def _remove(credential_id: str, leases: list[str]) -> None:
     aws.dynamodb().update_item(
         TableName=settings().identity_table,
-        Key=dynamo.marshal(keys.checks(credential_id)),
+        Key=items.marshal(keys.checks(credential_id)),
         UpdateExpression="DELETE leases :leases",
         ExpressionAttributeValues={":leases": {"SS": leases}},
     )

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
-from headgate import clock, dynamo
-from headgate.dynamo import Item
+from headgate import clock
 from headgate.identity import keys, member_store, table
 from headgate.identity.model import AlreadyMember, Invitation, Member, Principal, Role, User
-from headgate.races import LostRace
+from headgate.storage import items
+from headgate.storage.items import Item
+from headgate.storage.retry import LostRace
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
@@ -40,18 +41,18 @@ def put(invitation: Invitation, user: User | None, *more: TransactWriteItemTypeD
     try:
         table.transact(stranger, organization, table.put_over(item), table.put_over(listing), *more)
     except ClientError as error:
-        if dynamo.cancellation_codes(error)[:1] == ["ConditionalCheckFailed"]:
+        if items.cancellation_codes(error)[:1] == ["ConditionalCheckFailed"]:
             raise AlreadyMember from error
         raise _lost(error) from error
 
 
 def of_address(email: str) -> list[Invitation]:
     """Those that stand; one query, and one read for each fifty of them."""
-    listed = table.query_all(dynamo.text(keys.email(email), "pk"), "invitation#")
-    organizations = [dynamo.text(item, "organization_id") for item in listed]
-    wanted = [keys.member(dynamo.text(item, "organization_id"), dynamo.text(item, "invitation_id")) for item in listed]
+    listed = table.query_all(items.text(keys.email(email), "pk"), "invitation#")
+    organizations = [items.text(item, "organization_id") for item in listed]
+    wanted = [keys.member(items.text(item, "organization_id"), items.text(item, "invitation_id")) for item in listed]
     found = table.get_all([*wanted, *map(keys.organization, organizations)])
-    names = {item["pk"]: dynamo.text(item, "name") for item in found if item["sk"] == "organization"}
+    names = {item["pk"]: items.text(item, "name") for item in found if item["sk"] == "organization"}
     pending = [item for item in found if item["sk"] != "organization" and not table.expired(item, clock.now())]
     return [_invitation(item, names[item["pk"]]) for item in pending if item["pk"] in names]
 
@@ -62,7 +63,7 @@ def accept(found: Invitation, user: User, *more: TransactWriteItemTypeDef) -> No
     try:
         table.transact(*_ended(found), *member_store.added_writes(member), *more)
     except ClientError as error:
-        codes = dynamo.cancellation_codes(error)
+        codes = items.cancellation_codes(error)
         if codes[:3] == ["None", "None", "ConditionalCheckFailed"]:
             raise AlreadyMember from error
         raise _lost(error) from error
@@ -96,17 +97,17 @@ def _ended(found: Invitation) -> tuple[TransactWriteItemTypeDef, TransactWriteIt
 
 
 def _lost(error: ClientError) -> Exception:
-    return LostRace() if dynamo.lost_a_race(error) else error
+    return LostRace() if items.lost_a_race(error) else error
 
 
 def _invitation(item: Item, organization_name: str) -> Invitation:
     return Invitation(
-        id=dynamo.text(item, "principal_id"),
-        organization_id=dynamo.text(item, "pk").removeprefix("organization#"),
+        id=items.text(item, "principal_id"),
+        organization_id=items.text(item, "pk").removeprefix("organization#"),
         organization_name=organization_name,
-        email=dynamo.text(item, "name"),
+        email=items.text(item, "name"),
         role="admin" if item["role"] == "admin" else "contributor",
-        invited_by=dynamo.text(item, "invited_by"),
-        created_at=clock.parse(dynamo.text(item, "created_at")),
-        expires_at=clock.parse(dynamo.text(item, "expires_at")),
+        invited_by=items.text(item, "invited_by"),
+        created_at=clock.parse(items.text(item, "created_at")),
+        expires_at=clock.parse(items.text(item, "expires_at")),
     )

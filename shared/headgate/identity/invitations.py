@@ -29,7 +29,7 @@ from headgate.identity.model import (
     Session,
 )
 from headgate.ids import encode_id
-from headgate.races import settle
+from headgate.storage.retry import settle
 
 # As long as a temporary password (template.yaml).
 LIFETIME: Final = timedelta(days=7)

@@ -1,6 +1,6 @@
 """Every key of the identity table, built here and nowhere else."""
 
-from headgate.dynamo import Value
+from headgate.storage.items import Value
 
 Key = dict[str, Value]
 

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
-from headgate import aws, clock, dynamo, errors
+from headgate import clock, errors
 from headgate.audit import service as audit
-from headgate.dynamo import Item
 from headgate.identity import attempts, keys, sessions, store, table
 from headgate.identity.model import Caller, Session, User
 from headgate.settings import settings
+from headgate.storage import aws, items
+from headgate.storage.items import Item
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
@@ -112,7 +113,7 @@ def find_device(session: Session, user_code: str, at: datetime) -> str:
     Raises LoginNotFound, TooManyAttempts for a session that guesses.
     """
     attempts.take(attempts.USER_CODE_OF_SESSION, session.id, at)
-    client = dynamo.text(_pending(user_code, at), "client")
+    client = items.text(_pending(user_code, at), "client")
     attempts.give_back(attempts.USER_CODE_OF_SESSION, session.id)
     return client
 
@@ -132,7 +133,7 @@ def approve_device(caller: Caller, user_code: str, at: datetime) -> None:
         },
         "SET #status = :status, user_id = :user, email = :email, approved_at = :at, organization_id = :organization, "
         "organization_name = :organization_name",
-        audit.entry(caller, "login.approved", caller.principal.id, client=dynamo.text(item, "client")),
+        audit.entry(caller, "login.approved", caller.principal.id, client=items.text(item, "client")),
     )
 
 
@@ -182,8 +183,8 @@ def redeem_code(code: str, verifier: str, at: datetime) -> Granted:
     item = table.get(key)
     if item is None or table.expired(item, at) or item["kind"] != "code":
         raise InvalidGrant
-    if not hmac.compare_digest(challenge_of(verifier), dynamo.text(item, "challenge")):
-        aws.dynamodb().delete_item(TableName=settings().identity_table, Key=dynamo.marshal(key))
+    if not hmac.compare_digest(challenge_of(verifier), items.text(item, "challenge")):
+        aws.dynamodb().delete_item(TableName=settings().identity_table, Key=items.marshal(key))
         raise InvalidGrant
     return _grant(key, item, at, InvalidGrant())
 
@@ -200,19 +201,19 @@ def checksum(code: str) -> str:
 
 
 def _grant(key: keys.Key, item: Item, at: datetime, used: errors.HeadgateError) -> Granted:
-    user_id, email = dynamo.text(item, "user_id"), dynamo.text(item, "email")
+    user_id, email = items.text(item, "user_id"), items.text(item, "email")
     # Without the time: approved by the version before this one, while a deployment goes on.
-    approved_at = dynamo.optional_text(item, "approved_at")
+    approved_at = items.optional_text(item, "approved_at")
     not_ended = sessions.not_ended(user_id, clock.parse(approved_at) if approved_at else at)
     login = table.delete(key, "#status = :approved", {":approved": "approved"})
-    user, organization_id = User(user_id, email, at), dynamo.text(item, "organization_id")
+    user, organization_id = User(user_id, email, at), items.text(item, "organization_id")
     try:
         session, value = sessions.begin(user, "cli", at, organization_id, not_ended, login)
     except ClientError as error:
-        if dynamo.lost_a_race(error):
+        if items.lost_a_race(error):
             raise used from error
         raise
-    return Granted(value, session, dynamo.text(item, "organization_id"), dynamo.text(item, "organization_name"))
+    return Granted(value, session, items.text(item, "organization_id"), items.text(item, "organization_name"))
 
 
 def _pending(user_code: str, at: datetime) -> Item:
@@ -230,7 +231,7 @@ def _answer(item: Item, user_code: str, values: Item, change: str, *more: Transa
     try:
         table.transact(answered, table.delete(_user_code(user_code)), *more)
     except ClientError as error:
-        if dynamo.lost_a_race(error):
+        if items.lost_a_race(error):
             raise LoginNotFound from error
         raise
 

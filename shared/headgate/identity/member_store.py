@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
-from headgate import clock, dynamo
-from headgate.dynamo import Item
+from headgate import clock
 from headgate.identity import keys, table
 from headgate.identity.model import (
     AlreadyMember,
@@ -21,7 +20,9 @@ from headgate.identity.model import (
     User,
 )
 from headgate.identity.table import delete, must_exist, put_new, transact, update
-from headgate.paging import Slice
+from headgate.storage import items
+from headgate.storage.items import Item
+from headgate.storage.page import Slice
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
@@ -58,7 +59,7 @@ def put_organization(
 def organization_name(organization_id: str) -> str | None:
     """The organization's name; one read. None if there is no such organization."""
     item = table.get(keys.organization(organization_id))
-    return dynamo.text(item, "name") if item else None
+    return items.text(item, "name") if item else None
 
 
 def rename_organization(organization_id: str, name: str, *more: TransactWriteItemTypeDef) -> None:
@@ -74,14 +75,13 @@ def membership(organization_id: str, user_id: str) -> Membership | None:
     member = next((item for item in found if item["sk"] != "organization"), None)
     if organization is None or member is None:
         return None
-    return Membership(organization_id, dynamo.text(organization, "name"), _role(member))
+    return Membership(organization_id, items.text(organization, "name"), _role(member))
 
 
 def memberships(user_id: str) -> list[Membership]:
     """The person's organizations by name; one query, and one read for each fifty of them."""
     listed = [
-        dynamo.text(item, "organization_id")
-        for item in table.query_all(dynamo.text(keys.user(user_id), "pk"), "member#")
+        items.text(item, "organization_id") for item in table.query_all(items.text(keys.user(user_id), "pk"), "member#")
     ]
     wanted = [key for one in listed for key in (keys.organization(one), keys.member(one, user_id))]
     found = {(item["pk"], item["sk"]): item for item in table.get_all(wanted)}
@@ -90,17 +90,17 @@ def memberships(user_id: str) -> list[Membership]:
         organization = found.get((keys.organization(one)["pk"], keys.organization(one)["sk"]))
         member = found.get((keys.member(one, user_id)["pk"], keys.member(one, user_id)["sk"]))
         if organization is not None and member is not None:
-            together.append(Membership(one, dynamo.text(organization, "name"), _role(member)))
+            together.append(Membership(one, items.text(organization, "name"), _role(member)))
     return sorted(together, key=lambda entry: (entry.organization_name.casefold(), entry.organization_id))
 
 
 def user_by_email(email: str) -> User | None:
     """Two reads, the second only if there is such a person."""
     marker = table.get(keys.email(email))
-    item = table.get(keys.user(dynamo.text(marker, "user_id"))) if marker else None
+    item = table.get(keys.user(items.text(marker, "user_id"))) if marker else None
     if item is None:
         return None
-    return User(dynamo.text(item, "user_id"), dynamo.text(item, "email"), clock.parse(dynamo.text(item, "created_at")))
+    return User(items.text(item, "user_id"), items.text(item, "email"), clock.parse(items.text(item, "created_at")))
 
 
 def put_user(user: User) -> bool:
@@ -114,7 +114,7 @@ def put_user(user: User) -> bool:
             ),
         )
     except ClientError as error:
-        if dynamo.lost_a_race(error):
+        if items.lost_a_race(error):
             return False
         raise
     return True
@@ -128,7 +128,7 @@ def member(organization_id: str, principal_id: str) -> Member | None:
 
 def members(organization_id: str, limit: int, after: str | None) -> Slice[Member]:
     """Invitations that stand first, then service accounts and people in the order of their making; one query."""
-    part = table.query(dynamo.text(keys.organization(organization_id), "pk"), "member#", limit, after)
+    part = table.query(items.text(keys.organization(organization_id), "pk"), "member#", limit, after)
     at = clock.now()
     return Slice(
         [_member(organization_id, item) for item in part.entries if not table.expired(item, at)], part.position
@@ -140,9 +140,9 @@ def add_user(added: Member, *more: TransactWriteItemTypeDef) -> None:
     try:
         transact(*added_writes(added), *more)
     except ClientError as error:
-        if dynamo.cancellation_codes(error)[:1] == ["ConditionalCheckFailed"]:
+        if items.cancellation_codes(error)[:1] == ["ConditionalCheckFailed"]:
             raise AlreadyMember from error
-        if dynamo.lost_a_race(error):
+        if items.lost_a_race(error):
             raise LostRace from error
         raise
 
@@ -162,9 +162,9 @@ def add_service_account(added: Member, *more: TransactWriteItemTypeDef) -> None:
             *more,
         )
     except ClientError as error:
-        if dynamo.cancellation_codes(error)[:1] == ["ConditionalCheckFailed"]:
+        if items.cancellation_codes(error)[:1] == ["ConditionalCheckFailed"]:
             raise AlreadyMember from error
-        if dynamo.lost_a_race(error):
+        if items.lost_a_race(error):
             raise LostRace from error
         raise
 
@@ -181,7 +181,7 @@ def activate(organization_id: str, user_id: str) -> None:
             )
         )
     except ClientError as error:
-        if not dynamo.lost_a_race(error):
+        if not items.lost_a_race(error):
             raise
 
 
@@ -228,10 +228,10 @@ def _with_count(
     try:
         transact(changed, count, *more)
     except ClientError as error:
-        codes = dynamo.cancellation_codes(error)
+        codes = items.cancellation_codes(error)
         if codes[:2] == ["None", "ConditionalCheckFailed"]:
             raise LastAdmin from error
-        if dynamo.lost_a_race(error):
+        if items.lost_a_race(error):
             raise LostRace from error
         raise
 
@@ -268,12 +268,12 @@ def _member(organization_id: str, item: Item) -> Member:
         organization_id=organization_id,
         principal=Principal(
             "user" if item["kind"] == "user" else "service_account",
-            dynamo.text(item, "sk").removeprefix("member#"),
-            dynamo.text(item, "name"),
+            items.text(item, "sk").removeprefix("member#"),
+            items.text(item, "name"),
         ),
         role=_role(item),
         status="invited" if item.get("status") == "invited" else "active",
-        created_at=clock.parse(dynamo.text(item, "created_at")),
+        created_at=clock.parse(items.text(item, "created_at")),
     )
 
 

@@ -18,7 +18,7 @@ from headgate.identity.model import (
     Role,
 )
 from headgate.ids import is_id, new_id
-from headgate.paging import Slice
+from headgate.storage.page import Slice
 
 _TRIES = 10
 

@@ -11,8 +11,9 @@ from typing import Final
 
 from botocore.exceptions import ClientError, ParamValidationError
 
-from headgate import aws, errors
+from headgate import errors
 from headgate.settings import settings
+from headgate.storage import aws
 
 # What a wrong password, an unknown address, a disabled account and an expired temporary password have in common.
 _REFUSED: Final = (

@@ -7,9 +7,8 @@ from datetime import datetime
 from functools import cache
 from typing import Final
 
-from headgate import clock, dynamo, errors
+from headgate import clock, errors
 from headgate.audit import service as audit
-from headgate.dynamo import Item
 from headgate.identity import keys, member_store, sessions, store, table
 from headgate.identity.model import (
     Access,
@@ -25,8 +24,10 @@ from headgate.identity.model import (
     User,
 )
 from headgate.ids import new_id
-from headgate.paging import Slice
 from headgate.settings import settings
+from headgate.storage import items
+from headgate.storage.items import Item
+from headgate.storage.page import Slice
 
 TOKEN_PREFIX: Final = "sv_"  # noqa: S105  the specification's prefix, no secret
 # 32 random bytes in unpadded base64url.
@@ -64,15 +65,15 @@ def authenticate(credential: str, at: datetime) -> tuple[Caller | Session, RateW
 def _caller(item: Item) -> Caller:
     """Whom the token that an item holds belongs to."""
     return Caller(
-        organization_id=dynamo.text(item, "organization_id"),
-        organization_name=dynamo.text(item, "organization_name"),
+        organization_id=items.text(item, "organization_id"),
+        organization_name=items.text(item, "organization_name"),
         principal=Principal(
-            "service_account", dynamo.text(item, "service_account_id"), dynamo.text(item, "service_account_name")
+            "service_account", items.text(item, "service_account_id"), items.text(item, "service_account_name")
         ),
-        name=dynamo.text(item, "name"),
+        name=items.text(item, "name"),
         role="contributor",
-        access="read_write" if dynamo.text(item, "access") == "read_write" else "read",
-        credential_id=dynamo.text(item, "token_id"),
+        access="read_write" if items.text(item, "access") == "read_write" else "read",
+        credential_id=items.text(item, "token_id"),
     )
 
 

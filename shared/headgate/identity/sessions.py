@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
-from headgate import clock, dynamo
-from headgate.dynamo import Item
+from headgate import clock
 from headgate.identity import keys, member_store, store, table
 from headgate.identity.model import (
     Caller,
@@ -24,7 +23,9 @@ from headgate.identity.model import (
     User,
 )
 from headgate.ids import is_id, new_id
-from headgate.races import LostRace, settle
+from headgate.storage import items
+from headgate.storage.items import Item
+from headgate.storage.retry import LostRace, settle
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
@@ -87,18 +88,18 @@ def _begin(
     try:
         table.transact(table.must_exist(place), table.put_new(keys.session(session.value_hash) | item), *conditions)
     except ClientError as error:
-        if dynamo.cancellation_codes(error)[:1] == ["ConditionalCheckFailed"]:
+        if items.cancellation_codes(error)[:1] == ["ConditionalCheckFailed"]:
             raise LostRace from error
         # Whatever the error, nobody has the value.
         _end_listed({**place, "value_hash": session.value_hash})
-        if "TransactionConflict" in dynamo.cancellation_codes(error):
+        if "TransactionConflict" in items.cancellation_codes(error):
             raise LostRace from error
         raise
     return session, value
 
 
 def _end_the_oldest(user: User) -> None:
-    listed = table.query_all(dynamo.text(keys.user(user.id), "pk"), "session#")
+    listed = table.query_all(items.text(keys.user(user.id), "pk"), "session#")
     for item in listed[:-MOST]:
         _end_listed(item)
 
@@ -106,16 +107,16 @@ def _end_the_oldest(user: User) -> None:
 def of_item(item: Item, value_hash: str) -> Session:
     """The session that an item of the table holds."""
     return Session(
-        id=dynamo.text(item, "session_id"),
+        id=items.text(item, "session_id"),
         user=User(
-            dynamo.text(item, "user_id"),
-            dynamo.text(item, "email"),
-            clock.parse(dynamo.text(item, "user_created_at")),
+            items.text(item, "user_id"),
+            items.text(item, "email"),
+            clock.parse(items.text(item, "user_created_at")),
         ),
         kind="browser" if item["kind"] == "browser" else "cli",
-        organization_id=dynamo.optional_text(item, "organization_id"),
-        created_at=clock.parse(dynamo.text(item, "created_at")),
-        expires_at=clock.parse(dynamo.text(item, "expires_at")),
+        organization_id=items.optional_text(item, "organization_id"),
+        created_at=clock.parse(items.text(item, "created_at")),
+        expires_at=clock.parse(items.text(item, "expires_at")),
         value_hash=value_hash,
     )
 
@@ -139,7 +140,7 @@ def _require_not_ended(session: Session, since: datetime) -> None:
     for the mark when the session is there. Raises NotAuthenticated.
     """
     item = table.get(keys.user(session.user.id))
-    ended_at = dynamo.optional_text(item, "sessions_ended_at") if item else None
+    ended_at = items.optional_text(item, "sessions_ended_at") if item else None
     if ended_at is not None and clock.parse(ended_at) > since:
         end(session)
         raise NotAuthenticated
@@ -151,19 +152,19 @@ def end_all(user: User) -> None:
     """
     values: Item = {":at": clock.rfc3339(clock.now())}
     table.transact(table.update(keys.user(user.id), "SET sessions_ended_at = :at", "attribute_exists(pk)", values))
-    for item in table.query_all(dynamo.text(keys.user(user.id), "pk"), "session#"):
+    for item in table.query_all(items.text(keys.user(user.id), "pk"), "session#"):
         _end_listed(item)
 
 
 def _end_listed(item: Item) -> None:
     listing: keys.Key = {"pk": item["pk"], "sk": item["sk"]}
-    session = table.delete(keys.session(dynamo.text(item, "value_hash")))
+    session = table.delete(keys.session(items.text(item, "value_hash")))
 
     def once() -> None:
         try:
             table.transact(session, table.delete(listing))
         except ClientError as error:
-            if dynamo.lost_a_race(error):
+            if items.lost_a_race(error):
                 raise LostRace from error
             raise
 

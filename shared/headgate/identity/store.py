@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
-from headgate import aws, clock, dynamo
-from headgate.dynamo import Item
+from headgate import clock
 from headgate.identity import keys, table
 from headgate.identity.model import (
     ServiceAccount,
@@ -21,8 +20,10 @@ from headgate.identity.model import (
     TooManyTokens,
 )
 from headgate.identity.table import delete, must_exist, put_new, transact, update
-from headgate.paging import Slice
 from headgate.settings import settings
+from headgate.storage import aws, items
+from headgate.storage.items import Item
+from headgate.storage.page import Slice
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
@@ -44,12 +45,12 @@ def count_use(credential_id: str, minute: int) -> int:
     """
     answer = aws.dynamodb().update_item(
         TableName=settings().identity_table,
-        Key=dynamo.marshal(keys.rate(credential_id, minute)),
+        Key=items.marshal(keys.rate(credential_id, minute)),
         UpdateExpression="ADD used :one SET expires = :expires",
-        ExpressionAttributeValues=dynamo.marshal({":one": 1, ":expires": (minute + 1) * 60}),
+        ExpressionAttributeValues=items.marshal({":one": 1, ":expires": (minute + 1) * 60}),
         ReturnValues="UPDATED_NEW",
     )
-    return dynamo.number(dynamo.unmarshal(answer["Attributes"]), "used")
+    return items.number(items.unmarshal(answer["Attributes"]), "used")
 
 
 def put_service_account(account: ServiceAccount, *more: TransactWriteItemTypeDef) -> None:
@@ -80,12 +81,12 @@ def service_account(organization_id: str, service_account_id: str) -> tuple[Serv
     item = table.get(keys.service_account(organization_id, service_account_id))
     if item is None:
         raise ServiceAccountNotFound
-    return _service_account(organization_id, item), dynamo.optional_number(item, "revision") or 0
+    return _service_account(organization_id, item), items.optional_number(item, "revision") or 0
 
 
 def service_accounts(organization_id: str, limit: int, after: str | None) -> Slice[ServiceAccount]:
     """In the order of their making; one query."""
-    partition = dynamo.text(keys.organization(organization_id), "pk")
+    partition = items.text(keys.organization(organization_id), "pk")
     part = table.query(partition, "service_account#", limit, after)
     return Slice([_service_account(organization_id, item) for item in part.entries], part.position)
 
@@ -130,9 +131,9 @@ def put_token(
             *more,
         )
     except ClientError as error:
-        if dynamo.cancellation_codes(error)[1:2] == ["ConditionalCheckFailed"]:
+        if items.cancellation_codes(error)[1:2] == ["ConditionalCheckFailed"]:
             raise ServiceAccountNotFound from error
-        if dynamo.lost_a_race(error):
+        if items.lost_a_race(error):
             return False
         raise
     return True
@@ -145,9 +146,9 @@ def delete_token(organization_id: str, service_account_id: str, token_id: str, *
     if item is None:
         raise TokenNotFound
     try:
-        transact(delete(listing, "attribute_exists(pk)"), delete(keys.token(dynamo.text(item, "value_hash"))), *more)
+        transact(delete(listing, "attribute_exists(pk)"), delete(keys.token(items.text(item, "value_hash"))), *more)
     except ClientError as error:
-        if dynamo.cancellation_codes(error)[:1] == ["ConditionalCheckFailed"]:
+        if items.cancellation_codes(error)[:1] == ["ConditionalCheckFailed"]:
             raise TokenNotFound from error
         raise
 
@@ -180,14 +181,14 @@ def _with_all_tokens(account: ServiceAccount, *writes: TransactWriteItemTypeDef)
         delete(key)
         for item in _listings(account.organization_id, account.id)
         for key in (
-            keys.token(dynamo.text(item, "value_hash")),
-            keys.token_listing(account.organization_id, account.id, dynamo.text(item, "token_id")),
+            keys.token(items.text(item, "value_hash")),
+            keys.token_listing(account.organization_id, account.id, items.text(item, "token_id")),
         )
     ]
     try:
         transact(*writes, *deletes)
     except ClientError as error:
-        if dynamo.lost_a_race(error):
+        if items.lost_a_race(error):
             return False
         raise
     return True
@@ -203,28 +204,28 @@ def _next_revision(organization_id: str, service_account_id: str, revision: int)
 
 
 def _listings(organization_id: str, service_account_id: str) -> Sequence[Item]:
-    partition = dynamo.text(keys.organization(organization_id), "pk")
+    partition = items.text(keys.organization(organization_id), "pk")
     return table.query(partition, keys.token_listings(service_account_id), TOKENS_OF_ONE_ACCOUNT + 1).entries
 
 
 def _service_account(organization_id: str, item: Item) -> ServiceAccount:
     return ServiceAccount(
-        id=dynamo.text(item, "service_account_id"),
+        id=items.text(item, "service_account_id"),
         organization_id=organization_id,
-        name=dynamo.text(item, "name"),
-        created_at=clock.parse(dynamo.text(item, "created_at")),
+        name=items.text(item, "name"),
+        created_at=clock.parse(items.text(item, "created_at")),
     )
 
 
 def _token(item: Item) -> Token:
-    expires_at = dynamo.optional_text(item, "expires_at")
+    expires_at = items.optional_text(item, "expires_at")
     return Token(
-        id=dynamo.text(item, "token_id"),
-        organization_id=dynamo.text(item, "organization_id"),
-        service_account_id=dynamo.text(item, "service_account_id"),
-        name=dynamo.text(item, "name"),
-        access="read_write" if dynamo.text(item, "access") == "read_write" else "read",
-        created_at=clock.parse(dynamo.text(item, "created_at")),
+        id=items.text(item, "token_id"),
+        organization_id=items.text(item, "organization_id"),
+        service_account_id=items.text(item, "service_account_id"),
+        name=items.text(item, "name"),
+        access="read_write" if items.text(item, "access") == "read_write" else "read",
+        created_at=clock.parse(items.text(item, "created_at")),
         expires_at=clock.parse(expires_at) if expires_at else None,
     )
 
@@ -236,7 +237,7 @@ def signing_key() -> bytes:
         with contextlib.suppress(aws.dynamodb().exceptions.ConditionalCheckFailedException):
             aws.dynamodb().put_item(
                 TableName=settings().identity_table,
-                Item=dynamo.marshal(keys.signing_key() | {"secret": secrets.token_bytes(32)}),
+                Item=items.marshal(keys.signing_key() | {"secret": secrets.token_bytes(32)}),
                 ConditionExpression="attribute_not_exists(pk)",
             )
         item = table.get(keys.signing_key()) or {}
@@ -251,8 +252,8 @@ def rename_in_token(value_hash: str, organization_name: str) -> None:
     with contextlib.suppress(aws.dynamodb().exceptions.ConditionalCheckFailedException):
         aws.dynamodb().update_item(
             TableName=settings().identity_table,
-            Key=dynamo.marshal(keys.token(value_hash)),
+            Key=items.marshal(keys.token(value_hash)),
             UpdateExpression="SET organization_name = :name",
             ConditionExpression="attribute_exists(pk)",
-            ExpressionAttributeValues=dynamo.marshal({":name": organization_name}),
+            ExpressionAttributeValues=items.marshal({":name": organization_name}),
         )

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from headgate import aws, clock, dynamo
-from headgate.dynamo import Item, Value
-from headgate.paging import Slice
+from headgate import clock
 from headgate.settings import settings
+from headgate.storage import aws, items
+from headgate.storage.items import Item, Value
+from headgate.storage.page import Slice
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import (
@@ -29,19 +30,19 @@ _BATCH_READ: Final = 100
 
 def get(key: Key) -> Item | None:
     """One consistent read."""
-    answer = aws.dynamodb().get_item(TableName=settings().identity_table, Key=dynamo.marshal(key), ConsistentRead=True)
-    return dynamo.unmarshal(answer["Item"]) if "Item" in answer else None
+    answer = aws.dynamodb().get_item(TableName=settings().identity_table, Key=items.marshal(key), ConsistentRead=True)
+    return items.unmarshal(answer["Item"]) if "Item" in answer else None
 
 
 def get_all(keys: Sequence[Key]) -> list[Item]:
     """Those of the items that exist, in no order; one consistent read for each hundred of them."""
     name = settings().identity_table
     found: list[Item] = []
-    waiting = [dynamo.marshal(key) for key in keys]
+    waiting = [items.marshal(key) for key in keys]
     while waiting:
         batch, waiting = waiting[:_BATCH_READ], waiting[_BATCH_READ:]
         answer = aws.dynamodb().batch_get_item(RequestItems={name: {"Keys": batch, "ConsistentRead": True}})
-        found += [dynamo.unmarshal(item) for item in answer["Responses"].get(name, [])]
+        found += [items.unmarshal(item) for item in answer["Responses"].get(name, [])]
         left = answer["UnprocessedKeys"].get(name)
         waiting += list(left["Keys"]) if left else []
     return found
@@ -52,16 +53,16 @@ def query(pk: str, prefix: str, limit: int, after: str | None = None, *, newest_
     request: QueryInputTypeDef = {
         "TableName": settings().identity_table,
         "KeyConditionExpression": "pk = :pk AND begins_with(sk, :prefix)" if prefix else "pk = :pk",
-        "ExpressionAttributeValues": dynamo.marshal({":pk": pk, ":prefix": prefix or None}),
+        "ExpressionAttributeValues": items.marshal({":pk": pk, ":prefix": prefix or None}),
         "ConsistentRead": True,
         "ScanIndexForward": not newest_first,
         "Limit": limit + 1,
     }
     if after is not None:
-        request["ExclusiveStartKey"] = dynamo.marshal({"pk": pk, "sk": after})
+        request["ExclusiveStartKey"] = items.marshal({"pk": pk, "sk": after})
     answer = aws.dynamodb().query(**request)
-    items = [dynamo.unmarshal(item) for item in answer["Items"]]
-    return Slice(items[:limit], dynamo.text(items[limit - 1], "sk") if len(items) > limit else None)
+    rows = [items.unmarshal(item) for item in answer["Items"]]
+    return Slice(rows[:limit], items.text(rows[limit - 1], "sk") if len(rows) > limit else None)
 
 
 def query_all(pk: str, prefix: str) -> list[Item]:
@@ -78,7 +79,7 @@ def query_all(pk: str, prefix: str) -> list[Item]:
 
 def put(item: Item) -> None:
     """One put, whatever was there."""
-    aws.dynamodb().put_item(TableName=settings().identity_table, Item=dynamo.marshal(item))
+    aws.dynamodb().put_item(TableName=settings().identity_table, Item=items.marshal(item))
 
 
 def transact(*writes: TransactWriteItemTypeDef) -> None:
@@ -89,7 +90,7 @@ def put_new(item: Item) -> TransactWriteItemTypeDef:
     return {
         "Put": {
             "TableName": settings().identity_table,
-            "Item": dynamo.marshal(item),
+            "Item": items.marshal(item),
             "ConditionExpression": "attribute_not_exists(pk)",
         }
     }
@@ -97,17 +98,17 @@ def put_new(item: Item) -> TransactWriteItemTypeDef:
 
 def put_over(item: Item) -> TransactWriteItemTypeDef:
     """A put, whatever was there."""
-    return {"Put": {"TableName": settings().identity_table, "Item": dynamo.marshal(item)}}
+    return {"Put": {"TableName": settings().identity_table, "Item": items.marshal(item)}}
 
 
 def update(key: Key, change: str, condition: str, values: Item) -> TransactWriteItemTypeDef:
     """An update on a condition; `#role`, `#status` and `#name` stand for what DynamoDB reserves without the sign."""
     made: UpdateTypeDef = {
         "TableName": settings().identity_table,
-        "Key": dynamo.marshal(key),
+        "Key": items.marshal(key),
         "UpdateExpression": change,
         "ConditionExpression": condition,
-        "ExpressionAttributeValues": dynamo.marshal(values),
+        "ExpressionAttributeValues": items.marshal(values),
     }
     names = _names(change + condition)
     if names:
@@ -117,11 +118,11 @@ def update(key: Key, change: str, condition: str, values: Item) -> TransactWrite
 
 def delete(key: Key, condition: str = "", values: Item | None = None) -> TransactWriteItemTypeDef:
     """A delete, on a condition if one is given."""
-    made: DeleteTypeDef = {"TableName": settings().identity_table, "Key": dynamo.marshal(key)}
+    made: DeleteTypeDef = {"TableName": settings().identity_table, "Key": items.marshal(key)}
     if condition:
         made["ConditionExpression"] = condition
     if values:
-        made["ExpressionAttributeValues"] = dynamo.marshal(values)
+        made["ExpressionAttributeValues"] = items.marshal(values)
     names = _names(condition)
     if names:
         made["ExpressionAttributeNames"] = names
@@ -140,11 +141,11 @@ def check(key: Key, condition: str, values: Item | None = None) -> TransactWrite
     """That the condition holds for the item, which stays as it is."""
     made: ConditionCheckTypeDef = {
         "TableName": settings().identity_table,
-        "Key": dynamo.marshal(key),
+        "Key": items.marshal(key),
         "ConditionExpression": condition,
     }
     if values:
-        made["ExpressionAttributeValues"] = dynamo.marshal(values)
+        made["ExpressionAttributeValues"] = items.marshal(values)
     return {"ConditionCheck": made}
 
 
@@ -155,5 +156,5 @@ def expiry(at: datetime) -> Item:
 
 def expired(item: Item, at: datetime) -> bool:
     """Whether the item's own time is over; DynamoDB removes it only some days later."""
-    expires_at = dynamo.optional_text(item, "expires_at")
+    expires_at = items.optional_text(item, "expires_at")
     return expires_at is not None and clock.parse(expires_at) <= at

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from headgate import aws, dynamo
 from headgate.identity import keys, service
 from headgate.settings import settings
+from headgate.storage import aws, items
 
 _KEPT_SECONDS: Final = 3_600
 
@@ -17,16 +17,16 @@ def begin(what: str, at: datetime) -> bool:
     expires = int(at.timestamp()) + _KEPT_SECONDS
     answer = aws.dynamodb().put_item(
         TableName=settings().identity_table,
-        Item=dynamo.marshal({**_key(what), "expires": expires}),
+        Item=items.marshal({**_key(what), "expires": expires}),
         ReturnValues="ALL_OLD",
     )
-    before = dynamo.unmarshal(answer.get("Attributes", {}))
-    return bool(before) and dynamo.number(before, "expires") > at.timestamp()
+    before = items.unmarshal(answer.get("Attributes", {}))
+    return bool(before) and items.number(before, "expires") > at.timestamp()
 
 
 def end(what: str) -> None:
     """Its outcome is known; one delete."""
-    aws.dynamodb().delete_item(TableName=settings().identity_table, Key=dynamo.marshal(_key(what)))
+    aws.dynamodb().delete_item(TableName=settings().identity_table, Key=items.marshal(_key(what)))
 
 
 def _key(what: str) -> keys.Key:

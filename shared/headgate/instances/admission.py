@@ -10,9 +10,10 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from headgate import dynamo, errors
+from headgate import errors
 from headgate.fleets import keys, table
 from headgate.settings import settings
+from headgate.storage import items
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,7 +86,7 @@ def _room(fleet_id: str) -> Room | None:
     if item is None:
         return None
     total, minute, joined, counted_at, revision = (
-        dynamo.number(item, name) for name in ("total", "minute", "joined", "counted_at", "revision")
+        items.number(item, name) for name in ("total", "minute", "joined", "counted_at", "revision")
     )
     return Room(total, minute, joined, counted_at, revision)
 
@@ -109,10 +110,10 @@ def _add(fleet_id: str, minute: int, limit: int, rate: int) -> TransactWriteItem
     return {
         "Update": {
             "TableName": settings().fleets_table,
-            "Key": dynamo.marshal(keys.room(fleet_id)),
+            "Key": items.marshal(keys.room(fleet_id)),
             "UpdateExpression": "ADD #total :one, joined :one, revision :one",
             "ConditionExpression": "#minute = :minute AND #total < :limit AND joined < :rate",
             "ExpressionAttributeNames": {"#total": "total", "#minute": "minute"},
-            "ExpressionAttributeValues": dynamo.marshal({":one": 1, ":minute": minute, ":limit": limit, ":rate": rate}),
+            "ExpressionAttributeValues": items.marshal({":one": 1, ":minute": minute, ":limit": limit, ":rate": rate}),
         }
     }

@@ -9,7 +9,7 @@ from headgate.fleets.model import InstanceState
 from headgate.identity.model import Caller
 from headgate.instances import store
 from headgate.instances.model import Desired, Instance, day_of, forgotten, mark_of
-from headgate.paging import Slice
+from headgate.storage.page import Slice
 
 
 @dataclass(frozen=True, slots=True)

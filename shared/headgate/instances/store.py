@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, cast
 
-from headgate import clock, dynamo
+from headgate import clock
 from headgate.deployments import store as deployments
 from headgate.deployments.model import Assignment, Deployment
-from headgate.dynamo import Item, Value
 from headgate.fleets import keys, table
 from headgate.fleets.model import InstanceState
 from headgate.instances.admission import admit
@@ -26,6 +25,8 @@ from headgate.instances.model import (
     forgotten,
     mark_of,
 )
+from headgate.storage import items
+from headgate.storage.items import Item, Value
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -67,11 +68,11 @@ def known(value_hash: str, fleet_id: str, deployment_id: str, instance_id: str) 
         keys.instance(fleet_id, instance_id),
     ]
     found = {(str(item["pk"]), str(item["sk"])): item for item in table.read_all(wanted)}
-    items = [found.get((str(key["pk"]), str(key["sk"]))) for key in wanted]
+    rows = [found.get((str(key["pk"]), str(key["sk"]))) for key in wanted]
     return Known(
-        token=_token(items[0]) if items[0] else None,
-        group=deployments.from_item(items[1]) if items[1] else None,
-        instance=_instance(items[2]) if items[2] else None,
+        token=_token(rows[0]) if rows[0] else None,
+        group=deployments.from_item(rows[1]) if rows[1] else None,
+        instance=_instance(rows[2]) if rows[2] else None,
     )
 
 
@@ -87,8 +88,8 @@ def census(fleet_id: str) -> Census:
 
 def groups(wanted: Sequence[tuple[str, str]]) -> dict[str, Deployment]:
     """Groups by id, of pairs of a fleet's id and a group's; one batch read for each hundred."""
-    items = table.read_all([keys.deployment(fleet_id, deployment_id) for fleet_id, deployment_id in wanted])
-    found = [deployments.from_item(item) for item in items]
+    rows = table.read_all([keys.deployment(fleet_id, deployment_id) for fleet_id, deployment_id in wanted])
+    found = [deployments.from_item(item) for item in rows]
     return {group.id: group for group in found}
 
 
@@ -110,8 +111,8 @@ def keep(before: Instance | None, after: Instance) -> None:
 
 def _total(fleet_id: str, at: datetime) -> int:
     """How many instances the fleet has; one batch read, for which the fleet service has the right."""
-    items = table.read_all([keys.census_shard(fleet_id, number) for number in range(SHARDS)])
-    return Census([_shard(item) for item in items]).total(at)
+    rows = table.read_all([keys.census_shard(fleet_id, number) for number in range(SHARDS)])
+    return Census([_shard(item) for item in rows]).total(at)
 
 
 def _put_instance(before: Instance | None, after: Instance) -> TransactWriteItemTypeDef:
@@ -135,9 +136,9 @@ def _put_shard(fleet_id: str, before: Shard, after: Shard) -> TransactWriteItemT
 
 def _token(item: Item) -> FleetToken:
     return FleetToken(
-        fleet_id=dynamo.text(item, "fleet_id"),
-        organization_id=dynamo.text(item, "organization_id"),
-        expires_at=dynamo.optional_text(item, "expires_at"),
+        fleet_id=items.text(item, "fleet_id"),
+        organization_id=items.text(item, "organization_id"),
+        expires_at=items.optional_text(item, "expires_at"),
     )
 
 
@@ -180,35 +181,35 @@ def _instance(item: Item) -> Instance:
     if not isinstance(outcomes, list):
         raise TypeError("outcomes are kept as a list")
     return Instance(
-        id=dynamo.text(item, "instance_id"),
-        fleet_id=dynamo.text(item, "fleet_id"),
-        deployment_id=dynamo.text(item, "deployment_id"),
-        sequence_num=dynamo.number(item, "sequence_num"),
-        first_seen_at=clock.parse(dynamo.text(item, "first_seen_at")),
-        last_seen_at=clock.parse(dynamo.text(item, "last_seen_at")),
-        full_state_at=clock.parse(dynamo.text(item, "full_state_at")),
+        id=items.text(item, "instance_id"),
+        fleet_id=items.text(item, "fleet_id"),
+        deployment_id=items.text(item, "deployment_id"),
+        sequence_num=items.number(item, "sequence_num"),
+        first_seen_at=clock.parse(items.text(item, "first_seen_at")),
+        last_seen_at=clock.parse(items.text(item, "last_seen_at")),
+        full_state_at=clock.parse(items.text(item, "full_state_at")),
         description=Description(
-            host_name=dynamo.optional_text(item, "host_name"),
-            os=dynamo.optional_text(item, "os"),
-            arch=dynamo.optional_text(item, "arch"),
-            collector_version=dynamo.optional_text(item, "collector_version"),
+            host_name=items.optional_text(item, "host_name"),
+            os=items.optional_text(item, "os"),
+            arch=items.optional_text(item, "arch"),
+            collector_version=items.optional_text(item, "collector_version"),
         ),
         accepts_config=item["accepts_config"] is True,
-        health=None if healthy is None else Health(healthy is True, dynamo.optional_text(item, "health_error") or ""),
+        health=None if healthy is None else Health(healthy is True, items.optional_text(item, "health_error") or ""),
         reported=ReportedConfig(
-            dynamo.optional_text(item, "reported_hash") or "",
-            cast("Status", dynamo.text(item, "reported_status")),
-            dynamo.optional_text(item, "reported_message") or "",
+            items.optional_text(item, "reported_hash") or "",
+            cast("Status", items.text(item, "reported_status")),
+            items.optional_text(item, "reported_message") or "",
         ),
         outcomes=tuple(_outcome(outcome) for outcome in outcomes),
-        state=cast("InstanceState", dynamo.text(item, "state")),
-        state_message=dynamo.optional_text(item, "state_message"),
-        judged=dynamo.number(item, "judged"),
+        state=cast("InstanceState", items.text(item, "state")),
+        state_message=items.optional_text(item, "state_message"),
+        judged=items.number(item, "judged"),
         idle=item.get("idle") is True,
         stopped=item.get("stopped") is True,
-        conflicts=dynamo.optional_number(item, "conflicts") or 0,
-        told_seconds=dynamo.number(item, "told_seconds"),
-        revision=dynamo.number(item, "revision"),
+        conflicts=items.optional_number(item, "conflicts") or 0,
+        told_seconds=items.number(item, "told_seconds"),
+        revision=items.number(item, "revision"),
     )
 
 
@@ -225,13 +226,13 @@ def _outcome_item(outcome: Outcome) -> Item:
 def _outcome(value: Value) -> Outcome:
     if not isinstance(value, Mapping):
         raise TypeError("an outcome is kept as a map")
-    configuration_id = dynamo.optional_text(value, "configuration_id")
+    configuration_id = items.optional_text(value, "configuration_id")
     return Outcome(
-        config_hash=dynamo.text(value, "hash"),
-        assignment=Assignment(configuration_id, dynamo.number(value, "version_number")) if configuration_id else None,
-        revision=dynamo.number(value, "revision"),
-        status=cast("Literal['offered', 'applied', 'failed']", dynamo.text(value, "status")),
-        message=dynamo.optional_text(value, "message") or "",
+        config_hash=items.text(value, "hash"),
+        assignment=Assignment(configuration_id, items.number(value, "version_number")) if configuration_id else None,
+        revision=items.number(value, "revision"),
+        status=cast("Literal['offered', 'applied', 'failed']", items.text(value, "status")),
+        message=items.optional_text(value, "message") or "",
     )
 
 
@@ -254,10 +255,10 @@ def _shard(item: Item) -> Shard:
                 entry = Entry(int(mark), deployment_id, int(judged), cast("InstanceState", state))
                 heard[entry] = _whole(n)
     return Shard(
-        number=dynamo.number(item, "number"),
+        number=items.number(item, "number"),
         heard=heard,
         days={int(day): _whole(n) for day, n in _map(item["days"]).items()},
-        revision=dynamo.number(item, "revision"),
+        revision=items.number(item, "revision"),
     )
 
 

@@ -11,16 +11,16 @@ from headgate import clock, errors
 from headgate.configurations import store as configurations
 from headgate.deployments.model import Assignment
 from headgate.fleets import tokens
-from headgate.http.log import logger
 from headgate.identity.model import NotAuthenticated
 from headgate.identity.store import hash_of
 from headgate.ids import is_id, new_uuid
 from headgate.instances import model, store
 from headgate.instances.model import Desired, Instance, Report
+from headgate.log import logger
 from headgate.opamp import messages
 from headgate.opamp.messages import Offer, Reply
-from headgate.races import settle
 from headgate.settings import settings
+from headgate.storage.retry import settle
 
 HEARTBEAT_KEPT_EVERY: Final = timedelta(minutes=3)
 """A heartbeat that says nothing new is written this often, so Stale may come so much before its 15 minutes."""

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import cast
 
-from headgate import dynamo
-from headgate.dynamo import Value
 from headgate.rules.model import Context, Expect, Rule
+from headgate.storage import items
+from headgate.storage.items import Value
 
 
 def rule_attributes(rule: Rule) -> dict[str, Value]:
@@ -23,10 +23,10 @@ def rule_attributes(rule: Rule) -> dict[str, Value]:
 
 def rule_of(attributes: Mapping[str, Value]) -> Rule:
     return Rule(
-        name=dynamo.text(attributes, "name"),
-        condition=dynamo.text(attributes, "condition"),
-        context=cast("Context", dynamo.text(attributes, "context")),
-        expect=cast("Expect", dynamo.text(attributes, "expect")),
-        min=dynamo.optional_number(attributes, "min"),
-        max=dynamo.optional_number(attributes, "max"),
+        name=items.text(attributes, "name"),
+        condition=items.text(attributes, "condition"),
+        context=cast("Context", items.text(attributes, "context")),
+        expect=cast("Expect", items.text(attributes, "expect")),
+        min=items.optional_number(attributes, "min"),
+        max=items.optional_number(attributes, "max"),
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from headgate import engine, races
 from headgate.audit import service as audit
 from headgate.checker import Asker
 from headgate.configurations import service as configurations
@@ -13,8 +12,9 @@ from headgate.configurations.model import Version
 from headgate.errors import FieldError, Invalid, Unavailable
 from headgate.identity.model import Caller
 from headgate.ids import new_id
-from headgate.rules import store
+from headgate.rules import engine, store
 from headgate.rules.model import Rule, RuleSet, Signal, StoredRule, default_name
+from headgate.storage import retry
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
@@ -96,7 +96,7 @@ def settle(
         store.save(configuration_id, n, after, *records)
         return after
 
-    return races.settle(once)
+    return retry.settle(once)
 
 
 def record_by_hand(

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, cast
 
 from botocore.exceptions import ClientError
 
-from headgate import aws, dynamo
 from headgate.configurations import keys
-from headgate.dynamo import Item, Value
-from headgate.races import LostRace
 from headgate.rules.items import rule_attributes, rule_of
 from headgate.rules.model import RuleSet, Signal, StoredRule
 from headgate.settings import settings
+from headgate.storage import aws, items
+from headgate.storage.items import Item, Value
+from headgate.storage.retry import LostRace
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
@@ -23,10 +23,10 @@ def rule_set(configuration_id: str, n: int, pipeline: str) -> RuleSet | None:
     """One read. None if nothing was saved."""
     answer = aws.dynamodb().get_item(
         TableName=settings().versions_table,
-        Key=dynamo.marshal(keys.rules(configuration_id, n, pipeline)),
+        Key=items.marshal(keys.rules(configuration_id, n, pipeline)),
         ConsistentRead=True,
     )
-    return _rule_set(dynamo.unmarshal(answer["Item"])) if "Item" in answer else None
+    return _rule_set(items.unmarshal(answer["Item"])) if "Item" in answer else None
 
 
 def rule_sets(configuration_id: str, n: int) -> list[RuleSet]:
@@ -36,11 +36,11 @@ def rule_sets(configuration_id: str, n: int) -> list[RuleSet]:
         ConsistentRead=True,
         KeyConditionExpression="configuration_id = :id AND begins_with(#item, :prefix)",
         ExpressionAttributeNames={"#item": "item"},
-        ExpressionAttributeValues=dynamo.marshal(
+        ExpressionAttributeValues=items.marshal(
             {":id": configuration_id, ":prefix": keys.rules(configuration_id, n, "")["item"]}
         ),
     )
-    return [_rule_set(dynamo.unmarshal(item)) for item in answer["Items"]]
+    return [_rule_set(items.unmarshal(item)) for item in answer["Items"]]
 
 
 def save(configuration_id: str, n: int, saved: RuleSet, *records: TransactWriteItemTypeDef) -> None:
@@ -48,15 +48,15 @@ def save(configuration_id: str, n: int, saved: RuleSet, *records: TransactWriteI
     write: TransactWriteItemTypeDef = {
         "Put": {
             "TableName": settings().versions_table,
-            "Item": dynamo.marshal(keys.rules(configuration_id, n, saved.pipeline) | _item(saved)),
+            "Item": items.marshal(keys.rules(configuration_id, n, saved.pipeline) | _item(saved)),
             "ConditionExpression": "attribute_not_exists(configuration_id) OR revision = :before",
-            "ExpressionAttributeValues": dynamo.marshal({":before": saved.revision - 1}),
+            "ExpressionAttributeValues": items.marshal({":before": saved.revision - 1}),
         }
     }
     try:
         aws.dynamodb().transact_write_items(TransactItems=[write, *records])
     except ClientError as error:
-        if dynamo.lost_a_race(error):
+        if items.lost_a_race(error):
             raise LostRace from error
         raise
 
@@ -74,9 +74,9 @@ def _item(saved: RuleSet) -> Item:
 def _rule_set(item: Item) -> RuleSet:
     rules = cast("list[Mapping[str, Value]]", item["rules"])
     return RuleSet(
-        pipeline=dynamo.text(item, "pipeline"),
-        name=dynamo.text(item, "name"),
-        signal_type=cast("Signal", dynamo.text(item, "signal_type")),
-        rules=tuple(StoredRule(dynamo.text(one, "id"), one["api_owned"] is True, rule_of(one)) for one in rules),
-        revision=dynamo.number(item, "revision"),
+        pipeline=items.text(item, "pipeline"),
+        name=items.text(item, "name"),
+        signal_type=cast("Signal", items.text(item, "signal_type")),
+        rules=tuple(StoredRule(items.text(one, "id"), one["api_owned"] is True, rule_of(one)) for one in rules),
+        revision=items.number(item, "revision"),
     )

@@ -11,9 +11,10 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, BaseModel, StrictBool, StringConstraints, ValidationError
 
-from headgate import clock, objects
+from headgate import clock
 from headgate.runs import store
 from headgate.runs.model import Run, Untrusted
+from headgate.storage import objects
 
 # What the test runner is made to keep to (layers/collector/internal/sandbox), with room for the mark of a cut.
 LARGEST: Final = {"output": 32 << 20, "stderr": 66_000, "outcome.json": 4_096}

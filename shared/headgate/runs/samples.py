@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import JsonValue
 
-from headgate.engine import Sample
+from headgate.rules.engine import Sample
 
 
 def of_json(value: Mapping[str, JsonValue] | Sequence[Mapping[str, JsonValue]]) -> Sample:

@@ -6,14 +6,15 @@ from typing import Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from headgate import checker, clock, engine, errors, metrics
+from headgate import checker, clock, errors, metrics
 from headgate.checker import Asker
 from headgate.configurations import service as configurations
 from headgate.configurations.model import DISTRIBUTION, UnknownDistribution
-from headgate.engine import Sample
 from headgate.identity.model import Caller
 from headgate.ids import new_id
+from headgate.rules import engine
 from headgate.rules import service as rule_sets
+from headgate.rules.engine import Sample
 from headgate.rules.model import Rule, Signal
 from headgate.runs import store, turns
 from headgate.runs.model import (

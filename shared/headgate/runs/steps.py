@@ -9,13 +9,15 @@ from typing import Final, Literal
 from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import BaseModel
 
-from headgate import clock, engine, metrics, objects
+from headgate import clock, metrics
 from headgate.checker import Asker
-from headgate.engine import Sample, Verdict
+from headgate.rules import engine
+from headgate.rules.engine import Sample, Verdict
 from headgate.rules.model import Signal
 from headgate.runs import runner, service, store, turns
 from headgate.runs.model import RuleResult, Run, RunRule, Untrusted
 from headgate.runs.runner import Outcome
+from headgate.storage import objects
 
 Stage = Literal["prepare", "collect", "evaluate", "record"]
 

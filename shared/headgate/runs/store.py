@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Final, cast
 
 from botocore.exceptions import ClientError
 
-from headgate import aws, clock, dynamo, objects, once
-from headgate.dynamo import Item, Value
+from headgate import clock
 from headgate.identity.model import Principal, PrincipalKind
-from headgate.races import LostRace
 from headgate.rules.items import rule_attributes, rule_of
 from headgate.rules.model import Signal
 from headgate.runs.model import RuleResult, Run, RunRule, Status
 from headgate.runs.queue import Place, Queue
 from headgate.settings import settings
+from headgate.storage import aws, idempotent_create, items, objects
+from headgate.storage.items import Item, Value
+from headgate.storage.retry import LostRace
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
@@ -32,16 +33,16 @@ class AlreadyFinal(Exception):
 
 def create(run: Run) -> None:
     """Keep a new run; one transaction."""
-    put: TransactWriteItemTypeDef = {"Put": {"TableName": settings().runs_table, "Item": dynamo.marshal(_item(run))}}
-    aws.dynamodb().transact_write_items(TransactItems=[put, *once.writes(f"/testing/runs/{run.id}")])
+    put: TransactWriteItemTypeDef = {"Put": {"TableName": settings().runs_table, "Item": items.marshal(_item(run))}}
+    aws.dynamodb().transact_write_items(TransactItems=[put, *idempotent_create.writes(f"/testing/runs/{run.id}")])
 
 
 def run(run_id: str) -> Run | None:
     """One read. None if there is none."""
     answer = aws.dynamodb().get_item(
-        TableName=settings().runs_table, Key=dynamo.marshal({"run_id": run_id}), ConsistentRead=True
+        TableName=settings().runs_table, Key=items.marshal({"run_id": run_id}), ConsistentRead=True
     )
-    return _run(dynamo.unmarshal(answer["Item"])) if "Item" in answer else None
+    return _run(items.unmarshal(answer["Item"])) if "Item" in answer else None
 
 
 def update(after: Run) -> None:
@@ -49,20 +50,20 @@ def update(after: Run) -> None:
     try:
         aws.dynamodb().put_item(
             TableName=settings().runs_table,
-            Item=dynamo.marshal(_item(after)),
+            Item=items.marshal(_item(after)),
             ConditionExpression="#status IN (:queued, :running)",
             ExpressionAttributeNames={"#status": "status"},
-            ExpressionAttributeValues=dynamo.marshal({":queued": "Queued", ":running": "Running"}),
+            ExpressionAttributeValues=items.marshal({":queued": "Queued", ":running": "Running"}),
         )
     except ClientError as error:
-        if dynamo.condition_failed(error):
+        if items.condition_failed(error):
             raise AlreadyFinal from error
         raise
 
 
 def delete(run_id: str) -> None:
     """Forget a run that came to nothing; one write."""
-    aws.dynamodb().delete_item(TableName=settings().runs_table, Key=dynamo.marshal({"run_id": run_id}))
+    aws.dynamodb().delete_item(TableName=settings().runs_table, Key=items.marshal({"run_id": run_id}))
 
 
 def unfinished() -> Iterator[Run]:
@@ -73,25 +74,25 @@ def unfinished() -> Iterator[Run]:
         ConsistentRead=True,
         FilterExpression="#status IN (:queued, :running)",
         ExpressionAttributeNames={"#status": "status"},
-        ExpressionAttributeValues=dynamo.marshal({":queued": "Queued", ":running": "Running"}),
+        ExpressionAttributeValues=items.marshal({":queued": "Queued", ":running": "Running"}),
     ):
         for item in page["Items"]:
-            yield _run(dynamo.unmarshal(item))
+            yield _run(items.unmarshal(item))
 
 
 def queue(organization_id: str) -> Queue:
     """The organization's queue, empty where there is none; one read."""
     answer = aws.dynamodb().get_item(
-        TableName=settings().runs_table, Key=dynamo.marshal(_queue_key(organization_id)), ConsistentRead=True
+        TableName=settings().runs_table, Key=items.marshal(_queue_key(organization_id)), ConsistentRead=True
     )
     if "Item" not in answer:
         return Queue(organization_id)
-    item = dynamo.unmarshal(answer["Item"])
+    item = items.unmarshal(answer["Item"])
     places = cast("list[Mapping[str, Value]]", item["places"])
     return Queue(
         organization_id,
-        revision=dynamo.number(item, "revision"),
-        places=tuple(Place(dynamo.text(one, "run_id"), clock.parse(dynamo.text(one, "since"))) for one in places),
+        revision=items.number(item, "revision"),
+        places=tuple(Place(items.text(one, "run_id"), clock.parse(items.text(one, "since"))) for one in places),
         waiting=tuple(cast("list[str]", item["waiting"])),
     )
 
@@ -101,7 +102,7 @@ def save_queue(before: Queue, after: Queue) -> None:
     try:
         aws.dynamodb().put_item(
             TableName=settings().runs_table,
-            Item=dynamo.marshal(
+            Item=items.marshal(
                 _queue_key(after.organization_id)
                 | {
                     "revision": before.revision + 1,
@@ -112,10 +113,10 @@ def save_queue(before: Queue, after: Queue) -> None:
             ConditionExpression="attribute_not_exists(run_id) OR revision = :before"
             if before.revision == 0
             else "revision = :before",
-            ExpressionAttributeValues=dynamo.marshal({":before": before.revision}),
+            ExpressionAttributeValues=items.marshal({":before": before.revision}),
         )
     except ClientError as error:
-        if dynamo.condition_failed(error):
+        if items.condition_failed(error):
             raise LostRace from error
         raise
 
@@ -234,38 +235,38 @@ def _run(item: Item) -> Run:
     kept_rules = cast("list[Mapping[str, Value]]", json.loads(_unpacked(item, "rules")))
     rules = tuple(RunRule(rule_of(one), one["api_owned"] is True) for one in kept_rules)
     return Run(
-        id=dynamo.text(item, "run_id"),
-        organization_id=dynamo.text(item, "organization_id"),
+        id=items.text(item, "run_id"),
+        organization_id=items.text(item, "organization_id"),
         created_by=Principal(
-            cast("PrincipalKind", dynamo.text(creator, "kind")),
-            dynamo.text(creator, "id"),
-            dynamo.text(creator, "name"),
+            cast("PrincipalKind", items.text(creator, "kind")),
+            items.text(creator, "id"),
+            items.text(creator, "name"),
         ),
         published=item["published"] is True,
-        status=cast("Status", dynamo.text(item, "status")),
-        configuration_id=dynamo.optional_text(item, "configuration_id"),
-        version_number=dynamo.optional_number(item, "version_number"),
-        signal_type=cast("Signal", dynamo.text(item, "signal_type")),
+        status=cast("Status", items.text(item, "status")),
+        configuration_id=items.optional_text(item, "configuration_id"),
+        version_number=items.optional_number(item, "version_number"),
+        signal_type=cast("Signal", items.text(item, "signal_type")),
         signals=tuple(cast("list[Signal]", item["signals"])),
-        target_pipeline=dynamo.text(item, "target_pipeline"),
-        duration_seconds=dynamo.number(item, "duration_seconds"),
-        collector_version=dynamo.text(item, "collector_version"),
+        target_pipeline=items.text(item, "target_pipeline"),
+        duration_seconds=items.number(item, "duration_seconds"),
+        collector_version=items.text(item, "collector_version"),
         sample_is_otlp=item["sample_is_otlp"] is True,
         rules=rules,
-        created_at=clock.parse(dynamo.text(item, "created_at")),
+        created_at=clock.parse(items.text(item, "created_at")),
         started_at=_time(item, "started_at"),
         finished_at=_time(item, "finished_at"),
         stderr=_unpacked(item, "stderr"),
-        records_in=dynamo.optional_number(item, "records_in"),
+        records_in=items.optional_number(item, "records_in"),
         records_out=_records(item),
         results=tuple(
             RuleResult(
                 judged.rule,
                 judged.api_owned,
                 one["passed"] is True,
-                dynamo.number(one, "matched"),
-                dynamo.number(one, "total"),
-                dynamo.text(one, "message"),
+                items.number(one, "matched"),
+                items.number(one, "total"),
+                items.text(one, "message"),
             )
             for judged, one in zip(rules, cast("list[Mapping[str, Value]]", item["results"]), strict=False)
         ),
@@ -278,7 +279,7 @@ def _counts(records: Mapping[Signal, int] | None) -> dict[str, Value] | None:
 
 def _records(item: Item) -> Mapping[Signal, int] | None:
     kept = cast("Mapping[str, Value] | None", item.get("records_out"))
-    return None if kept is None else {cast("Signal", signal): dynamo.number(kept, signal) for signal in kept}
+    return None if kept is None else {cast("Signal", signal): items.number(kept, signal) for signal in kept}
 
 
 def _packed(text: str) -> bytes:
@@ -290,5 +291,5 @@ def _unpacked(item: Item, name: str) -> str:
 
 
 def _time(item: Item, name: str) -> datetime | None:
-    text = dynamo.optional_text(item, name)
+    text = items.optional_text(item, name)
     return clock.parse(text) if text else None

@@ -9,11 +9,12 @@ import json
 
 from botocore.exceptions import ClientError
 
-from headgate import aws, clock, races
+from headgate import clock
 from headgate.runs import store
 from headgate.runs.model import Run
 from headgate.runs.queue import SETTLED, Queue
 from headgate.settings import settings
+from headgate.storage import aws, retry
 
 
 def require_room(organization_id: str) -> None:
@@ -37,7 +38,7 @@ def enter(run: Run) -> None:
         store.save_queue(before, after)
         return begun
 
-    for run_id in races.settle(once):
+    for run_id in retry.settle(once):
         _begin(run_id)
 
 
@@ -61,7 +62,7 @@ def make_room(organization_id: str, *ended: str) -> None:
         if after != before:
             store.save_queue(before, after)
 
-    races.settle(once)
+    retry.settle(once)
 
 
 def see_to(run: Run) -> bool:

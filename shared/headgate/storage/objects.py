@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import BotoCoreError, ClientError, IncompleteReadError
 
-from headgate import aws
-from headgate.http.log import logger
+from headgate.log import logger
 from headgate.settings import settings
+from headgate.storage import aws
 
 if TYPE_CHECKING:
     from mypy_boto3_s3.type_defs import GetObjectOutputTypeDef

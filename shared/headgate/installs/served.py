@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Final
 
 from headgate import clock, errors
-from headgate.deployments import install_releases as releases
 from headgate.deployments import service as deployments
-from headgate.deployments.install_commands import image
-from headgate.deployments.install_links import Link, Platform
-from headgate.deployments.install_releases import Artifact, ReleaseNotPublished
 from headgate.deployments.model import Deployment
 from headgate.fleets import service as fleets
 from headgate.fleets.model import Fleet, FleetTokenExpired
+from headgate.installs import releases as releases
+from headgate.installs.commands import image
+from headgate.installs.links import Link, Platform
+from headgate.installs.releases import Artifact, ReleaseNotPublished
 
 OPAMP: Final = "/v1/opamp"
-_SCRIPTS: Final[Mapping[Platform, str]] = {"linux": "install_linux.sh", "docker": "install_docker.sh"}
+_SCRIPTS: Final[Mapping[Platform, str]] = {"linux": "linux.sh", "docker": "docker.sh"}
 
 
 class LinkInvalid(errors.Forbidden):
@@ -73,7 +73,7 @@ def script(link: Link) -> str:
         raise ReleaseNotPublished("The supervisor")
     assignments = "".join(f"{name}={shlex.quote(value)}\n" for name, value in values.items())
     text = _file(_SCRIPTS[platform]).replace("# @VALUES@\n", assignments, 1)
-    return text.replace("# @DOCKERFILE@\n", _file("install.Dockerfile"), 1)
+    return text.replace("# @DOCKERFILE@\n", _file("Dockerfile"), 1)
 
 
 def values(link: Link) -> str:

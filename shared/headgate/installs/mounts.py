@@ -11,7 +11,7 @@ from headgate.deployments.model import Deployment, FieldRefused, VolumeMount
 from headgate.deployments.service import of_fleet
 from headgate.fleets import service as fleets
 from headgate.identity.model import Caller
-from headgate.races import settle
+from headgate.storage.retry import settle
 
 MOST_MOUNTS: Final = 20
 LONGEST_PATH: Final = 1_000

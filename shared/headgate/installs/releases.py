@@ -13,8 +13,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from headgate import aws, errors, objects
+from headgate import errors
 from headgate.settings import settings
+from headgate.storage import aws, objects
 
 PREFIX: Final = "install/"
 MANIFEST: Final = "manifest.json"

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
-from headgate.deployments.install_releases import CHART, MANIFEST, PREFIX, Artifact, Release
+from headgate.installs.releases import CHART, MANIFEST, PREFIX, Artifact, Release
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

@@ -5,16 +5,17 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from headgate import clock, errors
-from headgate.deployments import install_commands, service, store
-from headgate.deployments.install_commands import Architecture, Connection
-from headgate.deployments.install_links import LIFETIME, Link, Platform
-from headgate.deployments.install_releases import CHART
-from headgate.deployments.install_served import OPAMP
+from headgate.deployments import service, store
 from headgate.deployments.model import Deployment
 from headgate.fleets import service as fleets
 from headgate.fleets import tokens
 from headgate.fleets.model import Fleet, FleetTokenExpired
 from headgate.identity.model import Caller
+from headgate.installs import commands
+from headgate.installs.commands import Architecture, Connection
+from headgate.installs.links import LIFETIME, Link, Platform
+from headgate.installs.releases import CHART
+from headgate.installs.served import OPAMP
 
 
 class NotInstallable(errors.Invalid):
@@ -86,15 +87,15 @@ def _group(fleet: Fleet, deployment_id: str | None) -> Deployment:
 def _command(options: Options, group: Deployment, connection: Connection, link: Link, origin: str, token: str) -> str:
     match options.platform:
         case "docker":
-            return install_commands.docker(
+            return commands.docker(
                 connection,
-                image=install_commands.image(),
+                image=commands.image(),
                 server_name=options.server_name,
                 mounts=group.volume_mounts,
                 env=options.env,
             )
         case "linux":
-            return install_commands.linux(
+            return commands.linux(
                 connection,
                 script_url=link.url(origin),
                 arch=options.arch,
@@ -103,7 +104,7 @@ def _command(options: Options, group: Deployment, connection: Connection, link: 
                 env=options.env,
             )
         case "kubernetes":
-            return install_commands.kubernetes(
+            return commands.kubernetes(
                 connection,
                 token=token,
                 chart_url=link.file_url(origin, CHART),
@@ -117,8 +118,8 @@ def _notes(options: Options, group: Deployment, connection: Connection) -> list[
     notes = ["The command holds the fleet's token; treat it as a secret"]
     if options.platform == "docker":
         built = "the script at install_url builds it on the host"
-        notes.append(f"The host needs the image {install_commands.image()}; where no registry has it, {built}")
-        name = install_commands.container(connection, options.server_name)
+        notes.append(f"The host needs the image {commands.image()}; where no registry has it, {built}")
+        name = commands.container(connection, options.server_name)
         notes.append(f"Where the container is there already, remove it first: docker rm --force {name}")
     if group.assignment is None:
         notes.append("Nothing is assigned to this deployment; collectors wait until something is")

@@ -33,7 +33,7 @@ def only_whole(client: BaseClient) -> None:
 
 def _refuse_part(operation_model: OperationModel, response_dict: MutableMapping[str, object], **_: object) -> None:
     status, body = response_dict["status_code"], response_dict["body"]
-    # A stream is looked at by who reads it (headgate.objects), and an outage is one already.
+    # A stream is looked at by who reads it (headgate.storage.objects), and an outage is one already.
     if not isinstance(body, bytes) or not isinstance(status, int) or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return
     headers = cast("Mapping[str, str]", response_dict["headers"])

@@ -5,9 +5,9 @@ import zlib
 from dataclasses import dataclass
 from typing import Final
 
-from headgate import aws, objects
-from headgate.dynamo import Item, Value
 from headgate.settings import settings
+from headgate.storage import aws, objects
+from headgate.storage.items import Item, Value
 
 # DynamoDB's limit is 400 KB for an item, names and all; a read costs by the 4 KB.
 _LARGEST_IN_ITEM: Final = 300_000

@@ -6,7 +6,7 @@ import threading
 from functools import cache
 from typing import TYPE_CHECKING, Protocol, TypedDict
 
-from headgate.answers import only_whole
+from headgate.storage.complete_responses import only_whole
 
 if TYPE_CHECKING:
     from botocore.config import Config

@@ -1,0 +1,1 @@
+"""What a host needs to join a deployment group: install commands, links and the released files."""
