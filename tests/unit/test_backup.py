@@ -21,9 +21,9 @@ from headgate.fleets import keys as fleet_keys
 from headgate.fleets import tokens
 from headgate.identity import keys, member_store, passwords
 from headgate.identity import service as identity
+from headgate.identity.hashing import hash_of
 from headgate.identity.model import Member as Membership
 from headgate.identity.model import Principal, User
-from headgate.identity.store import hash_of
 from headgate.ids import new_id
 from headgate.settings import settings
 from headgate.storage import aws, items

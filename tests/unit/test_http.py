@@ -16,6 +16,7 @@ from headgate import clock
 from headgate.http import credentials
 from headgate.identity import keys, store
 from headgate.identity import service as identity
+from headgate.identity.hashing import hash_of
 from headgate.settings import settings
 from headgate.storage import aws, items
 from identity.app import router as identities
@@ -171,7 +172,7 @@ def test_a_window_that_an_earlier_release_kept_in_the_credential_is_ignored(ann:
     minute = int(clock.now().timestamp()) // 60
     aws.dynamodb().update_item(
         TableName=settings().identity_table,
-        Key=items.marshal(keys.token(store.hash_of(ann.token))),
+        Key=items.marshal(keys.token(hash_of(ann.token))),
         UpdateExpression="SET rate_used = :used, rate_minute = :minute",
         ExpressionAttributeValues=items.marshal({":used": 1_000_000, ":minute": minute}),
     )

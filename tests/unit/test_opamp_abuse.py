@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from headgate import clock
 from headgate.fleets import keys, tokens
-from headgate.identity.store import hash_of
+from headgate.identity.hashing import hash_of
 from headgate.ids import new_id
 from headgate.instances import store
 from headgate.opamp.wire import opamp_pb2 as wire

@@ -15,7 +15,7 @@ from headgate.configurations import keys as configuration_keys
 from headgate.fleets import keys as fleet_keys
 from headgate.fleets import tokens as fleet_tokens
 from headgate.identity import keys
-from headgate.identity.store import hash_of
+from headgate.identity.hashing import hash_of
 from headgate.settings import settings
 from headgate.storage import aws, items, objects
 from headgate.storage.items import Item

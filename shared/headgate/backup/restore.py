@@ -20,7 +20,7 @@ from headgate.backup.archive import BucketObject, Header, Record, TableItem
 from headgate.fleets import keys as fleet_keys
 from headgate.fleets import tokens as fleet_tokens
 from headgate.identity import keys, passwords
-from headgate.identity.store import hash_of
+from headgate.identity.hashing import hash_of
 from headgate.settings import settings
 from headgate.storage import aws, items
 from headgate.storage.items import Item, Value

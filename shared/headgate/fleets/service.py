@@ -19,8 +19,8 @@ from headgate.fleets.model import (
     Grace,
     token_lifetime,
 )
+from headgate.identity.hashing import hash_of
 from headgate.identity.model import Caller
-from headgate.identity.store import hash_of
 from headgate.ids import new_id
 from headgate.instances import counting
 from headgate.settings import settings

@@ -18,7 +18,8 @@ from botocore.exceptions import ClientError
 
 from headgate import clock, errors
 from headgate.audit import service as audit
-from headgate.identity import attempts, keys, sessions, store, table
+from headgate.identity import attempts, keys, sessions, table
+from headgate.identity.hashing import hash_of
 from headgate.identity.model import Caller, Session, User
 from headgate.settings import settings
 from headgate.storage import aws, items
@@ -99,7 +100,7 @@ def begin_device(client: str, at: datetime) -> Device:
     device_code = secrets.token_urlsafe(32)
     code = "".join(secrets.choice(_USER_CODE_ALPHABET) for _ in range(8))
     expiry = table.expiry(at + LIFETIME)
-    login = keys.login(store.hash_of(device_code))
+    login = keys.login(hash_of(device_code))
     table.transact(
         table.put_new(login | {"kind": "device", "status": "pending", "client": client, **expiry}),
         table.put_new(_user_code(code) | {"login": login["pk"], **expiry}),
@@ -144,7 +145,7 @@ def deny_device(user_code: str, at: datetime) -> None:
 
 def redeem_device(device_code: str, at: datetime) -> Granted:
     """The session of an approved login; it works once. Raises Pending, Denied, Expired."""
-    key = keys.login(store.hash_of(device_code))
+    key = keys.login(hash_of(device_code))
     item = table.get(key)
     if item is None or table.expired(item, at) or item["kind"] != "device":
         raise Expired
@@ -170,7 +171,7 @@ def begin_code(caller: Caller, challenge: str, at: datetime) -> str:
         **table.expiry(at + LIFETIME),
     }
     table.transact(
-        table.put_new(keys.login(store.hash_of(code)) | item),
+        table.put_new(keys.login(hash_of(code)) | item),
         audit.entry(caller, "login.approved", caller.principal.id, client="code to paste"),
     )
     text = code + checksum(code)
@@ -179,7 +180,7 @@ def begin_code(caller: Caller, challenge: str, at: datetime) -> str:
 
 def redeem_code(code: str, verifier: str, at: datetime) -> Granted:
     """The session for a code; it works once, and a wrong verifier uses it up too. Raises InvalidGrant."""
-    key = keys.login(store.hash_of(code))
+    key = keys.login(hash_of(code))
     item = table.get(key)
     if item is None or table.expired(item, at) or item["kind"] != "code":
         raise InvalidGrant

@@ -10,6 +10,7 @@ from typing import Final
 from headgate import clock, errors
 from headgate.audit import service as audit
 from headgate.identity import keys, member_store, sessions, store, table
+from headgate.identity.hashing import hash_of
 from headgate.identity.model import (
     Access,
     Caller,
@@ -50,7 +51,7 @@ def authenticate(credential: str, at: datetime) -> tuple[Caller | Session, RateW
         raise NotAuthenticated
     minute, second = divmod(int(at.timestamp()), 60)
     # Looked up by the whole hash: nothing of the value is compared that a clock could measure.
-    value_hash = store.hash_of(credential)
+    value_hash = hash_of(credential)
     item = table.get(keys.token(value_hash) if prefix == TOKEN_PREFIX else keys.session(value_hash))
     if item is None or table.expired(item, at):
         raise NotAuthenticated
@@ -155,7 +156,7 @@ def create_token(
             expires_at=expires_at,
         )
         entries = [audit.entry(by, "token.created", token.id, name=name, access=access)] if by else []
-        if store.put_token(token, store.hash_of(value), organization_name, account.name, revision, *entries):
+        if store.put_token(token, hash_of(value), organization_name, account.name, revision, *entries):
             return token, value
     raise errors.Contention("Too many changes at once; nothing was saved, try again shortly")
 

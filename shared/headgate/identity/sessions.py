@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 from botocore.exceptions import ClientError
 
 from headgate import clock
-from headgate.identity import keys, member_store, store, table
+from headgate.identity import keys, member_store, table
+from headgate.identity.hashing import hash_of
 from headgate.identity.model import (
     Caller,
     Membership,
@@ -71,7 +72,7 @@ def _begin(
     """
     value = PREFIX + secrets.token_urlsafe(32)
     # By the moment of its place, not of the sign-in: the newest places stay.
-    session = Session(new_id("ses"), user, kind, organization_id, at, at + LIFETIME, store.hash_of(value))
+    session = Session(new_id("ses"), user, kind, organization_id, at, at + LIFETIME, hash_of(value))
     place = keys.session_listing(user.id, session.id)
     table.put({**place, "value_hash": session.value_hash, **table.expiry(session.expires_at)})
     _end_the_oldest(user)

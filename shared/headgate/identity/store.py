@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import secrets
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
@@ -30,11 +29,6 @@ if TYPE_CHECKING:
 
 # A service account and two items for each of its tokens have to fit into one transaction of 100.
 TOKENS_OF_ONE_ACCOUNT: Final = 40
-
-
-def hash_of(value: str) -> str:
-    """What is kept of a credential. Its 256 random bits need no salt and no slow hash."""
-    return hashlib.sha256(value.encode()).hexdigest()
 
 
 def count_use(credential_id: str, minute: int) -> int:

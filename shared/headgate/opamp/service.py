@@ -11,8 +11,8 @@ from headgate import clock, errors
 from headgate.configurations import store as configurations
 from headgate.deployments.model import Assignment
 from headgate.fleets import tokens
+from headgate.identity.hashing import hash_of
 from headgate.identity.model import NotAuthenticated
-from headgate.identity.store import hash_of
 from headgate.ids import is_id, new_uuid
 from headgate.instances import model, store
 from headgate.instances.model import Desired, Instance, Report
