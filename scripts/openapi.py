@@ -12,9 +12,9 @@ from typing import Final, TypeAlias
 
 from fastapi import FastAPI
 
+from headgate.foundation.ids import id_pattern
 from headgate.http.credentials import ORGANIZATION_HEADER
 from headgate.http.problems import Problem
-from headgate.ids import id_pattern
 
 FUNCTIONS: Final = Path(__file__).parents[1] / "functions"
 DOCUMENT: Final = FUNCTIONS / "identity" / "openapi.json"

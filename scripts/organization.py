@@ -20,7 +20,7 @@ import boto3
 from botocore.exceptions import BotoCoreError, ClientError, NoRegionError
 
 from headgate.backup import archive, export, restore
-from headgate.errors import HeadgateError
+from headgate.foundation.errors import HeadgateError
 
 # What the functions are told by template.yaml, by the logical id of the resource.
 _RESOURCES: Final = {

@@ -9,9 +9,9 @@ from httpx2 import Response
 
 from configurations.app import router as configurations_router
 from fleets.app import router as fleets_router
-from headgate import clock
 from headgate.fleets import tokens
 from headgate.fleets.model import FleetType
+from headgate.foundation import clock
 from headgate.settings import settings
 from opamp.app import app
 from tests.conftest import API, JoinWith, Member

@@ -6,10 +6,10 @@ import pytest
 from fastapi.testclient import TestClient
 
 from application.app import app
-from headgate import clock
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
 from headgate.identity import member_store, sessions
 from headgate.identity.model import Member, Principal, Role, User
-from headgate.ids import new_id
 from headgate_local import template
 from identity.app import app as public
 

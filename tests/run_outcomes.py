@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from headgate import clock
+from headgate.foundation import clock
 from headgate.runs.runner import Outcome
 
 

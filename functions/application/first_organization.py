@@ -5,9 +5,9 @@ import urllib.request
 from collections.abc import Mapping
 from typing import Final
 
-from headgate.errors import HeadgateError
+from headgate.foundation.errors import HeadgateError
 from headgate.identity import people
-from headgate.log import logger
+from headgate.observability.log import logger
 
 _SECONDS: Final = 20
 

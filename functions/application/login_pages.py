@@ -6,7 +6,7 @@ from typing import Final
 
 from fastapi import Response
 
-from headgate import clock, errors
+from headgate.foundation import clock, errors
 from headgate.identity import logins, sessions
 from headgate.identity.model import Membership
 from web.html import Html, html

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from headgate import errors
+from headgate.foundation import errors
 from headgate.http.problems import status_of
 from web.html import Html
 from web.parts import text

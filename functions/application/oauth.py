@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
-from headgate import clock, errors
+from headgate.foundation import clock, errors
 from headgate.identity import logins
 from web.forms import read_form
 from web.site import client_address, public_url

@@ -5,14 +5,14 @@ from typing import Final
 from fastapi import Request, Response
 
 from application.name_forms import Wrong, name_field, name_of, status
-from headgate import errors
 from headgate.audit import service as audit
 from headgate.audit.model import AuditRecord
+from headgate.foundation import errors
+from headgate.foundation.ids import is_id
 from headgate.http.parameters import OrganizationId
 from headgate.identity import invitations, members, sessions
 from headgate.identity.model import AlreadyMember, Caller, Invitation, LastAdmin, Role, Session
 from headgate.identity.model import Member as MemberRecord
-from headgate.ids import is_id
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, options, page, redirect
 from web.pages import Form, Member, Person, Visit, frame, page_router

@@ -8,7 +8,7 @@ from typing import Final
 from fastapi import Response
 
 from application.name_forms import Wrong, name_field, name_of, status
-from headgate import clock, errors
+from headgate.foundation import clock, errors
 from headgate.http.parameters import ServiceAccountId, TokenId
 from headgate.identity import members
 from headgate.identity import service as identity

@@ -4,7 +4,7 @@ from typing import Final
 
 from fastapi import Request, Response
 
-from headgate import clock, errors
+from headgate.foundation import clock, errors
 from headgate.http.problems import status_of
 from headgate.identity import passwords, people, proofs, sessions
 from headgate.identity.model import Session

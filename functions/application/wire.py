@@ -5,11 +5,11 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
 
-from headgate import clock
 from headgate.audit.model import AuditRecord
+from headgate.foundation import clock
+from headgate.foundation.ids import id_pattern
 from headgate.http.wire import Input, Name
 from headgate.identity.model import Access, Invitation, Member, Membership, Role, ServiceAccount, Session, Token
-from headgate.ids import id_pattern
 
 Email = Annotated[str, StringConstraints(strict=True, min_length=3, max_length=254)]
 

@@ -22,7 +22,7 @@ from headgate.checker import (
 )
 from headgate.checker.limits import in_lambda
 from headgate.checker.messages import Message
-from headgate.errors import Unavailable
+from headgate.foundation.errors import Unavailable
 
 _LONGEST_SECONDS: Final = 20.0
 _KINDS: Final[tuple[tuple[type[Unavailable], str], ...]] = (

@@ -4,8 +4,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from headgate.clock import rfc3339
 from headgate.configurations.model import DISTRIBUTION, Configuration, Version
+from headgate.foundation.clock import rfc3339
 from headgate.http.wire import PRESENT, CollectorVersion, Input, Name, Patch, PrincipalOut, Yaml
 
 Description = Annotated[str, StringConstraints(max_length=2_000)]

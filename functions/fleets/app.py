@@ -19,11 +19,11 @@ from fleets.wire import (
     PutVolumeMounts,
     RenewToken,
 )
-from headgate import errors
 from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
 from headgate.deployments import service as deployments
 from headgate.deployments.model import DeploymentNotFound
 from headgate.fleets import service as fleets
+from headgate.foundation import errors
 from headgate.http.app import create_app, lambda_handler
 from headgate.http.credentials import Reader, SessionAdmin, SessionMember, Writer
 from headgate.http.pagination import Page, Paging
@@ -36,7 +36,7 @@ from headgate.identity import checks
 from headgate.installs import mounts
 from headgate.installs import service as installs
 from headgate.instances import service as instances
-from headgate.log import logger
+from headgate.observability.log import logger
 from web import pages
 
 

@@ -5,13 +5,13 @@ from typing import Final
 
 from fastapi import Response
 
-from headgate import errors
 from headgate.configurations import service as configurations
 from headgate.configurations.model import ConfigurationNotFound
 from headgate.deployments import service as deployments
 from headgate.deployments.model import Assignment, Deployment, VolumeMount
 from headgate.fleets import service as fleets
 from headgate.fleets.model import INSTANCE_STATES, Fleet, Grace
+from headgate.foundation import errors
 from headgate.http.parameters import DeploymentId, FleetId
 from headgate.http.problems import status_of
 from headgate.identity.model import Caller

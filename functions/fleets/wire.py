@@ -15,12 +15,12 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from headgate.clock import rfc3339
 from headgate.deployments.model import Assignment, Deployment, Role, VolumeMount
 from headgate.deployments.service import Changed
 from headgate.fleets.model import INSTANCE_STATES, ExpiresIn, Fleet, FleetType, Grace, InstanceState
+from headgate.foundation.clock import rfc3339
+from headgate.foundation.ids import id_pattern
 from headgate.http.wire import PRESENT, Input, Name, Patch, PrincipalOut
-from headgate.ids import id_pattern
 from headgate.installs.service import Install, Options
 from headgate.instances.service import Seen
 from headgate.validation.model import Finding

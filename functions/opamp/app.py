@@ -17,10 +17,11 @@ from mangum import Mangum
 from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
-from headgate import errors, faults
+from headgate.foundation import errors
 from headgate.http.request_context import RequestContext
 from headgate.instances.admission import FleetFull
-from headgate.log import logger
+from headgate.observability import faults
+from headgate.observability.log import logger
 from headgate.opamp import service
 
 MAX_MESSAGE_BYTES: Final = 4 * 1_048_576

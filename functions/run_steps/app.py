@@ -7,8 +7,9 @@ from typing import Final, Literal
 from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter
 
-from headgate import clock, faults, metrics
-from headgate.errors import Unavailable
+from headgate.foundation import clock
+from headgate.foundation.errors import Unavailable
+from headgate.observability import faults, metrics
 from headgate.runs import steps
 from headgate.runs.steps import RunGone
 

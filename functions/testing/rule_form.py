@@ -5,7 +5,7 @@ from typing import Final, Self, get_args
 
 from pydantic import ValidationError
 
-from headgate import errors
+from headgate.foundation import errors
 from headgate.rules.model import DEFAULT_CONTEXTS, Context, Rule, Signal
 from testing.wire import RuleIn
 from web.html import Html, html

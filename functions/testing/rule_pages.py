@@ -5,10 +5,10 @@ from urllib.parse import quote
 
 from fastapi import Response
 
-from headgate import errors
 from headgate.configurations import service as configurations
 from headgate.configurations.model import Configuration, Version
 from headgate.configurations.pipelines import pipelines
+from headgate.foundation import errors
 from headgate.http.parameters import ConfigurationId, VersionNumber
 from headgate.http.problems import status_of
 from headgate.identity import checks

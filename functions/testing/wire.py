@@ -15,9 +15,9 @@ from pydantic import (
     model_validator,
 )
 
-from headgate.clock import rfc3339
+from headgate.foundation.clock import rfc3339
+from headgate.foundation.ids import id_pattern
 from headgate.http.wire import CollectorVersion, Input, Name
-from headgate.ids import id_pattern
 from headgate.rules.engine import Sample
 from headgate.rules.model import DEFAULT_CONTEXTS, MOST_RULES, Context, Expect, Rule, RuleSet, Signal, StoredRule
 from headgate.runs.model import RuleResult, Run, Status

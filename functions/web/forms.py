@@ -4,7 +4,7 @@ from urllib.parse import parse_qsl
 
 from fastapi import Request
 
-from headgate import errors
+from headgate.foundation import errors
 
 _MOST_FIELDS = 50
 

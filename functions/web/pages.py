@@ -12,11 +12,12 @@ from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
-from headgate import errors, faults
+from headgate.foundation import errors
 from headgate.http import problems
 from headgate.identity import sessions
 from headgate.identity.model import Caller, NotAnActiveMember, OrganizationHeaderRequired, Session
-from headgate.log import logger
+from headgate.observability import faults
+from headgate.observability.log import logger
 from web.html import html
 from web.layout import Frame, page, redirect
 from web.visitor import Visitor, posted, remember, visitor

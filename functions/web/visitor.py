@@ -8,7 +8,7 @@ from typing import Final
 from fastapi import Request
 from starlette.responses import Response
 
-from headgate import errors
+from headgate.foundation import errors
 from headgate.http import credentials
 from headgate.identity import service as identity
 from headgate.identity import sessions

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Final
 
-from headgate import clock
+from headgate.foundation import clock
 from headgate_local.errors import CannotStart
 from headgate_local.running import Local
 

@@ -105,7 +105,7 @@ def _set_environment(options: Options, template: Template) -> None:
 
 def _log_as_the_environment_says() -> None:
     """The logger may have been made before, when it was imported. Standard output is for the address and the tokens."""
-    from headgate.log import logger
+    from headgate.observability.log import logger
 
     logger.setLevel(os.environ["POWERTOOLS_LOG_LEVEL"])
     for handler in logging.getLogger("headgate").handlers:

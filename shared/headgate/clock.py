@@ -1,17 +1,7 @@
-"""Times as the API writes them: RFC 3339, UTC, milliseconds."""
+"""Moved to headgate.foundation.clock; to be removed once nothing imports it from here."""
 
-from datetime import UTC, datetime
+import sys
 
+from headgate.foundation import clock
 
-def now() -> datetime:
-    return datetime.now(UTC)
-
-
-def rfc3339(at: datetime) -> str:
-    """Returns `2026-11-20T19:32:02.123Z`; texts of this form sort as their times do."""
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{at.microsecond // 1000:03d}Z"
-
-
-def parse(text: str) -> datetime:
-    """The time that `rfc3339` wrote. Raises ValueError for any other text."""
-    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
+sys.modules[__name__] = clock

@@ -1,43 +1,7 @@
-"""TypeIDs, version 0.3: a prefix, `_`, and a UUIDv7 in 26 characters of lower-case base32 (Crockford's alphabet).
+"""Moved to headgate.foundation.ids; to be removed once nothing imports it from here."""
 
-Source: the TypeID specification, github.com/jetify-com/typeid, and RFC 9562 for UUIDv7.
-"""
+import sys
 
-import secrets
-from datetime import datetime
-from typing import Final, Literal
+from headgate.foundation import ids
 
-from headgate import clock
-
-Prefix = Literal["org", "usr", "sva", "tok", "cfg", "rul", "run", "flt", "dep", "ins", "ses", "aud", "inv"]
-
-_ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
-_LENGTH: Final = 26
-
-
-def new_id(prefix: Prefix, at: datetime | None = None) -> str:
-    """Returns an id that sorts after the ids of earlier milliseconds."""
-    return encode_id(prefix, new_uuid(at or clock.now()))
-
-
-def new_uuid(at: datetime) -> int:
-    """A UUIDv7 as its 128-bit number."""
-    milliseconds = int(at.timestamp() * 1000)
-    return milliseconds << 80 | 0x7 << 76 | secrets.randbits(12) << 64 | 0b10 << 62 | secrets.randbits(62)
-
-
-def encode_id(prefix: Prefix, number: int) -> str:
-    """The id that holds this 128-bit number."""
-    return f"{prefix}_" + "".join(_ALPHABET[number >> shift & 31] for shift in range(125, -1, -5))
-
-
-def is_id(prefix: Prefix, text: str) -> bool:
-    """Whether `text` has the shape of such an id; it says nothing of whether the thing exists."""
-    start, _, suffix = text.rpartition("_")
-    # 26 characters hold 130 bits, so the first one can be 7 at the most.
-    return start == prefix and len(suffix) == _LENGTH and suffix[0] in "01234567" and set(suffix) <= set(_ALPHABET)
-
-
-def id_pattern(prefix: Prefix) -> str:
-    """The same shape as a regular expression, for the API's documentation."""
-    return f"^{prefix}_[0-7][0-9a-hjkmnp-tv-z]{{25}}$"
+sys.modules[__name__] = ids

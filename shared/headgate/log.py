@@ -1,7 +1,7 @@
-"""The one structured logger. Events with fields; never a configuration, a sample, a credential or an `env` value."""
+"""Moved to headgate.observability.log; to be removed once nothing imports it from here."""
 
-from typing import Final
+import sys
 
-from aws_lambda_powertools import Logger
+from headgate.observability import log
 
-logger: Final = Logger(service="headgate", use_rfc3339=True, utc=True)
+sys.modules[__name__] = log

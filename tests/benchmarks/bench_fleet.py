@@ -32,7 +32,7 @@ from botocore.model import OperationModel
 
 from configurations.app import router as configurations_router
 from fleets.app import router as fleets_router
-from headgate import clock
+from headgate.foundation import clock
 from headgate.identity import service as identity
 from headgate.opamp import service
 from headgate.opamp.wire import opamp_pb2 as wire

@@ -27,12 +27,12 @@ from httpx2 import Response
 
 from configurations.app import router as configurations_router
 from fleets.app import router as fleets_router
-from headgate import clock
 from headgate.configurations import keys as configuration_keys
 from headgate.fleets import keys as fleet_keys
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
 from headgate.identity import service as identity
-from headgate.ids import new_id
-from headgate.log import logger
+from headgate.observability.log import logger
 from headgate.opamp import service as opamp
 from headgate.settings import settings
 from headgate.storage import aws

@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from headgate.log import logger
+from headgate.observability.log import logger
 from headgate.storage import aws
 from tests.conftest import aws_for
 from tests.trust.bench import Bench, made_ready

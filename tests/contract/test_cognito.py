@@ -12,9 +12,9 @@ import boto3
 import pytest
 
 from application import first_organization, mail
-from headgate import clock
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
 from headgate.identity import passwords, people
-from headgate.ids import new_id
 from headgate.settings import settings
 from headgate.storage import aws
 from headgate.storage.items import unmarshal

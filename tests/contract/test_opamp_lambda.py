@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from headgate import clock
 from headgate.fleets import service as fleets
 from headgate.fleets import tokens
 from headgate.fleets.model import Fleet
+from headgate.foundation import clock
 from headgate.identity import service as identity
 from headgate.identity.model import Caller, Principal
 from headgate.instances import counting, store

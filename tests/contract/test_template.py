@@ -10,7 +10,7 @@ from typing import Any, get_args
 import pytest
 import yaml
 
-from headgate import metrics
+from headgate.observability import metrics
 from headgate_local import template
 from scripts import versions
 from tests.contract.transformed_template import document, resources, transformed

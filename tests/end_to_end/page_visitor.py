@@ -9,10 +9,10 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
-from headgate import clock
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
 from headgate.identity import member_store
 from headgate.identity.model import Member, Principal, User
-from headgate.ids import new_id
 from headgate_local import template, user_pool
 from headgate_local.dispatch import Dispatcher, application_of
 

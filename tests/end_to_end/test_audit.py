@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import httpx
 import pytest
 
-from headgate import clock
+from headgate.foundation import clock
 from tests.end_to_end.local_service import LocalService
 from tests.end_to_end.test_credentials_matrix import operations
 from tests.end_to_end.test_sign_in import YAML, Browser

@@ -15,11 +15,11 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from headgate import clock
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
 from headgate.identity import member_store, members, sessions
 from headgate.identity import service as identity
 from headgate.identity.model import Access, Caller, Member, Principal, Role, User
-from headgate.ids import new_id
 from scripts.openapi import FUNCTIONS
 
 Takes = Literal["nothing", "read", "write", "person", "browser", "member", "admin"]

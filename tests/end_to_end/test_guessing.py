@@ -10,9 +10,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from application import login_pages, oauth, sign_in_pages
-from headgate import clock
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
 from headgate.identity import proofs, sessions
-from headgate.ids import new_id
 from headgate_local import user_pool
 from tests.end_to_end.page_visitor import (
     KNOWN,

@@ -17,7 +17,7 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 from starlette.routing import BaseRoute, Route
 
-from headgate import clock
+from headgate.foundation import clock
 from headgate.identity import logins, sessions
 from headgate.identity import service as identity
 from headgate.installs.links import Link

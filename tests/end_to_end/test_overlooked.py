@@ -6,13 +6,13 @@ import pytest
 from fastapi import APIRouter, Request
 from fastapi.testclient import TestClient
 
-from headgate import clock
 from headgate.configurations import service as configurations
 from headgate.configurations.model import DISTRIBUTION
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
 from headgate.http.app import create_app, lambda_handler
 from headgate.identity import logins, member_store, passwords, people, proofs, sessions, store
 from headgate.identity.model import Caller, NotAuthenticated, Organization, Session
-from headgate.ids import new_id
 from tests.end_to_end.page_visitor import NEW_PASSWORD, PASSWORD, Person, ada, browser, csrf, http
 from tests.lambda_runtime import http_event
 from web.site import client_address

@@ -22,14 +22,15 @@ from httpx2 import Response
 import run_steps.app
 from application import first_organization
 from checker.app import handler
-from headgate import checker, clock
+from headgate import checker
 from headgate.checker import Asker
 from headgate.flows import publish
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
 from headgate.identity import keys, member_store, proofs, sessions
 from headgate.identity import people as identity_people
 from headgate.identity import service as identity
 from headgate.identity.model import Member, Principal, User
-from headgate.ids import new_id
 from headgate.rules import engine
 from headgate.rules.model import Rule
 from headgate.runs import service as runs

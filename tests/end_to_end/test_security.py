@@ -10,14 +10,14 @@ import pytest
 from botocore.exceptions import ClientError
 from fastapi.testclient import TestClient
 
-from headgate import clock
 from headgate.configurations import service as configurations
 from headgate.deployments import service as deployments
 from headgate.deployments.model import VolumeMount
 from headgate.fleets import service as fleets
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
 from headgate.identity import logins, member_store, sessions, table
 from headgate.identity import service as identity
-from headgate.ids import new_id
 from headgate.installs import mounts
 from headgate.rules import store as rule_store
 from headgate.rules.model import Rule, RuleSet, StoredRule

@@ -12,15 +12,15 @@ from typing import Any, Final, cast
 import pytest
 from httpx2 import Response
 
-from headgate import clock
 from headgate.fleets import tokens
+from headgate.foundation import clock
 from headgate.identity import logins, sessions
 from headgate.identity import service as identity
 from headgate.identity.model import Session
 from headgate.installs import releases
 from headgate.installs.links import Link, Platform
 from headgate.installs.releases import Artifact
-from headgate.log import logger
+from headgate.observability.log import logger
 from headgate.opamp import service as opamp
 from headgate.settings import settings
 from headgate.storage import aws as headgate_aws

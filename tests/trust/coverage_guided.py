@@ -20,7 +20,7 @@ with atheris.instrument_imports(include=["headgate.opamp", "headgate.instances"]
     from headgate.opamp import messages, service
 
 from headgate.fleets import tokens
-from headgate.log import logger
+from headgate.observability.log import logger
 from headgate.opamp.wire import opamp_pb2 as wire
 from tests.conftest import aws_for
 from tests.opamp_agent import Agent

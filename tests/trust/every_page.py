@@ -5,10 +5,10 @@ from typing import Any, Final
 
 from moto.cognitoidp.models import cognitoidp_backends
 
-from headgate import clock
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
 from headgate.identity import logins, member_store, passwords, people, proofs
 from headgate.identity.model import Member, Principal, User
-from headgate.ids import new_id
 from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local import user_pool

@@ -29,9 +29,9 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from headgate.foundation.ids import new_id
 from headgate.http.credentials import ORGANIZATION_HEADER
 from headgate.identity import service as identity
-from headgate.ids import new_id
 from headgate_local import template
 from scripts.openapi import complete, document
 from tests.trust.world import APP, YAML, Headers, World, founded, joined, service, session_of

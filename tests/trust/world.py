@@ -11,14 +11,15 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
-from headgate import checker, clock
+from headgate import checker
 from headgate.fleets import tokens
 from headgate.flows import publish
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
 from headgate.identity import invitation_store, member_store, sessions
 from headgate.identity import service as identity
 from headgate.identity.model import Access, Invitation, Member, Principal, Role, User
-from headgate.ids import new_id
-from headgate.log import logger
+from headgate.observability.log import logger
 from headgate.runs import steps, store
 from headgate.settings import settings
 from headgate.storage import aws

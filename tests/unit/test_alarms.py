@@ -10,14 +10,16 @@ from fastapi.testclient import TestClient
 from configurations.app import router as configurations_router
 from fleets.app import router as fleets_router
 from flows.app import router as flows_router
-from headgate import checker, clock, metrics
+from headgate import checker
 from headgate.checker import CheckerBusy, CheckerFailed, CheckerNotStarted, CheckerUnreachable, NotInstalled, Refused
 from headgate.checker.function import CheckerFunction
-from headgate.errors import BadGateway, Contention
-from headgate.faults import Blame, blame
 from headgate.fleets import tokens as fleet_tokens
+from headgate.foundation import clock
+from headgate.foundation.errors import BadGateway, Contention
+from headgate.foundation.ids import new_id
 from headgate.identity import service as identity
-from headgate.ids import new_id
+from headgate.observability import metrics
+from headgate.observability.faults import Blame, blame
 from headgate.runs import steps
 from headgate.settings import settings
 from headgate.storage import aws

@@ -15,16 +15,16 @@ import pytest
 
 from configurations.app import router as configurations
 from fleets.app import router as fleets
-from headgate import clock
 from headgate.backup import archive, export, restore
 from headgate.fleets import keys as fleet_keys
 from headgate.fleets import tokens
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
 from headgate.identity import keys, member_store, passwords
 from headgate.identity import service as identity
 from headgate.identity.hashing import hash_of
 from headgate.identity.model import Member as Membership
 from headgate.identity.model import Principal, User
-from headgate.ids import new_id
 from headgate.settings import settings
 from headgate.storage import aws, items
 from headgate.storage.items import Item

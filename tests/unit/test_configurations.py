@@ -8,11 +8,11 @@ import pytest
 from httpx2 import Response
 
 from configurations.app import router
-from headgate import clock
 from headgate.configurations import service, store
 from headgate.configurations.model import Version, VersionIsPublished
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
 from headgate.identity.model import Caller, Principal
-from headgate.ids import new_id
 from headgate.storage import aws
 from headgate.storage.retry import LostRace
 from tests.conftest import API, JoinWith, Member

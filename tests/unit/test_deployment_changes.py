@@ -8,13 +8,14 @@ from fastapi.testclient import TestClient
 from application.app import app
 from configurations.app import router as configurations_router
 from fleets.app import router as fleets_router
-from headgate import checker, clock
+from headgate import checker
 from headgate.audit import store
 from headgate.audit.model import AuditRecord
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
 from headgate.identity import member_store, sessions
 from headgate.identity.model import Member as Membership
 from headgate.identity.model import Principal, User
-from headgate.ids import new_id
 from headgate.settings import settings
 from tests.conftest import API, JoinWith, Member
 from tests.unit import test_configurations as cfg

@@ -6,7 +6,7 @@ from httpx2 import Response
 from configurations.app import router as configurations_router
 from fleets.app import router
 from headgate import checker
-from headgate.ids import new_id
+from headgate.foundation.ids import new_id
 from headgate.settings import settings
 from headgate.validation import service as validation
 from headgate.validation.model import CollectorVersionNotInstalled, Finding, NotChecked, ValidationResult

@@ -6,12 +6,12 @@ import pytest
 from fastapi.testclient import TestClient
 
 from fleets.app import app
-from headgate import clock
 from headgate.audit import service as audit
 from headgate.fleets import service, tokens
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
 from headgate.identity import member_store, sessions
 from headgate.identity.model import Caller, Member, Principal, User
-from headgate.ids import new_id
 from tests.conftest import API
 from tests.fleet_of_agents import Clock, Fleet, ann, fleet, now
 

@@ -8,9 +8,9 @@ from httpx2 import Response
 
 from fleets.app import router
 from headgate.fleets import keys, table, tokens
+from headgate.foundation.ids import new_id
 from headgate.identity import service as identity
 from headgate.identity.hashing import hash_of
-from headgate.ids import new_id
 from headgate.settings import settings
 from headgate.storage import aws, items
 from tests.conftest import API, JoinWith, Member

@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 
 from application.app import app as application
 from configurations.app import router as configurations
-from headgate import clock
+from headgate.foundation import clock
 from headgate.http import credentials
 from headgate.identity import keys, store
 from headgate.identity import service as identity

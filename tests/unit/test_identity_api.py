@@ -9,11 +9,11 @@ import pytest
 from fastapi.testclient import TestClient
 
 from configurations.app import app as configurations
-from headgate import clock
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
 from headgate.http import credentials
 from headgate.identity import member_store, sessions
 from headgate.identity import service as identity
-from headgate.ids import new_id
 from headgate.settings import settings
 from headgate.storage import aws
 from identity.app import app as public

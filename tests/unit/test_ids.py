@@ -3,7 +3,7 @@ from uuid import UUID
 
 import pytest
 
-from headgate.ids import id_pattern, is_id, new_id
+from headgate.foundation.ids import id_pattern, is_id, new_id
 
 A_TIME = datetime(2026, 11, 20, 19, 32, 2, 123000, UTC)
 

@@ -16,12 +16,12 @@ from httpx2 import Response
 
 from configurations.app import router as configurations_router
 from fleets.app import router as fleets_router
-from headgate import clock
 from headgate.deployments import store
 from headgate.fleets import service as fleets
 from headgate.fleets import tokens
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
 from headgate.identity.model import Caller, Principal
-from headgate.ids import new_id
 from headgate.installs import publish
 from headgate.installs.releases import CHART, MANIFEST, PREFIX, Artifact
 from headgate.settings import settings

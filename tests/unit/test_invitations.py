@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from httpx2 import Response
 
-from headgate import clock
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
 from headgate.identity import attempts, invitations, member_store, people, sessions, table
 from headgate.identity.model import Session, User
-from headgate.ids import new_id
 from headgate_local import user_pool
 from tests.organization_members import APP, IDENTITY, Browser, ada, con, enter, mails, signed_in
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from headgate import metrics
 from headgate.checker import CheckerFailed, NoChecker, PlainVerdict
-from headgate.faults import Blame
+from headgate.observability import metrics
+from headgate.observability.faults import Blame
 from headgate.validation import service as validation
 from tests.askers import ASKER
 

@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from headgate import clock
 from headgate.fleets import keys, tokens
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
 from headgate.identity.hashing import hash_of
-from headgate.ids import new_id
 from headgate.instances import store
 from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.settings import settings

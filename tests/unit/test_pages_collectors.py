@@ -6,11 +6,11 @@ from fastapi.testclient import TestClient
 from configurations.app import router as configurations_router
 from fleets.app import app
 from fleets.app import router as fleets_router
-from headgate import clock
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
 from headgate.identity import member_store, sessions
 from headgate.identity import service as identity
 from headgate.identity.model import Member, Principal, User
-from headgate.ids import new_id
 from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.settings import settings
 from tests.conftest import JoinWith

@@ -6,12 +6,12 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx2 import Response
 
-from headgate import clock
 from headgate.audit import service as audit
 from headgate.configurations import service as configurations
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
 from headgate.identity import member_store, sessions
 from headgate.identity.model import Caller, Member, Principal, Role, User
-from headgate.ids import new_id
 from headgate.rules import store
 from headgate.rules.model import MOST_RULES, Rule, RuleSet, StoredRule
 from headgate.settings import settings

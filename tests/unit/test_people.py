@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from headgate import clock
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
 from headgate.identity import attempts, members, passwords, people, proofs, sessions
-from headgate.ids import new_id
 from headgate.settings import settings
 from headgate.storage import aws
 from tests.organization_members import IDENTITY, Browser, ada, mails, signed_in

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from headgate.ids import new_id
+from headgate.foundation.ids import new_id
 from headgate.rules import store
 from headgate.rules.model import MOST_RULES, Rule, RuleNamesRepeat, RuleSet, StoredRule, TooManyRules, default_name
 from headgate.storage.retry import LostRace

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from headgate import clock
+from headgate.foundation import clock
 from headgate.runs import runner, store
 from headgate.runs.model import Run
 from headgate.settings import settings

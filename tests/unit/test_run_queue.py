@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from headgate import clock
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
 from headgate.identity import service as identity
-from headgate.ids import new_id
 from headgate.rules import engine
 from headgate.rules.engine import Prepared
 from headgate.runs import service, steps, store, turns

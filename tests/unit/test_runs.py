@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from headgate import checker, clock
+from headgate import checker
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
 from headgate.identity import service as identity
 from headgate.identity.model import Caller, Principal
-from headgate.ids import new_id
 from headgate.rules.engine import Verdict, parts
 from headgate.rules.model import Rule
 from headgate.runs import runner, service, steps, store

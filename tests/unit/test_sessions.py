@@ -7,7 +7,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from application.app import app
-from headgate import clock
+from headgate.foundation import clock
 from headgate.identity import logins, member_store, sessions, table
 from headgate.identity import service as identity
 from headgate.identity.model import Caller, Member, NotAuthenticated, Principal, Session, User

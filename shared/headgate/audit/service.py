@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headgate import clock
 from headgate.audit import store
 from headgate.audit.model import AuditRecord
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
 from headgate.identity.model import Caller, Principal
-from headgate.ids import new_id
 from headgate.storage.page import Slice
 
 if TYPE_CHECKING:

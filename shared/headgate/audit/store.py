@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from headgate import clock
 from headgate.audit.model import AuditRecord
+from headgate.foundation import clock
 from headgate.identity import keys, table
 from headgate.identity.model import Principal
 from headgate.settings import settings

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, cast
 
-from headgate import errors
+from headgate.foundation import errors
 from headgate.storage import items as stored
 from headgate.storage.items import Item, Value
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from headgate import clock, errors
 from headgate.backup.archive import BucketObject, Header, Record, TableItem, TableName
 from headgate.configurations import keys as configuration_keys
 from headgate.fleets import keys as fleet_keys
 from headgate.fleets import tokens as fleet_tokens
+from headgate.foundation import clock, errors
 from headgate.identity import keys
 from headgate.identity.hashing import hash_of
 from headgate.settings import settings

@@ -14,11 +14,11 @@ from typing import Final, cast
 
 from botocore.exceptions import ClientError
 
-from headgate import errors
 from headgate.backup import archive, export
 from headgate.backup.archive import BucketObject, Header, Record, TableItem
 from headgate.fleets import keys as fleet_keys
 from headgate.fleets import tokens as fleet_tokens
+from headgate.foundation import errors
 from headgate.identity import keys, passwords
 from headgate.identity.hashing import hash_of
 from headgate.settings import settings

@@ -1,6 +1,6 @@
 """What a question to the collector can end in, other than an answer."""
 
-from headgate.errors import Unavailable
+from headgate.foundation.errors import Unavailable
 
 
 class Refused(Exception):

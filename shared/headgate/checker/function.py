@@ -25,7 +25,7 @@ from headgate.checker.errors import (
 )
 from headgate.checker.messages import Malformed, Message
 from headgate.checker.plain import PlainVerdict
-from headgate.errors import Unavailable
+from headgate.foundation.errors import Unavailable
 from headgate.settings import settings
 from headgate.storage import aws
 from headgate.storage.aws import InvokeResponse

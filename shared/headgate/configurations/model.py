@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, Literal
 
-from headgate import errors
+from headgate.foundation import errors
 from headgate.identity.model import Caller, Principal
 
 Status = Literal["draft", "published"]

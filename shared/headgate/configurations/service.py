@@ -5,7 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from functools import cache
 
-from headgate import clock
 from headgate.checker import Asker
 from headgate.configurations import keys, store
 from headgate.configurations.model import (
@@ -17,8 +16,9 @@ from headgate.configurations.model import (
     VersionChanged,
     VersionNotFound,
 )
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
 from headgate.identity.model import Caller
-from headgate.ids import new_id
 from headgate.settings import settings
 from headgate.storage.page import Slice
 from headgate.storage.retry import LostRace, settle

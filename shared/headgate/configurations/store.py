@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
-from headgate import clock
 from headgate.configurations import keys
 from headgate.configurations.model import Configuration, Status, Version
+from headgate.foundation import clock
 from headgate.identity.model import Principal, PrincipalKind
 from headgate.settings import settings
 from headgate.storage import aws, idempotent_create, items, large_texts

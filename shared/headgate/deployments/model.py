@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from headgate import errors
-from headgate.ids import new_id
+from headgate.foundation import errors
+from headgate.foundation.ids import new_id
 
 Role = Literal["node", "cluster", "gateway"]
 

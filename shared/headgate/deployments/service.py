@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from headgate import clock
 from headgate.checker import Asker
 from headgate.configurations import service as configurations
 from headgate.configurations.model import Configuration, ConfigurationNotFound, Version
@@ -18,8 +17,9 @@ from headgate.deployments.model import (
 )
 from headgate.fleets import service as fleets
 from headgate.fleets.model import Fleet
+from headgate.foundation import clock
+from headgate.foundation.ids import is_id, new_id
 from headgate.identity.model import Caller
-from headgate.ids import is_id, new_id
 from headgate.storage.page import Slice
 from headgate.storage.retry import settle
 from headgate.validation import service as validation

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
-from headgate import clock, errors
 from headgate.deployments.model import Assignment, Deployment, NameTaken, Role, VolumeMount
 from headgate.fleets import keys, table
+from headgate.foundation import clock, errors
 from headgate.storage import idempotent_create, items
 from headgate.storage.items import Item, Value
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
-from headgate import errors
+from headgate.foundation import errors
 from headgate.identity.model import Principal
 
 FleetType = Literal["server-supervisor", "kubernetes-supervisor"]

@@ -4,7 +4,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from headgate import clock
 from headgate.audit import service as audit
 from headgate.deployments.model import Deployment
 from headgate.fleets import store, tokens
@@ -19,9 +18,10 @@ from headgate.fleets.model import (
     Grace,
     token_lifetime,
 )
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
 from headgate.identity.hashing import hash_of
 from headgate.identity.model import Caller
-from headgate.ids import new_id
 from headgate.instances import counting
 from headgate.settings import settings
 from headgate.storage.page import Slice

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from headgate import clock, errors
 from headgate.deployments import store as deployments
 from headgate.fleets import keys, table
 from headgate.fleets.model import ExpiresIn, Fleet, FleetLimitReached, FleetType, LabelTaken
+from headgate.foundation import clock, errors
 from headgate.identity.model import Principal, PrincipalKind
 from headgate.settings import settings
 from headgate.storage import idempotent_create, items

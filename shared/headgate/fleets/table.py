@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, cast
 
 from botocore.exceptions import ClientError
 
-from headgate import errors
 from headgate.fleets import keys
+from headgate.foundation import errors
 from headgate.settings import settings
 from headgate.storage import aws, items
 from headgate.storage.items import Item, Value

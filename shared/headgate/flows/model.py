@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from headgate import errors
+from headgate.foundation import errors
 
 Signal = Literal["logs", "metrics", "traces"]
 

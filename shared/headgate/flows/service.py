@@ -1,8 +1,8 @@
 """The gallery: a list in its own order, and each flow by its slug."""
 
-from headgate import errors
 from headgate.flows import store
 from headgate.flows.model import SLUG, Flow, FlowNotFound, FullFlow, GalleryNotPublished
+from headgate.foundation import errors
 from headgate.storage.page import Slice
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
 
-from headgate import clock
+from headgate.foundation import clock
 from headgate.identity import service as identity
 from headgate.identity import sessions
 from headgate.identity.model import (

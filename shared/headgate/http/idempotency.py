@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from botocore.exceptions import BotoCoreError, ClientError
 from starlette.responses import Response
 
-from headgate import clock, errors
+from headgate.foundation import clock, errors
 from headgate.identity import keys
 from headgate.settings import settings
 from headgate.storage import aws, items, large_texts

@@ -9,7 +9,7 @@ from typing import Annotated, Final, Generic, TypeVar
 from fastapi import Depends, Query, Request
 from pydantic import BaseModel, BeforeValidator
 
-from headgate import errors
+from headgate.foundation import errors
 from headgate.http.credentials import Reader
 from headgate.http.parameters import whole_number
 from headgate.identity import service as identity

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 from fastapi import Path
 from pydantic import BeforeValidator
 
-from headgate.ids import id_pattern
+from headgate.foundation.ids import id_pattern
 
 _WHOLE_NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,8}")
 

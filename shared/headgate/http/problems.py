@@ -12,8 +12,9 @@ from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
 from starlette.routing import Match, Route
 
-from headgate import errors, faults
-from headgate.log import logger
+from headgate.foundation import errors
+from headgate.observability import faults
+from headgate.observability.log import logger
 
 _STATUSES: Final[tuple[tuple[type[errors.HeadgateError], HTTPStatus], ...]] = (
     (errors.BadRequest, HTTPStatus.BAD_REQUEST),

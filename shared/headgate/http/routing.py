@@ -12,10 +12,10 @@ from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
-from headgate import clock, errors
 from headgate.audit import service as audit
+from headgate.foundation import clock, errors
 from headgate.http import credentials, idempotency, problems, replay
-from headgate.log import logger
+from headgate.observability.log import logger
 from headgate.storage import idempotent_create
 
 _PUBLIC: Final = "/api/v1/public"

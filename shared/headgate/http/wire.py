@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, model_validator
 
 from headgate.configurations.model import COLLECTOR_VERSION
-from headgate.errors import NotFound
+from headgate.foundation.errors import NotFound
 from headgate.identity.model import Principal
 
 _Value = TypeVar("_Value")

@@ -9,7 +9,7 @@ from typing import Final
 
 from botocore.exceptions import ClientError
 
-from headgate import errors
+from headgate.foundation import errors
 from headgate.identity import keys
 from headgate.settings import settings
 from headgate.storage import aws, items

@@ -14,8 +14,8 @@ from typing import Final, cast
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from headgate import clock
-from headgate.errors import TooManyRequests
+from headgate.foundation import clock
+from headgate.foundation.errors import TooManyRequests
 from headgate.identity import keys
 from headgate.identity.model import Caller
 from headgate.settings import settings

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
-from headgate import clock
+from headgate.foundation import clock
 from headgate.identity import keys, member_store, table
 from headgate.identity.model import AlreadyMember, Invitation, Member, Principal, Role, User
 from headgate.storage import items

@@ -12,8 +12,9 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import Final
 
-from headgate import clock
 from headgate.audit import service as audit
+from headgate.foundation import clock
+from headgate.foundation.ids import encode_id
 from headgate.identity import attempts, invitation_store, member_store, people, service
 from headgate.identity.model import (
     AlreadyMember,
@@ -28,7 +29,6 @@ from headgate.identity.model import (
     Role,
     Session,
 )
-from headgate.ids import encode_id
 from headgate.storage.retry import settle
 
 # As long as a temporary password (template.yaml).

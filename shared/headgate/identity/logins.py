@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
-from headgate import clock, errors
 from headgate.audit import service as audit
+from headgate.foundation import clock, errors
 from headgate.identity import attempts, keys, sessions, table
 from headgate.identity.hashing import hash_of
 from headgate.identity.model import Caller, Session, User

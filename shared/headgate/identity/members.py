@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 
-from headgate import clock, errors
 from headgate.audit import service as audit
+from headgate.foundation import clock, errors
+from headgate.foundation.ids import is_id, new_id
 from headgate.identity import invitations, member_store, people, store, table
 from headgate.identity.model import (
     AlreadyMember,
@@ -17,7 +18,6 @@ from headgate.identity.model import (
     Principal,
     Role,
 )
-from headgate.ids import is_id, new_id
 from headgate.storage.page import Slice
 
 _TRIES = 10

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from headgate import errors
+from headgate.foundation import errors
 
 Access = Literal["read", "read_write"]
 Role = Literal["contributor", "admin"]

@@ -11,7 +11,7 @@ from typing import Final
 
 from botocore.exceptions import ClientError, ParamValidationError
 
-from headgate import errors
+from headgate.foundation import errors
 from headgate.settings import settings
 from headgate.storage import aws
 

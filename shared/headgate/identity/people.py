@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import Final
 from urllib.parse import urlencode
 
-from headgate import clock, errors
+from headgate.foundation import clock, errors
+from headgate.foundation.ids import new_id
 from headgate.identity import attempts, member_store, passwords, proofs, service, sessions, unanswered
 from headgate.identity.model import Caller, NotAuthenticated, Organization, Session, User
-from headgate.ids import new_id
-from headgate.log import logger
+from headgate.observability.log import logger
 
 # Cognito puts an address into a mail as it is: nothing that opens a tag or ends an attribute, no control characters.
 _ADDRESS: Final = re.compile(r"[^@\s<>\"'\x00-\x1f\x7f]{1,64}@[^@\s<>\"'\x00-\x1f\x7f]+\.[^@\s<>\"'\x00-\x1f\x7f.]+")

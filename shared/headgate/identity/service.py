@@ -7,8 +7,9 @@ from datetime import datetime
 from functools import cache
 from typing import Final
 
-from headgate import clock, errors
 from headgate.audit import service as audit
+from headgate.foundation import clock, errors
+from headgate.foundation.ids import new_id
 from headgate.identity import keys, member_store, sessions, store, table
 from headgate.identity.hashing import hash_of
 from headgate.identity.model import (
@@ -24,7 +25,6 @@ from headgate.identity.model import (
     Token,
     User,
 )
-from headgate.ids import new_id
 from headgate.settings import settings
 from headgate.storage import items
 from headgate.storage.items import Item

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
-from headgate import clock
+from headgate.foundation import clock
+from headgate.foundation.ids import is_id, new_id
 from headgate.identity import keys, member_store, table
 from headgate.identity.hashing import hash_of
 from headgate.identity.model import (
@@ -23,7 +24,6 @@ from headgate.identity.model import (
     SessionKind,
     User,
 )
-from headgate.ids import is_id, new_id
 from headgate.storage import items
 from headgate.storage.items import Item
 from headgate.storage.retry import LostRace, settle

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from headgate import clock
+from headgate.foundation import clock
 from headgate.settings import settings
 from headgate.storage import aws, items
 from headgate.storage.items import Item, Value

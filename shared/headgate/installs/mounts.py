@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from headgate import clock, errors
 from headgate.audit import service as audit
 from headgate.deployments import store
 from headgate.deployments.model import Deployment, FieldRefused, VolumeMount
 from headgate.deployments.service import of_fleet
 from headgate.fleets import service as fleets
+from headgate.foundation import clock, errors
 from headgate.identity.model import Caller
 from headgate.storage.retry import settle
 

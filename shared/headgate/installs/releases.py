@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from headgate import errors
+from headgate.foundation import errors
 from headgate.settings import settings
 from headgate.storage import aws, objects
 

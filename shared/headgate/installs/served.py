@@ -7,11 +7,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from headgate import clock, errors
 from headgate.deployments import service as deployments
 from headgate.deployments.model import Deployment
 from headgate.fleets import service as fleets
 from headgate.fleets.model import Fleet, FleetTokenExpired
+from headgate.foundation import clock, errors
 from headgate.installs import releases as releases
 from headgate.installs.commands import image
 from headgate.installs.links import Link, Platform

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from headgate import clock, errors
 from headgate.deployments import service, store
 from headgate.deployments.model import Deployment
 from headgate.fleets import service as fleets
 from headgate.fleets import tokens
 from headgate.fleets.model import Fleet, FleetTokenExpired
+from headgate.foundation import clock, errors
 from headgate.identity.model import Caller
 from headgate.installs import commands
 from headgate.installs.commands import Architecture, Connection

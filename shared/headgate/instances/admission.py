@@ -10,8 +10,8 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from headgate import errors
 from headgate.fleets import keys, table
+from headgate.foundation import errors
 from headgate.settings import settings
 from headgate.storage import items
 

@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from headgate.deployments.model import Assignment, Deployment
 from headgate.fleets.model import InstanceState
-from headgate.ids import encode_id
+from headgate.foundation.ids import encode_id
 
 Status = Literal["unset", "applying", "applied", "failed"]
 

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from headgate import clock
 from headgate.deployments.model import Assignment
 from headgate.fleets import service as fleets
 from headgate.fleets.model import InstanceState
+from headgate.foundation import clock
 from headgate.identity.model import Caller
 from headgate.instances import store
 from headgate.instances.model import Desired, Instance, day_of, forgotten, mark_of

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, cast
 
-from headgate import clock
 from headgate.deployments import store as deployments
 from headgate.deployments.model import Assignment, Deployment
 from headgate.fleets import keys, table
 from headgate.fleets.model import InstanceState
+from headgate.foundation import clock
 from headgate.instances.admission import admit
 from headgate.instances.census import SHARDS, Census, Entry, Shard, shard_of
 from headgate.instances.model import (

@@ -8,7 +8,7 @@ from typing import Final
 
 from google.protobuf.message import DecodeError
 
-from headgate import errors
+from headgate.foundation import errors
 from headgate.instances.model import Description, Health, Report, ReportedConfig, Status
 from headgate.opamp.reasons import reason
 from headgate.opamp.wire import opamp_pb2 as wire

@@ -7,16 +7,16 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Final
 
-from headgate import clock, errors
 from headgate.configurations import store as configurations
 from headgate.deployments.model import Assignment
 from headgate.fleets import tokens
+from headgate.foundation import clock, errors
+from headgate.foundation.ids import is_id, new_uuid
 from headgate.identity.hashing import hash_of
 from headgate.identity.model import NotAuthenticated
-from headgate.ids import is_id, new_uuid
 from headgate.instances import model, store
 from headgate.instances.model import Desired, Instance, Report
-from headgate.log import logger
+from headgate.observability.log import logger
 from headgate.opamp import messages
 from headgate.opamp.messages import Offer, Reply
 from headgate.settings import settings

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import cast, get_args
 
-from headgate import errors
 from headgate.configurations import service as configurations
+from headgate.foundation import errors
+from headgate.foundation.ids import new_id
 from headgate.identity.model import Caller
-from headgate.ids import new_id
 from headgate.rules import service
 from headgate.rules.model import Rule, RuleSet, Signal, StoredRule, default_name
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
 from headgate import checker
 from headgate.checker import Asker
-from headgate.errors import FieldError, Invalid, Unavailable
+from headgate.foundation.errors import FieldError, Invalid, Unavailable
 from headgate.rules.model import Rule, Signal
 from headgate.validation.model import TOO_COSTLY, TooCostly
 

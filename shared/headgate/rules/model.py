@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from headgate import errors
+from headgate.foundation import errors
 
 Signal = Literal["logs", "traces", "metrics"]
 Context = Literal["resource", "scope", "log", "span", "spanevent", "metric", "datapoint"]

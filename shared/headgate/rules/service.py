@@ -9,9 +9,9 @@ from headgate.audit import service as audit
 from headgate.checker import Asker
 from headgate.configurations import service as configurations
 from headgate.configurations.model import Version
-from headgate.errors import FieldError, Invalid, Unavailable
+from headgate.foundation.errors import FieldError, Invalid, Unavailable
+from headgate.foundation.ids import new_id
 from headgate.identity.model import Caller
-from headgate.ids import new_id
 from headgate.rules import engine, store
 from headgate.rules.model import Rule, RuleSet, Signal, StoredRule, default_name
 from headgate.storage import retry

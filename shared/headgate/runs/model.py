@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
-from headgate import errors
+from headgate.foundation import errors
 from headgate.identity.model import Caller, Principal
 from headgate.rules.model import Rule, Signal
 

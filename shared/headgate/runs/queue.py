@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Self
 
-from headgate import errors
+from headgate.foundation import errors
 from headgate.runs.model import LONGEST
 
 _RETRY_AFTER: Final = 15

@@ -11,7 +11,7 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, BaseModel, StrictBool, StringConstraints, ValidationError
 
-from headgate import clock
+from headgate.foundation import clock
 from headgate.runs import store
 from headgate.runs.model import Run, Untrusted
 from headgate.storage import objects

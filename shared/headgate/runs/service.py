@@ -6,12 +6,14 @@ from typing import Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from headgate import checker, clock, errors, metrics
+from headgate import checker
 from headgate.checker import Asker
 from headgate.configurations import service as configurations
 from headgate.configurations.model import DISTRIBUTION, UnknownDistribution
+from headgate.foundation import clock, errors
+from headgate.foundation.ids import new_id
 from headgate.identity.model import Caller
-from headgate.ids import new_id
+from headgate.observability import metrics
 from headgate.rules import engine
 from headgate.rules import service as rule_sets
 from headgate.rules.engine import Sample

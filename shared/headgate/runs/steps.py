@@ -9,8 +9,9 @@ from typing import Final, Literal
 from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import BaseModel
 
-from headgate import clock, metrics
 from headgate.checker import Asker
+from headgate.foundation import clock
+from headgate.observability import metrics
 from headgate.rules import engine
 from headgate.rules.engine import Sample, Verdict
 from headgate.rules.model import Signal

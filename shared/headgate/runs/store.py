@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from botocore.exceptions import ClientError
 
-from headgate import clock
+from headgate.foundation import clock
 from headgate.identity.model import Principal, PrincipalKind
 from headgate.rules.items import rule_attributes, rule_of
 from headgate.rules.model import Signal

@@ -9,7 +9,7 @@ import json
 
 from botocore.exceptions import ClientError
 
-from headgate import clock
+from headgate.foundation import clock
 from headgate.runs import store
 from headgate.runs.model import Run
 from headgate.runs.queue import SETTLED, Queue

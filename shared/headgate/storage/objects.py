@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import BotoCoreError, ClientError, IncompleteReadError
 
-from headgate.log import logger
+from headgate.observability.log import logger
 from headgate.settings import settings
 from headgate.storage import aws
 

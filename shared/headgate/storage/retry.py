@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from headgate import errors
+from headgate.foundation import errors
 
 _Result = TypeVar("_Result")
 # Well inside the 29 seconds that a function has.

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from headgate.errors import FieldError, Invalid, Unavailable
+from headgate.foundation.errors import FieldError, Invalid, Unavailable
 
 DISTRIBUTION: Final = "otelcol-contrib"
 

@@ -6,9 +6,10 @@ from typing import Final, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from headgate import checker, metrics
+from headgate import checker
 from headgate.checker import Asker, CheckerFailed, NoChecker, NotInstalled, Refused
-from headgate.errors import FieldError, Unavailable
+from headgate.foundation.errors import FieldError, Unavailable
+from headgate.observability import metrics
 from headgate.settings import settings
 from headgate.validation import plain
 from headgate.validation.model import (

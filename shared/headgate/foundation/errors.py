@@ -1,0 +1,123 @@
+"""What can go wrong, in the domain's words. `headgate.http.problems` alone knows their status codes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """One thing wrong with the input: where it is in the request (`loc`), what it is, and its place in a text."""
+
+    loc: tuple[str | int, ...]
+    message: str
+    component_path: str | None = None
+    line: int | None = None
+    column: int | None = None
+
+
+class HeadgateError(Exception):
+    """An error to tell the caller of. `code` is a stable word for programs, `detail` a sentence for people."""
+
+    code: ClassVar[str] = "error"
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail)
+        self.detail = detail
+
+
+class BadRequest(HeadgateError):
+    """The request cannot be understood, before its body is looked at."""
+
+    code = "bad_request"
+
+
+class Unauthenticated(HeadgateError):
+    """The credential is missing, malformed, revoked or expired; which of them is not told."""
+
+    code = "unauthenticated"
+
+
+class Forbidden(HeadgateError):
+    """The caller is known and may not do this."""
+
+    code = "forbidden"
+
+
+class NotFound(HeadgateError):
+    """It does not exist, or the caller may not see it; the answer is the same."""
+
+    code = "not_found"
+
+    def named_by(self, field: str) -> None:
+        """Say which field of the request's body named it, where that is not plain from the path."""
+        self.detail = f"{field}: {self.detail}"
+
+
+class Gone(HeadgateError):
+    """It was there, and will not be again."""
+
+    code = "gone"
+
+
+class Conflict(HeadgateError):
+    """The state of the thing does not allow the change."""
+
+    code = "conflict"
+
+
+class PreconditionFailed(HeadgateError):
+    """`If-Match` names another state than the current one."""
+
+    code = "precondition_failed"
+
+
+class TooLarge(HeadgateError):
+    """The request body or the sample is over its limit."""
+
+    code = "too_large"
+
+
+class Invalid(HeadgateError):
+    """The input is not acceptable. `errors` names each field and place."""
+
+    code = "invalid"
+
+    def __init__(self, detail: str, errors: Sequence[FieldError] = ()) -> None:
+        super().__init__(detail)
+        self.errors = tuple(errors)
+
+
+class TooManyRequests(HeadgateError):
+    """The credential is over its limit; `retry_after` is in whole seconds."""
+
+    code = "rate_limited"
+
+    def __init__(self, detail: str, retry_after: int) -> None:
+        super().__init__(detail)
+        self.retry_after = retry_after
+
+
+class BadGateway(HeadgateError):
+    """Another service that this one asks could not be reached."""
+
+    code = "bad_gateway"
+
+
+class Unavailable(HeadgateError):
+    """A part of this service cannot answer just now. Nothing was saved."""
+
+    code = "unavailable"
+    no_fault = False
+    """Whether the request itself brought this about, and the deployment is as it should be: see `headgate.observability`."""
+
+    def so(self, consequence: str) -> None:
+        """Say what that means for the request, and what to do: who raised it knew neither."""
+        self.detail = f"{self.detail}; {consequence}"
+
+
+class Contention(Unavailable):
+    """A change lost every race for the same item within its time; trying again helps."""
+
+    code = "contention"
+    no_fault = True

@@ -1,0 +1,1 @@
+"""What operators see: the log, the metrics, and whose fault an error is."""

@@ -1,0 +1,40 @@
+"""Whose fault an error is: for alarms that undo a deployment, only what it brings and its undoing cures is ours."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from botocore.exceptions import BotoCoreError, ClientError, ConnectionError, HTTPClientError, IncompleteReadError
+
+from headgate.foundation.errors import HeadgateError, Unavailable
+
+Blame = Literal["ours", "aws", "caller"]
+
+# AWS does not answer, or was asked too much.
+_PASSING: Final = (ConnectionError, HTTPClientError, IncompleteReadError)
+_THROTTLED: Final = (
+    "EC2ThrottledException",
+    "LimitExceededException",
+    "ProvisionedThroughputExceededException",
+    "RequestLimitExceeded",
+    "SlowDown",
+    "ThrottlingException",
+    "TooManyRequestsException",
+    "TransactionInProgressException",
+)
+
+
+def blame(error: BaseException) -> Blame:
+    """Whose fault it is: a defect, a missing right and a missing resource are ours, AWS not answering is AWS's.
+
+    What an outage came of decides for it.
+    """
+    match error:
+        case Unavailable() if error.no_fault:
+            return "caller"
+        case HeadgateError() if isinstance(error.__cause__, HeadgateError | BotoCoreError | ClientError):
+            return blame(error.__cause__)
+        case ClientError():
+            status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+            return "aws" if status >= 500 or error.response["Error"]["Code"] in _THROTTLED else "ours"
+    return "aws" if isinstance(error, _PASSING) else "ours"
