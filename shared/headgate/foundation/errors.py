@@ -109,7 +109,7 @@ class Unavailable(HeadgateError):
 
     code = "unavailable"
     no_fault = False
-    """Whether the request itself brought this about, and the deployment is as it should be: see `headgate.observability`."""
+    """Whether the request itself brought this about, while the deployment is as it should be."""
 
     def so(self, consequence: str) -> None:
         """Say what that means for the request, and what to do: who raised it knew neither."""
