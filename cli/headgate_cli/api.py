@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from headgate_cli import VERSION
-from headgate_cli.answers import MOST_LINKED_BYTES, Answer, fetch
 from headgate_cli.errors import Failed, NotAuthenticated, Unreachable
-from headgate_cli.foreign import quoted
+from headgate_cli.responses import MOST_LINKED_BYTES, Answer, fetch
+from headgate_cli.untrusted import quoted
 
 if TYPE_CHECKING:
     from headgate_cli.login.credentials import Credential

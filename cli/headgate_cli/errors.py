@@ -5,7 +5,7 @@ from typing import IO, Any, Final
 
 import click
 
-from headgate_cli.foreign import harmless
+from headgate_cli.untrusted import harmless
 
 FAILED: Final = 1
 USAGE: Final = 2

@@ -11,7 +11,7 @@ import click
 
 from headgate_cli import VERSION
 from headgate_cli.errors import FAILED, INTERRUPTED, USAGE, Ended, Failed
-from headgate_cli.foreign import harmless, quoted
+from headgate_cli.untrusted import harmless, quoted
 
 # What each command is for, and where it is: only the one that is run is imported.
 _COMMANDS: Final = {

@@ -14,7 +14,7 @@ from typing import Final
 import click
 
 from headgate_cli.errors import Failed
-from headgate_cli.foreign import command, harmless, harmless_json, holds_command, printable
+from headgate_cli.untrusted import command, harmless, harmless_json, holds_command, printable
 
 _GAP: Final = "  "
 # Narrower than this a column says nothing.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from headgate_cli.errors import Failed
-from headgate_cli.foreign import one_line, quoted
+from headgate_cli.untrusted import one_line, quoted
 
 _MOST_MERGED: Final = 200_000
 SIGNALS: Final = ("logs", "metrics", "traces")

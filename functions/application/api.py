@@ -29,7 +29,7 @@ from headgate.http.problems import documented
 from headgate.http.routing import application_router
 from headgate.identity import invitations, members, sessions
 from headgate.identity import service as identity
-from web.site import public_url
+from web.addresses import public_url
 
 router = application_router()
 _PREFIX = "/api/v1/app"

@@ -8,8 +8,8 @@ from starlette.concurrency import run_in_threadpool
 
 from headgate.foundation import clock, errors
 from headgate.identity import logins
+from web.addresses import client_address, public_url
 from web.forms import read_form
-from web.site import client_address, public_url
 
 router = APIRouter(prefix="/api/v1/app", tags=["Login"])
 

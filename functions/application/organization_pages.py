@@ -13,11 +13,11 @@ from headgate.http.parameters import OrganizationId
 from headgate.identity import invitations, members, sessions
 from headgate.identity.model import AlreadyMember, Caller, Invitation, LastAdmin, Role, Session
 from headgate.identity.model import Member as MemberRecord
+from web.addresses import public_url
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, options, page, redirect
 from web.pages import Form, Member, Person, Visit, frame, page_router
 from web.parts import ENTRIES, After, action, confirmed, day, empty, home, more, tag, text
-from web.site import public_url
 from web.visitor import Visitor
 
 router = page_router()

@@ -9,10 +9,10 @@ from headgate.http.problems import status_of
 from headgate.identity import passwords, people, proofs, sessions
 from headgate.identity.model import Session
 from web import visitor
+from web.addresses import client_address, public_url
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page, redirect
 from web.pages import Form, Visit, frame, later, ours, page_router
-from web.site import client_address, public_url
 
 router = page_router()
 

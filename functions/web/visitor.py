@@ -13,8 +13,8 @@ from headgate.http import credentials
 from headgate.identity import service as identity
 from headgate.identity import sessions
 from headgate.identity.model import NotAuthenticated, Session
+from web.addresses import public_url
 from web.forms import read_form
-from web.site import public_url
 
 # The prefix makes browsers refuse the cookie from other hosts of the domain, and over plain HTTP.
 SESSION_COOKIE: Final = "__Host-headgate-session"

@@ -15,7 +15,7 @@ from headgate.identity import logins, member_store, passwords, people, proofs, s
 from headgate.identity.model import Caller, NotAuthenticated, Organization, Session
 from tests.end_to_end.page_visitor import NEW_PASSWORD, PASSWORD, Person, ada, browser, csrf, http
 from tests.lambda_runtime import http_event
-from web.site import client_address
+from web.addresses import client_address
 
 __all__ = ["ada", "http"]
 pytestmark = pytest.mark.usefixtures("aws_here")

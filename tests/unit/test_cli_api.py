@@ -217,7 +217,7 @@ def test_an_answer_is_never_unpacked(server: Server) -> None:
 
 
 def test_an_answer_that_drips_ends(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headgate_cli.answers._LONGEST_SECONDS", -1.0)
+    monkeypatch.setattr("headgate_cli.responses._LONGEST_SECONDS", -1.0)
     server.answers = [(200, {}, {})]
 
     with pytest.raises(Unreachable, match="takes longer than"):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate_cli import texts
+from headgate_cli import safe_files
 from headgate_cli.errors import Failed
 from tests.service import ROOT
 from tests.unit.answering import Server, serving
@@ -212,7 +212,7 @@ def test_what_writes_a_file_follows_no_link_that_leads_out(folder: Path, monkeyp
     monkeypatch.chdir(folder)
 
     with pytest.raises(Failed, match=LEADS_OUT):
-        texts.replace(Path("c.yaml"), b"a: 1\n")
+        safe_files.replace(Path("c.yaml"), b"a: 1\n")
     assert outside.read_text() == "mine\n"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import click
 import pytest
 
-from headgate_cli import foreign, output
+from headgate_cli import output, untrusted
 from headgate_cli.checks.findings import Finding, as_text
 from headgate_cli.errors import Failed, NotAuthenticated
 from headgate_cli.runs.follow import show
@@ -75,4 +75,4 @@ def test_a_name_is_no_line_of_its_own(capsys: pytest.CaptureFixture[str]) -> Non
     ends(lambda: show({**run_of(""), "target_pipeline": FORGED, "validation_results": []}))
 
     assert "\n::add-mask" not in capsys.readouterr().out
-    assert foreign.one_line(FORGED) == "edge�::add-mask::a"
+    assert untrusted.one_line(FORGED) == "edge�::add-mask::a"

@@ -14,9 +14,9 @@ from headgate_cli.checks.findings import Finding
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED, Ended, Failed, NotAuthenticated, Unreachable
-from headgate_cli.foreign import one_line
 from headgate_cli.output import dump, print_commands, say, tell, tell_json
-from headgate_cli.texts import name, read
+from headgate_cli.safe_files import name, read
+from headgate_cli.untrusted import one_line
 
 # Whose standard error a person reads.
 _SUMMARIZED: Final = ("text", "github")

@@ -14,8 +14,8 @@ import click
 
 from headgate_cli import VERSION
 from headgate_cli.api import Entity, entities, optional, text
-from headgate_cli.foreign import one_line, printable, quoted
 from headgate_cli.output import cells
+from headgate_cli.untrusted import one_line, printable, quoted
 
 Severity = Literal["error", "warning", "note"]
 

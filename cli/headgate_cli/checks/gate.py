@@ -10,8 +10,8 @@ import click
 from headgate_cli.api import Api, ServerError
 from headgate_cli.checks import findings
 from headgate_cli.errors import FAILED, Ended, Failed, NotAuthenticated
-from headgate_cli.foreign import one_line
 from headgate_cli.output import say
+from headgate_cli.untrusted import one_line
 
 force = click.option("--force", is_flag=True, help="Go on whatever the collector says of it.")
 _GO_ON: Final = "--force goes on all the same"

@@ -6,6 +6,7 @@ import click
 
 from headgate_cli.api import Api, number, optional, text
 from headgate_cli.checks import gate
+from headgate_cli.command_group import Group
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.edit import edit
 from headgate_cli.configurations.lookup import VersionNumber
@@ -13,11 +14,10 @@ from headgate_cli.configurations.pull import pull
 from headgate_cli.configurations.push import create, push
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
-from headgate_cli.foreign import block, one_line
-from headgate_cli.groups import Group
 from headgate_cli.output import diff as show_diff
 from headgate_cli.output import dump, print_text, say, since, table, tell
-from headgate_cli.texts import name, read
+from headgate_cli.safe_files import name, read
+from headgate_cli.untrusted import block, one_line
 
 _CONFIGURATION = "CONFIGURATION"
 

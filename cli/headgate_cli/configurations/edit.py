@@ -13,9 +13,9 @@ from headgate_cli.checks.gate import require_valid
 from headgate_cli.configurations import lookup
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Ended, Failed, NotAuthenticated
-from headgate_cli.foreign import one_line
 from headgate_cli.output import dump, say, tell
-from headgate_cli.texts import read, read_bytes
+from headgate_cli.safe_files import read, read_bytes
+from headgate_cli.untrusted import one_line
 
 
 class _NoEditor(Failed):

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from headgate_cli import texts
+from headgate_cli import safe_files
 from headgate_cli.errors import Failed
-from headgate_cli.foreign import one_line
+from headgate_cli.untrusted import one_line
 
 MANIFEST: Final = "headgate.json"
 SUFFIXES: Final = (".yaml", ".yml")
@@ -31,7 +31,7 @@ class Entry:
 
 
 class Folder:
-    """The files of a folder, read and written as `texts` does. The manifest is written after each change."""
+    """The files of a folder, read and written as `safe_files` does. The manifest is written after each change."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -42,10 +42,10 @@ class Folder:
         return next((file for file, entry in self.entries.items() if entry.id == configuration_id), None)
 
     def files(self) -> list[str]:
-        """The YAML files, in order; with those that `texts` refuses, and without the locks of an editor."""
+        """The YAML files, in order; with those that `safe_files` refuses, and without the locks of an editor."""
         found = []
         try:
-            for one in texts.place(self.path).iterdir():
+            for one in safe_files.place(self.path).iterdir():
                 if one.suffix in SUFFIXES and not one.is_dir() and not one.name.startswith(".#"):
                     found.append(one.name)
                 if len(found) > MOST_FILES:
@@ -72,7 +72,7 @@ class Folder:
         """Whether the file is there and not as it was last pulled or pushed."""
         entry = self.entries.get(file)
         try:
-            content = texts.read_bytes(self.path / file)
+            content = safe_files.read_bytes(self.path / file)
         except FileNotFoundError:
             return False
         except OSError as error:
@@ -81,7 +81,7 @@ class Folder:
 
     def holds(self, file: str, text: str) -> bool:
         """Whether the file is there with this text. Raises Failed."""
-        return texts.is_file(str(self.path / file)) and texts.read_bytes(self.path / file) == text.encode()
+        return safe_files.is_file(str(self.path / file)) and safe_files.read_bytes(self.path / file) == text.encode()
 
 
 def entry_of(configuration_id: str, name: str, version: int, text: str) -> Entry:
@@ -111,7 +111,7 @@ def _id(value: object) -> str:
 
 def _read(path: Path) -> Mapping[str, Entry]:
     try:
-        content = json.loads(texts.read_bytes(path))
+        content = json.loads(safe_files.read_bytes(path))
         return {
             _plain(file): Entry(_id(one["id"]), str(one["name"]), int(one["version"]), str(one["sha256"]))
             for file, one in content["configurations"].items()
@@ -130,6 +130,6 @@ def _read(path: Path) -> Mapping[str, Entry]:
 def _write(path: Path, text: str) -> None:
     try:
         # As it is on the server: no translation of line ends.
-        texts.replace(path, text.encode())
+        safe_files.replace(path, text.encode())
     except OSError as error:
         raise Failed(f"cannot write {one_line(str(path))}: {error.strerror}") from error

@@ -10,7 +10,7 @@ import click
 from headgate_cli.api import Api, Entity, number, optional, text
 from headgate_cli.configurations.folder import CONFIGURATION_ID, Folder
 from headgate_cli.errors import Failed
-from headgate_cli.foreign import one_line
+from headgate_cli.untrusted import one_line
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import click
 
-from headgate_cli import texts
+from headgate_cli import safe_files
 from headgate_cli.api import Api, text
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.folder import Folder, entry_of
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
-from headgate_cli.foreign import one_line
 from headgate_cli.output import dump, say, tell
+from headgate_cli.untrusted import one_line
 
 
 @click.command()
@@ -48,7 +48,7 @@ def pull(
     if everything and configurations:
         raise click.UsageError("name configurations, or give --all, not both")
     try:
-        texts.place(Path(folder)).mkdir(parents=True, exist_ok=True)
+        safe_files.place(Path(folder)).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise Failed(f"cannot make the folder {one_line(folder)}: {error.strerror}") from error
     there = Folder(Path(folder))

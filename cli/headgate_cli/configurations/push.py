@@ -17,9 +17,9 @@ from headgate_cli.configurations.folder import MANIFEST, SUFFIXES, Entry, Folder
 from headgate_cli.configurations.lookup import Latest
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
-from headgate_cli.foreign import one_line
 from headgate_cli.output import diff, dump, say, tell
-from headgate_cli.texts import STDIN, name, read
+from headgate_cli.safe_files import STDIN, name, read
+from headgate_cli.untrusted import one_line
 
 _description = click.option("-m", "--description", default="", help="What this version is about.")
 _no_validate = click.option("--no-validate", is_flag=True, help="Save or publish it whatever the collector says of it.")

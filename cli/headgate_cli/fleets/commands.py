@@ -9,12 +9,12 @@ import click
 
 from headgate_cli import variables
 from headgate_cli.api import Api, Entity, optional, text
+from headgate_cli.command_group import Group
 from headgate_cli.configurations import names
 from headgate_cli.connection import as_json, connected
 from headgate_cli.fleets import lookup
-from headgate_cli.foreign import one_line, quoted
-from headgate_cli.groups import Group
 from headgate_cli.output import dump, print_text, say, since, table, tell
+from headgate_cli.untrusted import one_line, quoted
 
 _KUBERNETES: Final = "kubernetes-supervisor"
 _SERVER: Final = "server-supervisor"

@@ -8,15 +8,15 @@ import click
 
 from headgate_cli.api import Api, Entity, number, optional, text
 from headgate_cli.checks import gate
+from headgate_cli.command_group import Group
 from headgate_cli.configurations import lookup as configurations
 from headgate_cli.configurations import names
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
-from headgate_cli.foreign import one_line
-from headgate_cli.groups import Group
 from headgate_cli.output import dump, table, tell
+from headgate_cli.untrusted import one_line
 
 _version = click.option(
     "--version", "n", type=VersionNumber(), help="The version; the newest published one by default."

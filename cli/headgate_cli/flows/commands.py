@@ -9,11 +9,11 @@ from typing import Final
 import click
 
 from headgate_cli.api import Api, Entity, ServerError, text
+from headgate_cli.command_group import Group
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Failed
-from headgate_cli.foreign import block, one_line
-from headgate_cli.groups import Group
 from headgate_cli.output import dump, print_text, say, table, tell
+from headgate_cli.untrusted import block, one_line
 from headgate_cli.yaml_files import SIGNALS
 
 _SLUG: Final = re.compile("[a-z0-9-]{1,64}")

@@ -4,9 +4,9 @@ import time
 import webbrowser
 from collections.abc import Callable
 
-from headgate_cli.foreign import one_line
 from headgate_cli.login.errors import LoginFailed
 from headgate_cli.login.server import Refused, Server, Session
+from headgate_cli.untrusted import one_line
 
 WAIT_SECONDS = 300.0
 _GRANT = "urn:ietf:params:oauth:grant-type:device_code"

@@ -7,11 +7,11 @@ import click
 from headgate_cli.api import Api, text
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import USAGE, Failed, NotAuthenticated
-from headgate_cli.foreign import one_line, quoted
 from headgate_cli.login import credentials
 from headgate_cli.login.credentials import Credential
 from headgate_cli.login.errors import CodeMistyped, LoginFailed
 from headgate_cli.output import dump, say, tell
+from headgate_cli.untrusted import one_line, quoted
 
 
 class _Mistyped(Failed):

@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from headgate_cli import texts
+from headgate_cli import safe_files
 from headgate_cli.errors import Failed, NotAuthenticated
 
 _VISIBLE: Final = re.compile(r"[!-~]+")
@@ -53,7 +53,7 @@ def stored() -> Credential | None:
     """What `keep` stored; None for nothing, or for a file of another make."""
     try:
         # A home is its owner's, with the links in it.
-        return Credential(**json.loads(texts.read_bytes(path(), links=True)))
+        return Credential(**json.loads(safe_files.read_bytes(path(), links=True)))
     except (OSError, ValueError, TypeError, RecursionError, Failed):
         return None
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import httpx
 
-from headgate_cli.answers import fetch
 from headgate_cli.errors import Unreachable
 from headgate_cli.login.errors import LoginFailed
+from headgate_cli.responses import fetch
 
 _SECONDS = 15.0
 

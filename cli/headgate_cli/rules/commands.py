@@ -5,13 +5,13 @@ from __future__ import annotations
 import click
 
 from headgate_cli.api import Api, entities
+from headgate_cli.command_group import Group
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import as_json, connected
-from headgate_cli.foreign import one_line
-from headgate_cli.groups import Group
 from headgate_cli.output import dump, print_text, say, tell
 from headgate_cli.rules import files
+from headgate_cli.untrusted import one_line
 from headgate_cli.yaml_files import shown
 
 _version = click.option("--version", "n", type=VersionNumber(), help="The version; the latest one by default.")

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from headgate_cli.api import Entity, entities, optional, text
 from headgate_cli.errors import Failed
-from headgate_cli.foreign import one_line
-from headgate_cli.texts import name, read
+from headgate_cli.safe_files import name, read
+from headgate_cli.untrusted import one_line
 from headgate_cli.yaml_files import parse, signal_of
 
 _FIELDS = ("name", "condition", "context", "expect", "min", "max")

@@ -12,16 +12,16 @@ import click
 
 from headgate_cli.api import Api, Entity, optional, text
 from headgate_cli.collector_version import CollectorVersion
+from headgate_cli.command_group import Group
 from headgate_cli.configurations import lookup, names
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
-from headgate_cli.foreign import one_line
-from headgate_cli.groups import Group
 from headgate_cli.output import dump, print_text, say, tell
 from headgate_cli.rules.files import rules_for
 from headgate_cli.runs.follow import FINAL, follow, show
-from headgate_cli.texts import STDIN, is_file, name, read
+from headgate_cli.safe_files import STDIN, is_file, name, read
+from headgate_cli.untrusted import one_line
 from headgate_cli.yaml_files import SIGNALS, pipelines, signal_of
 
 # Of looking whether a file has changed.

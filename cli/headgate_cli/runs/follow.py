@@ -10,8 +10,8 @@ import click
 
 from headgate_cli.api import Api, Entity, entities, number, optional, text
 from headgate_cli.errors import FAILED, Ended, Failed
-from headgate_cli.foreign import block, one_line, quoted
 from headgate_cli.output import say, tell
+from headgate_cli.untrusted import block, one_line, quoted
 
 FINAL: Final = ("Success", "Fail", "Error")
 # A run takes its duration and some seconds; the request limit is 60 a minute for all that the credential does.

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from headgate_cli.errors import Failed
-from headgate_cli.foreign import one_line
+from headgate_cli.untrusted import one_line
 
 STDIN: Final = "-"
 STDIN_NAME: Final = "<stdin>"
