@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 from moto import mock_aws
 
 from headgate.http.app import create_app
-from headgate.identity import invitations
+from headgate.identity import invitations, signing
 from headgate.identity import service as identity
 from headgate.identity.model import Access
 from headgate.settings import settings
@@ -70,7 +70,7 @@ def aws_for(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[template.
     data = MotoData(described.tables(), described.buckets(), ObjectFiles(folder))
     with mock_aws(), moto_patches.installed(data, keep=lambda _: None):
         aws.forget_clients()
-        identity._signing_key.cache_clear()
+        signing.signing_key.cache_clear()
         for name in aws.dynamodb().list_tables()["TableNames"]:
             aws.dynamodb().delete_table(TableName=name)
         for table in described.tables():

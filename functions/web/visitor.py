@@ -10,8 +10,7 @@ from starlette.responses import Response
 
 from headgate.foundation import errors
 from headgate.http import credentials
-from headgate.identity import service as identity
-from headgate.identity import sessions
+from headgate.identity import sessions, signing
 from headgate.identity.model import NotAuthenticated, Session
 from web.addresses import public_url
 from web.forms import read_form
@@ -43,7 +42,7 @@ class Visitor:
     @property
     def csrf(self) -> str:
         of = self.session.id if self.session else self.visit
-        return identity.sign("csrf", of.encode()).hex()
+        return signing.sign("csrf", of.encode()).hex()
 
     @property
     def email(self) -> str:

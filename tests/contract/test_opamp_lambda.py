@@ -19,6 +19,7 @@ from headgate.fleets import tokens
 from headgate.fleets.model import Fleet
 from headgate.foundation import clock
 from headgate.identity import service as identity
+from headgate.identity import signing
 from headgate.identity.model import Caller, Principal
 from headgate.instances import counting, store
 from headgate.opamp.wire import opamp_pb2 as wire
@@ -79,7 +80,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
             monkeypatch.setenv(name, value)
         settings.cache_clear()
         aws.forget_clients()
-        identity._signing_key.cache_clear()
+        signing.signing_key.cache_clear()
         data = MotoData(described.tables(), described.buckets(), ObjectFiles(folder))
         stack.enter_context(moto_patches.installed(data, keep=lambda _: None))
         for table in described.tables():

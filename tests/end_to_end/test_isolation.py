@@ -18,8 +18,7 @@ from httpx2 import Response
 from starlette.routing import BaseRoute, Route
 
 from headgate.foundation import clock
-from headgate.identity import logins, sessions
-from headgate.identity import service as identity
+from headgate.identity import logins, sessions, signing
 from headgate.installs.links import Link
 from headgate_local import template
 from tests.end_to_end.test_credentials_matrix import applications, operations
@@ -336,7 +335,7 @@ def test_pages_of_another_organization_are_not_there(method: str, owner: World, 
     session, value = sessions.begin(joined(stranger.organization_id, "admin"), "browser", clock.now())
     headers = {"Cookie": f"__Host-headgate-session={value}", "Content-Type": "application/x-www-form-urlencoded"}
     form = {
-        "csrf": identity.sign("csrf", session.id.encode()).hex(),
+        "csrf": signing.sign("csrf", session.id.encode()).hex(),
         **{"name": "mine", "role": "admin", "email": "mine@example.com", "access": "read", "signal_type": "logs"},
         **{"pipeline": "logs", "host_path": "/a", "mount_path": "/a", "condition": "true", "answer": "approve"},
     }
@@ -367,7 +366,7 @@ def test_nobody_lets_a_command_line_into_an_organization_of_others(way: str, own
     session, value = sessions.begin(joined(stranger.organization_id, "admin"), "browser", clock.now())
     device = logins.begin_device("192.0.2.1", clock.now())
     form = {
-        "csrf": identity.sign("csrf", session.id.encode()).hex(),
+        "csrf": signing.sign("csrf", session.id.encode()).hex(),
         "user_code": device.user_code,
         "code_challenge": logins.challenge_of("v" * 43),
         "organization_id": owner.organization_id,

@@ -27,7 +27,7 @@ from headgate.checker import Asker
 from headgate.flows import publish
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
-from headgate.identity import keys, member_store, proofs, sessions
+from headgate.identity import keys, member_store, proofs, sessions, signing
 from headgate.identity import people as identity_people
 from headgate.identity import service as identity
 from headgate.identity.model import Member, Principal, User
@@ -144,7 +144,7 @@ def forget_signing_key() -> None:
     """As in a new deployment; and as in a new process, since here one process is every function."""
     key = {name: {"S": str(value)} for name, value in keys.signing_key().items()}
     aws.dynamodb().delete_item(TableName=settings().identity_table, Key=key)
-    identity._signing_key.cache_clear()
+    signing.signing_key.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_a_token_that_is_renewed_without_grace_ends(people: People) -> None:
 
 def test_a_wrong_code_for_a_new_password_is_noted_and_forgotten(people: People) -> None:
     user_pool.add_account("forgetful@example.com", "four words in a row")
-    form = {"csrf": identity.sign("csrf", b"v" * 43).hex(), "email": "forgetful@example.com", "code": "123456"}
+    form = {"csrf": signing.sign("csrf", b"v" * 43).hex(), "email": "forgetful@example.com", "code": "123456"}
     form["request"] = proofs.of_mail("forgetful@example.com", clock.now())
 
     answer = people.ann.post(
@@ -277,7 +277,7 @@ def test_agents_are_counted_as_they_join_and_sent_a_text_that_is_beside_the_tabl
 
 def test_an_install_link_is_read_by_another_process_before_anything_is_published(people: People) -> None:
     link = httpx2.URL(installed(people)["install_url"])
-    identity._signing_key.cache_clear()
+    signing.signing_key.cache_clear()
 
     answer = people.ann.get(link.raw_path.decode())
 

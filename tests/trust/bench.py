@@ -14,7 +14,7 @@ from httpx2 import Response
 
 from headgate.fleets import tokens
 from headgate.foundation import clock
-from headgate.identity import logins, sessions
+from headgate.identity import logins, sessions, signing
 from headgate.identity import service as identity
 from headgate.identity.model import Session
 from headgate.installs import releases
@@ -52,7 +52,7 @@ class Browser:
 
     def csrf(self, row: Row) -> str:
         of = _VISIT if row.stranger else self.session.id
-        return identity.sign("csrf", of.encode()).hex()
+        return signing.sign("csrf", of.encode()).hex()
 
 
 @dataclass

@@ -17,7 +17,7 @@ from botocore.client import BaseClient
 from botocore.config import Config
 from moto.core.base_backend import BackendDict
 
-from headgate.identity import service as identity
+from headgate.identity import signing
 from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local import aws_server, moto_patches, template, user_pool
@@ -47,7 +47,7 @@ def moto_behind_a_proxy(folder: Path) -> Iterator[tuple[template.Template, Fault
         environment.setenv("HEADGATE_RATE_LIMIT_PER_MINUTE", "100000")
         settings.cache_clear()
         aws.forget_clients()
-        identity._signing_key.cache_clear()
+        signing.signing_key.cache_clear()
         data = MotoData(described.tables(), described.buckets(), ObjectFiles(folder))
         stack.enter_context(moto_patches.installed(data, keep=lambda _: None))
         for table in described.tables():

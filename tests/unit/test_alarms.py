@@ -17,7 +17,7 @@ from headgate.fleets import tokens as fleet_tokens
 from headgate.foundation import clock
 from headgate.foundation.errors import BadGateway, Contention
 from headgate.foundation.ids import new_id
-from headgate.identity import service as identity
+from headgate.identity import signing
 from headgate.observability import metrics
 from headgate.observability.faults import Blame, blame
 from headgate.runs import steps
@@ -161,7 +161,7 @@ def test_a_page_and_a_collectors_message_count_alike(kind: Kind, blame: Blame, f
         "X-Deployment-Id": new_id("dep"),
         "Content-Type": "application/x-protobuf",
     }
-    identity._signing_key.cache_clear()
+    signing.signing_key.cache_clear()
     faulty.begin(Fault(kind, 0))
     page = http.get("/sign-in")
     faulty.begin(Fault(kind, 0))

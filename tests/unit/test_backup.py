@@ -20,8 +20,7 @@ from headgate.fleets import keys as fleet_keys
 from headgate.fleets import tokens
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
-from headgate.identity import keys, member_store, passwords
-from headgate.identity import service as identity
+from headgate.identity import keys, member_store, passwords, signing
 from headgate.identity.hashing import hash_of
 from headgate.identity.model import Member as Membership
 from headgate.identity.model import Principal, User
@@ -114,7 +113,7 @@ def quietly(_: int) -> None:
 def alone(aws_here: template.Template) -> template.Template:
     """Tables that hold nothing of the tests before."""
     forget_everything(aws_here)
-    identity._signing_key.cache_clear()
+    signing.signing_key.cache_clear()
     return aws_here
 
 
@@ -210,7 +209,7 @@ def test_people_known_here_by_another_id_keep_it_and_strangers_are_invited(
     stranger = add_admin(ann.organization_id, "eve", account=False)
     export_to(path, ann.organization_id)
     forget_everything(alone)
-    identity._signing_key.cache_clear()
+    signing.signing_key.cache_clear()
     here = User(new_id("usr"), str(ada["email"]), clock.now())
     assert member_store.put_user(here)
 
@@ -237,7 +236,7 @@ def test_a_fleet_accepts_its_old_token_and_the_one_of_the_new_deployment(
     old = tokens.value_of(fleet["id"], 1)
     export_to(path, ann.organization_id)
     forget_everything(alone)
-    identity._signing_key.cache_clear()
+    signing.signing_key.cache_clear()
 
     restore.restore(path, quietly)
 

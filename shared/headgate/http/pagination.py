@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator
 from headgate.foundation import errors
 from headgate.http.credentials import Reader
 from headgate.http.parameters import whole_number
-from headgate.identity import service as identity
+from headgate.identity import signing
 from headgate.storage.page import Slice
 
 _SIGNATURE_LENGTH: Final = 16
@@ -57,7 +57,7 @@ Paging = Annotated[PageRequest, Depends(page_request)]
 
 def issue(position: str, scope: str) -> str:
     """The cursor of a position, good for `scope` only."""
-    signature = identity.sign("cursor", f"{scope}\0{position}".encode())
+    signature = signing.sign("cursor", f"{scope}\0{position}".encode())
     return base64.urlsafe_b64encode(signature + position.encode()).decode().rstrip("=")
 
 
@@ -66,7 +66,7 @@ def position(cursor: str, scope: str) -> str:
     try:
         content = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         signature, found = content[:_SIGNATURE_LENGTH], content[_SIGNATURE_LENGTH:].decode()
-        issued = identity.signed("cursor", f"{scope}\0{found}".encode(), signature)
+        issued = signing.verify("cursor", f"{scope}\0{found}".encode(), signature)
     except (binascii.Error, ValueError):
         issued, found = False, ""
     if not issued:

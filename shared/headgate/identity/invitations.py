@@ -15,7 +15,7 @@ from typing import Final
 from headgate.audit import service as audit
 from headgate.foundation import clock
 from headgate.foundation.ids import encode_id
-from headgate.identity import attempts, invitation_store, member_store, people, service
+from headgate.identity import attempts, invitation_store, member_store, people, signing
 from headgate.identity.model import (
     AlreadyMember,
     BrowserRequired,
@@ -171,7 +171,7 @@ def _require_browser(session: Session) -> None:
 
 def _id_of(organization_id: str, address: str) -> str:
     """The same for the same address, so that there is one at most; without our key it cannot be told from any other."""
-    return encode_id("inv", int.from_bytes(service.sign("invitation", f"{organization_id} {address}".encode())))
+    return encode_id("inv", int.from_bytes(signing.sign("invitation", f"{organization_id} {address}".encode())))
 
 
 @contextmanager

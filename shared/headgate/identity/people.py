@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from headgate.foundation import clock, errors
 from headgate.foundation.ids import new_id
-from headgate.identity import attempts, member_store, passwords, proofs, service, sessions, unanswered
+from headgate.identity import attempts, member_store, passwords, proofs, sessions, signing, unanswered
 from headgate.identity.model import Caller, NotAuthenticated, Organization, Session, User
 from headgate.observability.log import logger
 
@@ -62,7 +62,7 @@ def sign_in(email: str, password: str, client: str, at: datetime, browser: str =
         attempts.give_back(attempts.SIGN_IN_OF_ACCOUNT, known)
     if challenge is not None:
         packed = passwords.pack(known, challenge)
-        raise NewPasswordNeeded(passwords.encode(service.sign(_CHALLENGE, packed) + packed))
+        raise NewPasswordNeeded(passwords.encode(signing.sign(_CHALLENGE, packed) + packed))
     return _begin(known, at)
 
 
@@ -74,7 +74,7 @@ def replace_temporary(challenge: str, password: str, at: datetime) -> tuple[Sess
     try:
         content = passwords.decode(challenge)
         signature, packed = content[:16], content[16:]
-        if not service.signed(_CHALLENGE, packed, signature):
+        if not signing.verify(_CHALLENGE, packed, signature):
             raise passwords.WrongPassword
         email, of_pool = passwords.unpack(packed)
     except ValueError as error:

@@ -10,7 +10,7 @@ import secrets
 from datetime import datetime, timedelta
 from typing import Final
 
-from headgate.identity import passwords, service
+from headgate.identity import passwords, signing
 
 # As long as Cognito's code.
 RESET_LIFETIME: Final = timedelta(hours=1)
@@ -20,7 +20,7 @@ _TIME_BYTES: Final = 5
 def of_mail(address: str, at: datetime) -> str:
     """What stands in the link of a mail to the address, and nowhere else."""
     time = int(at.timestamp()).to_bytes(_TIME_BYTES)
-    return passwords.encode(time + service.sign("reset", time + address.encode()))
+    return passwords.encode(time + signing.sign("reset", time + address.encode()))
 
 
 def is_of_mail(proof: str, address: str, at: datetime) -> bool:
@@ -31,20 +31,20 @@ def is_of_mail(proof: str, address: str, at: datetime) -> bool:
         return False
     time, signature = content[:_TIME_BYTES], content[_TIME_BYTES:]
     age = at.timestamp() - int.from_bytes(time)
-    return service.signed("reset", time + address.encode(), signature) and age <= RESET_LIFETIME.total_seconds()
+    return signing.verify("reset", time + address.encode(), signature) and age <= RESET_LIFETIME.total_seconds()
 
 
 def of_browser(address: str) -> str:
     """What a browser keeps in which the account was signed in, or given a new password."""
     name = secrets.token_urlsafe(16)
-    return f"{name}.{service.sign('browser', f'{name} {address}'.encode()).hex()}"
+    return f"{name}.{signing.sign('browser', f'{name} {address}'.encode()).hex()}"
 
 
 def known_browser(proof: str, address: str) -> str | None:
     """The browser's name; None if the account was never signed in there."""
     name, _, signature = proof.partition(".")
     try:
-        good = service.signed("browser", f"{name} {address}".encode(), bytes.fromhex(signature))
+        good = signing.verify("browser", f"{name} {address}".encode(), bytes.fromhex(signature))
     except ValueError:
         return None
     return name if good else None

@@ -1,10 +1,7 @@
-"""Credentials: tokens, the service accounts that hold them, and signatures of this deployment's own."""
+"""Credentials: tokens and the service accounts that hold them."""
 
-import hashlib
-import hmac
 import secrets
 from datetime import datetime
-from functools import cache
 from typing import Final
 
 from headgate.audit import service as audit
@@ -166,18 +163,3 @@ def delete_token(caller: Caller, service_account_id: str, token_id: str) -> None
     caller.require_admin()
     entry = audit.entry(caller, "token.deleted", token_id, service_account_id=service_account_id)
     store.delete_token(caller.organization_id, service_account_id, token_id, entry)
-
-
-def sign(purpose: str, message: bytes) -> bytes:
-    """A 16-byte HMAC-SHA256 of `message`, good for this deployment and `purpose` only."""
-    return hmac.digest(_signing_key(), purpose.encode() + b"\0" + message, hashlib.sha256)[:16]
-
-
-def signed(purpose: str, message: bytes, signature: bytes) -> bool:
-    """Whether `sign` made the signature."""
-    return hmac.compare_digest(sign(purpose, message), signature)
-
-
-@cache
-def _signing_key() -> bytes:
-    return store.signing_key()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import secrets
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -222,23 +221,6 @@ def _token(item: Item) -> Token:
         created_at=clock.parse(items.text(item, "created_at")),
         expires_at=clock.parse(expires_at) if expires_at else None,
     )
-
-
-def signing_key() -> bytes:
-    """The deployment's own 256-bit secret, made by whoever needs it first; one read, and one write once ever."""
-    item = table.get(keys.signing_key())
-    if item is None:
-        with contextlib.suppress(aws.dynamodb().exceptions.ConditionalCheckFailedException):
-            aws.dynamodb().put_item(
-                TableName=settings().identity_table,
-                Item=items.marshal(keys.signing_key() | {"secret": secrets.token_bytes(32)}),
-                ConditionExpression="attribute_not_exists(pk)",
-            )
-        item = table.get(keys.signing_key()) or {}
-    secret = item.get("secret")
-    if not isinstance(secret, bytes):
-        raise TypeError("the signing key in the identity table is not binary")
-    return secret
 
 
 def rename_in_token(value_hash: str, organization_name: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
-from headgate.identity import keys, service
+from headgate.identity import keys, signing
 from headgate.settings import settings
 from headgate.storage import aws, items
 
@@ -31,4 +31,4 @@ def end(what: str) -> None:
 
 def _key(what: str) -> keys.Key:
     # By a key of ours: a plain hash of six digits tells them to whoever reads the table and tries them all.
-    return keys.unanswered(service.sign("unanswered", what.encode()).hex())
+    return keys.unanswered(signing.sign("unanswered", what.encode()).hex())

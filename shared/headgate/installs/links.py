@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 from urllib.parse import urlencode
 
-from headgate.identity import service as identity
+from headgate.identity import signing
 
 LIFETIME: Final = timedelta(hours=1)
 
@@ -26,7 +26,7 @@ class Link:
     generation: int
 
     def signature(self) -> str:
-        return base64.urlsafe_b64encode(identity.sign("install", self._message())).decode().rstrip("=")
+        return base64.urlsafe_b64encode(signing.sign("install", self._message())).decode().rstrip("=")
 
     def signed_by(self, signature: str, at: datetime) -> bool:
         """Whether this deployment issued the link with that signature, and it has not expired."""
@@ -34,7 +34,7 @@ class Link:
             given = base64.b64decode(signature + "=" * (-len(signature) % 4), altchars=b"-_", validate=True)
         except (binascii.Error, ValueError):
             return False
-        return identity.signed("install", self._message(), given) and at.timestamp() < self.expires
+        return signing.verify("install", self._message(), given) and at.timestamp() < self.expires
 
     def url(self, origin: str) -> str:
         return f"{origin}/api/v1/fleet-install/{self.platform}/{self.deployment_id}?{self.query()}"
