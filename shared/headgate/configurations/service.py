@@ -21,7 +21,7 @@ from headgate.foundation.ids import new_id
 from headgate.identity.model import Caller
 from headgate.settings import settings
 from headgate.storage.page import Slice
-from headgate.storage.retry import LostRace, settle
+from headgate.storage.retry import LostRace, retry
 from headgate.validation import service as validation
 
 
@@ -130,7 +130,7 @@ def append(caller: Caller, configuration_id: str, yaml: str, description: str | 
         store.append(before, added)
         return added
 
-    return settle(once)
+    return retry(once)
 
 
 def edit(
@@ -160,7 +160,7 @@ def edit(
         store.edit(configuration, before, after)
         return after
 
-    return settle(once)
+    return retry(once)
 
 
 def publish(caller: Caller, configuration_id: str, n: int) -> Version:
@@ -176,7 +176,7 @@ def publish(caller: Caller, configuration_id: str, n: int) -> Version:
             store.publish(configuration, before, after)
         return after
 
-    return settle(once)
+    return retry(once)
 
 
 def _visible(caller: Caller, configuration_id: str) -> Configuration:

@@ -21,7 +21,7 @@ from headgate.foundation import clock
 from headgate.foundation.ids import is_id, new_id
 from headgate.identity.model import Caller
 from headgate.storage.page import Slice
-from headgate.storage.retry import settle
+from headgate.storage.retry import retry
 from headgate.validation import service as validation
 from headgate.validation.model import CollectorVersionNotInstalled, Finding, NotChecked, TooCostly
 
@@ -98,7 +98,7 @@ def create(
         created_at=at,
         updated_at=at,
     )
-    settle(lambda: store.create(created))
+    retry(lambda: store.create(created))
     return Changed(created, _check(caller, named.version), _told(caller, None, named))
 
 
@@ -134,7 +134,7 @@ def change(caller: Caller, fleet_id: str, deployment_id: str, changes: Mapping[s
         store.replace(before, after)
         return after, named.version if named else None, told
 
-    after, version, told = settle(once)
+    after, version, told = retry(once)
     return Changed(after, _check(caller, version), told)
 
 

@@ -25,7 +25,7 @@ from headgate.identity.model import Caller
 from headgate.instances import counting
 from headgate.settings import settings
 from headgate.storage.page import Slice
-from headgate.storage.retry import settle
+from headgate.storage.retry import retry
 
 # A transaction has room for 100 writes; what is older than this many renewals has long ended.
 _MOST_ENDED: Final = 50
@@ -90,7 +90,7 @@ def create(caller: Caller, label: str, fleet_type: FleetType, expires_in: Expire
         created_at=at,
     )
     token_hash = hash_of(tokens.value_of(fleet.id, fleet.token_generation))
-    settle(lambda: store.create(fleet, token_hash, default, settings().fleet_limit))
+    retry(lambda: store.create(fleet, token_hash, default, settings().fleet_limit))
     return fleet
 
 
@@ -127,4 +127,4 @@ def renew_token(caller: Caller, fleet_id: str, grace: Grace) -> Fleet:
         store.renew_token(before, after, hash_at(after.token_generation), old, record)
         return after
 
-    return settle(once)
+    return retry(once)

@@ -29,7 +29,7 @@ from headgate.identity.model import (
     Role,
     Session,
 )
-from headgate.storage.retry import settle
+from headgate.storage.retry import retry
 
 # As long as a temporary password (template.yaml).
 LIFETIME: Final = timedelta(days=7)
@@ -65,7 +65,7 @@ def _invite(caller: Caller, address: str, role: Role, url: str) -> Member:
     )
     entry = audit.entry(caller, "member.invited", offered.id, email=address, role=role)
     try:
-        settle(lambda: invitation_store.put(offered, user, entry))
+        retry(lambda: invitation_store.put(offered, user, entry))
     except AlreadyMember:
         # One who was made a member by the operator, and has not come yet, is shown as invited too.
         known = member_store.member(caller.organization_id, user.id) if user else None
@@ -98,7 +98,7 @@ def accept(session: Session, organization_id: str) -> Membership:
             raise
         return Membership(organization_id, found.organization_name, found.role)
 
-    return settle(once)
+    return retry(once)
 
 
 def decline(session: Session, organization_id: str) -> None:
@@ -111,7 +111,7 @@ def decline(session: Session, organization_id: str) -> None:
         entry = audit.entry_of_invited(organization_id, actor, found.id, "invitation.declined", email=found.email)
         invitation_store.end(found, entry)
 
-    settle(once)
+    retry(once)
 
 
 def withdraw(caller: Caller, invitation_id: str) -> None:
@@ -128,7 +128,7 @@ def withdraw(caller: Caller, invitation_id: str) -> None:
         entry = audit.entry(caller, "invitation.withdrawn", invitation_id, email=found.email)
         invitation_store.end(found, entry)
 
-    settle(once)
+    retry(once)
 
 
 def change_role(caller: Caller, invitation_id: str, role: Role) -> Member:
@@ -143,7 +143,7 @@ def change_role(caller: Caller, invitation_id: str, role: Role) -> Member:
             invitation_store.change_role(before, role, entry)
         return after
 
-    return settle(once)
+    return retry(once)
 
 
 def _pending(caller: Caller, invitation_id: str) -> Member:

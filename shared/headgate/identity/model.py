@@ -5,21 +5,13 @@ from datetime import datetime
 from typing import Literal
 
 from headgate.foundation import errors
+from headgate.foundation.principal import Principal as Principal
+from headgate.foundation.principal import PrincipalKind as PrincipalKind
 
 Access = Literal["read", "read_write"]
 Role = Literal["contributor", "admin"]
-PrincipalKind = Literal["service_account", "user"]
 MemberStatus = Literal["invited", "active"]
 SessionKind = Literal["browser", "cli"]
-
-
-@dataclass(frozen=True, slots=True)
-class Principal:
-    """Who owns or made something: a user, or a service account whichever of its tokens was used."""
-
-    kind: PrincipalKind
-    id: str
-    name: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from headgate.identity.model import (
 )
 from headgate.storage import items
 from headgate.storage.items import Item
-from headgate.storage.retry import LostRace, settle
+from headgate.storage.retry import LostRace, retry
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
@@ -52,7 +52,7 @@ def begin(
     person had as many as there may be. Raises NotAuthenticated when all of the person's sessions were ended since, and
     botocore's error with the conditions' codes at its end where one of them fails.
     """
-    session, value = settle(lambda: _begin(user, kind, at, organization_id, conditions))
+    session, value = retry(lambda: _begin(user, kind, at, organization_id, conditions))
     _require_not_ended(session, at)
     return session, value
 
@@ -169,7 +169,7 @@ def _end_listed(item: Item) -> None:
                 raise LostRace from error
             raise
 
-    settle(once)
+    retry(once)
 
 
 def caller(session: Session, organization_id: str | None) -> Caller:

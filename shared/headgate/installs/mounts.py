@@ -11,7 +11,7 @@ from headgate.deployments.service import of_fleet
 from headgate.fleets import service as fleets
 from headgate.foundation import clock, errors
 from headgate.identity.model import Caller
-from headgate.storage.retry import settle
+from headgate.storage.retry import retry
 
 MOST_MOUNTS: Final = 20
 LONGEST_PATH: Final = 1_000
@@ -61,7 +61,7 @@ def change(
         store.replace(before, after, audit.entry(caller, "put_volume_mounts", target, mounts=str(len(mounts))))
         return after
 
-    return settle(once)
+    return retry(once)
 
 
 def require_good(mounts: Sequence[VolumeMount]) -> None:

@@ -20,7 +20,7 @@ from headgate.observability.log import logger
 from headgate.opamp import messages
 from headgate.opamp.messages import Offer, Reply
 from headgate.settings import settings
-from headgate.storage.retry import settle
+from headgate.storage.retry import retry
 
 HEARTBEAT_KEPT_EVERY: Final = timedelta(minutes=3)
 """A heartbeat that says nothing new is written this often, so Stale may come so much before its 15 minutes."""
@@ -53,7 +53,7 @@ def exchange(credential: str, deployment_id: str, body: bytes) -> bytes:
     except messages.NotOpamp:
         sender.authenticate()
         raise
-    return settle(lambda: _answer(sender, report)).encode()
+    return retry(lambda: _answer(sender, report)).encode()
 
 
 @dataclass(frozen=True, slots=True)

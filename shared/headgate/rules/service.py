@@ -14,7 +14,7 @@ from headgate.foundation.ids import new_id
 from headgate.identity.model import Caller
 from headgate.rules import engine, store
 from headgate.rules.model import Rule, RuleSet, Signal, StoredRule, default_name
-from headgate.storage import retry
+from headgate.storage.retry import retry
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
@@ -96,7 +96,7 @@ def settle(
         store.save(configuration_id, n, after, *records)
         return after
 
-    return retry.settle(once)
+    return retry(once)
 
 
 def record_by_hand(

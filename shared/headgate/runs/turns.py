@@ -14,7 +14,8 @@ from headgate.runs import store
 from headgate.runs.model import Run
 from headgate.runs.queue import SETTLED, Queue
 from headgate.settings import settings
-from headgate.storage import aws, retry
+from headgate.storage import aws
+from headgate.storage.retry import retry
 
 
 def require_room(organization_id: str) -> None:
@@ -38,7 +39,7 @@ def enter(run: Run) -> None:
         store.save_queue(before, after)
         return begun
 
-    for run_id in retry.settle(once):
+    for run_id in retry(once):
         _begin(run_id)
 
 
@@ -62,7 +63,7 @@ def make_room(organization_id: str, *ended: str) -> None:
         if after != before:
             store.save_queue(before, after)
 
-    retry.settle(once)
+    retry(once)
 
 
 def see_to(run: Run) -> bool:

@@ -1,4 +1,4 @@
-"""DynamoDB's item format and its two kinds of refusal, for every store.
+"""DynamoDB's item format, how an item expires, and the two kinds of refusal, for every store.
 
 The low-level client is used throughout: boto3's resource layer adds some 50 ms to a cold start.
 """
@@ -6,15 +6,18 @@ The low-level client is used throughout: boto3's resource layer adds some 50 ms 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from botocore.exceptions import ClientError
 
+from headgate.foundation import clock
+
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
 
-Value: TypeAlias = str | int | bool | bytes | Sequence["Value"] | Mapping[str, "Value"] | None
+Value: TypeAlias = str | int | bool | bytes | frozenset[str] | Sequence["Value"] | Mapping[str, "Value"] | None
 Item: TypeAlias = dict[str, Value]
 
 
@@ -39,11 +42,13 @@ def _attribute(value: Value) -> AttributeValueTypeDef:
             return {"B": value}
         case None:
             return {"NULL": True}
+        case frozenset():
+            return {"SS": sorted(value)}
         case Mapping():
             return {"M": {name: _attribute(entry) for name, entry in value.items()}}
         case Sequence():
             return {"L": [_attribute(entry) for entry in value]}
-    raise TypeError(f"{type(value).__name__} is not kept in tables")
+    raise TypeError(f"{type(value).__name__} cannot be stored in a table")
 
 
 def _value(attribute: Mapping[str, object]) -> Value:
@@ -57,9 +62,11 @@ def _value(attribute: Mapping[str, object]) -> Value:
             return None
         case "M", Mapping():
             return {name: _value(entry) for name, entry in content.items()}
+        case "SS", list():
+            return frozenset(content)
         case "L", list():
             return [_value(entry) for entry in content]
-    raise TypeError(f"attributes of type {kind} are not kept in tables")
+    raise TypeError(f"attributes of type {kind} are not read from tables")
 
 
 def text(item: Mapping[str, Value], name: str) -> str:
@@ -83,6 +90,27 @@ def number(item: Mapping[str, Value], name: str) -> int:
 
 def optional_number(item: Mapping[str, Value], name: str) -> int | None:
     return None if item.get(name) is None else number(item, name)
+
+
+def mapping(item: Mapping[str, Value], name: str) -> Mapping[str, Value]:
+    value = item.get(name)
+    if not isinstance(value, Mapping):
+        raise TypeError(f"the attribute {name} is not a map")
+    return value
+
+
+def expiry(at: datetime) -> Item:
+    """The attributes of an item that expires at `at`: `expires` for DynamoDB, `expires_at` for the code that reads it.
+
+    DynamoDB removes the item up to some days later.
+    """
+    return {"expires": int(at.timestamp()), "expires_at": clock.rfc3339(at)}
+
+
+def expired(item: Mapping[str, Value], at: datetime) -> bool:
+    """Whether the item expired by its attribute `expires_at`. One without it never does."""
+    expires_at = optional_text(item, "expires_at")
+    return expires_at is not None and clock.parse(expires_at) <= at
 
 
 def condition_failed(error: ClientError) -> bool:

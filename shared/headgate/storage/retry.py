@@ -1,30 +1,46 @@
-"""Changes that several make at once: read, decide, write on a condition, and decide again where another was first."""
+"""Changes that race: read, decide, write on a condition, and begin again if another change was first."""
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final, TypeVar
 
 from headgate.foundation import errors
 
 _Result = TypeVar("_Result")
 # Well inside the 29 seconds that a function has.
-_RACE_SECONDS: Final = 15.0
+_SECONDS: Final = 15.0
 
 
-class LostRace(Exception):
-    """Something that the change was based on has changed meanwhile: read again, and decide again."""
+class LostRace(errors.Contention):
+    """Something that the change was based on has changed: read again, and decide again.
+
+    The only sign of a lost race. One that nobody retries is answered as Contention.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("Too many changes at once; nothing was saved, try again shortly")
 
 
-def settle(once: Callable[[], _Result]) -> _Result:
-    """Do it until no other change comes between. Raises Contention when that takes too long."""
-    deadline = time.monotonic() + _RACE_SECONDS
-    for attempt in range(1_000):
+def retry(once: Callable[[], _Result]) -> _Result:
+    """Call `once` until it does not raise LostRace. Raises Contention after 15 seconds."""
+    lost = LostRace()
+    for pause in pauses():
         try:
             return once()
-        except LostRace:
-            if time.monotonic() > deadline:
-                break
-            # Growing and random, so that many writers spread out.
-            time.sleep(random.uniform(0, min(0.4, 0.005 * 2 ** min(attempt, 10))))  # noqa: S311  no secret
-    raise errors.Contention("Too many changes at once; nothing was saved, try again shortly")
+        except LostRace as error:
+            lost = error
+            time.sleep(pause)
+    raise lost
+
+
+def pauses() -> Iterator[float]:
+    """Seconds to wait after each attempt, as long as there is time for another one.
+
+    They grow and are random, so that many writers spread out.
+    """
+    deadline = time.monotonic() + _SECONDS
+    attempt = 0
+    while time.monotonic() <= deadline:
+        yield random.uniform(0, min(0.4, 0.005 * 2 ** min(attempt, 10)))  # noqa: S311  not a secret
+        attempt += 1

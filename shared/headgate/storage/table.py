@@ -1,0 +1,299 @@
+"""The five tables, and every call to DynamoDB. What an item means is known to the stores; docs/data.md lists them.
+
+A write is built first (`put_new`, `update`, `delete` and so on) and carried out alone (`write`) or with others as one
+transaction (`transact`). In a change, a condition or a filter, `#name` stands for the attribute `name`.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
+
+from botocore.exceptions import ClientError
+
+from headgate.foundation import errors
+from headgate.settings import settings
+from headgate.storage import aws, items, retry
+from headgate.storage.items import Item, Value
+from headgate.storage.page import Slice
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import (
+        AttributeValueTypeDef,
+        GetTypeDef,
+        TransactWriteItemTypeDef,
+    )
+
+Key: TypeAlias = dict[str, Value]
+Write: TypeAlias = "TransactWriteItemTypeDef"
+"""One put, update, delete or check, in the form in which a transaction takes it."""
+Returned: TypeAlias = Literal["NONE", "ALL_OLD", "UPDATED_OLD", "ALL_NEW", "UPDATED_NEW"]
+
+# DynamoDB's own limits.
+TRANSACTION_ITEMS: Final = 100
+_BATCH_READ: Final = 100
+# Below and above every key of ours.
+_LOWEST: Final = "\0"
+_HIGHEST: Final = "\U0010ffff"
+_NAME: Final = re.compile(r"#(\w+)", re.ASCII)
+
+
+class ConditionFailed(ClientError):
+    """The condition of a single write does not hold. `item` is what is stored, empty if there is nothing."""
+
+    def __init__(self, error: ClientError) -> None:
+        super().__init__(error.response, error.operation_name)
+        self.item = items.current_item(error)
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """A secondary index: its name, and the attributes that are its partition and sort key."""
+
+    name: str
+    partition: str
+    sort: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table and its key attributes; `sort` is empty if it has none. Every read of it is consistent."""
+
+    _name: Callable[[], str]
+    partition: str
+    sort: str = ""
+
+    @property
+    def name(self) -> str:
+        """What this deployment calls the table."""
+        return self._name()
+
+    def get(self, key: Key, *attributes: str) -> Item | None:
+        """One read; of the named attributes alone, if any are named. None if there is no such item."""
+        answer = aws.dynamodb().get_item(**self._get(key, attributes), ConsistentRead=True)
+        return items.unmarshal(answer["Item"]) if "Item" in answer else None
+
+    def get_all(self, keys: Sequence[Key]) -> Items:
+        """Those of the items that exist, in no order; one read for each hundred keys. Raises Unavailable."""
+        read: Items = []
+        waiting = [items.marshal(key) for key in keys]
+        pauses = retry.pauses()
+        while waiting:
+            batch, waiting = waiting[:_BATCH_READ], waiting[_BATCH_READ:]
+            answer = aws.dynamodb().batch_get_item(RequestItems={self.name: {"Keys": batch, "ConsistentRead": True}})
+            read += [items.unmarshal(item) for item in answer["Responses"].get(self.name, [])]
+            unprocessed = answer["UnprocessedKeys"].get(self.name)
+            if unprocessed:
+                waiting += list(unprocessed["Keys"])
+                _pause(pauses)
+        return read
+
+    def list(
+        self,
+        pk: str,
+        prefix: str,
+        limit: int,
+        after: str | None = None,
+        *,
+        newest_first: bool = False,
+        index: Index | None = None,
+    ) -> Slice[Item]:
+        """Up to `limit` items whose sort keys begin with `prefix`, from behind the sort key `after`; one query.
+
+        In the order of their sort keys, or in the reverse one. The slice's position is a sort key.
+        """
+        sort = index.sort if index else self.sort
+        first, last = prefix or _LOWEST, prefix + _HIGHEST
+        if after is not None:
+            first, last = (first, min(last, after)) if newest_first else (max(first, after), last)
+            if first > last:
+                return Slice([], None)
+        # The range includes `after` itself, and one more tells whether another slice comes.
+        answer = aws.dynamodb().query(
+            **self._query(pk, first, last, index),
+            ScanIndexForward=not newest_first,
+            Limit=limit + 1 + (after is not None),
+        )
+        rows = [items.unmarshal(item) for item in answer["Items"]]
+        rows = [row for row in rows if row[sort] != after]
+        entries = rows[:limit]
+        # DynamoDB also ends a page after a megabyte.
+        more = len(rows) > limit or "LastEvaluatedKey" in answer
+        return Slice(entries, items.text(entries[-1], sort) if more and entries else None)
+
+    def each(self, pk: str, prefix: str = "") -> Iterator[Item]:
+        """Every item whose sort key begins with `prefix`, in order; one query for each megabyte."""
+        request = self._query(pk, prefix or _LOWEST, prefix + _HIGHEST, None)
+        for page in aws.dynamodb().get_paginator("query").paginate(**request):
+            yield from map(items.unmarshal, page["Items"])
+
+    def list_all(self, pk: str, prefix: str = "") -> Items:
+        """The same, read to the end."""
+        return [*self.each(pk, prefix)]
+
+    def scan(self, condition: str, values: Item, *attributes: str) -> Iterator[Item]:
+        """Every item of the table that meets the condition, its named attributes alone if any are named.
+
+        Reads the whole table: for the start of a service that runs alone, and for operators.
+        """
+        request = _without_empty(
+            TableName=self.name,
+            FilterExpression=condition,
+            ProjectionExpression=_projection(attributes),
+            ExpressionAttributeNames=_names(condition, _projection(attributes)),
+            ExpressionAttributeValues=items.marshal(values),
+        )
+        for page in aws.dynamodb().get_paginator("scan").paginate(**request, ConsistentRead=True):
+            yield from map(items.unmarshal, page["Items"])
+
+    def put(self, item: Item) -> None:
+        """One put, whatever was there."""
+        write(self.put_over(item))
+
+    def put_over(self, item: Item) -> Write:
+        """A put, whatever was there."""
+        return self._write("Put", {"Item": items.marshal(item)})
+
+    def put_new(self, item: Item) -> Write:
+        """A put, if there is no item with that key."""
+        return self.put_if(item, f"attribute_not_exists({self.partition})")
+
+    def put_if(self, item: Item, condition: str, values: Item | None = None) -> Write:
+        """A put, if the condition holds for what is there."""
+        return self._write("Put", {"Item": items.marshal(item)}, values, ConditionExpression=condition)
+
+    def update(self, key: Key, change: str, condition: str = "", values: Item | None = None) -> Write:
+        """An update, if the condition holds."""
+        return self._write(
+            "Update", {"Key": items.marshal(key)}, values, UpdateExpression=change, ConditionExpression=condition
+        )
+
+    def delete(self, key: Key, condition: str = "", values: Item | None = None) -> Write:
+        """A delete, if the condition holds."""
+        return self._write("Delete", {"Key": items.marshal(key)}, values, ConditionExpression=condition)
+
+    def must_exist(self, key: Key) -> Write:
+        """Nothing is written: the transaction fails if there is no such item."""
+        return self.check(key, f"attribute_exists({self.partition})")
+
+    def check(self, key: Key, condition: str, values: Item | None = None) -> Write:
+        """Nothing is written: the transaction fails if the condition does not hold for the item."""
+        return self._write("ConditionCheck", {"Key": items.marshal(key)}, values, ConditionExpression=condition)
+
+    def _get(self, key: Key, attributes: Sequence[str] = ()) -> dict[str, Any]:
+        projection = _projection(attributes)
+        return _without_empty(
+            TableName=self.name,
+            Key=items.marshal(key),
+            ProjectionExpression=projection,
+            ExpressionAttributeNames=_names(projection),
+        )
+
+    def _query(self, pk: str, first: str, last: str, index: Index | None) -> dict[str, Any]:
+        """The items of a partition from the sort key `first` to `last`. An index cannot be read consistently."""
+        keys = index or self
+        return _without_empty(
+            TableName=self.name,
+            IndexName=index.name if index else "",
+            ConsistentRead=index is None,
+            KeyConditionExpression="#partition = :partition AND #sort BETWEEN :first AND :last",
+            ExpressionAttributeNames={"#partition": keys.partition, "#sort": keys.sort},
+            ExpressionAttributeValues=items.marshal({":partition": pk, ":first": first, ":last": last}),
+        )
+
+    def _write(
+        self,
+        kind: Literal["Put", "Update", "Delete", "ConditionCheck"],
+        subject: Mapping[str, object],
+        values: Item | None = None,
+        **expressions: str,
+    ) -> Write:
+        request = _without_empty(
+            TableName=self.name,
+            **subject,
+            **expressions,
+            ExpressionAttributeNames=_names(*expressions.values()),
+            ExpressionAttributeValues=items.marshal(values or {}),
+        )
+        return cast("Write", {kind: request})
+
+
+Items: TypeAlias = list[Item]
+
+configurations: Final = Table(lambda: settings().configurations_table, "organization_id", "configuration_id")
+versions: Final = Table(lambda: settings().versions_table, "configuration_id", "item")
+identity: Final = Table(lambda: settings().identity_table, "pk", "sk")
+fleets: Final = Table(lambda: settings().fleets_table, "pk", "sk")
+runs: Final = Table(lambda: settings().runs_table, "run_id")
+
+
+def get_together(*wanted: tuple[Table, Key]) -> list[Item | None]:
+    """Items, of whichever tables, as they stood at one moment, in that order; one transaction."""
+    answer = aws.dynamodb().transact_get_items(
+        TransactItems=[{"Get": cast("GetTypeDef", table._get(key))} for table, key in wanted]
+    )
+    return [items.unmarshal(row["Item"]) if row.get("Item") else None for row in answer["Responses"]]
+
+
+def write(one: Write, returned: Returned = "NONE") -> Item:
+    """Carry out a single put, update or delete. The attributes that are asked for, as they were or are now.
+
+    Raises ConditionFailed.
+    """
+    client = aws.dynamodb()
+    ((kind, content),) = one.items()
+    request = {**cast("Mapping[str, object]", content)}
+    if returned != "NONE":
+        request["ReturnValues"] = returned
+    if "ConditionExpression" in request:
+        request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+    operations = {"Put": client.put_item, "Update": client.update_item, "Delete": client.delete_item}
+    operation = cast("Callable[..., Mapping[str, dict[str, AttributeValueTypeDef]]]", operations[kind])
+    try:
+        return items.unmarshal(operation(**request).get("Attributes", {}))
+    except ClientError as error:
+        if items.condition_failed(error):
+            raise ConditionFailed(error) from error
+        raise
+
+
+def transact(writes: Sequence[Write], refusals: Mapping[int, Exception] | None = None) -> None:
+    """Carry out all of the writes or none. `refusals` says, by a write's place, what to raise if its condition fails.
+
+    Raises the refusal of the first write that failed, if every write that failed has one. Else LostRace: what the
+    change was based on is no longer so, and a name may be taken by the very thing that was to have it.
+    """
+    try:
+        aws.dynamodb().transact_write_items(TransactItems=writes)
+    except ClientError as error:
+        codes = items.cancellation_codes(error)
+        failed = [place for place, code in enumerate(codes) if code == "ConditionalCheckFailed"]
+        if failed and refusals and refusals.keys() >= set(failed):
+            raise refusals[failed[0]] from error
+        if items.lost_a_race(error):
+            raise retry.LostRace from error
+        raise
+
+
+def _pause(pauses: Iterator[float]) -> None:
+    pause = next(pauses, None)
+    if pause is None:
+        raise errors.Unavailable("The tables are asked too much at once; try again shortly")
+    time.sleep(pause)
+
+
+def _projection(attributes: Sequence[str]) -> str:
+    return ", ".join(f"#{name}" for name in attributes)
+
+
+def _names(*expressions: str) -> dict[str, str]:
+    """What each `#name` of the expressions stands for."""
+    return {f"#{name}": name for expression in expressions for name in _NAME.findall(expression)}
+
+
+def _without_empty(**request: object) -> dict[str, Any]:
+    """DynamoDB refuses an empty expression, and one's names and values without it."""
+    return {name: value for name, value in request.items() if value not in ("", {})}
