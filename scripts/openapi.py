@@ -14,11 +14,11 @@ from fastapi import FastAPI
 
 from headgate.foundation.ids import id_pattern
 from headgate.http.credentials import ORGANIZATION_HEADER
+from headgate.http.paths import PUBLIC
 from headgate.http.problems import Problem
 
 FUNCTIONS: Final = Path(__file__).parents[1] / "functions"
 DOCUMENT: Final = FUNCTIONS / "identity" / "openapi.json"
-PUBLIC: Final = "/api/v1/public/"
 
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 
@@ -74,7 +74,7 @@ def document() -> dict[str, Json]:
             continue
         # The application keeps its own, which is not to be completed twice.
         described = deepcopy(application.openapi())
-        public = {path: item for path, item in described["paths"].items() if path.startswith(PUBLIC)}
+        public = {path: item for path, item in described["paths"].items() if path.startswith(f"{PUBLIC}/")}
         for item in public.values():
             for method, operation in item.items():
                 complete(method, operation)

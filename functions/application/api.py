@@ -22,9 +22,11 @@ from application.wire import (
     expiry,
 )
 from headgate.audit import service as audit
+from headgate.http.auditing import audited
 from headgate.http.credentials import SessionAdmin, SessionMember, SignedIn
 from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import MemberId, OrganizationId, ServiceAccountId, TokenId
+from headgate.http.paths import APPLICATION
 from headgate.http.problems import documented
 from headgate.http.routing import application_router
 from headgate.identity import invitations, members, sessions
@@ -32,7 +34,6 @@ from headgate.identity import service as identity
 from web.addresses import public_url
 
 router = application_router()
-_PREFIX = "/api/v1/app"
 
 
 @router.get("/session")
@@ -47,10 +48,10 @@ def end_session(session: SignedIn) -> None:
     sessions.end(session)
 
 
-@router.post("/organizations", status_code=201)
+@router.post("/organizations", status_code=201, openapi_extra=audited("organization.created"))
 def create_organization(body: CreateOrganization, caller: SessionAdmin, response: Response) -> OrganizationShown:
     """Create a further organization, whose first Admin the caller is."""
-    response.headers["Location"] = f"{_PREFIX}/organization"
+    response.headers["Location"] = f"{APPLICATION}/organization"
     return OrganizationShown.of(members.create_organization(caller, body.name))
 
 
@@ -60,7 +61,7 @@ def get_organization(caller: SessionMember) -> OrganizationShown:
     return OrganizationShown(id=caller.organization_id, name=caller.organization_name, role=caller.role)
 
 
-@router.patch("/organization")
+@router.patch("/organization", openapi_extra=audited("organization.renamed"))
 def patch_organization(body: PatchOrganization, caller: SessionAdmin) -> OrganizationShown:
     """Rename the organization."""
     return OrganizationShown.of(members.rename_organization(caller, body.name))
@@ -72,7 +73,9 @@ def list_members(caller: SessionMember, paging: Paging) -> Page[MemberShown]:
     return paging.page(members.members(caller, paging.limit, paging.after), MemberShown.of)
 
 
-@router.post("/members", status_code=201, responses=documented(409))
+@router.post(
+    "/members", status_code=201, responses=documented(409), openapi_extra=audited("member.invited", "member.added")
+)
 def add_member(body: AddMember, caller: SessionAdmin, request: Request, response: Response) -> MemberShown:
     """Invite a person, who becomes a member by accepting, or make a removed service account a member again.
 
@@ -85,7 +88,7 @@ def add_member(body: AddMember, caller: SessionAdmin, request: Request, response
         assert body.email is not None
         assert body.role is not None
         added = invitations.invite(caller, body.email, body.role, public_url(request))
-    response.headers["Location"] = f"{_PREFIX}/members/{added.principal.id}"
+    response.headers["Location"] = f"{APPLICATION}/members/{added.principal.id}"
     return MemberShown.of(added)
 
 
@@ -95,25 +98,30 @@ def list_invitations(session: SignedIn) -> Invitations:
     return Invitations(items=[InvitationShown.of(one) for one in invitations.of(session)])
 
 
-@router.post("/invitations/{organization_id}/accept", responses=documented(409))
+@router.post("/invitations/{organization_id}/accept", responses=documented(409), openapi_extra=audited("member.joined"))
 def accept_invitation(organization_id: OrganizationId, session: SignedIn) -> OrganizationShown:
     """Become a member."""
     return OrganizationShown.of(invitations.accept(session, organization_id))
 
 
-@router.delete("/invitations/{organization_id}", status_code=204)
+@router.delete("/invitations/{organization_id}", status_code=204, openapi_extra=audited("invitation.declined"))
 def decline_invitation(organization_id: OrganizationId, session: SignedIn) -> None:
     """Decline. The organization's Admins see that in its record of changes."""
     invitations.decline(session, organization_id)
 
 
-@router.patch("/members/{member_id}", responses=documented(409))
+@router.patch("/members/{member_id}", responses=documented(409), openapi_extra=audited("member.role_changed"))
 def patch_member(member_id: MemberId, body: PatchMember, caller: SessionAdmin) -> MemberShown:
     """Change a person's role, or the one that they are invited to."""
     return MemberShown.of(members.change_role(caller, member_id, body.role))
 
 
-@router.delete("/members/{member_id}", status_code=204, responses=documented(409))
+@router.delete(
+    "/members/{member_id}",
+    status_code=204,
+    responses=documented(409),
+    openapi_extra=audited("member.removed", "invitation.withdrawn"),
+)
 def remove_member(member_id: MemberId, caller: SessionAdmin) -> None:
     """Remove a member, whose sessions and tokens stop here at once, or withdraw an invitation."""
     members.remove(caller, member_id)
@@ -125,11 +133,11 @@ def list_service_accounts(caller: SessionAdmin, paging: Paging) -> Page[ServiceA
     return paging.page(identity.service_accounts(caller, paging.limit, paging.after), ServiceAccountShown.of)
 
 
-@router.post("/service-accounts", status_code=201)
+@router.post("/service-accounts", status_code=201, openapi_extra=audited("service_account.created"))
 def create_service_account(body: CreateServiceAccount, caller: SessionAdmin, response: Response) -> ServiceAccountShown:
     """Create a service account, a Contributor."""
     account = identity.create_service_account(caller.organization_id, body.name, by=caller)
-    response.headers["Location"] = f"{_PREFIX}/service-accounts/{account.id}"
+    response.headers["Location"] = f"{APPLICATION}/service-accounts/{account.id}"
     return ServiceAccountShown.of(account)
 
 
@@ -139,7 +147,9 @@ def get_service_account(service_account_id: ServiceAccountId, caller: SessionAdm
     return ServiceAccountShown.of(identity.service_account(caller, service_account_id))
 
 
-@router.delete("/service-accounts/{service_account_id}", status_code=204)
+@router.delete(
+    "/service-accounts/{service_account_id}", status_code=204, openapi_extra=audited("service_account.deleted")
+)
 def delete_service_account(service_account_id: ServiceAccountId, caller: SessionAdmin) -> None:
     """Delete a service account with its tokens, which stop at once."""
     identity.delete_service_account(caller, service_account_id)
@@ -151,7 +161,12 @@ def list_tokens(service_account_id: ServiceAccountId, caller: SessionAdmin) -> T
     return Tokens(items=[TokenShown.of(token) for token in identity.tokens(caller, service_account_id)])
 
 
-@router.post("/service-accounts/{service_account_id}/tokens", status_code=201, responses=documented(409))
+@router.post(
+    "/service-accounts/{service_account_id}/tokens",
+    status_code=201,
+    responses=documented(409),
+    openapi_extra=audited("token.created"),
+)
 def create_token(
     service_account_id: ServiceAccountId, body: CreateToken, caller: SessionAdmin, response: Response
 ) -> TokenCreated:
@@ -164,11 +179,13 @@ def create_token(
         expires_at=expiry(body),
         by=caller,
     )
-    response.headers["Location"] = f"{_PREFIX}/service-accounts/{service_account_id}/tokens/{token.id}"
+    response.headers["Location"] = f"{APPLICATION}/service-accounts/{service_account_id}/tokens/{token.id}"
     return TokenCreated.with_value(token, value)
 
 
-@router.delete("/service-accounts/{service_account_id}/tokens/{token_id}", status_code=204)
+@router.delete(
+    "/service-accounts/{service_account_id}/tokens/{token_id}", status_code=204, openapi_extra=audited("token.deleted")
+)
 def delete_token(service_account_id: ServiceAccountId, token_id: TokenId, caller: SessionAdmin) -> None:
     """Delete a token. It stops at once."""
     identity.delete_token(caller, service_account_id, token_id)

@@ -7,11 +7,12 @@ from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
 from headgate.foundation import clock, errors
+from headgate.http.paths import APPLICATION
 from headgate.identity import logins
 from web.addresses import client_address, public_url
 from web.forms import read_form
 
-router = APIRouter(prefix="/api/v1/app", tags=["Login"])
+router = APIRouter(prefix=APPLICATION, tags=["Login"])
 
 _DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 

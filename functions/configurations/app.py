@@ -18,9 +18,11 @@ from configurations.wire import (
 )
 from headgate.configurations import service as configurations
 from headgate.http.app import create_app, lambda_handler
+from headgate.http.auditing import audited
 from headgate.http.credentials import Reader, Writer
 from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import ConfigurationId, VersionNumber, entity_tags, true_or_false
+from headgate.http.paths import PUBLIC
 from headgate.http.problems import documented
 from headgate.http.routing import router as group
 from headgate.identity import checks
@@ -38,11 +40,11 @@ def list_configurations(caller: Reader, paging: Paging) -> Page[ConfigurationSum
     return paging.page(configurations.visible(caller, paging.limit, paging.after), ConfigurationSummary.of)
 
 
-@router.post("", status_code=201, responses=documented(409))
+@router.post("", status_code=201, responses=documented(409), openapi_extra=audited("configuration.created"))
 def create_configuration(body: CreateConfiguration, caller: Writer, response: Response) -> ConfigurationDetail:
     """Create a configuration, and its version 1 as a draft. The YAML is stored without validation."""
     created, first = configurations.create(caller, body.name, body.yaml, body.collector_distribution, body.description)
-    response.headers["Location"] = f"/api/v1/public/configurations/{created.id}"
+    response.headers["Location"] = f"{PUBLIC}/configurations/{created.id}"
     return ConfigurationDetail.with_version(created, first)
 
 
@@ -52,7 +54,7 @@ def get_configuration(configuration_id: ConfigurationId, caller: Reader) -> Conf
     return ConfigurationDetail.with_version(*configurations.get(caller, configuration_id))
 
 
-@router.patch("/{configuration_id}")
+@router.patch("/{configuration_id}", openapi_extra=audited("configuration.changed"))
 def patch_configuration(
     configuration_id: ConfigurationId, body: PatchConfiguration, caller: Writer
 ) -> ConfigurationSummary:
@@ -66,13 +68,15 @@ def list_versions(configuration_id: ConfigurationId, caller: Reader, paging: Pag
     return paging.page(configurations.versions(caller, configuration_id, paging.limit, paging.after), VersionSummary.of)
 
 
-@router.post("/{configuration_id}/versions", status_code=201, responses=documented(409))
+@router.post(
+    "/{configuration_id}/versions", status_code=201, responses=documented(409), openapi_extra=audited("version.created")
+)
 def append_version(
     configuration_id: ConfigurationId, body: AppendVersion, caller: Writer, response: Response
 ) -> VersionDetail:
     """Append a draft version. It inherits the latest version's collector version."""
     added = configurations.append(caller, configuration_id, body.yaml, body.description)
-    response.headers["Location"] = f"/api/v1/public/configurations/{configuration_id}/versions/{added.n}"
+    response.headers["Location"] = f"{PUBLIC}/configurations/{configuration_id}/versions/{added.n}"
     response.headers["ETag"] = added.etag
     return VersionDetail.with_yaml(added)
 
@@ -87,7 +91,9 @@ def get_version(
     return VersionDetail.with_yaml(version)
 
 
-@router.patch("/{configuration_id}/versions/{n}", responses=documented(409, 412))
+@router.patch(
+    "/{configuration_id}/versions/{n}", responses=documented(409, 412), openapi_extra=audited("version.changed")
+)
 def patch_version(
     configuration_id: ConfigurationId,
     n: VersionNumber,
@@ -112,7 +118,7 @@ def patch_version(
     return VersionDetail.with_yaml(version)
 
 
-@router.post("/{configuration_id}/versions/{n}/publish")
+@router.post("/{configuration_id}/versions/{n}/publish", openapi_extra=audited("version.published"))
 def publish_version(
     configuration_id: ConfigurationId, n: VersionNumber, caller: Writer, response: Response
 ) -> VersionDetail:

@@ -25,11 +25,13 @@ from headgate.deployments.model import DeploymentNotFound
 from headgate.fleets import service as fleets
 from headgate.foundation import errors
 from headgate.http.app import create_app, lambda_handler
+from headgate.http.auditing import add_details, audited
 from headgate.http.credentials import Reader, SessionAdmin, SessionMember, Writer
 from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import DeploymentId, FleetId
+from headgate.http.paths import PUBLIC
 from headgate.http.problems import documented
-from headgate.http.routing import application_router, record
+from headgate.http.routing import application_router
 from headgate.http.routing import router as group
 from headgate.http.wire import ids_in_body
 from headgate.identity import checks
@@ -65,11 +67,11 @@ def list_fleets(caller: Reader, paging: Paging) -> Page[FleetOut]:
     return paging.page(fleets.fleets(caller, paging.limit, paging.after), FleetOut.of)
 
 
-@router.post("", status_code=201, responses=documented(409))
+@router.post("", status_code=201, responses=documented(409), openapi_extra=audited("fleet.created"))
 def create_fleet(body: CreateFleet, caller: Writer, response: Response) -> FleetOut:
     """Create a fleet and issue its token, which is not returned. A server fleet begins with a Default group."""
     fleet = fleets.create(caller, body.label, body.type, body.expires_in)
-    response.headers["Location"] = f"/api/v1/public/fleets/{fleet.id}"
+    response.headers["Location"] = f"{PUBLIC}/fleets/{fleet.id}"
     return FleetOut.of(fleet)
 
 
@@ -85,7 +87,7 @@ def list_instances(fleet_id: FleetId, caller: Reader, paging: Paging) -> Page[In
     return paging.page(instances.instances(caller, fleet_id, paging.limit, paging.after), InstanceOut.of)
 
 
-@router.post("/{fleet_id}/install", responses=documented(409))
+@router.post("/{fleet_id}/install", responses=documented(409), openapi_extra=audited("install.composed"))
 def install(fleet_id: FleetId, body: InstallRequest, caller: Writer) -> InstallOut:
     """Compose the command that brings a host or a cluster into a deployment group."""
     with ids_in_body(deployment_id=DeploymentNotFound):
@@ -98,15 +100,17 @@ def list_deployments(fleet_id: FleetId, caller: Reader, paging: Paging) -> Page[
     return paging.page(deployments.deployments(caller, fleet_id, paging.limit, paging.after), DeploymentOut.of)
 
 
-@router.post("/{fleet_id}/deployments", status_code=201, responses=documented(409))
+@router.post(
+    "/{fleet_id}/deployments", status_code=201, responses=documented(409), openapi_extra=audited("deployment.created")
+)
 def create_deployment(
     fleet_id: FleetId, body: CreateDeployment, caller: Writer, request: Request, response: Response
 ) -> DeploymentChanged:
     """Create a deployment group that runs a published version."""
     with ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound), checks.under_way(caller):
         created = deployments.create(caller, fleet_id, **dict(body))
-    response.headers["Location"] = f"/api/v1/public/fleets/{fleet_id}/deployments/{created.group.id}"
-    record(request, created.told)
+    response.headers["Location"] = f"{PUBLIC}/fleets/{fleet_id}/deployments/{created.group.id}"
+    add_details(request, created.told)
     return DeploymentChanged.of_change(created)
 
 
@@ -116,7 +120,9 @@ def get_deployment(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reade
     return DeploymentOut.of(deployments.get(caller, fleet_id, deployment_id))
 
 
-@router.patch("/{fleet_id}/deployments/{deployment_id}", responses=documented(409))
+@router.patch(
+    "/{fleet_id}/deployments/{deployment_id}", responses=documented(409), openapi_extra=audited("deployment.changed")
+)
 def patch_deployment(
     fleet_id: FleetId, deployment_id: DeploymentId, body: PatchDeployment, caller: Writer, request: Request
 ) -> DeploymentChanged:
@@ -128,17 +134,20 @@ def patch_deployment(
         checks.under_way(caller, asked=assigns),
     ):
         changed = deployments.change(caller, fleet_id, deployment_id, changes)
-    record(request, changed.told)
+    add_details(request, changed.told)
     return DeploymentChanged.of_change(changed)
 
 
-@by_hand.post("/fleets/{fleet_id}/token")
+@by_hand.post("/fleets/{fleet_id}/token", openapi_extra=audited("fleet.token_renewed"))
 def renew_token(fleet_id: FleetId, body: RenewToken, caller: SessionAdmin) -> FleetOut:
     """Issue the fleet's next token, which installs show from now on. Without a grace, all before it end at once."""
     return FleetOut.of(fleets.renew_token(caller, fleet_id, body.grace))
 
 
-@by_hand.put("/fleets/{fleet_id}/deployments/{deployment_id}/volume-mounts")
+@by_hand.put(
+    "/fleets/{fleet_id}/deployments/{deployment_id}/volume-mounts",
+    openapi_extra=audited("deployment.volume_mounts_changed"),
+)
 def put_volume_mounts(
     fleet_id: FleetId, deployment_id: DeploymentId, body: PutVolumeMounts, caller: SessionMember
 ) -> DeploymentOut:

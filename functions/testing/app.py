@@ -5,8 +5,10 @@ from fastapi.responses import PlainTextResponse, RedirectResponse
 
 from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
 from headgate.http.app import create_app, lambda_handler
+from headgate.http.auditing import audited
 from headgate.http.credentials import Reader, SessionMember, Writer
 from headgate.http.parameters import ConfigurationId, RunId, VersionNumber
+from headgate.http.paths import PUBLIC
 from headgate.http.routing import application_router
 from headgate.http.routing import router as group
 from headgate.http.wire import ids_in_body
@@ -23,7 +25,7 @@ rules_router = group("/configurations", "Validation rules")
 by_hand = application_router()
 
 
-@router.post("/runs", status_code=202)
+@router.post("/runs", status_code=202, openapi_extra=audited("run.started"))
 def start_run(body: StartRun, caller: Writer, response: Response) -> RunOut:
     """Start a test run: the sample through one pipeline of a real collector, and rules on what it puts out.
 
@@ -33,7 +35,7 @@ def start_run(body: StartRun, caller: Writer, response: Response) -> RunOut:
     """
     with ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound), checks.under_way(caller):
         run = runs.start(caller, body.as_start())
-    response.headers["Location"] = f"/api/v1/public/testing/runs/{run.id}"
+    response.headers["Location"] = f"{PUBLIC}/testing/runs/{run.id}"
     return RunOut.of(run)
 
 
@@ -62,7 +64,9 @@ def list_validation_pipelines(configuration_id: ConfigurationId, n: VersionNumbe
     return RuleSets(items=[RuleSetOut.of(one) for one in rules.saved(caller, configuration_id, n)])
 
 
-@rules_router.put("/{configuration_id}/versions/{n}/validation-pipelines/{pipeline:path}")
+@rules_router.put(
+    "/{configuration_id}/versions/{n}/validation-pipelines/{pipeline:path}", openapi_extra=audited("rules.saved")
+)
 def put_validation_pipeline(
     configuration_id: ConfigurationId, n: VersionNumber, pipeline: str, body: SaveRules, caller: Writer
 ) -> RuleSetOut:
@@ -72,7 +76,10 @@ def put_validation_pipeline(
     return RuleSetOut.of(saved)
 
 
-@by_hand.put("/configurations/{configuration_id}/versions/{n}/validation-pipelines/{pipeline:path}")
+@by_hand.put(
+    "/configurations/{configuration_id}/versions/{n}/validation-pipelines/{pipeline:path}",
+    openapi_extra=audited("rules_by_hand.saved"),
+)
 def put_rules_by_hand(
     configuration_id: ConfigurationId, n: VersionNumber, pipeline: str, body: SaveRulesByHand, caller: SessionMember
 ) -> RuleSetOut:

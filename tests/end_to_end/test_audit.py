@@ -125,48 +125,46 @@ def of_fleet_token(world: World) -> Change:
 
 def of_group(world: World) -> Change:
     group = world.group()
-    return Change(f"{APP}/{group}/volume-mounts", {"volume_mounts": []}, "put_volume_mounts", group)
+    return Change(f"{APP}/{group}/volume-mounts", {"volume_mounts": []}, "deployment.volume_mounts_changed", group)
 
 
 def of_rules_by_hand(world: World) -> Change:
     version = f"{world.configuration()}/versions/1"
-    return Change(f"{APP}/{version}/validation-pipelines/logs", RULES, "put_rules_by_hand", version)
+    return Change(f"{APP}/{version}/validation-pipelines/logs", RULES, "rules_by_hand.saved", version)
 
 
 CHANGES: dict[str, Callable[[World], Change]] = {
     f"POST {PUBLIC}/configurations": lambda _: of_public(
-        "configurations", {"name": "c", "yaml": YAML}, "create_configuration", "configurations/{id}"
+        "configurations", {"name": "c", "yaml": YAML}, "configuration.created", "configurations/{id}"
     ),
     f"PATCH {PUBLIC}/configurations/{{configuration_id}}": lambda world: of_public(
-        world.configuration(), {"name": "d"}, "patch_configuration"
+        world.configuration(), {"name": "d"}, "configuration.changed"
     ),
     f"POST {PUBLIC}/configurations/{{configuration_id}}/versions": lambda world: of_public(
-        f"{(at := world.configuration())}/versions", {"yaml": YAML}, "append_version", f"{at}/versions/2"
+        f"{(at := world.configuration())}/versions", {"yaml": YAML}, "version.created", f"{at}/versions/2"
     ),
     f"PATCH {PUBLIC}/configurations/{{configuration_id}}/versions/{{n}}": lambda world: of_public(
-        f"{world.configuration()}/versions/1", {"yaml": YAML}, "patch_version"
+        f"{world.configuration()}/versions/1", {"yaml": YAML}, "version.changed"
     ),
     f"POST {PUBLIC}/configurations/{{configuration_id}}/versions/{{n}}/publish": lambda world: of_public(
-        f"{world.configuration()}/versions/1/publish", None, "publish_version"
+        f"{world.configuration()}/versions/1/publish", None, "version.published"
     ),
     f"PUT {PUBLIC}/configurations/{{configuration_id}}/versions/{{n}}/validation-pipelines/{{pipeline}}": (
-        lambda world: of_public(
-            f"{world.configuration()}/versions/1/validation-pipelines/logs", RULES, "put_validation_pipeline"
-        )
+        lambda world: of_public(f"{world.configuration()}/versions/1/validation-pipelines/logs", RULES, "rules.saved")
     ),
-    f"POST {PUBLIC}/testing/runs": lambda _: of_public("testing/runs", run_body(), "start_run", "testing/runs/{id}"),
+    f"POST {PUBLIC}/testing/runs": lambda _: of_public("testing/runs", run_body(), "run.started", "testing/runs/{id}"),
     f"POST {PUBLIC}/fleets": lambda _: of_public(
-        "fleets", {"label": f"l {clock.now()}", "type": "server-supervisor"}, "create_fleet", "fleets/{id}"
+        "fleets", {"label": f"l {clock.now()}", "type": "server-supervisor"}, "fleet.created", "fleets/{id}"
     ),
     # The answer holds the fleet's token.
     f"POST {PUBLIC}/fleets/{{fleet_id}}/install": lambda world: of_public(
-        f"{world.fleet()}/install", {"platform": "docker"}, "install"
+        f"{world.fleet()}/install", {"platform": "docker"}, "install.composed"
     ),
     f"POST {PUBLIC}/fleets/{{fleet_id}}/deployments": lambda world: of_public(
-        f"{(at := world.fleet())}/deployments", fleet_group(world), "create_deployment", f"{at}/deployments/{{id}}"
+        f"{(at := world.fleet())}/deployments", fleet_group(world), "deployment.created", f"{at}/deployments/{{id}}"
     ),
     f"PATCH {PUBLIC}/fleets/{{fleet_id}}/deployments/{{deployment_id}}": lambda world: of_public(
-        world.group(), {"name": "g"}, "patch_deployment"
+        world.group(), {"name": "g"}, "deployment.changed"
     ),
     f"POST {APP}/organizations": lambda _: Change(
         f"{APP}/organizations", {"name": "o"}, "organization.created", "{id}"

@@ -9,11 +9,14 @@ import pytest
 from fastapi.testclient import TestClient
 
 from configurations.app import app as configurations
+from headgate.audit import store as audit_store
+from headgate.audit.model import AuditRecord
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
 from headgate.http import credentials
 from headgate.identity import member_store, sessions
 from headgate.identity import service as identity
+from headgate.identity.model import Principal
 from headgate.settings import settings
 from headgate.storage import aws
 from identity.app import app as public
@@ -338,12 +341,25 @@ def test_a_change_by_the_public_api_is_recorded_with_its_token(ada: Browser) -> 
 
     change, *_ = ada.app.get(f"{APP}/changes").json()["items"]
     assert (change["action"], change["target"], change["credential_id"], change["actor_kind"]) == (
-        "create_configuration",
+        "configuration.created",
         f"configurations/{made}",
         account.token_id,
         "service_account",
     )
-    assert [one["action"] for one in ada.app.get(f"{APP}/changes").json()["items"]].count("create_configuration") == 1
+    assert [one["action"] for one in ada.app.get(f"{APP}/changes").json()["items"]].count("configuration.created") == 1
+
+
+def test_a_record_from_before_actions_had_names_of_their_own_is_shown_as_it_was(ada: Browser) -> None:
+    organization_id = ada.app.get(f"{APP}/organization").json()["id"]
+    principal = Principal("service_account", new_id("sva"), "ci")
+    target = "configurations/cfg_01jd4zq1n8e3vt0h9m5x7k2b6c/versions/1/publish"
+    record = AuditRecord(
+        new_id("aud"), organization_id, clock.now(), principal, new_id("tok"), "ci", "publish_version", target, {}
+    )
+    audit_store.append(record)
+
+    change, *_ = ada.app.get(f"{APP}/changes").json()["items"]
+    assert (change["id"], change["action"], change["target"]) == (record.id, "publish_version", target)
 
 
 def test_a_refused_change_is_not_recorded(ada: Browser) -> None:

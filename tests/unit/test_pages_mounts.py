@@ -155,7 +155,9 @@ def test_whoever_adds_one_at_the_same_time_loses_none(caller: Caller, fleet_id: 
 def test_each_change_is_recorded_with_it(caller: Caller, http: TestClient, fleet_id: str, group_id: str) -> None:
     put(http, fleet_id, group_id, {"volume_mounts": [ONE]})
     put(http, fleet_id, group_id, {"volume_mounts": [ONE, ONE]})
-    recorded = [one for one in audit.records(caller, 10, None).entries if one.action == "put_volume_mounts"]
+    recorded = [
+        one for one in audit.records(caller, 10, None).entries if one.action == "deployment.volume_mounts_changed"
+    ]
 
     assert [(one.actor, one.target, one.credential_id) for one in recorded] == [
         (caller.principal, f"fleets/{fleet_id}/deployments/{group_id}", caller.credential_id)

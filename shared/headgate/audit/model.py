@@ -9,7 +9,7 @@ from headgate.identity.model import Principal
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
-    """One change: `action` is a stable word (`member.removed`), `target` the id of what was changed.
+    """One change: `action` is a stable word (see `audit.actions`), `target` the id of what was changed.
 
     `details` say what a reader needs to understand it; never a credential, a configuration or a sample.
     """

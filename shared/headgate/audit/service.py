@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headgate.audit import store
+from headgate.audit.actions import Action
 from headgate.audit.model import AuditRecord
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
@@ -15,13 +16,13 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
 
 
-def entry(caller: Caller, action: str, target: str, **details: str) -> TransactWriteItemTypeDef:
+def entry(caller: Caller, action: Action, target: str, **details: str) -> TransactWriteItemTypeDef:
     """The record of a change by `caller`, to stand in the change's own transaction: both are kept, or neither."""
     return store.put(_record(caller, action, target, details))
 
 
 def entry_of_invited(
-    organization_id: str, actor: Principal, session_id: str, action: str, **details: str
+    organization_id: str, actor: Principal, session_id: str, action: Action, **details: str
 ) -> TransactWriteItemTypeDef:
     """The same for what somebody does who was invited, and is not a member."""
     at = clock.now()
@@ -30,7 +31,7 @@ def entry_of_invited(
     )
 
 
-def append(caller: Caller, action: str, target: str, **details: str) -> None:
+def append(caller: Caller, action: Action, target: str, **details: str) -> None:
     """Keep the record of a change that was made by itself; one put."""
     store.append(_record(caller, action, target, details))
 
@@ -41,7 +42,7 @@ def records(caller: Caller, limit: int, after: str | None) -> Slice[AuditRecord]
     return store.records(caller.organization_id, limit, after)
 
 
-def _record(caller: Caller, action: str, target: str, details: dict[str, str]) -> AuditRecord:
+def _record(caller: Caller, action: Action, target: str, details: dict[str, str]) -> AuditRecord:
     at = clock.now()
     return AuditRecord(
         id=new_id("aud", at),

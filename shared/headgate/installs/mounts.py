@@ -58,7 +58,9 @@ def change(
         require_good(mounts)
         after = replace(before, volume_mounts=mounts, updated_at=clock.now(), revision=before.revision + 1)
         target = f"fleets/{fleet_id}/deployments/{deployment_id}"
-        store.replace(before, after, audit.entry(caller, "put_volume_mounts", target, mounts=str(len(mounts))))
+        store.replace(
+            before, after, audit.entry(caller, "deployment.volume_mounts_changed", target, mounts=str(len(mounts)))
+        )
         return after
 
     return retry(once)

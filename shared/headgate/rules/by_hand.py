@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import cast, get_args
 
+from headgate.audit.actions import Action
 from headgate.configurations import service as configurations
 from headgate.foundation import errors
 from headgate.foundation.ids import new_id
@@ -68,7 +69,7 @@ def _change(
     configuration_id: str,
     n: int,
     pipeline: str,
-    action: str,
+    action: Action,
     rule: str,
     changed: Callable[[Sequence[StoredRule]], Sequence[StoredRule]],
 ) -> RuleSet:

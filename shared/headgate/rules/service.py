@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from headgate.audit import service as audit
+from headgate.audit.actions import Action
 from headgate.checker import Asker
 from headgate.configurations import service as configurations
 from headgate.configurations.model import Version
@@ -61,7 +62,7 @@ def save(
     def changed(before: RuleSet) -> RuleSet:
         return before.replace(added, name or default_name(pipeline), api_owned=api_owned)
 
-    records = () if api_owned else (record_by_hand(caller, configuration_id, n, pipeline, "put_rules_by_hand"),)
+    records = () if api_owned else (record_by_hand(caller, configuration_id, n, pipeline, "rules_by_hand.saved"),)
     return settle(configuration_id, n, RuleSet(pipeline, "", signal_type, (), 0), changed, *records)
 
 
@@ -100,7 +101,7 @@ def settle(
 
 
 def record_by_hand(
-    caller: Caller, configuration_id: str, n: int, pipeline: str, action: str, **details: str
+    caller: Caller, configuration_id: str, n: int, pipeline: str, action: Action, **details: str
 ) -> TransactWriteItemTypeDef:
     """The record of a change that is made in the application."""
     return audit.entry(caller, action, f"configurations/{configuration_id}/versions/{n}", pipeline=pipeline, **details)

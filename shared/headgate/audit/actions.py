@@ -1,0 +1,41 @@
+"""Every action that a record of changes can have.
+
+Records that were written before the actions had names of their own hold the name of the operation, such as
+`publish_version` or `put_volume_mounts`. They are never changed, and are shown as they are.
+"""
+
+from typing import Literal
+
+Action = Literal[
+    "organization.created",
+    "organization.renamed",
+    "member.invited",
+    "member.added",  # a removed service account, again
+    "member.joined",  # by accepting an invitation
+    "member.role_changed",
+    "member.removed",
+    "invitation.declined",
+    "invitation.withdrawn",
+    "login.approved",  # a command line's
+    "service_account.created",
+    "service_account.deleted",
+    "token.created",
+    "token.deleted",
+    "configuration.created",
+    "configuration.changed",  # its name or description
+    "version.created",
+    "version.changed",
+    "version.published",
+    "rules.saved",  # through the API
+    "rules_by_hand.saved",
+    "rule_by_hand.added",
+    "rule_by_hand.edited",
+    "rule_by_hand.removed",
+    "run.started",
+    "fleet.created",
+    "fleet.token_renewed",
+    "install.composed",  # its command holds the fleet's token
+    "deployment.created",
+    "deployment.changed",
+    "deployment.volume_mounts_changed",
+]

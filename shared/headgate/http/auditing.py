@@ -1,0 +1,48 @@
+"""The record of a change made through the public API: the route names its action, and a success is recorded."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from botocore.exceptions import BotoCoreError, ClientError
+from fastapi import Request, Response
+from fastapi.routing import APIRoute
+
+from headgate.audit import service as audit
+from headgate.audit.actions import Action
+from headgate.http.paths import PUBLIC
+from headgate.observability.log import logger
+
+_EXTENSION: Final = "x-audit-actions"
+
+
+def audited(*actions: Action) -> dict[str, object]:
+    """For `openapi_extra` of a route that changes something: the actions that its changes are recorded as.
+
+    A route of the public API names one. A route of the application names those that its service records itself, in the
+    transaction of the change.
+    """
+    return {_EXTENSION: list(actions)}
+
+
+def actions_of(route: APIRoute) -> tuple[Action, ...]:
+    """The actions that the route names; none if it changes nothing."""
+    named = (route.openapi_extra or {}).get(_EXTENSION, ())
+    return tuple(named)
+
+
+def add_details(request: Request, details: Mapping[str, str]) -> None:
+    """Add these to the record of the change that the request makes."""
+    request.state.audit_details = details
+
+
+def record(request: Request, route: APIRoute, response: Response) -> None:
+    """Record a change of the public API that has succeeded; one put. A replayed answer has changed nothing."""
+    if "idempotency-replayed" in response.headers:
+        return
+    (action,) = actions_of(route)
+    target = response.headers.get("location", request.url.path).removeprefix(f"{PUBLIC}/")
+    try:
+        audit.append(request.state.caller, action, target, **getattr(request.state, "audit_details", {}))
+    except (BotoCoreError, ClientError) as error:
+        # The change is made: a fault in recording it must not tell the caller otherwise.
+        logger.error("change_not_recorded", action=action, target=target, kind=type(error).__name__)

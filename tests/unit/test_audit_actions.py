@@ -1,0 +1,50 @@
+"""The actions of the record of changes: every route that changes something names one of the documented list."""
+
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import get_args
+
+from fastapi import FastAPI
+
+from headgate.audit.actions import Action
+from headgate.http.auditing import actions_of
+from headgate.http.paths import APPLICATION, PUBLIC
+from headgate.http.routing import Route
+
+ROOT = Path(__file__).parents[2]
+CHANGES_NOTHING = {
+    f"POST {PUBLIC}/validate": "reads only",
+    f"POST {PUBLIC}/ottl/lint": "reads only",
+    f"DELETE {APPLICATION}/session": "ends the person's own session, which belongs to no organization",
+}
+
+
+def routes() -> Iterator[tuple[str, Route]]:
+    for app in sorted((ROOT / "functions").glob("*/app.py")):
+        application = getattr(importlib.import_module(f"{app.parent.name}.app"), "app", None)
+        if isinstance(application, FastAPI):
+            for route in application.state.routes:
+                if isinstance(route, Route):
+                    yield from ((f"{method} {route.path}", route) for method in route.methods)
+
+
+def test_every_route_that_changes_something_names_its_actions() -> None:
+    without = {endpoint for endpoint, route in routes() if not endpoint.startswith("GET ") and not actions_of(route)}
+
+    assert without == set(CHANGES_NOTHING)
+
+
+def test_every_action_that_a_route_names_is_in_the_list() -> None:
+    named = {action for _, route in routes() for action in actions_of(route)}
+
+    assert {"version.published", "member.removed", "fleet.token_renewed"} <= named <= set(get_args(Action))
+
+
+def test_every_action_of_the_list_is_used() -> None:
+    listed = ROOT / "shared/headgate/audit/actions.py"
+    code = "".join(
+        path.read_text() for top in ("shared", "functions") for path in (ROOT / top).rglob("*.py") if path != listed
+    )
+
+    assert [action for action in get_args(Action) if f'"{action}"' not in code] == []
