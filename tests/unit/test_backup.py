@@ -27,6 +27,7 @@ from headgate.identity.model import Principal, User
 from headgate.settings import settings
 from headgate.storage import aws, items
 from headgate.storage.items import Item
+from headgate.storage.table import Table
 from headgate_local import template
 from headgate_local import user_pool as pool
 from scripts import organization
@@ -83,11 +84,11 @@ def default_group(member: Member, fleet_id: str) -> str:
 def contents() -> Contents:
     """Every item of every table that an export reads."""
     found: Contents = {}
-    for table in ("configurations", "versions", "fleets", "identity"):
-        pages = aws.dynamodb().get_paginator("scan").paginate(TableName=export.name_of(table))
+    for name, table in archive.TABLES.items():
+        pages = aws.dynamodb().get_paginator("scan").paginate(TableName=table.name)
         rows = [items.unmarshal(item) for page in pages for item in page["Items"]]
         lasting = [item for item in rows if not str(item.get("pk")).startswith(("rate#", "checks#"))]
-        found[table] = sorted(lasting, key=lambda item: json.dumps(item, default=str))
+        found[name] = sorted(lasting, key=lambda item: json.dumps(item, default=str))
     return found
 
 
@@ -309,15 +310,15 @@ def test_a_configuration_written_while_it_is_read_is_read_again(
 ) -> None:
     (listed,) = ann.http.get(f"{API}/configurations").json()["items"]
     path = f"{API}/configurations/{listed['id']}/versions"
-    query = export._query
-    appended = []
+    each = Table.each
+    appended: list[int] = []
 
-    def with_a_writer(table: archive.TableName, attribute: str, partition: str) -> Iterator[Item]:
-        yield from query(table, attribute, partition)
-        if table == "versions" and not appended:
+    def with_a_writer(table: Table, pk: str) -> Iterator[Item]:
+        yield from each(table, pk)
+        if table is archive.TABLES["versions"] and not appended:
             appended.append(ann.http.post(path, json={"yaml": YAML + "# third\n"}).status_code)
 
-    monkeypatch.setattr(export, "_query", with_a_writer)
+    monkeypatch.setattr(Table, "each", with_a_writer)
     found = [record.item for record in export.records(ann.organization_id) if isinstance(record, archive.TableItem)]
 
     assert appended == [201]

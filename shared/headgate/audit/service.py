@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from headgate.audit import store
 from headgate.audit.actions import Action
 from headgate.audit.model import AuditRecord
@@ -11,19 +9,15 @@ from headgate.foundation import clock
 from headgate.foundation.ids import new_id
 from headgate.identity.model import Caller, Principal
 from headgate.storage.page import Slice
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
+from headgate.storage.table import Write
 
 
-def entry(caller: Caller, action: Action, target: str, **details: str) -> TransactWriteItemTypeDef:
+def entry(caller: Caller, action: Action, target: str, **details: str) -> Write:
     """The record of a change by `caller`, to stand in the change's own transaction: both are kept, or neither."""
     return store.put(_record(caller, action, target, details))
 
 
-def entry_of_invited(
-    organization_id: str, actor: Principal, session_id: str, action: Action, **details: str
-) -> TransactWriteItemTypeDef:
+def entry_of_invited(organization_id: str, actor: Principal, session_id: str, action: Action, **details: str) -> Write:
     """The same for what somebody does who was invited, and is not a member."""
     at = clock.now()
     return store.put(

@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 from headgate.audit.model import AuditRecord
 from headgate.foundation import clock
-from headgate.identity import keys, table
-from headgate.identity.model import Principal
-from headgate.settings import settings
-from headgate.storage import aws, items
+from headgate.identity import keys
+from headgate.storage import items, principals, table
 from headgate.storage.items import Item
 from headgate.storage.page import Slice
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
+from headgate.storage.table import Write
 
 
-def put(record: AuditRecord) -> TransactWriteItemTypeDef:
+def put(record: AuditRecord) -> Write:
     """The record as a part of the transaction that makes the change; a record that exists is never replaced."""
-    return table.put_new(_item(record))
+    return table.identity.put_new(_item(record))
 
 
 def append(record: AuditRecord) -> None:
-    """Keep a record by itself; one conditional put."""
-    aws.dynamodb().put_item(
-        TableName=settings().identity_table,
-        Item=items.marshal(_item(record)),
-        ConditionExpression="attribute_not_exists(pk)",
-    )
+    """Store a record by itself; one conditional put."""
+    table.write(put(record))
 
 
 def records(organization_id: str, limit: int, after: str | None) -> Slice[AuditRecord]:
     """The newest first; one query."""
-    part = table.query(keys.audit_partition(organization_id), "", limit, after, newest_first=True)
+    part = table.identity.list(keys.audit_partition(organization_id), "", limit, after, newest_first=True)
     return Slice([_record(item) for item in part.entries], part.position)
 
 
@@ -44,7 +33,7 @@ def _item(record: AuditRecord) -> Item:
         "audit_id": record.id,
         "organization_id": record.organization_id,
         "at": at,
-        "actor": {"kind": record.actor.kind, "id": record.actor.id, "name": record.actor.name},
+        "actor": principals.attribute(record.actor),
         "credential_id": record.credential_id,
         "credential_name": record.credential_name,
         "action": record.action,
@@ -54,18 +43,12 @@ def _item(record: AuditRecord) -> Item:
 
 
 def _record(item: Item) -> AuditRecord:
-    actor, details = item["actor"], item["details"]
-    assert isinstance(actor, Mapping)
-    assert isinstance(details, Mapping)
+    details = items.mapping(item, "details")
     return AuditRecord(
         id=items.text(item, "audit_id"),
         organization_id=items.text(item, "organization_id"),
         at=clock.parse(items.text(item, "at")),
-        actor=Principal(
-            "user" if actor["kind"] == "user" else "service_account",
-            items.text(actor, "id"),
-            items.text(actor, "name"),
-        ),
+        actor=principals.read(item, "actor"),
         credential_id=items.text(item, "credential_id"),
         credential_name=items.text(item, "credential_name"),
         action=items.text(item, "action"),

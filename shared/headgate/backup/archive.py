@@ -24,7 +24,9 @@ from typing import TYPE_CHECKING, Final, Literal, cast
 
 from headgate.foundation import errors
 from headgate.storage import items as stored
+from headgate.storage import table
 from headgate.storage.items import Item, Value
+from headgate.storage.table import Table
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import AttributeValueTypeDef
@@ -33,6 +35,12 @@ FORMAT: Final = "headgate-organization"
 VERSION: Final = 1
 
 TableName = Literal["configurations", "versions", "fleets", "identity"]
+TABLES: Final[Mapping[TableName, Table]] = {
+    "configurations": table.configurations,
+    "versions": table.versions,
+    "fleets": table.fleets,
+    "identity": table.identity,
+}
 
 
 class BadArchive(errors.Invalid):

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from headgate.backup.archive import BucketObject, Header, Record, TableItem, TableName
+from headgate.backup.archive import TABLES, BucketObject, Header, Record, TableItem, TableName
 from headgate.configurations import keys as configuration_keys
 from headgate.fleets import keys as fleet_keys
 from headgate.fleets import tokens as fleet_tokens
 from headgate.foundation import clock, errors
 from headgate.identity import keys
 from headgate.identity.hashing import hash_of
-from headgate.settings import settings
-from headgate.storage import aws, items, objects
+from headgate.storage import items, objects
 from headgate.storage.items import Item
+from headgate.storage.table import Key
 
 # Of a configuration that is being written while it is read.
 _TRIES: Final = 20
@@ -31,7 +31,7 @@ class OrganizationNotFound(errors.NotFound):
 
 def header(organization_id: str) -> Header:
     """Raises OrganizationNotFound."""
-    item = _get("identity", keys.organization(organization_id))
+    item = TABLES["identity"].get(keys.organization(organization_id))
     if item is None:
         raise OrganizationNotFound(organization_id)
     return Header(organization_id, items.text(item, "name"), clock.rfc3339(clock.now()))
@@ -39,34 +39,23 @@ def header(organization_id: str) -> Header:
 
 def exists(organization_id: str) -> bool:
     """One read."""
-    return _get("identity", keys.organization(organization_id)) is not None
+    return TABLES["identity"].get(keys.organization(organization_id)) is not None
 
 
 def people(organization_id: str) -> Iterator[Item]:
     """The items of the persons who are members."""
-    for member in _query("identity", "pk", items.text(keys.organization(organization_id), "pk")):
+    for member in TABLES["identity"].each(items.text(keys.organization(organization_id), "pk")):
         if items.text(member, "sk").startswith("member#usr_"):
-            person = _get("identity", keys.user(items.text(member, "principal_id")))
+            person = TABLES["identity"].get(keys.user(items.text(member, "principal_id")))
             if person is not None:
                 yield person
 
 
 def organizations() -> Iterator[tuple[str, str]]:
     """The id and name of every organization; a scan of the identity table."""
-    for page in (
-        aws.dynamodb()
-        .get_paginator("scan")
-        .paginate(
-            TableName=settings().identity_table,
-            FilterExpression="sk = :organization",
-            ExpressionAttributeValues=items.marshal({":organization": "organization"}),
-            ProjectionExpression="organization_id, #name",
-            ExpressionAttributeNames={"#name": "name"},
-        )
-    ):
-        for attributes in page["Items"]:
-            item = items.unmarshal(attributes)
-            yield items.text(item, "organization_id"), items.text(item, "name")
+    found = TABLES["identity"].scan("sk = :organization", {":organization": "organization"}, "organization_id", "name")
+    for item in found:
+        yield items.text(item, "organization_id"), items.text(item, "name")
 
 
 def records(organization_id: str) -> Iterator[Record]:
@@ -76,24 +65,24 @@ def records(organization_id: str) -> Iterator[Record]:
         yield TableItem("identity", person)
     yield from _configurations(organization_id)
     yield from _fleets(organization_id)
-    yield from _all("identity", "pk", keys.audit_partition(organization_id))
+    yield from _all("identity", keys.audit_partition(organization_id))
     yield from _organization(organization_id)
 
 
 def _configurations(organization_id: str) -> Iterator[Record]:
-    for listed in _query("configurations", "organization_id", organization_id):
+    for listed in TABLES["configurations"].each(organization_id):
         key = configuration_keys.configuration(organization_id, items.text(listed, "configuration_id"))
         yield from _configuration(key)
 
 
-def _configuration(key: configuration_keys.Key) -> Iterator[Record]:
+def _configuration(key: Key) -> Iterator[Record]:
     """A configuration with its versions, texts and rules as of one moment: read again if it changed meanwhile."""
     for _ in range(_TRIES):
-        before = _get("configurations", key)
+        before = TABLES["configurations"].get(key)
         if before is None:
             return
-        beside = list(_query("versions", "configuration_id", items.text(key, "configuration_id")))
-        after = _get("configurations", key)
+        beside = list(TABLES["versions"].each(items.text(key, "configuration_id")))
+        after = TABLES["configurations"].get(key)
         if after == before:
             for item in beside:
                 if "content_key" in item:
@@ -108,16 +97,16 @@ def _configuration(key: configuration_keys.Key) -> Iterator[Record]:
 
 def _fleets(organization_id: str) -> Iterator[Record]:
     count = 0
-    for item in _query("fleets", "pk", fleet_keys.organization(organization_id)):
+    for item in TABLES["fleets"].each(fleet_keys.organization(organization_id)):
         if item["sk"] == "count":
             continue
         if str(item["sk"]).startswith(fleet_keys.FLEETS):
             count += 1
             fleet_id = items.text(item, "fleet_id")
-            yield from _all("fleets", "pk", fleet_keys.of_fleet(fleet_id))
+            yield from _all("fleets", fleet_keys.of_fleet(fleet_id))
             # The hash of what installed collectors present; of the value, nothing is kept anywhere.
             value = fleet_tokens.value_of(fleet_id, items.number(item, "token_generation"))
-            token = _get("fleets", fleet_keys.token(hash_of(value)))
+            token = TABLES["fleets"].get(fleet_keys.token(hash_of(value)))
             if token is not None:
                 yield TableItem("fleets", token)
         yield TableItem("fleets", item)
@@ -129,7 +118,7 @@ def _fleets(organization_id: str) -> Iterator[Record]:
 def _organization(organization_id: str) -> Iterator[Record]:
     own: Item | None = None
     admins = 0
-    for item in _query("identity", "pk", items.text(keys.organization(organization_id), "pk")):
+    for item in TABLES["identity"].each(items.text(keys.organization(organization_id), "pk")):
         sort_key = str(item["sk"])
         if sort_key == "organization":
             own = item
@@ -137,7 +126,7 @@ def _organization(organization_id: str) -> Iterator[Record]:
         if sort_key.startswith("member#inv_"):
             continue
         if sort_key.startswith("token#"):
-            token = _get("identity", keys.token(items.text(item, "value_hash")))
+            token = TABLES["identity"].get(keys.token(items.text(item, "value_hash")))
             if token is not None:
                 yield TableItem("identity", token)
         elif sort_key.startswith("member#") and item["kind"] == "user":
@@ -158,33 +147,5 @@ def _object(key: str) -> BucketObject:
     return BucketObject(key, objects.read(key))
 
 
-def _all(table: TableName, attribute: str, partition: str) -> Iterator[Record]:
-    return (TableItem(table, item) for item in _query(table, attribute, partition))
-
-
-def name_of(table: TableName) -> str:
-    """What the table is called in this deployment."""
-    return {
-        "configurations": settings().configurations_table,
-        "versions": settings().versions_table,
-        "fleets": settings().fleets_table,
-        "identity": settings().identity_table,
-    }[table]
-
-
-def _get(table: TableName, key: dict[str, items.Value]) -> Item | None:
-    answer = aws.dynamodb().get_item(TableName=name_of(table), Key=items.marshal(key), ConsistentRead=True)
-    return items.unmarshal(answer["Item"]) if "Item" in answer else None
-
-
-def _query(table: TableName, attribute: str, partition: str) -> Iterator[Item]:
-    pages = aws.dynamodb().get_paginator("query")
-    for page in pages.paginate(
-        TableName=name_of(table),
-        ConsistentRead=True,
-        KeyConditionExpression="#partition = :partition",
-        ExpressionAttributeNames={"#partition": attribute},
-        ExpressionAttributeValues=items.marshal({":partition": partition}),
-    ):
-        for item in page["Items"]:
-            yield items.unmarshal(item)
+def _all(table: TableName, partition: str) -> Iterator[Record]:
+    return (TableItem(table, item) for item in TABLES[table].each(partition))

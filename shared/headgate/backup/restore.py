@@ -12,18 +12,16 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final, cast
 
-from botocore.exceptions import ClientError
-
 from headgate.backup import archive, export
-from headgate.backup.archive import BucketObject, Header, Record, TableItem
+from headgate.backup.archive import TABLES, BucketObject, Header, Record, TableItem
 from headgate.fleets import keys as fleet_keys
 from headgate.fleets import tokens as fleet_tokens
 from headgate.foundation import errors
 from headgate.identity import keys, passwords
 from headgate.identity.hashing import hash_of
-from headgate.settings import settings
-from headgate.storage import aws, items
+from headgate.storage import items, objects
 from headgate.storage.items import Item, Value
+from headgate.storage.table import ConditionFailed, write
 
 _AT_ONCE: Final = 8
 _BATCH: Final = 200
@@ -118,11 +116,11 @@ def _gives_access(record: Record) -> bool:
 def _put(record: Record) -> None:
     if isinstance(record, BucketObject):
         # Named by its content: the same object, if it is there.
-        aws.s3().put_object(Bucket=settings().bucket, Key=record.key, Body=record.content)
+        objects.write(record.key, record.content)
         return
     there = _put_unless_there(record.table, record.item)
     if there is not None and _lasting(there) != _lasting(record.item):
-        raise InTheWay(export.name_of(record.table), str(_key(record)))
+        raise InTheWay(TABLES[record.table].name, str(_key(record)))
     if record.table == "fleets" and str(record.item["sk"]).startswith(fleet_keys.FLEETS):
         _put_token_of_this_deployment(record.item)
 
@@ -144,19 +142,10 @@ def _put_token_of_this_deployment(fleet: Item) -> None:
 
 def _put_unless_there(table: archive.TableName, item: Item) -> Item | None:
     """One conditional write. The item that was there, if there was one."""
-    hash_key = {"configurations": "organization_id", "versions": "configuration_id"}.get(table, "pk")
     try:
-        aws.dynamodb().put_item(
-            TableName=export.name_of(table),
-            Item=items.marshal(item),
-            ConditionExpression="attribute_not_exists(#hash_key)",
-            ExpressionAttributeNames={"#hash_key": hash_key},
-            ReturnValuesOnConditionCheckFailure="ALL_OLD",
-        )
-    except ClientError as error:
-        if not items.condition_failed(error):
-            raise
-        return items.current_item(error)
+        write(TABLES[table].put_new(item))
+    except ConditionFailed as there:
+        return there.item
     return None
 
 
@@ -165,8 +154,8 @@ def _lasting(item: Item) -> Item:
 
 
 def _key(record: TableItem) -> str:
-    parts = {"configurations": ("organization_id", "configuration_id"), "versions": ("configuration_id", "item")}
-    return " ".join(str(record.item[name]) for name in parts.get(record.table, ("pk", "sk")))
+    table = TABLES[record.table]
+    return f"{items.text(record.item, table.partition)} {items.text(record.item, table.sort)}"
 
 
 def _as_here(record: Record, renamed: Mapping[str, str], strangers: Collection[str]) -> Record:

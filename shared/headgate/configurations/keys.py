@@ -1,12 +1,19 @@
-"""Every key of the configurations and versions tables, built here and nowhere else.
+"""Every key of the configurations and versions tables, built here and nowhere else. docs/data.md lists them.
 
 Texts stand in items beside the versions', so that a list of versions costs nothing for them.
 """
 
-from headgate.identity.model import Principal
-from headgate.storage.items import Value
+from typing import Final
 
-Key = dict[str, Value]
+from headgate.foundation.principal import Principal
+from headgate.storage.table import Index, Key
+
+OWN: Final = Index("own", "own", "by_update")
+PUBLISHED: Final = Index("published", "published", "by_update")
+PUBLISHED_VERSIONS: Final = Index("published", "published_of", "item")
+VERSIONS: Final = "v#"
+# The bucket's folder of texts that are too large for an item.
+TEXTS: Final = "versions"
 
 
 def configuration(organization_id: str, configuration_id: str) -> Key:
@@ -19,12 +26,17 @@ def own(organization_id: str, principal: Principal) -> str:
 
 
 def by_update(updated_at: str, configuration_id: str) -> str:
-    """The sort key `by_update` of both indexes: one for both, so that what stands in both stands at one place."""
+    """The sort key of both indexes of configurations, so that an entry of both has the same place in both."""
     return f"{updated_at}#{configuration_id}"
 
 
 def version(configuration_id: str, n: int) -> Key:
-    return {"configuration_id": configuration_id, "item": f"v#{n:08d}"}
+    return {"configuration_id": configuration_id, "item": version_item(n)}
+
+
+def version_item(n: int) -> str:
+    """The sort key of a version, in the table and in the index `published`."""
+    return f"{VERSIONS}{n:08d}"
 
 
 def yaml(configuration_id: str, n: int) -> Key:
@@ -32,5 +44,10 @@ def yaml(configuration_id: str, n: int) -> Key:
 
 
 def rules(configuration_id: str, n: int, pipeline: str) -> Key:
-    """A version's rule set for one pipeline (kept by the rules' own store)."""
-    return {"configuration_id": configuration_id, "item": f"rules#{n:08d}#{pipeline}"}
+    """A version's rule set for one pipeline, read and written by the rules' store."""
+    return {"configuration_id": configuration_id, "item": f"{rules_of(n)}{pipeline}"}
+
+
+def rules_of(n: int) -> str:
+    """The beginning of the sort keys of a version's rule sets."""
+    return f"rules#{n:08d}#"

@@ -13,19 +13,16 @@ import re
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 from starlette.responses import Response
 
-from headgate.foundation import clock, errors
+from headgate.foundation import errors
 from headgate.identity import keys
-from headgate.settings import settings
-from headgate.storage import aws, items, large_texts
+from headgate.storage import items, large_texts, table
 from headgate.storage.items import Item
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
+from headgate.storage.table import ConditionFailed, Write
 
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,255}")
 _KEPT: Final = timedelta(hours=24)
@@ -77,19 +74,13 @@ def claim(credential_id: str, header: str, request_fingerprint: str, at: datetim
         raise errors.Invalid(message, [errors.FieldError(("header", "Idempotency-Key"), message)])
     key = keys.idempotency(credential_id, hashlib.sha256(header.encode()).hexdigest())
     mine = Claim(key, request_fingerprint, secrets.token_hex(8))
+    begun = key | {"fingerprint": mine.fingerprint, "nonce": mine.nonce, **items.expiry(at + _UNDER_WAY)}
+    free = "attribute_not_exists(pk) OR expires <= :now"
     try:
-        aws.dynamodb().put_item(
-            TableName=settings().identity_table,
-            Item=items.marshal(
-                key | {"fingerprint": mine.fingerprint, "nonce": mine.nonce, **_expiry(at + _UNDER_WAY)}
-            ),
-            ConditionExpression="attribute_not_exists(pk) OR expires <= :now",
-            ExpressionAttributeValues=items.marshal({":now": int(at.timestamp())}),
-            ReturnValuesOnConditionCheckFailure="ALL_OLD",
-        )
-    except (BotoCoreError, ClientError) as error:
-        if isinstance(error, ClientError) and items.condition_failed(error):
-            return _first_answer(items.current_item(error), mine)
+        table.write(table.identity.put_if(begun, free, {":now": int(at.timestamp())}))
+    except ConditionFailed as taken:
+        return _first_answer(taken.item, mine)
+    except (BotoCoreError, ClientError):
         # It may have been written all the same, and would keep the key from the next request.
         with contextlib.suppress(BotoCoreError, ClientError):
             release(mine)
@@ -97,30 +88,22 @@ def claim(credential_id: str, header: str, request_fingerprint: str, at: datetim
     return mine
 
 
-def made(mine: Claim, path: str, at: datetime) -> TransactWriteItemTypeDef:
+def made(mine: Claim, path: str, at: datetime) -> Write:
     """The write that notes what is made, to stand in the transaction that makes it.
 
     Another request that has taken the key over meanwhile makes that transaction fail.
     """
-    return {
-        "Update": {
-            "TableName": settings().identity_table,
-            "Key": items.marshal(mine.key),
-            "UpdateExpression": "SET made = :path, expires = :expires, expires_at = :expires_at",
-            "ConditionExpression": "nonce = :nonce",
-            "ExpressionAttributeValues": items.marshal(
-                {":path": path, ":nonce": mine.nonce}
-                | {f":{name}": value for name, value in _expiry(at + _KEPT).items()}
-            ),
-        }
-    }
+    expiry = items.expiry(at + _KEPT)
+    values = {":path": path, ":nonce": mine.nonce} | {f":{name}": value for name, value in expiry.items()}
+    change = "SET made = :path, expires = :expires, expires_at = :expires_at"
+    return table.identity.update(mine.key, change, "nonce = :nonce", values)
 
 
 def keep(mine: Claim, response: Response, at: datetime) -> None:
     """Keep the answer under the key; one conditional write."""
     headers = {name: response.headers[name] for name in _HEADERS if name in response.headers}
-    answer = large_texts.keep(json.dumps({"headers": headers, "body": bytes(response.body).decode()}), "idempotency")
-    _settle(mine, {"status": response.status_code, **answer.attributes, **_expiry(at + _KEPT)})
+    answer = large_texts.write(json.dumps({"headers": headers, "body": bytes(response.body).decode()}), "idempotency")
+    _settle(mine, {"status": response.status_code, **answer, **items.expiry(at + _KEPT)})
 
 
 def release(mine: Claim) -> None:
@@ -135,26 +118,14 @@ def forget(mine: Claim) -> None:
 
 def _settle(mine: Claim, answer: Item | None, condition: str = "nonce = :nonce") -> None:
     """Replace the claim by its answer, or by nothing, unless another request has taken the key over meanwhile."""
-    nonce = items.marshal({":nonce": mine.nonce})
-    try:
-        if answer is None:
-            aws.dynamodb().delete_item(
-                TableName=settings().identity_table,
-                Key=items.marshal(mine.key),
-                ConditionExpression=condition,
-                ExpressionAttributeValues=nonce,
-            )
-        else:
-            item = mine.key | {"fingerprint": mine.fingerprint, "nonce": mine.nonce} | answer
-            aws.dynamodb().put_item(
-                TableName=settings().identity_table,
-                Item=items.marshal(item),
-                ConditionExpression=condition,
-                ExpressionAttributeValues=nonce,
-            )
-    except ClientError as error:
-        if not items.condition_failed(error):
-            raise
+    nonce: Item = {":nonce": mine.nonce}
+    if answer is None:
+        write = table.identity.delete(mine.key, condition, nonce)
+    else:
+        item = mine.key | {"fingerprint": mine.fingerprint, "nonce": mine.nonce} | answer
+        write = table.identity.put_if(item, condition, nonce)
+    with contextlib.suppress(ConditionFailed):
+        table.write(write)
 
 
 def _first_answer(item: Item, mine: Claim) -> Claim | Made | Response:
@@ -171,7 +142,3 @@ def _first_answer(item: Item, mine: Claim) -> Claim | Made | Response:
         raise FirstUnderWay("The first request with this key has not ended; try again shortly")
     answer = json.loads(large_texts.read(item))
     return Response(answer["body"], items.number(item, "status"), {**answer["headers"], "Idempotency-Replayed": "true"})
-
-
-def _expiry(at: datetime) -> Item:
-    return {"expires": int(at.timestamp()), "expires_at": clock.rfc3339(at)}

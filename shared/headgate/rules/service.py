@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from headgate.audit import service as audit
 from headgate.audit.actions import Action
@@ -16,9 +15,7 @@ from headgate.identity.model import Caller
 from headgate.rules import engine, store
 from headgate.rules.model import Rule, RuleSet, Signal, StoredRule, default_name
 from headgate.storage.retry import retry
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
+from headgate.storage.table import Write
 
 
 def saved(caller: Caller, configuration_id: str, n: int) -> list[RuleSet]:
@@ -88,7 +85,7 @@ def settle(
     n: int,
     none: RuleSet,
     changed: Callable[[RuleSet], RuleSet],
-    *records: TransactWriteItemTypeDef,
+    *records: Write,
 ) -> RuleSet:
     """Keep what `changed` makes of a pipeline's set, `none` where there is none yet. Raises Contention."""
 
@@ -102,6 +99,6 @@ def settle(
 
 def record_by_hand(
     caller: Caller, configuration_id: str, n: int, pipeline: str, action: Action, **details: str
-) -> TransactWriteItemTypeDef:
+) -> Write:
     """The record of a change that is made in the application."""
     return audit.entry(caller, action, f"configurations/{configuration_id}/versions/{n}", pipeline=pipeline, **details)

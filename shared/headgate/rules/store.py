@@ -3,62 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
-
-from botocore.exceptions import ClientError
+from typing import cast
 
 from headgate.configurations import keys
 from headgate.rules.items import rule_attributes, rule_of
 from headgate.rules.model import RuleSet, Signal, StoredRule
-from headgate.settings import settings
-from headgate.storage import aws, items
+from headgate.storage import items, table
 from headgate.storage.items import Item, Value
-from headgate.storage.retry import LostRace
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
+from headgate.storage.table import Write
 
 
 def rule_set(configuration_id: str, n: int, pipeline: str) -> RuleSet | None:
     """One read. None if nothing was saved."""
-    answer = aws.dynamodb().get_item(
-        TableName=settings().versions_table,
-        Key=items.marshal(keys.rules(configuration_id, n, pipeline)),
-        ConsistentRead=True,
-    )
-    return _rule_set(items.unmarshal(answer["Item"])) if "Item" in answer else None
+    item = table.versions.get(keys.rules(configuration_id, n, pipeline))
+    return _rule_set(item) if item else None
 
 
 def rule_sets(configuration_id: str, n: int) -> list[RuleSet]:
-    """Every set of a version, by pipeline; one query."""
-    answer = aws.dynamodb().query(
-        TableName=settings().versions_table,
-        ConsistentRead=True,
-        KeyConditionExpression="configuration_id = :id AND begins_with(#item, :prefix)",
-        ExpressionAttributeNames={"#item": "item"},
-        ExpressionAttributeValues=items.marshal(
-            {":id": configuration_id, ":prefix": keys.rules(configuration_id, n, "")["item"]}
-        ),
-    )
-    return [_rule_set(items.unmarshal(item)) for item in answer["Items"]]
+    """Every set of a version, by pipeline; one query for each megabyte."""
+    return [_rule_set(item) for item in table.versions.each(configuration_id, keys.rules_of(n))]
 
 
-def save(configuration_id: str, n: int, saved: RuleSet, *records: TransactWriteItemTypeDef) -> None:
+def save(configuration_id: str, n: int, saved: RuleSet, *records: Write) -> None:
     """One transaction, with `records` of the change. Raises LostRace unless the set is still the one before `saved`."""
-    write: TransactWriteItemTypeDef = {
-        "Put": {
-            "TableName": settings().versions_table,
-            "Item": items.marshal(keys.rules(configuration_id, n, saved.pipeline) | _item(saved)),
-            "ConditionExpression": "attribute_not_exists(configuration_id) OR revision = :before",
-            "ExpressionAttributeValues": items.marshal({":before": saved.revision - 1}),
-        }
-    }
-    try:
-        aws.dynamodb().transact_write_items(TransactItems=[write, *records])
-    except ClientError as error:
-        if items.lost_a_race(error):
-            raise LostRace from error
-        raise
+    write = table.versions.put_if(
+        keys.rules(configuration_id, n, saved.pipeline) | _item(saved),
+        "attribute_not_exists(configuration_id) OR revision = :before",
+        {":before": saved.revision - 1},
+    )
+    table.transact([write, *records])
 
 
 def _item(saved: RuleSet) -> Item:

@@ -1,7 +1,7 @@
-"""A create under an `Idempotency-Key` happens once, even when its answer is lost with its process.
+"""A create under an `Idempotency-Key` happens once, even if its response is lost with its process.
 
-The transaction that makes the thing also writes into the key's record where the thing is. Whoever holds the key's
-record (`headgate.http.idempotency`) says how; a store only adds `once.writes(path)` to its transaction.
+The transaction that creates the thing also writes into the key's record where the thing is. Whoever holds the key's
+record (`headgate.http.idempotency`) says how; a store only adds `writes(path)` to its transaction.
 """
 
 from __future__ import annotations
@@ -9,18 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
+from headgate.storage.table import Write
 
-Note = Callable[[str], "TransactWriteItemTypeDef"]
+Note = Callable[[str], Write]
 
 _note: Final[ContextVar[Note | None]] = ContextVar("note", default=None)
 
 
-def writes(path: str) -> list[TransactWriteItemTypeDef]:
-    """What to write with the thing that comes to be at `path` (of the public API); nothing where there is no key."""
+def writes(path: str) -> list[Write]:
+    """What to write with the thing that is created at `path` (of the public API); nothing without a key."""
     note = _note.get()
     return [] if note is None else [note(path)]
 

@@ -1,9 +1,9 @@
-"""Objects of the bucket, read whole."""
+"""Objects of the bucket, written and read whole."""
 
 from __future__ import annotations
 
 from contextlib import closing, suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError, IncompleteReadError
 
@@ -19,6 +19,17 @@ _ATTEMPTS: Final = 3
 # A question for the head alone is answered without a body, so by status.
 _MISSING: Final = ("NoSuchKey", "404")
 _DENIED: Final = ("AccessDenied", "403")
+
+
+def write(key: str, content: bytes, content_type: str = "") -> None:
+    """Put an object, over one that is there. One PUT."""
+    kind: Any = {"ContentType": content_type} if content_type else {}
+    aws.s3().put_object(Bucket=settings().bucket, Key=key, Body=content, **kind)
+
+
+def delete(key: str) -> None:
+    """One DELETE, whether it is there or not."""
+    aws.s3().delete_object(Bucket=settings().bucket, Key=key)
 
 
 def read_if_there(key: str, most: int | None = None) -> bytes | None:
