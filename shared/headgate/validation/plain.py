@@ -1,22 +1,25 @@
-"""Findings from the text that the plain `validate` command prints: as much as can be told from a text.
+"""Findings from what the plain `validate` command prints: each message, and the component that it names.
 
-The check process has the errors themselves and tells more; this is for when it could not be asked. What is not
-recognised keeps its message and is called `other`.
+Only the check process has the errors themselves. What kind of error a message tells of is not guessed from its words:
+each finding here is `other`.
 """
 
 import re
 from collections.abc import Iterator
 from typing import Final
 
-from headgate.validation.model import Code, Finding, Variable
+from headgate.validation.model import Finding, Variable
 
 _SECTIONS: Final = "receivers|processors|exporters|connectors|extensions|service"
 _RESOLVING: Final = "failed to get config: cannot resolve the configuration: "
 _DECODING: Final = "failed to get config: cannot unmarshal the configuration: "
+_BUILDING: Final = "failed to build pipelines: "
 _SEVERAL: Final = "decoding failed due to the following error(s):\n\n"
 _DECODED: Final = re.compile(rf"^(?='(?:{_SECTIONS})(?:\.\w+)?' )", re.MULTILINE)
 _VALIDATED: Final = re.compile(rf"^(?=(?:{_SECTIONS})(?:::|: ))", re.MULTILINE)
-_COMPONENT: Final = re.compile(rf"'({_SECTIONS})' .*?(?:unknown type: .*? for id: |configuration for |in )\"(.*?)\"")
+_SECTION: Final = re.compile(r"'([\w.]*)' ")
+_UNKNOWN_KEY: Final = re.compile(r"'[\w.]*' has invalid keys: (\S+?)(?:,|$)")
+_COMPONENT: Final = re.compile(r"'[\w.]+' .*?(?:unknown type: .*? for id: |configuration for |in )\"(.*?)\"")
 _BUILT: Final = re.compile(
     r'(receiver|processor|exporter|connector|extension) "(.+?)"|"(.+?)" (receiver|processor|exporter)'
 )
@@ -34,10 +37,13 @@ def findings(message: str) -> list[Finding]:
         return [_unresolved(message.removeprefix(_RESOLVING))]
     if message.startswith(_DECODING):
         chunks = _DECODED.split(message.removeprefix(_DECODING).removeprefix(_SEVERAL))
-        return [_undecoded(chunk.strip()) for chunk in chunks if chunk.strip()]
-    if message.startswith("failed to build pipelines: "):
-        return [Finding(message, _built_path(message), "pipeline_graph")]
-    return [_invalid(chunk.strip()) for chunk in _VALIDATED.split(message) if chunk.strip()]
+        return [
+            Finding(chunk.strip(), _undecoded_path(chunk[:_BEGINNING]), "other") for chunk in chunks if chunk.strip()
+        ]
+    if message.startswith(_BUILDING):
+        return [Finding(message, _built_path(message[:_BEGINNING]), "other")]
+    chunks = _VALIDATED.split(message)
+    return [Finding(chunk.strip(), _invalid_path(chunk), "other") for chunk in chunks if chunk.strip()]
 
 
 def variables(yaml: str) -> Iterator[Variable]:
@@ -49,45 +55,26 @@ def variables(yaml: str) -> Iterator[Variable]:
 
 
 def _unresolved(message: str) -> Finding:
-    if message.startswith("scheme ") or " uri is not supported" in message:
-        return Finding(message, "service", "provider_not_allowed")
+    """A text that is not YAML, which has a line and no path, or one that names something outside it."""
+    names_outside = message.startswith("scheme ") or " uri is not supported" in message
     line = _LINE.search(message)
-    return Finding(message, "", "yaml_syntax", int(line[1]) if line else None)
+    return Finding(message, "service" if names_outside else "", "other", int(line[1]) if line else None)
 
 
-def _undecoded(message: str) -> Finding:
-    beginning = message[:_BEGINNING]
-    section = message[1 : message.index("'", 1)].replace(".", "::") if message.startswith("'") else "service"
-    if component := _COMPONENT.match(beginning):
-        section = f"{component[1]}::{component[2]}"
-    elif unknown := re.match(r"'(.*?)' has invalid keys: (\S+?)(,|$)", beginning):
-        key = f"{section}::{unknown[2]}" if section else unknown[2]
-        return Finding(message, key, "unknown_key" if section else "unknown_section")
-    elif identified := re.match(r"'[\w.]+' (?:'' )?in \"(.*?)\"", beginning):
-        section = f"{section}::{identified[1]}"
-    return Finding(message, section, _code_of_decoding(message))
+def _undecoded_path(beginning: str) -> str:
+    section = _SECTION.match(beginning)
+    named = _UNKNOWN_KEY.match(beginning) or _COMPONENT.match(beginning)
+    parts = [section[1].replace(".", "::") if section else "service", named[1] if named else ""]
+    return "::".join(filter(None, parts))
 
 
-def _code_of_decoding(message: str) -> Code:
-    if " unknown type: " in message:
-        return "unknown_component"
-    if " has invalid keys: " in message:
-        return "unknown_key"
-    if " expected type " in message or " expected a map" in message:
-        return "wrong_type"
-    return "invalid_value"
-
-
-def _invalid(message: str) -> Finding:
-    path, separator, _ = message.partition(": ")
-    if not separator or not re.match(_SECTIONS, path):
-        return Finding(message, "service", "other")
-    is_reference = re.search(r": references \w+ \".*\" which is not configured", message[:_BEGINNING]) is not None
-    return Finding(message, path, "undefined_reference" if is_reference else "invalid_value")
-
-
-def _built_path(message: str) -> str:
-    if not (built := _BUILT.search(message[:_BEGINNING])):
+def _built_path(beginning: str) -> str:
+    if not (built := _BUILT.search(beginning)):
         return "service::pipelines"
     kind, name = (built[1], built[2]) if built[1] else (built[4], built[3])
     return f"{kind}s::{name}"
+
+
+def _invalid_path(message: str) -> str:
+    path, separator, _ = message.partition(": ")
+    return path if separator and re.match(_SECTIONS, path) else "service"
