@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from configurations.app import router as configurations_router
 from headgate import checker
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
@@ -19,7 +20,7 @@ from headgate.runs.model import LONGEST, Run, RunRule
 from headgate.settings import settings
 from headgate.storage import aws
 from run_steps.app import PassingFault, handler
-from testing.app import router
+from testing.app import router, rules_router
 from tests.conftest import API, JoinWith, Member
 from tests.run_outcomes import outcome
 
@@ -419,6 +420,28 @@ def test_when_the_checker_cannot_be_asked_no_run_is_made(ann: Member, monkeypatc
         )["Count"]
         == 0
     )
+
+
+def test_what_is_too_costly_is_named_by_what_the_request_says_of_it(
+    join: JoinWith, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> dict[str, object]:
+        raise checker.Refused("too_costly", "It has 3,000 components")
+
+    http = join([router, rules_router, configurations_router]).http
+    created = http.post(f"{API}/configurations", json={"name": "c", "yaml": VALID["yaml"]}).json()["id"]
+    monkeypatch.setattr(checker, "call", refuse)
+    of_text = http.post(f"{API}/testing/runs", json=VALID).json()
+    stored = {name: value for name, value in VALID.items() if name != "yaml"}
+    stored |= {"configuration_id": created, "version_number": 1}
+    of_version = http.post(f"{API}/testing/runs", json=stored).json()
+    rules = {"signal_type": "logs", "rules": [{"name": "r", "condition": "true"}]}
+    of_rules = http.put(f"{API}/configurations/{created}/versions/1/validation-pipelines/logs", json=rules).json()
+
+    assert {answer["code"] for answer in (of_text, of_version, of_rules)} == {"yaml_too_costly"}
+    assert of_text["errors"][0]["loc"] == ["body", "yaml"]
+    assert of_version["errors"][0]["loc"] == ["body", "version_number"]
+    assert of_rules["errors"][0]["loc"] == ["path", "n"]
 
 
 def test_where_testing_is_not_set_up_no_run_is_made_and_all_else_is_there(

@@ -12,7 +12,7 @@ from headgate import checker
 from headgate.checker import Asker
 from headgate.foundation.errors import FieldError, Invalid, Unavailable
 from headgate.rules.model import Rule, Signal
-from headgate.validation.model import TOO_COSTLY, TooCostly
+from headgate.validation.model import TOO_COSTLY, YAML_IN_BODY, TooCostly
 
 _Answer = TypeVar("_Answer")
 # In all; each part has 8 s by the checker's own clock, and 10 s until it is killed.
@@ -44,9 +44,10 @@ class Unpreparable(Exception):
         self.message = message
         self.line = line
 
-    def as_invalid(self) -> Invalid:
-        """For a request whose body has that field."""
-        return Invalid(self.message, [FieldError(("body", self.field), self.message, line=self.line)])
+    def as_invalid(self, yaml_at: tuple[str, ...] = YAML_IN_BODY) -> Invalid:
+        """For a request whose body has that field, and whose text is at `yaml_at`."""
+        loc = yaml_at if self.field == "yaml" else ("body", self.field)
+        return Invalid(self.message, [FieldError(loc, self.message, line=self.line)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,17 +112,27 @@ class Judgement(BaseModel):
     records: dict[Signal, int]
 
 
-def signals_of(yaml: str, pipeline: str, signal_type: Signal, *, asker: Asker) -> list[Signal]:
+def signals_of(
+    yaml: str, pipeline: str, signal_type: Signal, *, asker: Asker, yaml_at: tuple[str, ...]
+) -> list[Signal]:
     """The signals in which that pipeline's output can be judged: its own, and those that its connectors turn it into.
 
-    Raises Unpreparable, RunRefused, TooCostly, Unavailable.
+    Raises Unpreparable, RunRefused, TooCostly about `yaml_at` in the request, Unavailable.
     """
-    return _prepare(yaml, pipeline, signal_type, None, asker).signals
+    return _prepare(yaml, pipeline, signal_type, None, asker, yaml_at).signals
 
 
-def prepare(yaml: str, pipeline: str, signal_type: Signal, sample: Sample, *, asker: Asker) -> Prepared:
-    """Make a run ready. Raises Unpreparable, RunRefused, TooCostly, Unavailable."""
-    return _prepare(yaml, pipeline, signal_type, sample, asker)
+def prepare(
+    yaml: str,
+    pipeline: str,
+    signal_type: Signal,
+    sample: Sample,
+    *,
+    asker: Asker,
+    yaml_at: tuple[str, ...] = YAML_IN_BODY,
+) -> Prepared:
+    """Make a run ready. Raises Unpreparable, RunRefused, TooCostly about `yaml_at` in the request, Unavailable."""
+    return _prepare(yaml, pipeline, signal_type, sample, asker, yaml_at)
 
 
 def require_compilable(signals: Sequence[Signal], rules: Sequence[Rule], *, asker: Asker) -> None:
@@ -165,7 +176,9 @@ def parts(text: str, size: int) -> Iterator[str]:
     yield text[start:]
 
 
-def _prepare(yaml: str, pipeline: str, signal_type: Signal, sample: Sample | None, asker: Asker) -> Prepared:
+def _prepare(
+    yaml: str, pipeline: str, signal_type: Signal, sample: Sample | None, asker: Asker, yaml_at: tuple[str, ...]
+) -> Prepared:
     answer = _ask(
         "prepare",
         {
@@ -177,6 +190,7 @@ def _prepare(yaml: str, pipeline: str, signal_type: Signal, sample: Sample | Non
         },
         _preparations(),
         asker,
+        yaml_at=yaml_at,
     )
     if answer.problem is not None:
         raise Unpreparable(answer.problem.field, answer.problem.message, answer.problem.line)
@@ -191,12 +205,13 @@ def _ask(
     answers: TypeAdapter[_Answer],
     asker: Asker,
     timeout: float | None = None,
+    yaml_at: tuple[str, ...] = YAML_IN_BODY,
 ) -> _Answer:
     try:
         return answers.validate_python(checker.call(op, request, asker=asker, timeout=timeout))
     except checker.Refused as refused:
         if refused.code == TOO_COSTLY and op != "evaluate":
-            raise TooCostly(refused.message) from refused
+            raise TooCostly(refused.message, yaml_at) from refused
         raise SandboxFailed(f"The testing sandbox failed: {refused.message}") from refused
     except ValidationError as error:
         raise SandboxFailed("The testing sandbox gave no proper answer") from error

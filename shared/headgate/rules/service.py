@@ -68,7 +68,9 @@ def require_judgeable(
 ) -> None:
     """Raises Invalid unless the version has the pipeline and the OTTL parser takes the rules, Unavailable."""
     try:
-        signals = engine.signals_of(version.yaml or "", pipeline, signal_type, asker=Asker.of(caller))
+        signals = engine.signals_of(
+            version.yaml or "", pipeline, signal_type, asker=Asker.of(caller), yaml_at=("path", "n")
+        )
         engine.require_compilable(signals, rules, asker=Asker.of(caller))
     except engine.RunRefused as refused:
         raise Invalid(refused.reason, [FieldError(("path", "pipeline"), refused.reason)]) from refused

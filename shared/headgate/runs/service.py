@@ -83,6 +83,8 @@ class _Source:
     yaml: str
     collector_version: str
     published: bool
+    named_at: tuple[str, ...]
+    """What in the request names the text."""
 
 
 def start(caller: Caller, asked: Start) -> Run:
@@ -105,12 +107,14 @@ def start(caller: Caller, asked: Start) -> Run:
     refusal: str | None = None
     signals: tuple[Signal, ...] = (asked.signal_type,)
     try:
-        prepared = engine.prepare(source.yaml, asked.target_pipeline, asked.signal_type, asked.sample, asker=asker)
+        prepared = engine.prepare(
+            source.yaml, asked.target_pipeline, asked.signal_type, asked.sample, asker=asker, yaml_at=source.named_at
+        )
         signals = tuple(prepared.signals)
         engine.require_compilable(signals, [one.rule for one in rules], asker=asker)
         refusal = _not_installed(version, asker)
     except engine.Unpreparable as problem:
-        raise problem.as_invalid() from problem
+        raise problem.as_invalid(source.named_at) from problem
     except engine.RunRefused as refused:
         refusal = refused.reason
     except errors.Unavailable as outage:
@@ -217,9 +221,14 @@ def _require_finished(caller: Caller, run_id: str) -> Run:
 
 def _source(caller: Caller, asked: Start) -> _Source:
     if isinstance(asked.source, str):
-        return _Source(asked.source, settings().collector_version, published=False)
+        return _Source(asked.source, settings().collector_version, published=False, named_at=("body", "yaml"))
     version = configurations.get_version(caller, asked.source.configuration_id, asked.source.n)
-    return _Source(version.yaml or "", version.collector_version, published=version.status == "published")
+    return _Source(
+        version.yaml or "",
+        version.collector_version,
+        published=version.status == "published",
+        named_at=("body", "version_number"),
+    )
 
 
 def _rules(asked: Start) -> tuple[RunRule, ...]:

@@ -107,17 +107,21 @@ class NotChecked(Unavailable):
     code = "not_checked"
 
 
+YAML_IN_BODY: Final = ("body", "yaml")
 TOO_COSTLY: Final = "too_costly"
 """The checker's word for a text that it does not take on, or that took more than a text may."""
 
 
 class TooCostly(Invalid):
-    """The collector would take too long over the text, or too much memory. It was not checked."""
+    """The collector would take too long over the text, or too much memory. It was not checked.
+
+    `loc` is what in the request names the text: a stored version's is not in the body.
+    """
 
     code = "yaml_too_costly"
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message, [FieldError(("body", "yaml"), message)])
+    def __init__(self, message: str, loc: tuple[str, ...] = YAML_IN_BODY) -> None:
+        super().__init__(message, [FieldError(loc, message)])
 
 
 class CollectorVersionNotInstalled(Invalid):
