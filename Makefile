@@ -72,6 +72,7 @@ test: venv collector supervisor $(SAM_VENV)/.ready ## Set up and run every test
 	@$(MAKE) --no-print-directory -C layers/collector go-test
 	@$(MAKE) --no-print-directory -C layers/supervisor go-test
 	@$(PY) -m pytest tests/unit
+	@$(PY) -m pytest tests/api
 	@scripts/ensure_helm >/dev/null
 	@$(PY) -m pytest tests/contract
 	@$(PY) -m pytest tests/trust
@@ -80,7 +81,7 @@ test: venv collector supervisor $(SAM_VENV)/.ready ## Set up and run every test
 
 test-dynamodb-local: venv ## Run what uses tables on AWS's own engine: needs Java 17 and Maven
 	@scripts/with_dynamodb_local $(PY) -m pytest tests/contract/test_version_races.py \
-		$(addprefix tests/unit/test_,$(addsuffix .py,configurations deployments fleets http identity_api rules runs))
+		$(addprefix tests/api/test_,$(addsuffix .py,configurations deployments fleets http identity_api rules runs))
 
 lint: venv $(CHECKOV_VENV)/.passed ## Check style, types, layers and the template
 	$(VENV)/bin/ruff check .
@@ -95,7 +96,7 @@ lint: venv $(CHECKOV_VENV)/.passed ## Check style, types, layers and the templat
 # The sizes of docs/trust.md; `make test` has small ones.
 trust: venv collector $(SAM_VENV)/.ready ## Run the tests of docs/trust.md at full size: about two hours
 	@HEADGATE_TRUST_REQUESTS=24000 HEADGATE_TRUST_TEXTS=4000 HEADGATE_TRUST_STEPS=6000 HEADGATE_TRUST_FAULTS=1 HEADGATE_TRUST_SOAK=14400 \
-		$(PY) -m pytest --timeout 3600 tests/trust tests/end_to_end/test_isolation.py
+		$(PY) -m pytest --timeout 3600 tests/trust tests/api/test_isolation.py
 	@$(PY) -c 'import atheris' 2>/dev/null || { echo "atheris has no wheel for this platform" >&2; exit 1; }
 	@$(PY) -m tests.trust.coverage_guided 360
 	@$(MAKE) --no-print-directory -C layers/collector go-fuzz

@@ -19,7 +19,7 @@ from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local import template
 from identity.app import router as identities
-from tests.service import running_service
+from tests.support.service import running_service
 
 SECONDS = 4.0
 CLIENTS = 8

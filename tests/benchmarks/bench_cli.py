@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from statistics import median
 
-from tests.service import ROOT, running_service
+from tests.support.service import ROOT, running_service
 
 _CLI = ["-m", "headgate_cli.main"]
 

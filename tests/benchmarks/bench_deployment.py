@@ -20,8 +20,8 @@ from headgate.identity import service as identity
 from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local import aws_server, gallery, template
-from tests import lambda_invocations
-from tests.lambda_runtime import LambdaFunction, started
+from tests.support import lambda_invocations
+from tests.support.lambda_runtime import LambdaFunction, started
 
 ROOT = template.PATH.parent
 EVENTS = ROOT / "local" / "sam"

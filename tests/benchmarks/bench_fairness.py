@@ -21,8 +21,8 @@ from headgate.checker.installed import Installed
 from headgate.checker.limits import default_limits
 from headgate.settings import settings
 from tests.benchmarks.bench_validate import CONFIGURATION, Times
-from tests.end_to_end.cli_support import Founder
-from tests.service import Service, running_service
+from tests.support.cli_support import Founder
+from tests.support.service import Service, running_service
 
 LARGE_BYTES = 590_000
 AT_ONCE = 6

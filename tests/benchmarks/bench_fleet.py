@@ -38,10 +38,11 @@ from headgate.opamp import service
 from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.settings import settings
 from headgate.storage import aws
-from tests.conftest import _join, aws_for
-from tests.fleet_of_agents import make_fleet
-from tests.opamp_agent import Agent
-from tests.service import Service, running_service
+from tests.support.aws import aws_for
+from tests.support.fleet_of_agents import make_fleet
+from tests.support.members import join
+from tests.support.opamp_agent import Agent
+from tests.support.service import Service, running_service
 
 YAML = "receivers: {nop: }\nexporters: {nop: }\nservice: {pipelines: {logs: {receivers: [nop], exporters: [nop]}}}\n"
 THREADS = 32
@@ -289,7 +290,7 @@ def count_an_hour(monkeypatch: pytest.MonkeyPatch, interval: int) -> None:
     monkeypatch.setattr(clock, "now", lambda: now[0])
     monkeypatch.setenv("HEADGATE_COLLECTORS_DIR", "/nonexistent")
     organization_id = identity.create_organization("Bench").id
-    fleet = make_fleet(_join([fleets_router, configurations_router], default_organization_id=organization_id))
+    fleet = make_fleet(join([fleets_router, configurations_router], default_organization_id=organization_id))
     fleet.assign(1)
     agents = [
         Agent(lambda body: service.exchange(fleet.token, fleet.deployment_id, body), host_name=f"edge-{n}")

@@ -37,9 +37,10 @@ from headgate.opamp import service as opamp
 from headgate.settings import settings
 from headgate.storage import aws
 from identity.app import router as identity_router
-from tests.conftest import API, Member, _join, aws_for
-from tests.fleet_of_agents import Fleet, make_fleet
-from tests.opamp_agent import Agent
+from tests.support.aws import aws_for
+from tests.support.fleet_of_agents import Fleet, make_fleet
+from tests.support.members import API, Member, join
+from tests.support.opamp_agent import Agent
 
 ROOT: Final = Path(__file__).parents[2]
 LOCAL: Final = "DYNAMODB_LOCAL_URL"
@@ -151,7 +152,7 @@ def measured(cost: Cost, request: Request, times: int) -> Cost:
 def requests(size: int) -> Iterator[tuple[str, Request]]:
     """Of an organization that has so many configurations, versions of one of them, and instances in a fleet."""
     organization = identity.create_organization("Growth").id
-    member = _join([identity_router, configurations_router, fleets_router], default_organization_id=organization)
+    member = join([identity_router, configurations_router, fleets_router], default_organization_id=organization)
     http = member.http
     yield "GET /identity (touches none of them)", lambda: http.get(f"{API}/identity")
 

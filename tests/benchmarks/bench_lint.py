@@ -15,9 +15,9 @@ from headgate.checker import Checker
 from headgate.checker.installed import Installed
 from headgate.checker.limits import default_limits
 from headgate.settings import settings
-from tests.askers import ASKER
 from tests.benchmarks.bench_validate import Times
-from tests.service import running_service
+from tests.support.askers import ASKER
+from tests.support.service import running_service
 
 EXPRESSIONS = 200
 

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
-from tests import fleet_host
-from tests.fleet_host import Host
-from tests.service import running_service
+from tests.support import fleet_host
+from tests.support.fleet_host import Host
+from tests.support.service import running_service
 
 HEARTBEATS = (1, 5)
 # The supervisor's own default: a version is Applied once it was healthy for so long.

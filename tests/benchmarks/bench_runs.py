@@ -15,9 +15,9 @@ import httpx
 
 from headgate.settings import settings
 from headgate_local.options import read_options
-from tests.end_to_end import pipeline_cases
-from tests.end_to_end.pipeline_cases import Case
-from tests.service import running_service
+from tests.support import pipeline_cases
+from tests.support.pipeline_cases import Case
+from tests.support.service import running_service
 
 CASES = ("logs_filelog_regex", "logs_transform", "traces_tail_sampling", "metrics_cumulativetodelta")
 AT_ONCE = 20

@@ -21,8 +21,8 @@ from headgate.checker import Checker
 from headgate.checker.installed import Installed
 from headgate.checker.limits import default_limits
 from headgate.settings import settings
-from tests.askers import ASKER
-from tests.service import running_service
+from tests.support.askers import ASKER
+from tests.support.service import running_service
 
 # 100 lines that people write: two signals, several processors, a connector.
 CONFIGURATION = (Path(__file__).parent / "hundred_lines.yaml").read_text()

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from headgate.installs import publish
-from tests import helm
+from tests.support import helm
 
 ROLES = ("node", "cluster", "gateway")
 # The oldest that the chart allows, and the newest whose schemas there are.

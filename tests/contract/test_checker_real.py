@@ -18,9 +18,9 @@ from headgate.checker import Checker
 from headgate.checker.installed import Installed
 from headgate.checker.limits import Limits
 from headgate.settings import settings
-from tests import processes
-from tests.askers import ASKER
-from tests.service import Service, running_service
+from tests.support import processes
+from tests.support.askers import ASKER
+from tests.support.service import Service, running_service
 
 RECEIVER = "receivers: {otlp: {protocols: {grpc: {}}}}\n"
 REST = "exporters: {debug: {}}\nservice: {pipelines: {logs: {receivers: [otlp], exporters: [debug]}}}\n"

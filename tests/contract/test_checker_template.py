@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from headgate_local import template
-from tests.contract.test_template import of_type, referred
-from tests.contract.transformed_template import document, resources
+from tests.support.transformed_template import document, of_type, referred, resources
 
 __all__ = ["document", "resources"]
 pytestmark = pytest.mark.contract

@@ -19,7 +19,7 @@ from headgate.settings import settings
 from headgate.storage import aws
 from headgate.storage.items import unmarshal
 from headgate_local import template, user_pool
-from tests.conftest import aws_for
+from tests.support.aws import aws_for
 
 pytestmark = pytest.mark.contract
 

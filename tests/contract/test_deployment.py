@@ -23,9 +23,9 @@ from headgate.identity import service as identity
 from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local import aws_server, gallery, template
-from tests import lambda_invocations
-from tests.lambda_invocations import Answer, Invocations, answering
-from tests.lambda_runtime import LambdaFunction, http_event, started
+from tests.support import lambda_invocations
+from tests.support.lambda_invocations import Answer, Invocations, answering
+from tests.support.lambda_runtime import LambdaFunction, http_event, started
 
 ROOT = Path(__file__).parents[2]
 SAM = ROOT / ".venv-sam" / "bin" / "sam"

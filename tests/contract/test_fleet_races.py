@@ -7,10 +7,10 @@ import pytest
 from configurations.app import router as configurations_router
 from fleets.app import router
 from headgate.settings import settings
-from tests.conftest import API, JoinWith, Member
-from tests.unit import test_configurations as cfg
-from tests.unit.test_deployments import add, server
-from tests.unit.test_fleets import create
+from tests.support import configurations as cfg
+from tests.support.deployments import add, server
+from tests.support.fleets import create
+from tests.support.members import API, JoinWith, Member
 
 
 @pytest.fixture

@@ -16,9 +16,9 @@ from headgate.checker import Checker
 from headgate.checker.installed import Installed
 from headgate.checker.limits import Limits
 from headgate.settings import settings
-from tests.askers import ASKER
-from tests.contract import lint_corpus
-from tests.contract.lint_corpus import FIELDS, Body, Expression
+from tests.support import lint_corpus
+from tests.support.askers import ASKER
+from tests.support.lint_corpus import FIELDS, Body, Expression
 
 pytestmark = pytest.mark.contract
 

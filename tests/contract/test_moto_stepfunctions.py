@@ -15,7 +15,7 @@ from moto import mock_aws
 
 from headgate_local import stepfunctions, template
 from headgate_local.fargate import Fargate, task_definition_name
-from tests.processes import wait_until_ended
+from tests.support.processes import wait_until_ended
 
 pytestmark = pytest.mark.contract
 

@@ -28,8 +28,8 @@ from headgate.storage import aws
 from headgate_local import aws_server, moto_patches, template
 from headgate_local.moto_data import MotoData
 from headgate_local.objects import ObjectFiles
-from tests.lambda_runtime import LambdaFunction, started
-from tests.opamp_agent import Agent
+from tests.support.lambda_runtime import LambdaFunction, started
+from tests.support.opamp_agent import Agent
 
 ROOT = Path(__file__).parents[2]
 PROCESSES = 4

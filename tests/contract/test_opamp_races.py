@@ -4,9 +4,9 @@ import random
 from concurrent.futures import ThreadPoolExecutor
 
 from headgate.opamp.wire import opamp_pb2 as wire
-from tests.conftest import Member
-from tests.fleet_of_agents import Clock, Fleet, ann, fleet, now
-from tests.opamp_agent import Agent
+from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now
+from tests.support.members import Member
+from tests.support.opamp_agent import Agent
 
 __all__ = ["ann", "fleet", "now"]
 

@@ -18,9 +18,9 @@ from moto.iam.access_control import IAMPolicy, PermissionResult
 from headgate.fleets import keys as fleet_keys
 from headgate.identity import keys as identity_keys
 from headgate_local import template
-from tests.contract.transformed_template import document, resources, states
-from tests.iam import Decision, Request, Statement, decide
-from tests.policies import LEADING_KEYS, statement
+from tests.support.iam import Decision, Request, Statement, decide
+from tests.support.policies import LEADING_KEYS, statement
+from tests.support.transformed_template import document, resources, states
 
 __all__ = ["document", "resources", "states"]
 

@@ -12,7 +12,7 @@ import pytest
 from headgate.runs.steps import Stage
 from headgate_local import template
 from run_steps.app import PassingFault, Step
-from tests.contract.transformed_template import resources, states, transformed
+from tests.support.transformed_template import resources, states, transformed
 
 __all__ = ["resources", "states"]
 pytestmark = pytest.mark.contract

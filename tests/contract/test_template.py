@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any, get_args
@@ -13,7 +12,7 @@ import yaml
 from headgate.observability import metrics
 from headgate_local import template
 from scripts import versions
-from tests.contract.transformed_template import document, resources, transformed
+from tests.support.transformed_template import document, of_type, referred, resources, transformed
 
 __all__ = ["document", "resources"]
 pytestmark = pytest.mark.contract
@@ -25,28 +24,6 @@ FUNCTIONS = [function.logical_id for function in template.read().functions()]
 AT_ONCE = {"MailFunction", "FirstOrganizationFunction"}
 # Reads strangers' text, so that it has rights, an alarm and a name of its own; see test_checker_template.py.
 CHECKER = "CheckerFunction"
-
-
-def of_type(resources: dict[str, Any], kind: str) -> dict[str, Any]:
-    return {name: one for name, one in resources.items() if one["Type"] == kind}
-
-
-def referred(node: object) -> Iterator[str]:
-    """The logical ids that a part of a template names, as CloudFormation orders by them."""
-    match node:
-        case {"Ref": str(name)}:
-            yield name
-        case {"Fn::GetAtt": [str(name), *_]} | {"Fn::GetAtt": str(name)}:
-            yield name.partition(".")[0]
-        case {"Fn::Sub": str(text)} | {"Fn::Sub": [str(text), *_]}:
-            yield from (name.partition(".")[0] for name in re.findall(r"\$\{([A-Za-z0-9.]+)\}", text))
-            yield from referred(node["Fn::Sub"][1:] if isinstance(node["Fn::Sub"], list) else [])
-        case dict():
-            for entry in node.values():
-                yield from referred(entry)
-        case list():
-            for entry in node:
-                yield from referred(entry)
 
 
 def test_no_resource_waits_for_itself(resources: dict[str, Any]) -> None:
@@ -153,7 +130,7 @@ def test_the_api_may_call_every_path_of_its_routes(resources: dict[str, Any]) ->
     assert [arn for arn in allowed if "{" in arn.replace("${", "")] == []
 
 
-# What each counts is in tests/unit/test_alarms.py.
+# What each counts is in tests/api/test_alarms.py.
 UNDOING = {"ServerErrorsAlarm", "FunctionErrorsAlarm", "RunStepsErrorsAlarm"}
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from tests.service import Service, running_service
+from tests.support.service import Service, running_service
 
 VALID = """\
 receivers:

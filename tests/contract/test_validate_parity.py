@@ -22,7 +22,7 @@ from headgate.checker import Checker
 from headgate.checker.installed import Installed
 from headgate.checker.limits import Limits
 from headgate.settings import settings
-from tests.askers import ASKER
+from tests.support.askers import ASKER
 
 pytestmark = pytest.mark.contract
 

@@ -7,8 +7,8 @@ import pytest
 from httpx2 import Response
 
 from configurations.app import router
-from tests.conftest import JoinWith, Member
-from tests.unit.test_configurations import append, create, get, patch, publish
+from tests.support.configurations import append, create, get, patch, publish
+from tests.support.members import JoinWith, Member
 
 
 @pytest.fixture

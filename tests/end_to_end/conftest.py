@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from headgate_local import calls, template
-from tests.conftest import aws_for
-from tests.end_to_end.cli_support import Cli, Founder
-from tests.end_to_end.local_service import LocalService
+from tests.support.aws import aws_for
+from tests.support.cli_support import Cli, Founder
+from tests.support.local_service import LocalService
 
 HERE = Path(__file__).parent
 # Looks at what all the others made the functions do.

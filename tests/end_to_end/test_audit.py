@@ -11,70 +11,15 @@ import httpx
 import pytest
 
 from headgate.foundation import clock
-from tests.end_to_end.local_service import LocalService
-from tests.end_to_end.test_credentials_matrix import operations
-from tests.end_to_end.test_sign_in import YAML, Browser
+from tests.support.admin import YAML, Admin, Browser, Json
+from tests.support.local_service import LocalService
+from tests.support.routes import operations
 
 pytestmark = pytest.mark.end_to_end
 
 PUBLIC = "/api/v1/public"
 APP = "/api/v1/app"
 RULES = {"signal_type": "logs", "rules": [{"name": "r", "condition": "true"}]}
-
-Json = dict[str, object]
-
-
-class World:
-    """An Admin, signed in, and what they make to change it."""
-
-    def __init__(self, service: LocalService) -> None:
-        known = json.loads((service.data / "sign-in.json").read_text())
-        browser = Browser(service)
-        assert browser.sign_in(known["email"], known["password"]) == 303
-        self.email = str(known["email"])
-        self.http = httpx.Client(base_url=service.base_url, timeout=120)
-        self.http.headers["Authorization"] = f"Bearer {browser.session}"
-        session = self.http.get(f"{APP}/session").json()
-        self.organization_id = next(one["id"] for one in session["organizations"] if one["name"] == "Local")
-        self.http.headers["X-Service-Org"] = self.organization_id
-
-    def made(self, path: str, body: Json) -> str:
-        answer = self.http.post(path, json=body)
-        assert answer.status_code == 201, answer.text
-        return str(answer.json()["id"])
-
-    def configuration(self) -> str:
-        return f"configurations/{self.made(f'{PUBLIC}/configurations', {'name': 'c', 'yaml': YAML})}"
-
-    def published(self) -> str:
-        at = self.configuration()
-        assert self.http.post(f"{PUBLIC}/{at}/versions/1/publish").status_code == 200
-        return at
-
-    def fleet(self) -> str:
-        label = f"fleet {clock.rfc3339(clock.now())}"
-        return f"fleets/{self.made(f'{PUBLIC}/fleets', {'label': label, 'type': 'server-supervisor'})}"
-
-    def group(self) -> str:
-        fleet = self.fleet()
-        items = self.http.get(f"{PUBLIC}/{fleet}/deployments").json()["items"]
-        return f"{fleet}/deployments/{items[0]['id']}"
-
-    def person(self) -> str:
-        email = f"{clock.now().timestamp()}@example.com"
-        return self.made(f"{APP}/members", {"email": email, "role": "contributor"})
-
-    def account(self) -> str:
-        return self.made(f"{APP}/service-accounts", {"name": "ci"})
-
-    def token(self) -> tuple[str, str]:
-        account = self.account()
-        return account, self.made(f"{APP}/service-accounts/{account}/tokens", {"name": "t"})
-
-    def newest(self) -> Json:
-        """The newest record, empty if there is none."""
-        items: list[Json] = self.http.get(f"{APP}/changes?limit=1").json()["items"]
-        return items[0] if items else {}
 
 
 @dataclass(frozen=True)
@@ -90,7 +35,7 @@ class Change:
     target: str
 
 
-def fleet_group(world: World) -> Json:
+def fleet_group(world: Admin) -> Json:
     at = world.published()
     return {"name": "g", "configuration_id": at.partition("/")[2], "version_number": 1}
 
@@ -99,7 +44,7 @@ def run_body() -> Json:
     return {"yaml": YAML, "sample": "x", "signal_type": "logs", "target_pipeline": "logs", "duration_seconds": 1}
 
 
-def deletion_of_token(world: World) -> Change:
+def deletion_of_token(world: Admin) -> Change:
     account, token = world.token()
     return Change(f"{APP}/service-accounts/{account}/tokens/{token}", None, "token.deleted", token)
 
@@ -108,32 +53,32 @@ def of_public(path: str, body: Json | None, action: str, target: str = "") -> Ch
     return Change(f"{PUBLIC}/{path}", body, action, target or path)
 
 
-def of_member(world: World, body: Json | None, action: str) -> Change:
+def of_member(world: Admin, body: Json | None, action: str) -> Change:
     member = world.person()
     return Change(f"{APP}/members/{member}", body, action, member)
 
 
-def of_account(world: World, action: str) -> Change:
+def of_account(world: Admin, action: str) -> Change:
     account = world.account()
     return Change(f"{APP}/service-accounts/{account}", None, action, account)
 
 
-def of_fleet_token(world: World) -> Change:
+def of_fleet_token(world: Admin) -> Change:
     fleet = world.group().partition("/deployments")[0]
     return Change(f"{APP}/{fleet}/token", {"grace": "1d"}, "fleet.token_renewed", fleet)
 
 
-def of_group(world: World) -> Change:
+def of_group(world: Admin) -> Change:
     group = world.group()
     return Change(f"{APP}/{group}/volume-mounts", {"volume_mounts": []}, "deployment.volume_mounts_changed", group)
 
 
-def of_rules_by_hand(world: World) -> Change:
+def of_rules_by_hand(world: Admin) -> Change:
     version = f"{world.configuration()}/versions/1"
     return Change(f"{APP}/{version}/validation-pipelines/logs", RULES, "rules_by_hand.saved", version)
 
 
-CHANGES: dict[str, Callable[[World], Change]] = {
+CHANGES: dict[str, Callable[[Admin], Change]] = {
     f"POST {PUBLIC}/configurations": lambda _: of_public(
         "configurations", {"name": "c", "yaml": YAML}, "configuration.created", "configurations/{id}"
     ),
@@ -194,8 +139,8 @@ CHANGES: dict[str, Callable[[World], Change]] = {
 NO_CHANGES = {
     f"POST {PUBLIC}/validate": "reads only",
     f"POST {PUBLIC}/ottl/lint": "reads only",
-    f"POST {APP}/invitations/{{organization_id}}/accept": "recorded where it leads, tests/unit/test_invitations.py",
-    f"DELETE {APP}/invitations/{{organization_id}}": "recorded where it leads, tests/unit/test_invitations.py",
+    f"POST {APP}/invitations/{{organization_id}}/accept": "recorded where it leads, tests/api/test_invitations.py",
+    f"DELETE {APP}/invitations/{{organization_id}}": "recorded where it leads, tests/api/test_invitations.py",
     f"DELETE {APP}/session": "ends the person's own session, which is of no organization",
     f"POST {APP}/device_authorization": "begins a login of nobody yet",
     f"POST {APP}/token": "the record is that of the approval, test_an_approved_login_is_recorded",
@@ -203,8 +148,8 @@ NO_CHANGES = {
 
 
 @pytest.fixture(scope="module")
-def world(service: LocalService) -> Iterator[World]:
-    made = World(service)
+def world(service: LocalService) -> Iterator[Admin]:
+    made = Admin(service)
     yield made
     made.http.close()
 
@@ -216,7 +161,7 @@ def test_every_endpoint_that_may_change_something_is_in_a_table() -> None:
 
 
 @pytest.mark.parametrize("endpoint", CHANGES)
-def test_a_change_is_recorded(endpoint: str, world: World) -> None:
+def test_a_change_is_recorded(endpoint: str, world: Admin) -> None:
     change = CHANGES[endpoint](world)
     before = world.newest()
     began = clock.rfc3339(clock.now())
@@ -234,7 +179,7 @@ def test_a_change_is_recorded(endpoint: str, world: World) -> None:
 
 
 @pytest.mark.parametrize("endpoint", CHANGES)
-def test_what_is_refused_is_not_recorded(endpoint: str, world: World) -> None:
+def test_what_is_refused_is_not_recorded(endpoint: str, world: Admin) -> None:
     change = CHANGES[endpoint](world)
     before = world.newest()
     answer = httpx.request(endpoint.partition(" ")[0], f"{world.http.base_url}{change.path}", json=change.body)
@@ -243,7 +188,7 @@ def test_what_is_refused_is_not_recorded(endpoint: str, world: World) -> None:
     assert world.newest() == before
 
 
-def test_a_token_is_recorded_as_its_service_account(service: LocalService, world: World) -> None:
+def test_a_token_is_recorded_as_its_service_account(service: LocalService, world: Admin) -> None:
     with service.client() as api:
         api.post("/configurations", json={"name": "c", "yaml": YAML})
     record = world.newest()
@@ -255,7 +200,7 @@ def test_a_token_is_recorded_as_its_service_account(service: LocalService, world
     )
 
 
-def test_an_approved_login_is_recorded(service: LocalService, world: World) -> None:
+def test_an_approved_login_is_recorded(service: LocalService, world: Admin) -> None:
     known = json.loads((service.data / "sign-in.json").read_text())
     browser = Browser(service)
     browser.sign_in(known["email"], known["password"])

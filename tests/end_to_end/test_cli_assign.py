@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.end_to_end.cli_support import BROKEN, EDGE, Cli
+from tests.support.cli_support import BROKEN, EDGE, Cli
 
 pytestmark = pytest.mark.end_to_end
 

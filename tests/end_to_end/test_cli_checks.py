@@ -6,7 +6,7 @@ import re
 import jsonschema
 import pytest
 
-from tests.end_to_end.cli_support import BROKEN, EDGE, Cli, until_end
+from tests.support.cli_support import BROKEN, EDGE, Cli, until_end
 
 pytestmark = pytest.mark.end_to_end
 

@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from headgate_cli import VERSION
-from tests.end_to_end.cli_support import BROKEN, EDGE, Cli, Done
-from tests.service import ROOT
+from tests.support.cli_support import BROKEN, EDGE, Cli, Done
+from tests.support.service import ROOT
 
 pytestmark = pytest.mark.end_to_end
 

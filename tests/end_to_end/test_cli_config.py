@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.cli_support import BROKEN, EDGE, Cli, Done, until_end
-from tests.end_to_end.local_service import LocalService
+from tests.support.cli_support import BROKEN, EDGE, Cli, Done, until_end
+from tests.support.local_service import LocalService
 
 pytestmark = pytest.mark.end_to_end
 

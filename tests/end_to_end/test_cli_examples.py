@@ -8,8 +8,8 @@ import click
 import pytest
 
 from headgate_cli.main import headgate
-from tests.end_to_end.cli_support import EDGE, Cli, until_end
-from tests.service import ROOT
+from tests.support.cli_support import EDGE, Cli, until_end
+from tests.support.service import ROOT
 
 pytestmark = pytest.mark.end_to_end
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.cli_support import EDGE, Cli
+from tests.support.cli_support import EDGE, Cli
 
 pytestmark = pytest.mark.end_to_end
 

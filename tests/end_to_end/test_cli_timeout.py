@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.cli_support import Cli, until_end
-from tests.end_to_end.local_service import LocalService
+from tests.support.cli_support import Cli, until_end
+from tests.support.local_service import LocalService
 
 pytestmark = pytest.mark.end_to_end
 

@@ -11,10 +11,10 @@ import boto3
 import pytest
 
 from headgate_local.connection import of_service
-from tests import fleet_host
-from tests.end_to_end.local_service import LocalService
-from tests.fleet_host import Host, until
-from tests.service import free_port
+from tests.support import fleet_host
+from tests.support.fleet_host import Host, until
+from tests.support.local_service import LocalService
+from tests.support.service import free_port
 
 HEARTBEAT = {"HEADGATE_FLEET_HEARTBEAT_SECONDS": "1"}
 

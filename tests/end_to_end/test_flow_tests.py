@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from headgate.flows import source
-from tests.end_to_end.local_service import LocalService
+from tests.support.local_service import LocalService
 
 pytestmark = pytest.mark.end_to_end
 

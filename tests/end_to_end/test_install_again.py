@@ -4,8 +4,8 @@ import shlex
 
 import pytest
 
-from tests.end_to_end.test_install_script import host, installs, refused
-from tests.fleet_host import Host
+from tests.support.fleet_host import Host
+from tests.support.installing import host, installs, refused
 
 __all__ = ["host", "installs"]
 

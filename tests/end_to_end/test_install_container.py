@@ -14,10 +14,10 @@ from typing import Any
 import httpx
 import pytest
 
-from tests import fleet_host, helm
-from tests.end_to_end.local_service import LocalService
-from tests.fleet_host import Host
-from tests.service import free_port
+from tests.support import fleet_host, helm
+from tests.support.fleet_host import Host
+from tests.support.local_service import LocalService
+from tests.support.service import free_port
 
 pytestmark = pytest.mark.end_to_end
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import jail
+from tests.support import jail
 
 SCRIPT = Path(__file__).parents[2] / "shared" / "headgate" / "installs" / "linux.sh"
 SHELLS = [one for one in ("dash", "bash --posix", "busybox sh") if shutil.which(one.split()[0])]

@@ -19,10 +19,13 @@ import pytest
 
 from headgate.installs.releases import MANIFEST, PREFIX, Artifact, Release
 from headgate_local.connection import of_service
-from tests import fleet_host
-from tests.end_to_end.local_service import LocalService
-from tests.end_to_end.test_audit import World
-from tests.fleet_host import Host
+from tests.support import fleet_host
+from tests.support.admin import Admin
+from tests.support.fleet_host import Host
+from tests.support.installing import host, installs, refused
+from tests.support.local_service import LocalService
+
+__all__ = ["host", "installs"]
 
 pytestmark = pytest.mark.end_to_end
 
@@ -46,33 +49,6 @@ case $1 in
   disable) kill "$(cat "{folder}/pid")" && rm "{folder}/pid" ;;
 esac
 """
-
-
-@pytest.fixture(scope="module")
-def installs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalService]:
-    started = LocalService(
-        tmp_path_factory.mktemp("installs") / "data", HEADGATE_FLEET_HEARTBEAT_SECONDS="1", HEADGATE_FLEET_LIMIT="100"
-    )
-    started.start()
-    yield started
-    started.stop()
-
-
-@pytest.fixture
-def host(installs: LocalService, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Host]:
-    """A host that is not installed yet."""
-    with fleet_host.host(tmp_path, installs.client(), request.node.name) as one:
-        yield one
-
-
-def refused(command: str, **environment: str) -> str:
-    """What the line says as it fails."""
-    variables = {**os.environ, **environment}
-    done = subprocess.run(
-        ["/bin/sh", "-c", command], capture_output=True, text=True, check=False, env=variables, timeout=120
-    )
-    assert done.returncode != 0, done.stdout
-    return done.stderr
 
 
 def script_of(host: Host) -> bytes:
@@ -301,7 +277,7 @@ def test_a_host_that_is_installed_again_takes_the_renewed_token(host: Host, inst
     host.install()
     n = host.apply(host.flowing("renewed"))
     before = host.instance()["id"]
-    admin = World(installs)
+    admin = Admin(installs)
     answer = admin.http.post(f"/api/v1/app/fleets/{host.fleet_id}/token", json={"grace": "none"})
     assert answer.is_success, answer.text
     fleet_host.until(lambda: "401 Unauthorized" in host.log(), host.log)

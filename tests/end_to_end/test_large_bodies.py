@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.end_to_end.local_service import LocalService
+from tests.support.local_service import LocalService
 
 pytestmark = pytest.mark.end_to_end
 

@@ -13,9 +13,9 @@ import pexpect
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.end_to_end.chromium import chromium
-from tests.end_to_end.local_service import LocalService
-from tests.service import ROOT
+from tests.support.chromium import chromium
+from tests.support.local_service import LocalService
+from tests.support.service import ROOT
 
 pytestmark = pytest.mark.end_to_end
 

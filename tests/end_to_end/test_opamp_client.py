@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.local_service import LocalService
-from tests.service import ROOT
+from tests.support.local_service import LocalService
+from tests.support.service import ROOT
 
 pytestmark = pytest.mark.end_to_end
 

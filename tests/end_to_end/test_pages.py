@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.end_to_end.chromium import chromium
-from tests.end_to_end.local_service import LocalService
-from tests.end_to_end.test_sign_in import YAML
-from tests.end_to_end.test_sign_in import Browser as Http
+from tests.support.admin import YAML
+from tests.support.admin import Browser as Http
+from tests.support.chromium import chromium
+from tests.support.local_service import LocalService
 
 pytestmark = pytest.mark.end_to_end
 

@@ -22,12 +22,12 @@ from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.rules import store as rules
 from headgate.rules.model import Rule, RuleSet, StoredRule
 from headgate.settings import settings
-from tests.conftest import JoinWith
-from tests.end_to_end.chromium import chromium
-from tests.end_to_end.page_visitor import SESSION, site
-from tests.fleet_of_agents import API, make_fleet
-from tests.trust.every_page import HERE, PAGES
-from tests.unit import test_configurations as cfg
+from tests.support import configurations as cfg
+from tests.support.chromium import chromium
+from tests.support.faults.every_page import HERE, PAGES
+from tests.support.fleet_of_agents import API, make_fleet
+from tests.support.members import JoinWith
+from tests.support.page_visitor import SESSION, site
 
 pytestmark = pytest.mark.end_to_end
 

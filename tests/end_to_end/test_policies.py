@@ -7,7 +7,7 @@ import pytest
 
 from headgate_local import calls, template
 from headgate_local.calls import Call
-from tests.policies import lacking, roles, unused
+from tests.support.policies import lacking, roles, unused
 
 pytestmark = pytest.mark.end_to_end
 

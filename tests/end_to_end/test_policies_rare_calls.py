@@ -38,8 +38,8 @@ from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local import calls, gallery, template, user_pool
 from headgate_local.service import functions
-from tests.lambda_invocations import Invocations, answering, running
-from tests.opamp_agent import Agent
+from tests.support.lambda_invocations import Invocations, answering, running
+from tests.support.opamp_agent import Agent
 from web.visitor import SESSION_COOKIE, VISIT_COOKIE
 
 pytestmark = pytest.mark.end_to_end

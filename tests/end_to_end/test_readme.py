@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.service import ROOT, Service, running_service
+from tests.support.service import ROOT, Service, running_service
 
 pytestmark = pytest.mark.end_to_end
 

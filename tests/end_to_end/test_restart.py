@@ -16,8 +16,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.end_to_end.local_service import LocalService
-from tests.service import ROOT, free_port
+from tests.support.local_service import LocalService
+from tests.support.service import ROOT, free_port
 
 pytestmark = pytest.mark.end_to_end
 

@@ -11,9 +11,9 @@ import pytest
 
 from headgate.settings import settings
 from headgate_local.options import read_options
-from tests.end_to_end import pipeline_cases, run_support
-from tests.end_to_end.local_service import LocalService
-from tests.end_to_end.run_support import Json
+from tests.support import pipeline_cases, run_support
+from tests.support.local_service import LocalService
+from tests.support.run_support import Json
 
 pytestmark = pytest.mark.end_to_end
 

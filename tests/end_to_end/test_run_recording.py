@@ -2,8 +2,8 @@
 
 import json
 
-from tests.end_to_end.local_service import LocalService
-from tests.end_to_end.run_support import output, run
+from tests.support.local_service import LocalService
+from tests.support.run_support import output, run
 
 # The count reaches the metrics pipeline's batch, which holds it until the collector stops.
 COUNTED = """

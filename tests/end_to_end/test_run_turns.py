@@ -9,9 +9,9 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from tests.end_to_end import run_support
-from tests.end_to_end.test_runs import request
-from tests.service import running_service
+from tests.support import run_support
+from tests.support.run_support import request
+from tests.support.service import running_service
 
 pytestmark = pytest.mark.end_to_end
 

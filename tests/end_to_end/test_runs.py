@@ -12,37 +12,12 @@ import pytest
 
 from headgate.settings import settings
 from headgate_local.options import read_options
-from tests import processes
-from tests.end_to_end import run_support
-from tests.end_to_end.local_service import LocalService
-from tests.end_to_end.run_support import Json
-from tests.service import running_service
+from tests.support import processes, run_support
+from tests.support.local_service import LocalService
+from tests.support.run_support import LOGS, Json, configuration, request
+from tests.support.service import running_service
 
 pytestmark = pytest.mark.end_to_end
-
-LOGS = (Path(__file__).parent / "pipelines" / "logs.json").read_text()
-
-
-def configuration(processors: str = "{}", used: str = "[]", **sections: str) -> str:
-    further = "".join(f"{name}: {content}\n" for name, content in sections.items())
-    return (
-        "receivers: {otlp: {protocols: {grpc: {}}}}\n"
-        f"processors: {processors}\n"
-        "exporters: {debug: {}}\n"
-        f"{further}"
-        f"service: {{pipelines: {{logs/app: {{receivers: [otlp], processors: {used}, exporters: [debug]}}}}}}\n"
-    )
-
-
-def request(**changes: Any) -> Json:
-    body = {
-        "yaml": configuration(),
-        "sample": LOGS,
-        "signal_type": "logs",
-        "target_pipeline": "logs/app",
-        "duration_seconds": 1,
-    }
-    return {name: value for name, value in {**body, **changes}.items() if value is not None}
 
 
 @pytest.fixture(scope="module")

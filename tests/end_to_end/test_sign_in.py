@@ -1,68 +1,12 @@
 """People on the running service: what a restart leaves of them, and what they do by session."""
 
-import json
-import re
-
 import httpx
 import pytest
 
-from tests.end_to_end.local_service import LocalService
+from tests.support.admin import YAML, Browser, known
+from tests.support.local_service import LocalService
 
 pytestmark = pytest.mark.end_to_end
-
-SESSION = "__Host-headgate-session"
-YAML = """\
-receivers:
-  filelog:
-    include: [/var/log/app.log]
-exporters:
-  debug: {}
-service:
-  pipelines:
-    logs:
-      receivers: [filelog]
-      exporters: [debug]
-"""
-
-
-class Browser:
-    """As much of one as signing in takes: it sends secure cookies to a loopback address, which httpx does not."""
-
-    def __init__(self, service: LocalService) -> None:
-        self._http = httpx.Client(base_url=service.base_url, timeout=120)
-        self._cookies: dict[str, str] = {}
-
-    def get(self, path: str) -> httpx.Response:
-        return self._sent(self._http.get(path, headers=self._headers()))
-
-    def post(self, path: str, **form: str) -> httpx.Response:
-        return self._sent(self._http.post(path, data=form, headers=self._headers()))
-
-    def csrf(self, path: str) -> str:
-        found = re.search(r'name="csrf" value="([0-9a-f]{32})"', self.get(path).text)
-        assert found is not None
-        return found[1]
-
-    def sign_in(self, email: str, password: str) -> int:
-        return self.post("/sign-in", csrf=self.csrf("/sign-in"), email=email, password=password).status_code
-
-    @property
-    def session(self) -> str:
-        return self._cookies[SESSION]
-
-    def _headers(self) -> dict[str, str]:
-        return {"Cookie": "; ".join(f"{name}={value}" for name, value in self._cookies.items())}
-
-    def _sent(self, response: httpx.Response) -> httpx.Response:
-        for cookie in response.headers.get_list("set-cookie"):
-            name, _, rest = cookie.partition("=")
-            self._cookies[name] = rest.partition(";")[0].strip('"')
-        return response
-
-
-def known(service: LocalService) -> tuple[str, str]:
-    content = json.loads((service.data / "sign-in.json").read_text())
-    return content["email"], content["password"]
 
 
 def test_the_printed_sign_in_works_and_is_for_its_owner_only(service: LocalService) -> None:

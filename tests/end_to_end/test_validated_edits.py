@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from tests.end_to_end.local_service import LocalService
+from tests.support.local_service import LocalService
 
 GOOD = "receivers: {nop: }\nexporters: {nop: }\nservice: {pipelines: {logs: {receivers: [nop], exporters: [nop]}}}\n"
 BAD = GOOD.replace("receivers: {nop: }", "receivers: {nop: , otlp: {protocols: {grpc: {endpont: x}}}}")

@@ -22,9 +22,9 @@ with atheris.instrument_imports(include=["headgate.opamp", "headgate.instances"]
 from headgate.fleets import tokens
 from headgate.observability.log import logger
 from headgate.opamp.wire import opamp_pb2 as wire
-from tests.conftest import aws_for
-from tests.opamp_agent import Agent
-from tests.trust import world
+from tests.support import world
+from tests.support.aws import aws_for
+from tests.support.opamp_agent import Agent
 
 UIDS: Final = 16
 LOOKED_AT: Final = 500

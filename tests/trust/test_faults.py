@@ -20,22 +20,16 @@ from headgate import checker
 from headgate.checker import CheckerBusy, CheckerFailed, NotInstalled
 from headgate.http import idempotency
 from headgate_local import template
-from tests.end_to_end.test_credentials_matrix import operations
-from tests.end_to_end.test_isolation import pages
-from tests.processes import wait_until_ended
-from tests.trust.aws_faults import LASTING, PASSING, Fault, Kind
-from tests.trust.bench import Bench, made_ready
-from tests.trust.every_message import MESSAGES
-from tests.trust.every_page import PAGES
-from tests.trust.every_request import FLEET, ROWS, VERSION
-from tests.trust.rows import ONCE, Row
-from tests.trust.verdicts import clean, outage_problems, problems_of
-from tests.trust.world import PUBLIC
-
-# All ways take three times as long as these few, which stand for them: not done, done unheard, and done with an error.
-ALL: Final = "HEADGATE_TRUST_FAULTS" in os.environ
-FEW_PASSING: Final[tuple[Kind, ...]] = ("throttled", "lost")
-FEW_LASTING: Final[tuple[Kind, ...]] = ("denied", "lost", "unsure")
+from tests.support.faults.aws_faults import ALL, FEW_LASTING, FEW_PASSING, LASTING, PASSING, Fault
+from tests.support.faults.bench import Bench, made_ready
+from tests.support.faults.every_message import MESSAGES
+from tests.support.faults.every_page import PAGES
+from tests.support.faults.every_request import FLEET, ROWS, VERSION
+from tests.support.faults.rows import ONCE, Row
+from tests.support.faults.verdicts import clean, outage_problems, problems_of
+from tests.support.processes import wait_until_ended
+from tests.support.routes import operations, pages
+from tests.support.world import PUBLIC
 
 
 @pytest.fixture(scope="module")

@@ -34,7 +34,7 @@ from headgate.http.credentials import ORGANIZATION_HEADER
 from headgate.identity import service as identity
 from headgate_local import template
 from scripts.openapi import complete, document
-from tests.trust.world import APP, YAML, Headers, World, founded, joined, service, session_of
+from tests.support.world import APP, YAML, Headers, World, founded, joined, service, session_of
 
 REQUESTS: Final = int(os.environ.get("HEADGATE_TRUST_REQUESTS", "1000"))
 SEED: Final = int(os.environ.get("HEADGATE_TRUST_SEED", "20261121"))

@@ -13,7 +13,7 @@ from hypothesis import settings as limits
 from hypothesis import strategies as st
 
 from headgate_local import template
-from tests.trust.world import PUBLIC, YAML, World, founded, service
+from tests.support.world import PUBLIC, YAML, World, founded, service
 
 TEXTS: Final = int(os.environ.get("HEADGATE_TRUST_TEXTS", "100"))
 

@@ -16,10 +16,10 @@ from fastapi.testclient import TestClient
 from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local import template
-from tests.trust import linearizable
-from tests.trust.model import Actor, Answer, Mismatch, Model, Operation
-from tests.trust.model_client import TEXTS, Clients, History, Observed, jitter
-from tests.trust.world import service
+from tests.support.model import linearizable
+from tests.support.model.model import Actor, Answer, Mismatch, Model, Operation
+from tests.support.model.model_client import TEXTS, Clients, History, Observed, jitter
+from tests.support.world import service
 
 STEPS: Final = int(os.environ.get("HEADGATE_TRUST_STEPS", "600"))
 SEED: Final = int(os.environ.get("HEADGATE_TRUST_SEED", "20261121"))

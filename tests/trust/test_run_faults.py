@@ -16,10 +16,9 @@ import pytest
 from headgate.runs import steps
 from headgate_local import template
 from run_steps.app import handler
-from tests.trust.aws_faults import LASTING, PASSING, Fault
-from tests.trust.run_bench import Collected, Ended, RunBench, Until, ready_to_run
-from tests.trust.test_faults import ALL, FEW_LASTING, FEW_PASSING
-from tests.trust.verdicts import secrets
+from tests.support.faults.aws_faults import ALL, FEW_LASTING, FEW_PASSING, LASTING, PASSING, Fault
+from tests.support.faults.run_bench import Collected, Ended, RunBench, Until, ready_to_run
+from tests.support.faults.verdicts import secrets
 
 _CALLS: Final = [
     # prepare

@@ -18,9 +18,9 @@ import psutil
 import pytest
 
 from headgate.checker.limits import default_limits
-from tests import processes
-from tests.opamp_agent import Agent
-from tests.service import Service, running_service
+from tests.support import processes
+from tests.support.opamp_agent import Agent
+from tests.support.service import Service, running_service
 
 REQUESTS: Final = int(os.environ.get("HEADGATE_TRUST_SOAK", "480"))
 CLIENTS: Final = 4

@@ -12,14 +12,14 @@ from typing import Final
 
 import pytest
 
-from tests.trust.aws_faults import Fault
-from tests.trust.bench import Bench
-from tests.trust.every_message import MESSAGES
-from tests.trust.every_page import PAGES
-from tests.trust.every_request import ROWS
-from tests.trust.rows import Row
-from tests.trust.socket_faults import KINDS, TIMED_KINDS, socket_bench, waiting
-from tests.trust.verdicts import clean, problems_of
+from tests.support.faults.aws_faults import Fault
+from tests.support.faults.bench import Bench
+from tests.support.faults.every_message import MESSAGES
+from tests.support.faults.every_page import PAGES
+from tests.support.faults.every_request import ROWS
+from tests.support.faults.rows import Row
+from tests.support.faults.socket_faults import KINDS, TIMED_KINDS, socket_bench, waiting
+from tests.support.faults.verdicts import clean, problems_of
 
 # All take half an hour; without that, every other call of each row meets one fault, and the ways to fail take turns.
 ALL: Final = "HEADGATE_TRUST_FAULTS" in os.environ

@@ -19,7 +19,7 @@ from headgate.checker.errors import ProcessFailed
 from headgate.checker.limits import MEBIBYTE, Limits
 from headgate.checker.plain import PlainCommand
 from headgate.checker.spawn import MEANS
-from tests.unit.faulty import install
+from tests.support.faulty import install
 
 LIMITS = Limits(kill_bytes=300 * MEBIBYTE)
 MEANS_BY_NAME = {

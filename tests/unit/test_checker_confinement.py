@@ -11,8 +11,8 @@ import pytest
 
 from headgate.checker.child import Child
 from headgate.checker.limits import MEBIBYTE, Limits
-from tests.processes import wait_until_ended
-from tests.unit.faulty import install
+from tests.support.faulty import install
+from tests.support.processes import wait_until_ended
 
 PARENT = """
 import sys, threading, time

@@ -30,8 +30,8 @@ from headgate.settings import settings
 from headgate.storage import aws
 from headgate.validation import service as validation
 from headgate.validation.model import NotChecked
-from tests.askers import ASKER
-from tests.lambda_invocations import Answer, Invocations, running
+from tests.support.askers import ASKER
+from tests.support.lambda_invocations import Answer, Invocations, running
 
 NAME = "arn:aws:lambda:us-east-1:123456789012:function:headgate-checker:live"
 ANSWER = {"result": {"valid": True}}

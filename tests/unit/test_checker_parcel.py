@@ -15,8 +15,8 @@ from headgate import checker
 from headgate.checker import messages
 from headgate.checker.messages import Malformed
 from headgate.settings import settings
-from tests.askers import ASKER
-from tests.unit.faulty import install
+from tests.support.askers import ASKER
+from tests.support.faulty import install
 
 VERSION = "1.2.3"
 QUESTION = {

@@ -10,7 +10,7 @@ from headgate.checker import CheckerBusy, CheckerFailed, PlainVerdict
 from headgate.checker.limits import MEBIBYTE, Limits
 from headgate.checker.plain import PlainCommand
 from headgate.checker.variables import rename
-from tests.unit.faulty import install
+from tests.support.faulty import install
 
 LIMITS = Limits(processes=1, queue_seconds=0.1, request_seconds=60, kill_bytes=300 * MEBIBYTE)
 

@@ -13,8 +13,8 @@ import pytest
 from headgate.checker import Asker, Checker, CheckerBusy, CheckerFailed, NoChecker, NotInstalled, Refused
 from headgate.checker.installed import Installed
 from headgate.checker.limits import MEBIBYTE, Limits
-from tests.askers import ASKER
-from tests.unit.faulty import install
+from tests.support.askers import ASKER
+from tests.support.faulty import install
 
 VERSION = "1.2.3"
 LIMITS = Limits(

@@ -13,7 +13,7 @@ from headgate.checker import Asker, Checker, CheckerBusy, CheckerFailed
 from headgate.checker.installed import Installed
 from headgate.checker.limits import MEBIBYTE, Limits
 from headgate.checker.turns import Turns
-from tests.unit.faulty import install
+from tests.support.faulty import install
 
 VERSION = "1.2.3"
 LIMITS = Limits(

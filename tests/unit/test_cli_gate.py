@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from headgate_cli import main
-from tests.unit.answering import Answer, Server, serving
+from tests.support.answering import Answer, Server, serving
 
 ID = "0123456789abcdefghjkmnpq0r"
 CONFIGURATION, FLEET, GROUP = f"cfg_{ID}", f"flt_{ID}", f"dep_{ID}"

@@ -11,8 +11,8 @@ import pytest
 
 from headgate_cli import safe_files
 from headgate_cli.errors import Failed
-from tests.service import ROOT
-from tests.unit.answering import Server, serving
+from tests.support.answering import Server, serving
+from tests.support.service import ROOT
 
 TOKEN = "sv_a_token_that_nobody_may_see"
 ID = "0123456789abcdefghjkmnpq0r"

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.service import ROOT
-from tests.unit.answering import Answer, Server, serving
+from tests.support.answering import Answer, Server, serving
+from tests.support.service import ROOT
 
 # As the runner splits its log into lines and reads them (actions/runner, ActionCommand.cs).
 LINES = re.compile(r"\r\n|[\r\n]")

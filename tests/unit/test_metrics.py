@@ -9,7 +9,7 @@ from headgate.checker import CheckerFailed, NoChecker, PlainVerdict
 from headgate.observability import metrics
 from headgate.observability.faults import Blame
 from headgate.validation import service as validation
-from tests.askers import ASKER
+from tests.support.askers import ASKER
 
 FUNCTION = "headgate-ValidationFunction-1A2B"
 

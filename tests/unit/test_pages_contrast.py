@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.service import ROOT
+from tests.support.service import ROOT
 
 STYLE = (ROOT / "functions" / "application" / "style.css").read_text()
 LIGHT, DARK = (dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{3,6});", block)) for block in STYLE.split("@media")[:2])

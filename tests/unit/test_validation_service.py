@@ -10,8 +10,8 @@ from headgate.checker import NoChecker, PlainVerdict, Refused
 from headgate.settings import settings
 from headgate.validation import service as validation
 from headgate.validation.model import CollectorVersionNotInstalled, NotChecked, TooCostly, YamlInvalid
-from tests.askers import ASKER
-from tests.unit.faulty import install
+from tests.support.askers import ASKER
+from tests.support.faulty import install
 
 VERSION = "1.2.3"
 

@@ -1,0 +1,435 @@
+"""Two organizations: what one of them holds does not exist for the other, by whatever way it is asked for.
+
+Both hold one of everything. Every endpoint and every page that takes an id is asked with every mixture of own and
+foreign ids, and has to answer 404 or 403; one that is not in the tables here fails the first test. What the owner sees
+afterwards is what it saw before.
+"""
+
+import itertools
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+from fastapi.testclient import TestClient
+from httpx2 import Response
+
+from headgate.foundation import clock
+from headgate.identity import logins, sessions, signing
+from headgate.installs.links import Link
+from headgate_local import template
+from tests.support.routes import operations, pages
+from tests.support.world import (
+    APP,
+    PUBLIC,
+    RULES,
+    YAML,
+    Headers,
+    World,
+    agent,
+    bearer,
+    founded,
+    joined,
+    report,
+    service,
+    session_of,
+)
+
+CONFIGURATION: Final = f"{PUBLIC}/configurations/{{configuration_id}}"
+VERSION: Final = f"{CONFIGURATION}/versions/{{n}}"
+FLEET: Final = f"{PUBLIC}/fleets/{{fleet_id}}"
+DEPLOYMENT: Final = f"{FLEET}/deployments/{{deployment_id}}"
+ACCOUNT: Final = f"{APP}/service-accounts/{{service_account_id}}"
+INSTALL: Final = "/api/v1/fleet-install/{platform}/{deployment_id}"
+
+Body = dict[str, object]
+RULE_SET: Final[Body] = {"signal_type": "logs", "rules": RULES}
+RUN: Final[Body] = {"sample": "x", "signal_type": "logs", "target_pipeline": "logs"}
+
+# What takes ids in its path, with a body that would be accepted of the owner.
+WITH_IDS: Final[dict[str, Body | None]] = {
+    f"GET {CONFIGURATION}": None,
+    f"PATCH {CONFIGURATION}": {"name": "Mine"},
+    f"GET {CONFIGURATION}/versions": None,
+    f"POST {CONFIGURATION}/versions": {"yaml": YAML},
+    f"GET {VERSION}": None,
+    f"PATCH {VERSION}": {"yaml": "a: b"},
+    f"POST {VERSION}/publish": None,
+    f"GET {VERSION}/validation-pipelines": None,
+    f"PUT {VERSION}/validation-pipelines/{{pipeline}}": RULE_SET,
+    f"PUT {VERSION}/validation-pipelines/{{pipeline}}".replace(PUBLIC, APP): RULE_SET,
+    f"GET {PUBLIC}/testing/runs/{{run_id}}": None,
+    f"GET {PUBLIC}/testing/runs/{{run_id}}/output": None,
+    f"GET {FLEET}": None,
+    f"GET {FLEET}/instances": None,
+    f"POST {FLEET}/install": {"platform": "docker"},
+    f"GET {FLEET}/deployments": None,
+    f"POST {FLEET}/deployments": {"name": "mine"},
+    f"GET {DEPLOYMENT}": None,
+    f"PATCH {DEPLOYMENT}": {"name": "mine"},
+    f"PUT {DEPLOYMENT}/volume-mounts".replace(PUBLIC, APP): {"volume_mounts": []},
+    f"POST {FLEET}/token".replace(PUBLIC, APP): {"grace": "none"},
+    f"PATCH {APP}/members/{{member_id}}": {"role": "admin"},
+    f"DELETE {APP}/members/{{member_id}}": None,
+    f"GET {ACCOUNT}": None,
+    f"DELETE {ACCOUNT}": None,
+    f"GET {ACCOUNT}/tokens": None,
+    f"POST {ACCOUNT}/tokens": {"name": "mine", "write_access": True},
+    f"DELETE {ACCOUNT}/tokens/{{token_id}}": None,
+}
+# What takes ids in its body: the fields, and the rest of a body that would be accepted of the owner.
+IN_BODIES: Final[dict[str, tuple[tuple[str, ...], Body]]] = {
+    f"POST {PUBLIC}/testing/runs": (("configuration_id",), {**RUN, "version_number": 1}),
+    f"POST {FLEET}/deployments": (("configuration_id",), {"name": "mine", "version_number": 1}),
+    f"PATCH {DEPLOYMENT}": (("configuration_id",), {}),
+    f"POST {FLEET}/install": (("deployment_id",), {"platform": "docker"}),
+    f"POST {APP}/members": (("service_account_id",), {}),
+}
+# What takes no id, and shows or makes what is the caller's own: the status of the call, and its body.
+OWN: Final[dict[str, tuple[int, Body | None]]] = {
+    f"GET {PUBLIC}/identity": (200, None),
+    f"GET {PUBLIC}/configurations": (200, None),
+    f"POST {PUBLIC}/configurations": (201, {"name": "Mine", "yaml": YAML}),
+    f"POST {PUBLIC}/validate": (200, {"yaml": YAML}),
+    f"POST {PUBLIC}/ottl/lint": (200, {"yaml": YAML}),
+    f"GET {PUBLIC}/fleets": (200, None),
+    f"POST {PUBLIC}/fleets": (201, {"label": "Mine", "type": "server-supervisor"}),
+    f"GET {PUBLIC}/flows": (200, None),
+    f"GET {APP}/session": (200, None),
+    f"POST {APP}/organizations": (201, {"name": "Mine"}),
+    f"GET {APP}/organization": (200, None),
+    f"PATCH {APP}/organization": (200, {"name": "Mine"}),
+    f"GET {APP}/members": (200, None),
+    f"GET {APP}/service-accounts": (200, None),
+    f"POST {APP}/service-accounts": (201, {"name": "Mine"}),
+    f"GET {APP}/changes": (200, None),
+}
+# Of no organization, or looked at by a test of its own below.
+ELSEWHERE: Final = {
+    f"GET {PUBLIC}/flows/{{slug}}",
+    f"DELETE {APP}/session",
+    f"POST {APP}/device_authorization",
+    f"POST {APP}/token",
+    # Of a person: tests/api/test_invitations.py.
+    f"GET {APP}/invitations",
+    f"POST {APP}/invitations/{{organization_id}}/accept",
+    f"DELETE {APP}/invitations/{{organization_id}}",
+    f"GET {INSTALL}",
+    f"GET {INSTALL}/{{name}}",
+}
+# Pages of no organization: signing in and out, and approving the login of a command line, which is looked at below.
+PAGES_ELSEWHERE: Final = {
+    *("/", "/style.css", "/sign-in", "/sign-in/new-password", "/sign-out", "/forgot-password", "/reset-password"),
+    *("/device", "/login", f"{PUBLIC}/openapi.json"),
+    *("/invitations", "/invitations/{organization_id}/accept", "/invitations/{organization_id}/decline"),
+}
+LISTS: Final = [
+    f"{PUBLIC}/configurations",
+    f"{CONFIGURATION}/versions",
+    f"{PUBLIC}/fleets",
+    f"{FLEET}/instances",
+    f"{FLEET}/deployments",
+    f"{APP}/members",
+    f"{APP}/service-accounts",
+    f"{APP}/changes",
+]
+CREDENTIALS: Final[dict[str, Callable[[World], Headers]]] = {
+    "admin": lambda world: world.admin,
+    "contributor": lambda world: world.person("contributor"),
+    "token": lambda world: world.token("read_write"),
+}
+
+
+@pytest.fixture(scope="module")
+def http(aws_here: template.Template) -> Iterator[TestClient]:
+    with service(aws_here) as http:
+        yield http
+
+
+@pytest.fixture(scope="module")
+def owner(http: TestClient) -> World:
+    """The organization whose everything is tried to get at."""
+    world = founded(http, "Owner")
+    # A second of each, for a list of one page has no cursor.
+    world.call(world.admin, "POST", f"{APP}/service-accounts", 201, {"name": "second"})
+    agent(http, world.ids["fleet_id"], world.ids["deployment_id"]).start()
+    return world
+
+
+@pytest.fixture(scope="module")
+def stranger(http: TestClient) -> World:
+    """The organization that tries."""
+    return founded(http, "Stranger")
+
+
+@pytest.fixture
+def untouched(owner: World) -> Iterator[None]:
+    """What the owner sees is the same before and after the test."""
+    before = seen(owner)
+    yield
+    assert seen(owner) == before
+
+
+def seen(world: World) -> dict[str, Any]:
+    """Everything that can be read of what an organization holds, the record of changes included."""
+    reads = [label for label in (*WITH_IDS, *OWN) if label.startswith("GET ") and not label.endswith("/flows")]
+    paths = [path_of(label, world.ids) for label in reads]
+    return {path: world.http.get(path, headers=dict(world.admin)).text for path in paths}
+
+
+def path_of(label: str, ids: dict[str, str]) -> str:
+    constants = {"n": "2", "pipeline": "logs", "platform": "linux", "name": "install.sh"}
+    return label.partition(" ")[2].format(**{**constants, **ids})
+
+
+def mixtures(label: str, owner: World, stranger: World) -> Iterator[dict[str, str]]:
+    """The ids of a path, each the owner's or the stranger's, and one at least the owner's."""
+    names = [name for name in re.findall(r"{(\w+)}", label) if name in owner.ids]
+    for worlds in itertools.product((owner, stranger), repeat=len(names)):
+        if owner in worlds:
+            yield {name: world.ids[name] for name, world in zip(names, worlds, strict=True)}
+
+
+def ask(world: World, headers: Headers, label: str, ids: dict[str, str], body: Body | None) -> Response:
+    return world.http.request(label.partition(" ")[0], path_of(label, ids), headers=dict(headers), json=body)
+
+
+def nothing_of(owner: World, response: Response, given: Sequence[str] = ()) -> None:
+    """The answer names nothing of the owner's but what the request named."""
+    secrets = {owner.organization_id, "Owner", "secret of the owner", *owner.ids.values()} - set(given)
+    assert not [one for one in secrets if one in response.text], response.text
+
+
+def test_every_endpoint_is_looked_at() -> None:
+    assert set(operations()) == {*WITH_IDS, *IN_BODIES, *OWN, *ELSEWHERE}
+
+
+def test_every_page_is_of_an_organization_or_known_to_be_of_none() -> None:
+    paths = {path for _, path in pages({"GET", "POST"})}
+
+    assert len([path for path in paths if path.startswith("/organizations/{organization_id}")]) > 15
+    assert {path for path in paths if not path.startswith("/organizations/{organization_id}")} == PAGES_ELSEWHERE
+
+
+@pytest.mark.parametrize("kind", CREDENTIALS)
+@pytest.mark.usefixtures("untouched")
+def test_ids_of_another_organization_name_nothing(
+    kind: str, owner: World, stranger: World, subtests: pytest.Subtests
+) -> None:
+    headers = CREDENTIALS[kind](stranger)
+    for label, body in WITH_IDS.items():
+        if label == f"POST {FLEET}/deployments":
+            body = {"name": "mine", "configuration_id": stranger.ids["configuration_id"], "version_number": 1}
+        for ids in mixtures(label, owner, stranger):
+            with subtests.test(label, ids=ids):
+                response = ask(stranger, headers, label, ids, body)
+
+                assert response.status_code in (403, 404), response.text
+                nothing_of(owner, response, list(ids.values()))
+
+
+@pytest.mark.parametrize("kind", CREDENTIALS)
+@pytest.mark.usefixtures("untouched")
+def test_ids_of_another_organization_name_nothing_in_bodies(
+    kind: str, owner: World, stranger: World, subtests: pytest.Subtests
+) -> None:
+    headers = CREDENTIALS[kind](stranger)
+    for label, (names, rest) in IN_BODIES.items():
+        with subtests.test(label):
+            ids = {name: owner.ids[name] for name in names}
+            response = ask(stranger, headers, label, stranger.ids, {**rest, **ids})
+
+            assert response.status_code in (403, 404), response.text
+            nothing_of(owner, response, list(ids.values()))
+
+
+@pytest.mark.usefixtures("untouched")
+def test_what_takes_no_id_shows_and_makes_what_is_ones_own(
+    owner: World, stranger: World, subtests: pytest.Subtests
+) -> None:
+    for label, (status, body) in OWN.items():
+        with subtests.test(label):
+            response = ask(stranger, stranger.admin, label, {}, body)
+
+            assert response.status_code == status, response.text
+            nothing_of(owner, response)
+
+
+@pytest.mark.usefixtures("untouched")
+def test_a_session_cannot_name_an_organization_of_others(
+    owner: World, stranger: World, subtests: pytest.Subtests
+) -> None:
+    bodies = {**WITH_IDS, **{label: body for label, (_, body) in OWN.items()}}
+    # It is of a person, whatever organization is named.
+    del bodies[f"GET {APP}/session"]
+    for label, body in bodies.items():
+        with subtests.test(label):
+            headers = {**stranger.admin, "X-Service-Org": owner.organization_id}
+            response = ask(stranger, headers, label, owner.ids, body)
+
+            assert (response.status_code, response.json()["code"]) == (403, "not_an_active_member")
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_a_cursor_is_its_owners(path: str, owner: World, stranger: World) -> None:
+    page = owner.call(owner.admin, "GET", f"{path_of(f'GET {path}', owner.ids)}?limit=1", 200)
+    cursor = page["next_cursor"]
+    assert cursor is not None
+    colleague = session_of(joined(owner.organization_id, "admin"), owner.organization_id)
+
+    for ids, headers in ((owner.ids, stranger.admin), (stranger.ids, stranger.admin), (owner.ids, colleague)):
+        response = owner.http.get(path_of(f"GET {path}", ids), params={"cursor": cursor}, headers=dict(headers))
+        assert response.status_code in (403, 404, 422), response.text
+        nothing_of(owner, response, list(ids.values()))
+
+
+@pytest.mark.parametrize("kind", ["admin", "token"])
+def test_an_idempotency_key_is_its_callers(kind: str, owner: World, stranger: World) -> None:
+    body = {"name": "The same", "yaml": YAML}
+    key = {"Idempotency-Key": f"the-same-{kind}"}
+    answers = [
+        world.call({**CREDENTIALS[kind](world), **key}, "POST", f"{PUBLIC}/configurations", 201, body)
+        for world in (owner, stranger)
+    ]
+
+    assert answers[0]["id"] != answers[1]["id"]
+    assert answers[0]["owner"] != answers[1]["owner"]
+
+
+def test_a_person_in_both_keeps_their_keys_apart(owner: World, stranger: World) -> None:
+    person = joined(owner.organization_id, "admin")
+    sessions_of_one = session_of(person, owner.organization_id)
+    member = {**sessions_of_one, "Idempotency-Key": "in-both"}
+    body = {"name": "The same", "yaml": YAML}
+    made = owner.call(member, "POST", f"{PUBLIC}/configurations", 201, body)
+    again = owner.http.post(
+        f"{PUBLIC}/configurations", headers={**member, "X-Service-Org": stranger.organization_id}, json=body
+    )
+
+    assert again.status_code == 403
+    assert made["id"] not in again.text
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.usefixtures("untouched")
+def test_pages_of_another_organization_are_not_there(method: str, owner: World, stranger: World) -> None:
+    session, value = sessions.begin(joined(stranger.organization_id, "admin"), "browser", clock.now())
+    headers = {"Cookie": f"__Host-headgate-session={value}", "Content-Type": "application/x-www-form-urlencoded"}
+    form = {
+        "csrf": signing.sign("csrf", session.id.encode()).hex(),
+        **{"name": "mine", "role": "admin", "email": "mine@example.com", "access": "read", "signal_type": "logs"},
+        **{"pipeline": "logs", "host_path": "/a", "mount_path": "/a", "condition": "true", "answer": "approve"},
+    }
+    everything = {"owner": owner, "stranger": stranger}
+    tried = 0
+    for _, path in pages({method}):
+        if not path.startswith("/organizations/"):
+            continue
+        names = [name for name in re.findall(r"{(\w+)}", path) if name != "n"]
+        for worlds in itertools.product(everything, repeat=len(names)):
+            if "owner" not in worlds:
+                continue
+            ids = {
+                name: everything[whose].ids.get(name, everything[whose].organization_id)
+                for name, whose in zip(names, worlds, strict=True)
+            }
+            url = path_of(f"{method} {path}", ids)
+            content = urlencode(form) if method == "POST" else None
+            response = stranger.http.request(method, url, headers=headers, content=content, follow_redirects=False)
+            assert response.status_code in (403, 404), (url, response.status_code, response.text[:500])
+            nothing_of(owner, response, list(ids.values()))
+            tried += 1
+    assert tried > 10
+
+
+@pytest.mark.parametrize("way", ["device", "code"])
+def test_nobody_lets_a_command_line_into_an_organization_of_others(way: str, owner: World, stranger: World) -> None:
+    session, value = sessions.begin(joined(stranger.organization_id, "admin"), "browser", clock.now())
+    device = logins.begin_device("192.0.2.1", clock.now())
+    form = {
+        "csrf": signing.sign("csrf", session.id.encode()).hex(),
+        "user_code": device.user_code,
+        "code_challenge": logins.challenge_of("v" * 43),
+        "organization_id": owner.organization_id,
+        "answer": "approve",
+    }
+    page = "/device" if way == "device" else "/login"
+    response = owner.http.post(
+        page,
+        headers={"Cookie": f"__Host-headgate-session={value}", "Content-Type": "application/x-www-form-urlencoded"},
+        content=urlencode(form),
+    )
+    grant = {"grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": device.device_code}
+    redeemed = owner.http.post(f"{APP}/token", data=grant)
+
+    assert response.status_code == 404
+    nothing_of(owner, response)
+    assert (redeemed.status_code, redeemed.json()["error"]) == (400, "authorization_pending")
+
+
+@pytest.mark.usefixtures("untouched")
+def test_a_fleets_token_reaches_its_own_groups_only(owner: World, stranger: World) -> None:
+    said = agent(stranger.http, stranger.ids["fleet_id"], stranger.ids["deployment_id"]).full().SerializeToString()
+
+    foreign = report(stranger.http, stranger.ids["fleet_id"], owner.ids["deployment_id"], said)
+    other_fleet = report(stranger.http, stranger.ids["kubernetes_id"], stranger.ids["deployment_id"], said)
+    unknown = report(stranger.http, stranger.ids["fleet_id"], "dep_" + "0" * 26, said)
+
+    assert (foreign.status_code, foreign.json()["detail"]) == (unknown.status_code, unknown.json()["detail"])
+    assert foreign.status_code == other_fleet.status_code == 403
+    nothing_of(owner, foreign)
+
+
+def test_a_collectors_uid_is_of_its_fleet(owner: World, stranger: World) -> None:
+    theirs = agent(owner.http, owner.ids["fleet_id"], owner.ids["deployment_id"])
+    theirs.start()
+    before = seen(owner)
+    impostor = agent(stranger.http, stranger.ids["fleet_id"], stranger.ids["deployment_id"])
+    impostor.uid = theirs.uid
+    impostor.host_name = "impostor"
+    impostor.start()
+
+    assert seen(owner) == before
+    assert (
+        "impostor"
+        in stranger.http.get(path_of(f"GET {FLEET}/instances", stranger.ids), headers=dict(stranger.admin)).text
+    )
+
+
+@pytest.mark.parametrize("changed", ["organization", "fleet", "deployment", "platform", "expires", "signature"])
+def test_an_install_link_is_good_for_one_group_only(changed: str, owner: World, stranger: World) -> None:
+    answer = stranger.call(
+        stranger.admin, "POST", path_of(f"POST {FLEET}/install", stranger.ids), 200, {"platform": "linux"}
+    )
+    link = urlsplit(answer["install_url"])
+    query = {name: values[0] for name, values in parse_qs(link.query).items()}
+    mine = query["organization"]
+    parts = link.path.split("/")
+    match changed:
+        case "organization":
+            query["organization"] = owner.organization_id
+        case "fleet":
+            query["fleet"] = owner.ids["fleet_id"]
+        case "deployment":
+            parts[-1] = owner.ids["deployment_id"]
+        case "platform":
+            parts[-2] = "docker"
+        case "expires":
+            query["expires"] = str(int(query["expires"]) + 1)
+        case "signature":
+            query["signature"] = Link("linux", mine, query["fleet"], parts[-1], 1, 1).signature()
+    response = owner.http.get(f"{'/'.join(parts)}?{urlencode(query)}")
+
+    assert response.status_code in (403, 404, 410), response.text
+    nothing_of(owner, response)
+
+
+def test_a_runs_output_is_its_creators_and_the_admins(owner: World, stranger: World) -> None:
+    path = path_of(f"GET {PUBLIC}/testing/runs/{{run_id}}/output", owner.ids)
+
+    assert "secret of the owner" in owner.http.get(path, headers=dict(owner.admin)).text
+    assert owner.http.get(path, headers=dict(owner.person("contributor"))).status_code == 404
+    assert owner.http.get(path, headers=dict(owner.token("read"))).status_code == 404
+    assert owner.http.get(path, headers=dict(bearer("sv_" + "a" * 43))).status_code == 401
+    assert stranger.http.get(path, headers=dict(stranger.admin)).status_code == 404

@@ -1,0 +1,88 @@
+"""The page of a fleet's collectors."""
+
+import pytest
+from fastapi.testclient import TestClient
+
+from configurations.app import router as configurations_router
+from fleets.app import app
+from fleets.app import router as fleets_router
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
+from headgate.identity import member_store, sessions
+from headgate.identity import service as identity
+from headgate.identity.model import Member, Principal, User
+from headgate.opamp.wire import opamp_pb2 as wire
+from headgate.settings import settings
+from tests.support.fleet_of_agents import Fleet, make_fleet
+from tests.support.members import JoinWith
+from web import visitor
+
+
+@pytest.fixture
+def fleet(join: JoinWith, monkeypatch: pytest.MonkeyPatch) -> Fleet:
+    monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", "https://fleet.example")
+    # No collector is installed here: what is assigned is "not checked".
+    monkeypatch.setenv("HEADGATE_COLLECTORS_DIR", "/nonexistent")
+    settings.cache_clear()
+    return make_fleet(join([configurations_router, fleets_router]), label="Edge & co")
+
+
+@pytest.fixture
+def browser(fleet: Fleet) -> TestClient:
+    """A member of the fleet's organization, signed in."""
+    return signed_in(fleet.member.organization_id)
+
+
+def signed_in(organization_id: str) -> TestClient:
+    user = User(new_id("usr"), f"{new_id('usr')}@example.com", clock.now())
+    assert member_store.put_user(user)
+    principal = Principal("user", user.id, user.email)
+    member_store.add_user(Member(organization_id, principal, "contributor", "active", clock.now()))
+    _, value = sessions.begin(user, "browser", clock.now())
+    return TestClient(
+        app, raise_server_exceptions=False, base_url="https://headgate.example", cookies={visitor.SESSION_COOKIE: value}
+    )
+
+
+def page_of(browser: TestClient, fleet: Fleet) -> str:
+    response = browser.get(f"/organizations/{fleet.member.organization_id}/fleets/{fleet.id}/collectors")
+    assert response.status_code == 200, response.text
+    return response.text
+
+
+def test_a_fleet_without_collectors_says_what_to_do(fleet: Fleet, browser: TestClient) -> None:
+    assert "run the fleet&#x27;s install command" in page_of(browser, fleet)
+
+
+def test_each_collector_shows_its_host_its_state_and_what_it_runs(fleet: Fleet, browser: TestClient) -> None:
+    fleet.assign(1)
+    agent = fleet.agent(host_name="edge-<1>")
+    agent.start()
+    agent.applies()
+    fleet.assign(2)
+    shown = page_of(browser, fleet)
+
+    assert "edge-&lt;1&gt;" in shown
+    assert "pending pickup" in shown
+    assert f"/configurations/{fleet.configuration_id}/versions/2" in shown
+    assert f"/configurations/{fleet.configuration_id}/versions/1" in shown
+    assert "Edge &amp; co" in shown
+
+
+def test_a_collector_that_could_not_apply_says_why_and_cannot_write_into_the_page(
+    fleet: Fleet, browser: TestClient
+) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.start()
+    agent.report(wire.RemoteConfigStatuses_FAILED, "bind: <script>address already in use</script>")
+
+    assert "bind: &lt;script&gt;address already in use&lt;/script&gt;" in page_of(browser, fleet)
+
+
+def test_another_organizations_fleet_is_not_there(fleet: Fleet) -> None:
+    other = identity.create_organization("Other").id
+
+    response = signed_in(other).get(f"/organizations/{other}/fleets/{fleet.id}/collectors")
+
+    assert response.status_code == 404

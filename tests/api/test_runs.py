@@ -1,0 +1,444 @@
+"""Test runs without a collector: requests that are refused, who sees a run, what becomes of one, and its files."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from configurations.app import router as configurations_router
+from headgate import checker
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
+from headgate.identity import service as identity
+from headgate.identity.model import Caller, Principal
+from headgate.rules.engine import Verdict, parts
+from headgate.runs import service, steps, store
+from headgate.runs.model import LONGEST, Run, RunRule
+from headgate.settings import settings
+from headgate.storage import aws
+from run_steps.app import PassingFault, handler
+from testing.app import router, rules_router
+from tests.support.members import API, JoinWith, Member
+from tests.support.runs import RULE, VALID, end, get, leave, queued
+
+
+@pytest.fixture
+def ann(join: JoinWith) -> Member:
+    return join([router], "ann")
+
+
+@pytest.fixture
+def bob(join: JoinWith) -> Member:
+    return join([router], "bob")
+
+
+def verdict(passed: bool) -> dict[str, Any]:
+    return Verdict(matched=int(passed), total=1, passed=passed, message="seen").model_dump()
+
+
+REFUSED = {
+    "no source": {"yaml": None},
+    "two sources": {"configuration_id": new_id("cfg"), "version_number": 1},
+    "a version without its configuration": {"yaml": None, "version_number": 1},
+    "a configuration without its version": {"yaml": None, "configuration_id": new_id("cfg")},
+    "what is no configuration's id": {"yaml": None, "configuration_id": "x", "version_number": 1},
+    "an empty yaml": {"yaml": ""},
+    "no sample": {"sample": None},
+    "a sample that is a number": {"sample": 5},
+    "an empty list of documents": {"sample": []},
+    "an unknown signal": {"signal_type": "profiles"},
+    "no duration": {"duration_seconds": 0},
+    "a duration over a minute": {"duration_seconds": 61},
+    "a duration as text": {"duration_seconds": "5"},
+    "a duration as a truth value": {"duration_seconds": True},
+    "what is no version": {"collector_version": "latest"},
+    "an unknown distribution": {"collector_distribution": "otelcol"},
+    "no rules in a list": {"rules": []},
+    "too many rules": {"rules": [{"name": str(n), "condition": "true"} for n in range(21)]},
+    "two rules of one name": {"rules": [{"name": "a", "condition": "true"}] * 2},
+    "a rule without a condition": {"rules": [{"name": "a"}]},
+    "a condition that is too long": {"rules": [{"name": "a", "condition": "x" * 4097}]},
+    "an unknown expectation": {"rules": [{"name": "a", "condition": "true", "expect": "most"}]},
+    "a count without bounds": {"rules": [{"name": "a", "condition": "true", "expect": "count"}]},
+    "bounds without a count": {"rules": [{"name": "a", "condition": "true", "min": 1}]},
+    "a negative bound": {"rules": [{"name": "a", "condition": "true", "expect": "count", "min": -1}]},
+    "a bound that no engine holds": {"rules": [{"name": "a", "condition": "true", "expect": "count", "max": 10**30}]},
+    "bounds the wrong way round": {
+        "rules": [{"name": "a", "condition": "true", "expect": "count", "min": 2, "max": 1}]
+    },
+    "an unknown context": {"rules": [{"name": "a", "condition": "true", "context": "profile"}]},
+    "an unknown field of a rule": {"rules": [{"name": "a", "condition": "true", "severity": "high"}]},
+    "rules and saved rules": {"rules": [{"name": "a", "condition": "true"}], "use_saved_rules": True},
+    "saved rules of a yaml": {"use_saved_rules": True},
+    "an unknown field": {"samples": "x"},
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_a_request_that_is_not_right_is_422(what: str, ann: Member) -> None:
+    body = {name: value for name, value in {**VALID, **REFUSED[what]}.items() if value is not None}
+
+    response = ann.http.post(f"{API}/testing/runs", json=body)
+
+    assert response.status_code == 422, response.text
+    assert response.json()["errors"]
+
+
+@pytest.mark.parametrize("sample", [5, None, True, [], [5]])
+def test_a_sample_of_another_type_is_told_once_what_it_may_be(sample: object, ann: Member) -> None:
+    (error,) = ann.http.post(f"{API}/testing/runs", json={**VALID, "sample": sample}).json()["errors"]
+
+    assert error["loc"] == ["body", "sample"]
+    assert error["message"].startswith("This has to be text, an OTLP/JSON document or a list of such documents")
+
+
+def test_an_unknown_distribution_is_told_in_the_words_of_the_specification(ann: Member) -> None:
+    response = ann.http.post(f"{API}/testing/runs", json={**VALID, "collector_distribution": "otelcol"})
+
+    assert response.json()["detail"] == "Unknown collector distribution: 'otelcol'"
+
+
+def test_a_read_only_token_starts_no_run_and_reads_them(join: JoinWith, ann: Member) -> None:
+    reader = join([router], "reader", access="read")
+    run = queued(ann, published=True)
+
+    assert reader.http.post(f"{API}/testing/runs", json=VALID).status_code == 403
+    assert get(reader, run).status_code == 200
+
+
+def test_a_draft_of_another_member_is_404(ann: Member, bob: Member) -> None:
+    body = {**VALID, "configuration_id": new_id("cfg"), "version_number": 1}
+    del body["yaml"]
+
+    response = bob.http.post(f"{API}/testing/runs", json=body)
+
+    assert (response.status_code, response.json()["detail"]) == (404, "configuration_id: No such configuration")
+
+
+def test_a_run_of_a_yaml_is_its_creators(ann: Member, bob: Member) -> None:
+    run = queued(ann)
+
+    assert (get(ann, run).status_code, get(bob, run).status_code) == (200, 404)
+
+
+def test_a_run_of_a_published_version_is_the_organizations(ann: Member, bob: Member, join: JoinWith) -> None:
+    stranger = join([router], "eve", organization_id=identity.create_organization("Other").id)
+    run = queued(ann, published=True)
+
+    assert (get(bob, run).status_code, get(stranger, run).status_code) == (200, 404)
+
+
+def test_an_admin_sees_every_run_of_the_organization(ann: Member) -> None:
+    admin = Caller(
+        ann.organization_id, "Acme", Principal("user", new_id("usr"), "root@x"), "root@x", "admin", "read", "c"
+    )
+
+    assert service.get(admin, queued(ann).id).status == "Queued"
+
+
+def test_an_expired_run_is_404(ann: Member) -> None:
+    assert get(ann, queued(ann, created_at=clock.now() - timedelta(days=30))).status_code == 404
+
+
+def test_a_run_that_is_not_there_is_404_and_so_is_what_is_no_id(ann: Member) -> None:
+    assert ann.http.get(f"{API}/testing/runs/{new_id('run')}").status_code == 404
+    assert ann.http.get(f"{API}/testing/runs/run_1").status_code == 404
+
+
+def test_a_queued_run_has_neither_success_nor_results(ann: Member) -> None:
+    answer = get(ann, queued(ann)).json()
+
+    assert (answer["status"], answer["success"], answer["validation_results"]) == ("Queued", None, None)
+
+
+def test_the_output_is_404_until_the_run_has_ended(ann: Member) -> None:
+    run = queued(ann)
+    before = ann.http.get(f"{API}/testing/runs/{run.id}/output")
+    leave(run, ran=True, output='{"resourceLogs":[]}\n')
+    end(run, verdict(True))
+    after = ann.http.get(f"{API}/testing/runs/{run.id}/output")
+
+    assert (before.status_code, before.json()["code"]) == (404, "output_not_ready")
+    assert (after.status_code, after.text) == (200, '{"resourceLogs":[]}\n')
+    assert after.headers["content-type"] == "text/plain; charset=utf-8"
+
+
+def test_a_large_output_is_served_by_a_link(ann: Member) -> None:
+    run = queued(ann)
+    leave(run, ran=True, output="x" * 3_000_000)
+    end(run, verdict(True))
+
+    response = ann.http.get(f"{API}/testing/runs/{run.id}/output", follow_redirects=False)
+
+    assert response.status_code == 307
+    assert f"runs/{run.id}/output" in response.headers["location"]
+
+
+@pytest.mark.parametrize(("passed", "status"), [(True, "Success"), (False, "Fail")])
+def test_a_run_ends_by_its_rules(passed: bool, status: str, ann: Member) -> None:
+    run = queued(ann)
+    leave(run, ran=True, stderr="warned", notes="note: a note\n")
+    end(run, verdict(passed))
+    answer = get(ann, run).json()
+
+    assert (answer["status"], answer["success"]) == (status, passed)
+    assert answer["stderr"] == "note: a note\nwarned\n"
+    assert answer["validation_results"] == [
+        {
+            "name": "some",
+            "passed": passed,
+            "context": "log",
+            "condition": "true",
+            "expect": "any",
+            "min": None,
+            "max": None,
+            "matched": int(passed),
+            "total": 1,
+            "message": "seen",
+            "api_owned": True,
+        }
+    ]
+
+
+def test_a_run_tells_what_went_in_and_what_came_out(ann: Member) -> None:
+    run = queued(ann, status="Running", records_in=6)
+    before = get(ann, run).json()["records"]
+    leave(run, ran=True, stderr="warned\n")
+    end(run, verdict(True), out=4)
+    answer = get(ann, run).json()
+
+    assert before is None
+    assert (answer["records"], answer["stderr"]) == ({"in": {"logs": 6}, "out": {"logs": 4}}, "warned\n")
+
+
+def test_a_run_in_which_nothing_came_out_says_so_first(ann: Member) -> None:
+    run = queued(ann, status="Running", records_in=6)
+    leave(run, ran=True, stderr="warned\n")
+    end(run, verdict(True), out=0)
+    answer = get(ann, run).json()
+
+    assert answer["records"] == {"in": {"logs": 6}, "out": {"logs": 0}}
+    assert answer["stderr"].startswith("headgate: nothing came out of the pipeline; most often a filter ")
+    assert answer["stderr"].endswith("\nwarned\n")
+
+
+def test_a_run_without_rules_succeeds(ann: Member) -> None:
+    run = queued(ann, rules=())
+    leave(run, ran=True)
+    end(run)
+
+    assert get(ann, run).json()["success"] is True
+
+
+def test_a_collector_that_did_not_run_as_it_should_is_an_error_with_its_stderr(ann: Member) -> None:
+    run = queued(ann)
+    leave(run, ran=False, reason="it exited", cause="no such key", stderr="boom\n")
+    end(run)
+    answer = get(ann, run).json()
+
+    assert (answer["status"], answer["success"], answer["validation_results"]) == ("Error", False, [])
+    assert answer["stderr"] == "headgate: it exited: no such key\nboom\n"
+
+
+def test_a_collector_that_was_never_started_is_told_in_the_words_of_the_specification(ann: Member) -> None:
+    run = queued(ann)
+    leave(run, ran=False, executed=False, reason="collector 9.9.9 is not installed on the test runner")
+    end(run)
+
+    assert get(ann, run).json()["stderr"] == (
+        "The test was never executed: collector 9.9.9 is not installed on the test runner"
+    )
+
+
+@pytest.mark.parametrize(
+    ("stage", "error", "stderr"),
+    [
+        (
+            "prepare",
+            {"Error": "PassingFault", "Cause": '{"errorMessage": "It is busy", "errorType": "PassingFault"}'},
+            "The test was never executed: preparing the run failed: It is busy",
+        ),
+        (
+            "collect",
+            {"Error": "States.Timeout", "Cause": ""},
+            "headgate: the test runner failed: it took too long; run the test again\n",
+        ),
+        (
+            "collect",
+            {"Error": "States.TaskFailed", "Cause": "arn:aws:ecs: no room"},
+            "headgate: the test runner failed: it ended with an error; run the test again\n",
+        ),
+        (
+            "collect",
+            {"Error": "ECS.AmazonECSException", "Cause": '{"errorMessage": "arn:aws:sts", "errorType": "x"}'},
+            "headgate: the test runner failed: it could not be started; run the test again\n",
+        ),
+        (
+            "collect",
+            {"Error": "AmazonECS.Unknown", "Cause": "Capacity is unavailable at this time"},
+            "headgate: the test runner failed: it could not be started; run the test again\n",
+        ),
+        (
+            "evaluate",
+            {"Error": "KeyError", "Cause": '{"errorMessage": "a text", "errorType": "KeyError"}'},
+            "headgate: judging the rules failed: it ended with an error; run the test again\n",
+        ),
+    ],
+)
+def test_a_failure_of_the_state_machine_is_recorded_with_its_reason(
+    stage: str, error: dict[str, str], stderr: str, ann: Member
+) -> None:
+    run = queued(ann)
+    handler({"step": "fail", "stage": stage, "run_id": run.id, "error": dict(error)}, None)
+    answer = get(ann, run).json()
+
+    assert (answer["status"], answer["stderr"]) == ("Error", stderr)
+
+
+def test_a_run_that_has_ended_is_not_ended_again(ann: Member) -> None:
+    run = queued(ann)
+    leave(run, ran=True)
+    end(run, verdict(True))
+    handler({"step": "fail", "stage": "record", "run_id": run.id, "error": {}}, None)
+    handler({"step": "settle", "run_id": run.id}, None)
+
+    assert get(ann, run).json()["status"] == "Success"
+    with pytest.raises(store.AlreadyFinal):
+        store.update(run)
+
+
+def test_a_run_whose_execution_is_gone_ends_as_error_when_it_is_looked_at(ann: Member) -> None:
+    lost = queued(ann, created_at=clock.now() - LONGEST - timedelta(seconds=1), status="Running")
+    young = queued(ann, status="Running")
+
+    assert get(ann, lost).json()["status"] == "Error"
+    assert get(ann, lost).json()["stderr"].startswith("The test run was interrupted")
+    assert get(ann, young).json()["status"] == "Running"
+
+
+def test_an_execution_that_ended_without_a_word_settles_its_run(ann: Member) -> None:
+    run = queued(ann, status="Running")
+    handler({"step": "settle", "run_id": run.id}, None)
+
+    assert get(ann, run).json()["status"] == "Error"
+
+
+def test_a_service_that_starts_settles_what_the_last_one_left(ann: Member) -> None:
+    left, ended = queued(ann, status="Running"), queued(ann, status="Success")
+    assert service.settle_unfinished() >= 1
+
+    assert (get(ann, left).json()["status"], get(ann, ended).json()["status"]) == ("Error", "Success")
+
+
+def test_a_step_of_an_unknown_kind_or_of_no_run_is_not_carried_out(ann: Member) -> None:
+    with pytest.raises(ValueError, match="step"):
+        handler({"step": "explode", "run_id": "run_1"}, None)
+    with pytest.raises(steps.RunGone):
+        handler({"step": "evaluate", "run_id": new_id("run")}, None)
+
+
+def test_a_fault_of_aws_is_one_that_is_tried_again(ann: Member, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_run_id: str) -> Run | None:
+        raise ClientError({"Error": {"Code": "ThrottlingException"}}, "GetItem")
+
+    monkeypatch.setattr(store, "run", broken)
+
+    with pytest.raises(PassingFault):
+        handler({"step": "evaluate", "run_id": new_id("run")}, None)
+
+
+def test_a_run_of_the_longest_rules_is_kept_whole(ann: Member) -> None:
+    conditions = ["".join(chr(0x1F300 + (7 * n + m * m) % 700) for m in range(4_096)) for n in range(20)]
+    rules = tuple(RunRule(replace(RULE, name=str(n), condition=text), True) for n, text in enumerate(conditions))
+    run = queued(ann, rules=rules)
+
+    assert store.run(run.id) == replace(run, created_at=clock.parse(clock.rfc3339(run.created_at)))
+
+
+def test_when_the_checker_cannot_be_asked_no_run_is_made(ann: Member, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADGATE_COLLECTORS_DIR", "/nonexistent")
+    settings.cache_clear()
+    checker.close()
+
+    response = ann.http.post(f"{API}/testing/runs", json=VALID)
+
+    assert response.status_code == 503, response.text
+    assert response.json()["detail"].endswith("; no test run was made, try again shortly")
+    assert (
+        aws.dynamodb().scan(
+            TableName=settings().runs_table,
+            FilterExpression="organization_id = :mine",
+            ExpressionAttributeValues={":mine": {"S": ann.organization_id}},
+        )["Count"]
+        == 0
+    )
+
+
+def test_what_is_too_costly_is_named_by_what_the_request_says_of_it(
+    join: JoinWith, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> dict[str, object]:
+        raise checker.Refused("too_costly", "It has 3,000 components")
+
+    http = join([router, rules_router, configurations_router]).http
+    created = http.post(f"{API}/configurations", json={"name": "c", "yaml": VALID["yaml"]}).json()["id"]
+    monkeypatch.setattr(checker, "call", refuse)
+    of_text = http.post(f"{API}/testing/runs", json=VALID).json()
+    stored = {name: value for name, value in VALID.items() if name != "yaml"}
+    stored |= {"configuration_id": created, "version_number": 1}
+    of_version = http.post(f"{API}/testing/runs", json=stored).json()
+    rules = {"signal_type": "logs", "rules": [{"name": "r", "condition": "true"}]}
+    of_rules = http.put(f"{API}/configurations/{created}/versions/1/validation-pipelines/logs", json=rules).json()
+
+    assert {answer["code"] for answer in (of_text, of_version, of_rules)} == {"yaml_too_costly"}
+    assert of_text["errors"][0]["loc"] == ["body", "yaml"]
+    assert of_version["errors"][0]["loc"] == ["body", "version_number"]
+    assert of_rules["errors"][0]["loc"] == ["path", "n"]
+
+
+def test_where_testing_is_not_set_up_no_run_is_made_and_all_else_is_there(
+    ann: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = queued(ann)
+    monkeypatch.setenv("HEADGATE_TEST_RUNS", "no")
+    settings.cache_clear()
+
+    response = ann.http.post(f"{API}/testing/runs", json=VALID)
+
+    assert (response.status_code, response.json()["code"]) == (503, "testing_not_set_up")
+    assert response.json()["detail"] == "Testing is not set up on this deployment; no test run was made"
+    assert get(ann, run).status_code == 200
+
+
+def test_when_no_execution_can_be_started_no_run_is_left(ann: Member, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = replace(queued(ann), id=new_id("run"))
+    monkeypatch.setattr(aws, "stepfunctions", _Down)
+
+    with pytest.raises(service.TestingUnavailable):
+        service._launch(run, "a: b", "sample")
+
+    assert store.run(run.id) is None
+    assert store.file(run.id, "sample") is None
+
+
+class _Down:
+    """Step Functions, out of reach."""
+
+    def start_execution(self, **_: str) -> None:
+        raise ClientError({"Error": {"Code": "ServiceUnavailable"}}, "StartExecution")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", [""]),
+        ("a\nb\n", ["a\nb\n"]),
+        ("aaa\nbbb\ncc", ["aaa\n", "bbb\n", "cc"]),
+        ("aaaaaaaa\nb\n", ["aaaaaaaa\n", "b\n"]),
+        ("aaaaaaaa", ["aaaaaaaa", ""]),
+    ],
+)
+def test_a_large_output_is_judged_in_parts_of_whole_lines(text: str, expected: list[str]) -> None:
+    assert list(parts(text, 5)) == expected

@@ -1,0 +1,47 @@
+"""moto in this process, with what the template describes."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from moto import mock_aws
+
+from headgate.identity import signing
+from headgate.settings import settings
+from headgate.storage import aws
+from headgate_local import calls, moto_patches, template, user_pool
+from headgate_local.moto_data import MotoData
+from headgate_local.objects import ObjectFiles
+
+
+def aws_for(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[template.Template]:
+    """moto with the template's tables, bucket and user pool, for the body of a fixture."""
+    for name in [name for name in os.environ if name.startswith(("AWS_", "HEADGATE_"))]:
+        if name not in ("HEADGATE_COLLECTORS_DIR", calls.VARIABLE):
+            monkeypatch.delenv(name)
+    described = template.read()
+    for name, value in described.environment().items():
+        monkeypatch.setenv(name, value)
+    for name, value in {"ACCESS_KEY_ID": "x", "SECRET_ACCESS_KEY": "x", "DEFAULT_REGION": "us-east-1"}.items():
+        monkeypatch.setenv(f"AWS_{name}", value)
+    if dynamodb_local := os.environ.get("DYNAMODB_LOCAL_URL"):
+        # DynamoDB as AWS wrote it, in moto's place (`make test-dynamodb-local`).
+        assert dynamodb_local.startswith("http://127.0.0.1:"), "its tables are removed and made anew"
+        monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", dynamodb_local)
+    monkeypatch.setenv("HEADGATE_RATE_LIMIT_PER_MINUTE", "100000")
+    monkeypatch.setenv("HEADGATE_CHECKS_UNDER_WAY", "1000")
+    settings.cache_clear()
+    data = MotoData(described.tables(), described.buckets(), ObjectFiles(folder))
+    with mock_aws(), moto_patches.installed(data, keep=lambda _: None):
+        aws.forget_clients()
+        signing.signing_key.cache_clear()
+        for name in aws.dynamodb().list_tables()["TableNames"]:
+            aws.dynamodb().delete_table(TableName=name)
+        for table in described.tables():
+            aws.dynamodb().create_table(**table.definition)
+        for bucket in described.buckets():
+            aws.s3().create_bucket(Bucket=bucket.name)
+        with user_pool.running(described, folder):
+            yield described
+    aws.forget_clients()

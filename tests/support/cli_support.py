@@ -1,0 +1,189 @@
+"""The command line as people run it: a process, a folder, a home, and sometimes a terminal."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pexpect
+
+from tests.support.local_service import LocalService
+from tests.support.service import ROOT
+
+EDGE = """\
+receivers:
+  filelog:
+    include: [/var/log/app.log]
+processors:
+  batch:
+    timeout: 5s
+  transform:
+    log_statements:
+      - set(log.attributes["team"], "edge")
+exporters:
+  debug: {}
+service:
+  pipelines:
+    logs:
+      receivers: [filelog]
+      processors: [transform, batch]
+      exporters: [debug]
+"""
+BROKEN = EDGE.replace("5s", "5 parsecs")
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> list[dict[str, object]]:
+        found = json.loads(self.out)
+        return found if isinstance(found, list) else [found]
+
+
+@dataclass(frozen=True)
+class Cli:
+    """A person's shell: files in `folder`, a home of their own, and a token of one organization."""
+
+    folder: Path
+    url: str
+    token: str
+
+    def run(self, *arguments: str, given: bytes = b"", **environment: str) -> Done:
+        """The command in a pipe."""
+        command = [sys.executable, "-m", "headgate_cli.main", *arguments]
+        return self._done(command, given, environment)
+
+    def ok(self, *arguments: str, given: bytes = b"", **environment: str) -> str:
+        """What the command prints. Fails unless it ends with 0."""
+        done = self.run(*arguments, given=given, **environment)
+        assert done.code == 0, done
+        return done.out
+
+    def shell(self, line: str, **environment: str) -> Done:
+        """A line as people type it."""
+        return self._done(["bash", "-euo", "pipefail", "-c", line], b"", environment)
+
+    def terminal(self, *arguments: str, columns: int = 120, **environment: str) -> "pexpect.spawn[str]":
+        """The command in a terminal."""
+        return self.spawn(sys.executable, ["-m", "headgate_cli.main", *arguments], columns, environment)
+
+    def spawn(
+        self, program: str, arguments: list[str], columns: int, environment: dict[str, str]
+    ) -> "pexpect.spawn[str]":
+        """A program in a terminal, where Ctrl-C works also if these tests run in the background of a shell."""
+        return pexpect.spawn(
+            program,
+            arguments,
+            cwd=str(self.folder),
+            env=self.environment(environment),
+            encoding="utf-8",
+            timeout=300,
+            dimensions=(40, columns),
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
+
+    def write(self, name: str, text: str) -> Path:
+        """A file in the folder, byte for byte."""
+        file = self.folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode())
+        return file
+
+    def api(self) -> httpx.Client:
+        """What the server holds, past the command line."""
+        headers = {"Authorization": f"Bearer {self.token}"}
+        return httpx.Client(base_url=f"{self.url}/api/v1/public", headers=headers, timeout=120)
+
+    def versions(self, configuration_id: str) -> list[str]:
+        """The texts of a configuration's versions, oldest first."""
+        with self.api() as api:
+            found = api.get(f"/configurations/{configuration_id}/versions").json()["items"]
+            path = f"/configurations/{configuration_id}/versions"
+            return [api.get(f"{path}/{one['n']}").json()["yaml"] for one in reversed(found)]
+
+    def _done(self, command: list[str], given: bytes, environment: dict[str, str]) -> Done:
+        done = subprocess.run(
+            command,
+            cwd=self.folder,
+            env=self.environment(environment),
+            input=given,
+            capture_output=True,
+            check=False,
+            timeout=180,
+        )
+        return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def environment(self, more: dict[str, str]) -> dict[str, str]:
+        """The variables of the shell, `more` beside them."""
+        home = self.folder.parent / "home"
+        command = home / "bin" / "headgate"
+        if not command.exists():
+            command.parent.mkdir(parents=True, exist_ok=True)
+            command.write_text(f'#!/bin/sh\nexec {sys.executable} -m headgate_cli.main "$@"\n')
+            command.chmod(0o755)
+        return {
+            "PATH": f"{command.parent}:{os.environ['PATH']}",
+            "PYTHONPATH": str(ROOT / "cli"),
+            "HOME": str(home),
+            "XDG_CONFIG_HOME": str(home / ".config"),
+            "HEADGATE_URL": self.url,
+            "SERVICE_API_TOKEN": self.token,
+            "LANG": "C.UTF-8",
+            "TERM": "xterm",
+            **more,
+        }
+
+
+def until_end(child: "pexpect.spawn[str]") -> tuple[int, str]:
+    """The exit code, and what was printed since it was last looked at."""
+    child.expect(pexpect.EOF)
+    said = str(child.before)
+    child.close()
+    assert child.exitstatus is not None, f"ended by signal {child.signalstatus}"
+    return child.exitstatus, said
+
+
+class Founder:
+    """Founds organizations, each with a service account of its own."""
+
+    def __init__(self, service: LocalService) -> None:
+        known = json.loads((service.data / "sign-in.json").read_text())
+        with httpx.Client(base_url=service.base_url, timeout=120) as http:
+            page = http.get("/sign-in")
+            csrf = re.search(r'name="csrf" value="([0-9a-f]{32})"', page.text)
+            assert csrf is not None
+            form = {"csrf": csrf[1], "email": known["email"], "password": known["password"]}
+            signed_in = http.post("/sign-in", data=form, headers={"Cookie": _cookies(page)})
+            session = re.search(r"__Host-headgate-session=\"?(ss_[^;\"]+)", _cookies(signed_in))
+        assert session is not None
+        self._headers = {"Authorization": f"Bearer {session[1]}"}
+        self._http = httpx.Client(base_url=f"{service.base_url}/api/v1/app", timeout=120)
+        tokens = json.loads((service.data / "tokens.json").read_text())
+        self._home = tokens["organization_id"]
+
+    def token(self, name: str) -> str:
+        """A read-write token of a new organization."""
+        organization = self._post("/organizations", self._home, name=name)["id"]
+        account = self._post("/service-accounts", organization, name="shell")["id"]
+        return self._post(f"/service-accounts/{account}/tokens", organization, name="shell", write_access=True)["value"]
+
+    def _post(self, path: str, organization: str, **body: object) -> dict[str, str]:
+        response = self._http.post(path, json=body, headers={**self._headers, "X-Service-Org": organization})
+        assert response.status_code == 201, response.text
+        found: dict[str, str] = response.json()
+        return found
+
+
+def _cookies(response: httpx.Response) -> str:
+    return "; ".join(cookie.partition(";")[0] for cookie in response.headers.get_list("set-cookie"))

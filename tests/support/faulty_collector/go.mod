@@ -1,0 +1,3 @@
+module github.com/headgate/headgate/tests/support/faulty_collector
+
+go 1.24

@@ -1,0 +1,42 @@
+"""Service accounts of an organization, and how they call the API in this process."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from fastapi import APIRouter
+from fastapi.testclient import TestClient
+
+from headgate.http.app import create_app
+from headgate.identity import service as identity
+from headgate.identity.model import Access
+
+API = "/api/v1/public"
+
+
+@dataclass(frozen=True)
+class Member:
+    """A service account of an organization, and how it calls the API."""
+
+    organization_id: str
+    service_account_id: str
+    token: str
+    http: TestClient
+
+
+JoinWith = Callable[..., Member]
+
+
+def join(
+    routers: list[APIRouter],
+    name: str = "ann",
+    *,
+    access: Access = "read_write",
+    organization_id: str | None = None,
+    default_organization_id: str,
+) -> Member:
+    organization_id = organization_id or default_organization_id
+    account = identity.create_service_account(organization_id, name)
+    _, token = identity.create_token(organization_id, account.id, name=f"{name}'s token", access=access)
+    application = create_app("Test", routers)
+    http = TestClient(application, raise_server_exceptions=False, headers={"Authorization": f"Bearer {token}"})
+    return Member(organization_id, account.id, token, http)

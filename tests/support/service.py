@@ -1,0 +1,75 @@
+"""The local service as a process of its own, for the tests and benchmarks that drive it from outside."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+ROOT = Path(__file__).parents[2]
+READY = "Headgate is ready."
+
+
+@dataclass(frozen=True)
+class Service:
+    """A running service: where it is, and the tokens of its seeded organization."""
+
+    base_url: str
+    read_write_token: str
+    read_only_token: str
+    pid: int
+
+    def client(self) -> httpx.Client:
+        """A client with the read-write token, whose paths are those of the public API."""
+        headers = {"Authorization": f"Bearer {self.read_write_token}"}
+        return httpx.Client(base_url=f"{self.base_url}/api/v1/public", headers=headers, timeout=120)
+
+
+@contextmanager
+def running_service(data: Path, **environment: str) -> Iterator[Service]:
+    """Start the service with its data in `data`, on a free port unless `environment` names one.
+
+    It answers when this yields, and is stopped after.
+    """
+    port = environment.get("HEADGATE_PORT") or str(free_port())
+    paths = os.pathsep.join(str(ROOT / name) for name in ("shared", "functions", "local"))
+    variables = {
+        **os.environ,
+        "PYTHONPATH": paths,
+        "HEADGATE_PORT": port,
+        "HEADGATE_DATA": str(data),
+        "HEADGATE_RATE_LIMIT_PER_MINUTE": "1000000",
+        "HEADGATE_CHECKS_UNDER_WAY": "1000",
+        **environment,
+    }
+    command = [sys.executable, "-m", "headgate_local"]
+    with subprocess.Popen(command, cwd=ROOT, env=variables, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            _wait_until_ready(process)
+            tokens = json.loads((data / "tokens.json").read_text())
+            url = f"http://127.0.0.1:{port}"
+            yield Service(url, tokens["read_write_token"], tokens["read_only_token"], process.pid)
+        finally:
+            process.terminate()
+            process.communicate()
+
+
+def _wait_until_ready(process: subprocess.Popen[str]) -> None:
+    assert process.stdout is not None
+    for line in process.stdout:
+        if READY in line:
+            return
+    raise RuntimeError("the service ended before it was ready; it says why on standard error")
+
+
+def free_port() -> int:
+    """A port that nothing listens on just now."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+        return port

@@ -1,0 +1,209 @@
+"""An organization that holds one of everything, and every kind of credential."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from fastapi.testclient import TestClient
+from httpx2 import Response
+
+from headgate import checker
+from headgate.fleets import tokens
+from headgate.flows import publish
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
+from headgate.identity import invitation_store, member_store, sessions
+from headgate.identity import service as identity
+from headgate.identity.model import Access, Invitation, Member, Principal, Role, User
+from headgate.observability.log import logger
+from headgate.runs import steps, store
+from headgate.settings import settings
+from headgate.storage import aws
+from headgate_local.service import functions
+from headgate_local.stepfunctions import definition
+from headgate_local.template import Template
+from tests.support.opamp_agent import Agent
+from tests.support.run_outcomes import outcome
+
+PUBLIC: Final = "/api/v1/public"
+APP: Final = "/api/v1/app"
+Headers = Mapping[str, str]
+
+YAML: Final = """\
+receivers: {otlp: {protocols: {grpc: {endpoint: "0.0.0.0:4317"}}}}
+processors: {batch: {timeout: 1s}, filter: {logs: {log_record: ['body == "x"']}}}
+exporters: {debug: {}, otlphttp: {endpoint: "${env:BACKEND:-https://otel.example.com}"}}
+service:
+  pipelines:
+    logs: {receivers: [otlp], processors: [filter, batch], exporters: [debug]}
+    traces/a: {receivers: [otlp], exporters: [otlphttp]}
+"""
+RULES: Final = [{"name": "some", "condition": 'body != "x"'}]
+OUTPUT: Final = '{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"stringValue":"secret of the owner"}}]}]}]}\n'
+
+
+@contextmanager
+def service(template: Template) -> Iterator[TestClient]:
+    """Every function behind the local dispatcher, with a gallery, and a state machine that only accepts."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("HEADGATE_FLEET_ENDPOINT", "https://fleet.example")
+        environment.setenv("HEADGATE_FLEET_LIMIT", "1000000")
+        settings.cache_clear()
+        logger.setLevel("ERROR")
+        _complete(template)
+        with TestClient(functions(template), raise_server_exceptions=False) as http:
+            yield http
+        checker.close()
+    settings.cache_clear()
+
+
+def _complete(template: Template) -> None:
+    publish.upload(publish.build(Path(__file__).parents[2] / "flows"), settings().bucket)
+    create_state_machines(template)
+
+
+def create_state_machines(template: Template) -> None:
+    for logical_id, properties in template.of_type("AWS::Serverless::StateMachine"):
+        aws.stepfunctions().create_state_machine(
+            name=template.name_of(logical_id),
+            definition=definition(template, properties),
+            roleArn="arn:aws:iam::123456789012:role/local",
+        )
+
+
+@dataclass
+class World:
+    """`ids` are those of what the organization holds, by the name that paths and bodies give them."""
+
+    http: TestClient
+    organization_id: str
+    admin: Headers
+    ids: dict[str, str] = field(default_factory=dict)
+
+    def call(self, headers: Headers, method: str, path: str, expected: int, body: object = None) -> dict[str, Any]:
+        response = self.http.request(method, path, headers=dict(headers), json=body)
+        assert response.status_code == expected, (method, path, response.status_code, response.text)
+        found: dict[str, Any] = response.json() if response.content else {}
+        return found
+
+    def person(self, role: Role) -> Headers:
+        """The headers of a new person's session in the organization."""
+        return session_of(joined(self.organization_id, role), self.organization_id)
+
+    def token(self, access: Access) -> Headers:
+        """The header of a token of a new service account."""
+        account = identity.create_service_account(self.organization_id, "ci").id
+        return bearer(identity.create_token(self.organization_id, account, name="t", access=access)[1])
+
+
+def founded(http: TestClient, name: str) -> World:
+    """A new organization, filled through the API by its Admin."""
+    organization_id = identity.create_organization(name).id
+    admin = joined(organization_id, "admin")
+    world = World(http, organization_id, session_of(admin, organization_id))
+    world.ids["inviting_id"] = inviting(admin)
+    _fill(world)
+    world.ids["run_id"] = _finished_run(world)
+    return world
+
+
+def inviting(user: User) -> str:
+    """A new organization that invites the person."""
+    organization_id, at = identity.create_organization("Inviting").id, clock.now()
+    offered = Invitation(
+        new_id("inv"), organization_id, "Inviting", user.email, "contributor", "bob@example.com", at, at + timedelta(1)
+    )
+    invitation_store.put(offered, user)
+    return organization_id
+
+
+def joined(organization_id: str, role: Role) -> User:
+    """A new person, who is a member."""
+    user = User(new_id("usr"), f"{new_id('usr')}@example.com", clock.now())
+    assert member_store.put_user(user)
+    principal = Principal("user", user.id, user.email)
+    member_store.add_user(Member(organization_id, principal, role, "active", clock.now()))
+    return user
+
+
+def session_of(user: User, organization_id: str) -> Headers:
+    return {**bearer(sessions.begin(user, "browser", clock.now())[1]), "X-Service-Org": organization_id}
+
+
+def bearer(value: str) -> Headers:
+    return {"Authorization": f"Bearer {value}"}
+
+
+def _fill(world: World) -> None:
+    ids = world.ids
+
+    def post(path: str, body: object = None, expected: int = 201) -> dict[str, Any]:
+        return world.call(world.admin, "POST", path, expected, body)
+
+    ids["configuration_id"] = post(f"{PUBLIC}/configurations", {"name": "Edge", "yaml": YAML})["id"]
+    version = f"{PUBLIC}/configurations/{ids['configuration_id']}/versions"
+    post(f"{version}/1/publish", expected=200)
+    post(version, {"yaml": YAML, "description": "the next"})
+    ids["draft_id"] = post(f"{PUBLIC}/configurations", {"name": "Draft", "yaml": YAML})["id"]
+    rules = {"signal_type": "logs", "rules": RULES}
+    world.call(world.admin, "PUT", f"{version}/1/validation-pipelines/logs", 200, rules)
+
+    ids["fleet_id"] = post(f"{PUBLIC}/fleets", {"label": "Servers", "type": "server-supervisor"})["id"]
+    groups = f"{PUBLIC}/fleets/{ids['fleet_id']}/deployments"
+    group = {"name": "web", "configuration_id": ids["configuration_id"], "version_number": 1}
+    ids["deployment_id"] = post(groups, group)["id"]
+    ids["instance_id"] = _collector(world)
+    ids["kubernetes_id"] = post(f"{PUBLIC}/fleets", {"label": "Cluster", "type": "kubernetes-supervisor"})["id"]
+    on_kubernetes = f"{PUBLIC}/fleets/{ids['kubernetes_id']}/deployments"
+    ids["kubernetes_deployment_id"] = post(on_kubernetes, {**group, "role": "node"})["id"]
+
+    ids["service_account_id"] = post(f"{APP}/service-accounts", {"name": "ci"})["id"]
+    tokens = f"{APP}/service-accounts/{ids['service_account_id']}/tokens"
+    ids["token_id"] = post(tokens, {"name": "t"})["id"]
+    ids["member_id"] = joined(world.organization_id, "contributor").id
+
+
+def agent(http: TestClient, fleet_id: str, deployment_id: str) -> Agent:
+    """A collector that knows the fleet's token, and reports to the group."""
+
+    def post(body: bytes) -> bytes:
+        response = report(http, fleet_id, deployment_id, body)
+        assert response.status_code == 200, response.text
+        return response.content
+
+    return Agent(post)
+
+
+def report(http: TestClient, fleet_id: str, deployment_id: str, body: bytes) -> Response:
+    headers = {**bearer(tokens.value_of(fleet_id, 1)), "X-Deployment-Id": deployment_id}
+    return http.post("/v1/opamp", content=body, headers={**headers, "Content-Type": "application/x-protobuf"})
+
+
+def _collector(world: World) -> str:
+    """The id of a collector that has reported to the organization's group."""
+    fleet_id = world.ids["fleet_id"]
+    agent(world.http, fleet_id, world.ids["deployment_id"]).start()
+    found = world.call(world.admin, "GET", f"{PUBLIC}/fleets/{fleet_id}/instances", 200)["items"]
+    return str(found[0]["id"])
+
+
+def _finished_run(world: World) -> str:
+    """A run of a text, which only its creator and Admins see, with an output; its steps done here."""
+    asked = {
+        "yaml": YAML,
+        "sample": "a line",
+        "signal_type": "logs",
+        "target_pipeline": "logs",
+        "duration_seconds": 1,
+        "rules": RULES,
+    }
+    run_id: str = world.call(world.admin, "POST", f"{PUBLIC}/testing/runs", 202, asked)["id"]
+    steps.prepare(run_id)
+    store.put_file(run_id, "output", OUTPUT)
+    store.put_file(run_id, "outcome.json", outcome(1).model_dump_json())
+    steps.record(run_id, steps.evaluate(run_id))
+    return run_id

@@ -1,3 +1,0 @@
-module github.com/headgate/headgate/tests/unit/faulty_collector
-
-go 1.24
