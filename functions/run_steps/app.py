@@ -48,9 +48,9 @@ def fail(asked: Step) -> JsonValue:
     return None
 
 
-def settle(asked: Step) -> JsonValue:
+def finish(asked: Step) -> JsonValue:
     """For an execution that has ended without having recorded anything: timed out, or stopped by a person."""
-    steps.settle(asked.run_id)
+    steps.finish(asked.run_id)
     return None
 
 
@@ -59,7 +59,8 @@ _STEPS: Final[Mapping[str, Callable[[Step], JsonValue]]] = {
     "evaluate": evaluate,
     "record": record,
     "fail": fail,
-    "settle": settle,
+    # The name in EventBridge's rule, which an event on its way may still carry.
+    "settle": finish,
 }
 _STEP: Final = TypeAdapter(Step)
 _NO_STORAGE: Final = "the service's storage did not answer; run the test again"

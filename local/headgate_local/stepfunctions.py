@@ -64,7 +64,7 @@ def part(local: Local) -> Iterator[None]:
                 definition=definition(local.template, properties),
                 roleArn="arn:aws:iam::123456789012:role/local",
             )
-        runs.settle_unfinished()
+        runs.finish_unfinished()
         yield
 
 

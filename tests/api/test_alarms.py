@@ -261,7 +261,7 @@ def test_a_step_counts_by_its_cause(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(steps, "settle", raising(error))
+    monkeypatch.setattr(steps, "finish", raising(error))
 
     assert errors_and_expected(a_step, capsys) == expected
 
@@ -272,7 +272,7 @@ def test_an_expected_error_is_of_the_minute_in_which_lambda_counts_it(
     began = clock.now().replace(microsecond=0)
     times = iter([began])
     monkeypatch.setattr("run_steps.app.clock.now", lambda: next(times))
-    monkeypatch.setattr(steps, "settle", raising(CheckerBusy("All are taken")))
+    monkeypatch.setattr(steps, "finish", raising(CheckerBusy("All are taken")))
 
     with pytest.raises(PassingFault, match="All are taken"):
         a_step()

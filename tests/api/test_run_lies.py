@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from headgate.foundation import clock
-from headgate.runs import runner, store
+from headgate.runs import keys, runner
 from headgate.runs.model import Run
-from headgate.settings import settings
-from headgate.storage import aws
+from headgate.storage import objects
 from run_steps.app import handler
 from testing.app import router
 from tests.support.members import API, JoinWith, Member
@@ -34,7 +33,7 @@ def left(run: Run, *, told: bytes | None = None, **files: bytes) -> None:
     """Store files as they are, and an honest outcome unless another one is told."""
     honest = outcome(run.duration_seconds).model_dump_json().encode()
     for name, content in {"output": LINE, **files, "outcome.json": honest if told is None else told}.items():
-        aws.s3().put_object(Bucket=settings().bucket, Key=f"{store.prefix(run.id)}/{name}", Body=content)
+        objects.write(keys.file(run.id, name), content)
 
 
 def ended(member: Member, run: Run) -> Any:

@@ -299,7 +299,7 @@ def test_a_service_that_starts_ends_what_had_begun_and_begins_what_waited(
     runs = [start() for _ in range(PLACES + 2)]
     executions.begun.clear()
 
-    service.settle_unfinished()
+    service.finish_unfinished()
 
     assert [one for one in executions.begun if one in ids(runs)] == ids(runs[PLACES:])
     assert [get(ann, one).json()["status"] for one in runs] == ["Error"] * PLACES + ["Queued"] * 2

@@ -327,7 +327,7 @@ def test_an_execution_that_ended_without_a_word_settles_its_run(ann: Member) -> 
 
 def test_a_service_that_starts_settles_what_the_last_one_left(ann: Member) -> None:
     left, ended = queued(ann, status="Running"), queued(ann, status="Success")
-    assert service.settle_unfinished() >= 1
+    assert service.finish_unfinished() >= 1
 
     assert (get(ann, left).json()["status"], get(ann, ended).json()["status"]) == ("Error", "Success")
 

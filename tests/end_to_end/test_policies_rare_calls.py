@@ -288,7 +288,7 @@ def test_a_run_whose_execution_does_not_start_leaves_nothing(people: People) -> 
     answer = people.ann.post(f"{API}/testing/runs", json={**RUN, "yaml": YAML})
 
     assert (answer.status_code, answer.json()["code"]) == (503, "testing_unavailable")
-    assert aws.dynamodb().scan(TableName=settings().runs_table)["Count"] == 0 or runs.settle_unfinished() == 0
+    assert aws.dynamodb().scan(TableName=settings().runs_table)["Count"] == 0 or runs.finish_unfinished() == 0
 
 
 def test_a_step_that_fails_before_there_are_files_ends_the_run(people: People, aws_here: template.Template) -> None:

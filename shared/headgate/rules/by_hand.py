@@ -78,7 +78,7 @@ def _change(
         return before.replace(by_hand, before.name or default_name(pipeline), api_owned=False)
 
     record = service.record_by_hand(caller, configuration_id, n, pipeline, action, rule=rule)
-    return service.settle(configuration_id, n, RuleSet(pipeline, "", signal_of(pipeline), (), 0), of_set, record)
+    return service.save_changed(configuration_id, n, RuleSet(pipeline, "", signal_of(pipeline), (), 0), of_set, record)
 
 
 def _require(rules: Sequence[StoredRule], rule_id: str) -> None:

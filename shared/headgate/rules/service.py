@@ -60,7 +60,7 @@ def save(
         return before.replace(added, name or default_name(pipeline), api_owned=api_owned)
 
     records = () if api_owned else (record_by_hand(caller, configuration_id, n, pipeline, "rules_by_hand.saved"),)
-    return settle(configuration_id, n, RuleSet(pipeline, "", signal_type, (), 0), changed, *records)
+    return save_changed(configuration_id, n, RuleSet(pipeline, "", signal_type, (), 0), changed, *records)
 
 
 def require_judgeable(
@@ -82,7 +82,7 @@ def require_judgeable(
         raise
 
 
-def settle(
+def save_changed(
     configuration_id: str,
     n: int,
     none: RuleSet,

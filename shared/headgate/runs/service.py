@@ -147,7 +147,7 @@ def start(caller: Caller, asked: Start) -> Run:
 
 
 def get(caller: Caller, run_id: str) -> Run:
-    """A run; one read. One that has waited long is seen to, and one that is lost settled as Error, on the way.
+    """A run; one read. On the way, one that has waited long is begun if it can be, and one that is lost ends as Error.
 
     Raises RunNotFound.
     """
@@ -156,7 +156,7 @@ def get(caller: Caller, run_id: str) -> Run:
     if found is None or not found.visible_to(caller, at):
         raise RunNotFound
     lost = found.is_lost(at) or (found.has_waited(at) and not turns.see_to(found))
-    return settle_lost(found) if lost else found
+    return finish_lost(found) if lost else found
 
 
 def output(caller: Caller, run_id: str) -> str:
@@ -173,17 +173,17 @@ def output_link(caller: Caller, run_id: str) -> str | None:
     return store.link(run_id, "output") if store.file_size(run_id, "output") > _LARGEST_ANSWER else None
 
 
-def settle_lost(lost: Run) -> Run:
+def finish_lost(lost: Run) -> Run:
     """End a run as Error whose execution is gone. Returns it as it stands after."""
-    settled = lost.fail("The test run was interrupted: its execution did not come to an end", clock.now())
+    ended = lost.fail("The test run was interrupted: its execution did not come to an end", clock.now())
     try:
-        store.update(settled)
+        store.update(ended)
     except store.AlreadyFinal:
-        settled = store.run(lost.id) or settled
+        ended = store.run(lost.id) or ended
     else:
-        count_outcome(settled)
+        count_outcome(ended)
     turns.make_room(lost.organization_id, lost.id)
-    return settled
+    return ended
 
 
 def count_outcome(ended: Run) -> None:
@@ -197,7 +197,7 @@ def count_outcome(ended: Run) -> None:
             metrics.count("RunsError")
 
 
-def settle_unfinished() -> int:
+def finish_unfinished() -> int:
     """End every run as Error that had begun; for the start of a service whose executions do not survive it.
 
     Those that waited for their turn begin instead, in their order.
@@ -206,7 +206,7 @@ def settle_unfinished() -> int:
     queues = {one: store.queue(one) for one in {run.organization_id for run in unfinished}}
     begun = [one for one in unfinished if one.id not in queues[one.organization_id].waiting]
     for one in begun:
-        settle_lost(one)
+        finish_lost(one)
     for organization_id in queues:
         turns.make_room(organization_id)
     return len(begun)
@@ -269,7 +269,7 @@ def _launch(run: Run, yaml: str, sample: str) -> None:
 
 
 def _forget(run: Run) -> None:
-    """What cannot be removed just now is settled as Error when it is next looked at, and expires."""
+    """What cannot be removed just now ends as Error when it is next read, and expires."""
     try:
         store.delete(run.id)
         store.delete_files(run.id)

@@ -129,10 +129,10 @@ def fail(run_id: str, stage: Stage, error: str, at_fault: str | None) -> None:
     turns.make_room(run.organization_id, run_id)
 
 
-def settle(run_id: str) -> None:
+def finish(run_id: str) -> None:
     """End a run as Error whose execution ended without recording anything. A run that has ended stays as it is."""
     try:
-        service.settle_lost(_unfinished(run_id))
+        service.finish_lost(_unfinished(run_id))
     except RunGone:
         _make_room_after(run_id)
 

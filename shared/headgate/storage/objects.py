@@ -1,4 +1,4 @@
-"""Objects of the bucket, written and read whole."""
+"""The objects of the bucket: written and read whole, and links to them."""
 
 from __future__ import annotations
 
@@ -14,29 +14,44 @@ from headgate.storage import aws
 if TYPE_CHECKING:
     from mypy_boto3_s3.type_defs import GetObjectOutputTypeDef
 
-# As often as boto3 asks for anything; it tries again until an object begins to come, and no longer.
+TEXT: Final = "text/plain; charset=utf-8"
+# As many as boto3 makes; it repeats a request until a response begins, and not when one breaks off.
 _ATTEMPTS: Final = 3
-# A question for the head alone is answered without a body, so by status.
+# A HEAD is answered without a body, so with a status instead of a code.
 _MISSING: Final = ("NoSuchKey", "404")
 _DENIED: Final = ("AccessDenied", "403")
 
 
-def write(key: str, content: bytes, content_type: str = "") -> None:
-    """Put an object, over one that is there. One PUT."""
-    kind: Any = {"ContentType": content_type} if content_type else {}
-    aws.s3().put_object(Bucket=settings().bucket, Key=key, Body=content, **kind)
+class TooLong(Exception):
+    """The object is longer than the most that was to be read."""
 
 
-def delete(key: str) -> None:
-    """One DELETE, whether it is there or not."""
-    aws.s3().delete_object(Bucket=settings().bucket, Key=key)
+def read(key: str, most: int | None = None) -> bytes:
+    """An object that has to exist. One GET, and another if the response broke off.
+
+    Raises TooLong, before anything of it is read, or a ClientError or BotoCoreError.
+    """
+    for _ in range(_ATTEMPTS - 1):
+        answer = aws.s3().get_object(Bucket=settings().bucket, Key=key)
+        with suppress(BotoCoreError):
+            return _whole(answer, most)
+    return _whole(aws.s3().get_object(Bucket=settings().bucket, Key=key), most)
+
+
+def read_unless_missing(key: str, most: int | None = None) -> bytes | None:
+    """The same, or None if there is no such object. Access that is denied is an error."""
+    try:
+        return read(key, most)
+    except ClientError as error:
+        if error.response["Error"]["Code"] in _MISSING:
+            return None
+        raise
 
 
 def read_if_there(key: str, most: int | None = None) -> bytes | None:
-    """An object that need not be there; None if it is not. Otherwise as `read`.
+    """The same, or None if there is no such object or access to it is denied, which goes to the log.
 
-    S3 says 403 of a key that is not there to whom it is not sure that they may list it. So a denied object counts as
-    missing; the log tells which it was said to be.
+    S3 answers 403 for a missing object if it cannot tell whether the caller may list the bucket.
     """
     try:
         return read(key, most)
@@ -46,12 +61,41 @@ def read_if_there(key: str, most: int | None = None) -> bytes | None:
 
 
 def size_if_there(key: str) -> int | None:
-    """In bytes; None, as in `read_if_there`, if it is not there. One HEAD."""
+    """In bytes; None in the same cases. One HEAD."""
     try:
         return aws.s3().head_object(Bucket=settings().bucket, Key=key)["ContentLength"]
     except ClientError as error:
         _require_missing(error, key)
         return None
+
+
+def write(key: str, content: bytes, content_type: str = "") -> None:
+    """Store an object; it replaces one with that key. One PUT."""
+    kind: Any = {"ContentType": content_type} if content_type else {}
+    aws.s3().put_object(Bucket=settings().bucket, Key=key, Body=content, **kind)
+
+
+def delete(key: str) -> None:
+    """Delete an object if there is one. One DELETE."""
+    aws.s3().delete_object(Bucket=settings().bucket, Key=key)
+
+
+def link(key: str, seconds: int) -> str:
+    """A URL that serves one object to whoever has it, for some time. No request."""
+    parameters = {"Bucket": settings().bucket, "Key": key}
+    return aws.s3().generate_presigned_url("get_object", Params=parameters, ExpiresIn=seconds)
+
+
+def upload_form(key: str, most: int, seconds: int) -> dict[str, object]:
+    """The URL and fields of a form that stores one text of up to `most` bytes, for some time. No request."""
+    kind = {"Content-Type": TEXT}
+    return aws.s3().generate_presigned_post(
+        Bucket=settings().bucket,
+        Key=key,
+        Fields=kind,
+        Conditions=[kind, ["content-length-range", 0, most]],
+        ExpiresIn=seconds,
+    )
 
 
 def _require_missing(error: ClientError, key: str) -> None:
@@ -62,28 +106,12 @@ def _require_missing(error: ClientError, key: str) -> None:
         raise error
 
 
-class TooLong(Exception):
-    """The object is longer than what was to be read."""
-
-
-def read(key: str, most: int | None = None) -> bytes:
-    """An object that has to be there. One GET, and another where the object did not come to its end.
-
-    Raises TooLong, before anything of it is read, NoSuchKey, or another ClientError or BotoCoreError.
-    """
-    for _ in range(_ATTEMPTS - 1):
-        answer = aws.s3().get_object(Bucket=settings().bucket, Key=key)
-        with suppress(BotoCoreError):
-            return _whole(answer, most)
-    return _whole(aws.s3().get_object(Bucket=settings().bucket, Key=key), most)
-
-
 def _whole(answer: GetObjectOutputTypeDef, most: int | None) -> bytes:
     with closing(answer["Body"]) as body:
         if most is not None and answer.get("ContentLength", 0) > most:
             raise TooLong
         content = body.read() if most is None else body.read(most + 1)
-    # boto3 compares the two itself, unless the answer's head was cut off before its length.
+    # boto3 compares the two itself, unless the response's headers broke off before the length.
     length = answer.get("ContentLength")
     if length != len(content):
         raise IncompleteReadError(actual_bytes=len(content), expected_bytes=length)

@@ -1,0 +1,16 @@
+"""Every key of the runs table and the bucket's folder `runs`, built here and nowhere else. docs/data.md lists them."""
+
+from headgate.storage.table import Key
+
+
+def run(run_id: str) -> Key:
+    return {"run_id": run_id}
+
+
+def queue(organization_id: str) -> Key:
+    return {"run_id": f"queue#{organization_id}"}
+
+
+def file(run_id: str, name: str) -> str:
+    """The key of an object."""
+    return f"runs/{run_id}/{name}"
