@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from headgate.foundation import errors
-from headgate.http.problems import status_of
+from headgate.http.statuses import status_of
 from web.html import Html
 from web.parts import text
 

@@ -5,7 +5,7 @@ from typing import Final
 from fastapi import Request, Response
 
 from headgate.foundation import clock, errors
-from headgate.http.problems import status_of
+from headgate.http.statuses import status_of
 from headgate.identity import passwords, people, proofs, sessions
 from headgate.identity.model import Session
 from web import visitor

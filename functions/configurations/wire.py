@@ -1,11 +1,12 @@
 """What the configurations endpoints take and give, field by field."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from headgate.configurations.model import DISTRIBUTION, Configuration, Version
+from headgate.configurations.model import Configuration, Status, Version
 from headgate.foundation.clock import rfc3339
+from headgate.foundation.collector import DISTRIBUTION
 from headgate.http.wire import PRESENT, CollectorVersion, Input, Name, Patch, PrincipalOut, Yaml
 
 Description = Annotated[str, StringConstraints(max_length=2_000)]
@@ -76,7 +77,7 @@ class ConfigurationDetail(ConfigurationSummary):
 
 class VersionSummary(BaseModel):
     n: int
-    status: Literal["draft", "published"]
+    status: Status
     collector_version: str
     collector_distribution: str
     description: str | None

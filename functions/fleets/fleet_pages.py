@@ -13,7 +13,7 @@ from headgate.fleets import service as fleets
 from headgate.fleets.model import INSTANCE_STATES, Fleet, Grace
 from headgate.foundation import errors
 from headgate.http.parameters import DeploymentId, FleetId
-from headgate.http.problems import status_of
+from headgate.http.statuses import status_of
 from headgate.identity.model import Caller
 from headgate.installs import mounts
 from headgate.installs.commands import mountable

@@ -19,13 +19,14 @@ from headgate.deployments.model import Assignment, Deployment, Role, VolumeMount
 from headgate.deployments.service import Changed
 from headgate.fleets.model import INSTANCE_STATES, ExpiresIn, Fleet, FleetType, Grace, InstanceState
 from headgate.foundation.clock import rfc3339
+from headgate.foundation.collector import VARIABLE_NAME
 from headgate.foundation.ids import id_pattern
 from headgate.http.wire import PRESENT, Input, Name, Patch, PrincipalOut
 from headgate.installs.service import Install, Options
 from headgate.instances.service import Seen
 from headgate.validation.model import Finding
 
-_ENV_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_ENV_NAME: Final = re.compile(VARIABLE_NAME)
 # The script refuses more of them, by what they are once every link is followed.
 _SYSTEM: Final = re.compile(r"/(bin|boot|dev|etc|home|lib|media|mnt|opt|proc|root|run|sbin|srv|sys|tmp|usr|var)/?")
 _OPTIONS: Final = {"server_name": "docker", "arch": "linux", "root_deploy_path": "linux", "systemd": "linux"}
@@ -51,7 +52,7 @@ def _path(value: str) -> str:
 def _environment(value: dict[str, str]) -> dict[str, str]:
     for name, text in value.items():
         if not _ENV_NAME.fullmatch(name):
-            raise ValueError(f"{name[:100]!r} is not a variable's name; it has to match [A-Za-z_][A-Za-z0-9_]*")
+            raise ValueError(f"{name[:100]!r} is not a variable's name; it has to match {VARIABLE_NAME}")
         _plain(text)
     return value
 

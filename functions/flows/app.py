@@ -1,12 +1,18 @@
 """The flows endpoints: the gallery of prebuilt configurations."""
 
+from typing import Annotated
+
+from fastapi import Path
+
 from flows.wire import FlowDetail, FlowSummary
 from headgate.flows import service as flows
+from headgate.flows.model import SLUG
 from headgate.http.app import create_app, lambda_handler
 from headgate.http.credentials import Reader
 from headgate.http.pagination import Page, Paging
-from headgate.http.parameters import Slug
 from headgate.http.routing import router as group
+
+Slug = Annotated[str, Path(pattern=f"^{SLUG.pattern}$")]
 
 router = group("/flows", "Flows")
 

@@ -4,7 +4,8 @@ from typing import Self
 
 from pydantic import BaseModel
 
-from headgate.flows.model import Flow, FullFlow, Signal
+from headgate.flows.model import Flow, FullFlow
+from headgate.foundation.collector import Signal
 
 
 class FlowSummary(BaseModel):

@@ -19,6 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from headgate.foundation import errors
 from headgate.http.request_context import RequestContext
+from headgate.http.statuses import status_of
 from headgate.instances.admission import FleetFull
 from headgate.observability import faults
 from headgate.observability.log import logger
@@ -28,13 +29,6 @@ MAX_MESSAGE_BYTES: Final = 4 * 1_048_576
 """An agent reports its effective configuration, which may be more than the megabyte that a stored one has at most."""
 
 _CONTENT_TYPE: Final = "application/x-protobuf"
-_STATUSES: Final[tuple[tuple[type[errors.HeadgateError], HTTPStatus], ...]] = (
-    (errors.BadRequest, HTTPStatus.BAD_REQUEST),
-    (errors.Unauthenticated, HTTPStatus.UNAUTHORIZED),
-    (errors.Forbidden, HTTPStatus.FORBIDDEN),
-    (errors.TooLarge, HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
-    (errors.Unavailable, HTTPStatus.SERVICE_UNAVAILABLE),
-)
 
 
 class UnsupportedEncoding(errors.BadRequest):
@@ -58,7 +52,7 @@ async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
         # Its calls to the table block; in Lambda there is nothing else to do meanwhile.
         answer = await anyio.to_thread.run_sync(service.exchange, credential.strip(), deployment_id, body)
     except errors.HeadgateError as error:
-        status = next((status for kind, status in _STATUSES if isinstance(error, kind)), HTTPStatus.BAD_REQUEST)
+        status = status_of(error)
         scope["state"]["blame"] = faults.blame(error)
         more = {"retry-after": str(error.retry_after)} if isinstance(error, FleetFull) else _more(status)
         await _problem(scope, send, status, error.code, error.detail, more)

@@ -10,7 +10,7 @@ from headgate.configurations.model import Configuration, Version
 from headgate.configurations.pipelines import pipelines
 from headgate.foundation import errors
 from headgate.http.parameters import ConfigurationId, VersionNumber
-from headgate.http.problems import status_of
+from headgate.http.statuses import status_of
 from headgate.identity import checks
 from headgate.identity.model import Caller
 from headgate.rules import by_hand

@@ -16,10 +16,11 @@ from pydantic import (
 )
 
 from headgate.foundation.clock import rfc3339
+from headgate.foundation.collector import Signal
 from headgate.foundation.ids import id_pattern
 from headgate.http.wire import CollectorVersion, Input, Name
 from headgate.rules.engine import Sample
-from headgate.rules.model import DEFAULT_CONTEXTS, MOST_RULES, Context, Expect, Rule, RuleSet, Signal, StoredRule
+from headgate.rules.model import DEFAULT_CONTEXTS, MOST_RULES, Context, Expect, Rule, RuleSet, StoredRule
 from headgate.runs.model import RuleResult, Run, Status
 from headgate.runs.samples import of_json
 from headgate.runs.service import Start, StoredVersion

@@ -1,7 +1,8 @@
 """The validation endpoints: whole configurations, and the OTTL in them."""
 
 from headgate.checker import Asker
-from headgate.configurations.model import DISTRIBUTION, UnknownDistribution
+from headgate.configurations.model import UnknownDistribution
+from headgate.foundation.collector import DISTRIBUTION
 from headgate.http.app import create_app, lambda_handler
 from headgate.http.credentials import Reader
 from headgate.http.routing import router as group

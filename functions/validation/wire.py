@@ -4,7 +4,7 @@ from typing import Annotated, Final, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from headgate.configurations.model import DISTRIBUTION
+from headgate.foundation.collector import DISTRIBUTION, VARIABLE_NAME
 from headgate.http.wire import CollectorVersion, Input, Yaml
 from headgate.validation.service import ExpressionKind
 
@@ -12,7 +12,7 @@ MAX_EXPRESSIONS: Final = 200
 MAX_VARIABLES: Final = 100
 
 
-VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+VariableName = Annotated[str, StringConstraints(pattern=f"^{VARIABLE_NAME}$")]
 Variables = Annotated[dict[VariableName, str], Field(max_length=MAX_VARIABLES)]
 
 

@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from headgate.foundation import errors
-from headgate.http import problems
+from headgate.http import problems, statuses
 from headgate.identity import sessions
 from headgate.identity.model import Caller, NotAnActiveMember, OrganizationHeaderRequired, Session
 from headgate.observability import faults
@@ -59,7 +59,7 @@ class PageRoute(APIRoute):
                 return _problem(who, 404, "There is nothing here, or nothing that is yours to see")
             except errors.HeadgateError as error:
                 request.state.blame = faults.blame(error)
-                return later(_problem(who, problems.status_of(error), error.detail), error)
+                return later(_problem(who, statuses.status_of(error), error.detail), error)
             except (BotoCoreError, ClientError) as error:
                 logger.error("aws_fault", kind=type(error).__name__)
                 request.state.blame = faults.blame(error)

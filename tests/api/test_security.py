@@ -11,11 +11,11 @@ from botocore.exceptions import ClientError
 from fastapi.testclient import TestClient
 
 from headgate.configurations import service as configurations
-from headgate.configurations.model import DISTRIBUTION
 from headgate.deployments import service as deployments
 from headgate.deployments.model import VolumeMount
 from headgate.fleets import service as fleets
 from headgate.foundation import clock
+from headgate.foundation.collector import DISTRIBUTION
 from headgate.foundation.ids import new_id
 from headgate.identity import logins, member_store, sessions, store, table
 from headgate.identity import service as identity

@@ -1,16 +1,15 @@
 """Where the collectors of this machine are."""
 
 import os
-import re
 import tempfile
 import threading
 from pathlib import Path
 
 from headgate.checker.errors import CheckerFailed, NotInstalled
+from headgate.foundation.collector import DISTRIBUTION, VERSION
 
-BINARY = "otelcol-contrib"
+BINARY = DISTRIBUTION
 _COMPRESSED = BINARY + ".zst"
-_VERSION = re.compile(r"(0|[1-9]\d{0,5})(\.(0|[1-9]\d{0,5})){2}", re.ASCII)
 
 
 class Installed:
@@ -27,7 +26,7 @@ class Installed:
 
     def binary(self, version: str) -> Path:
         """The executable of that version. Raises NotInstalled, also for what is no version at all."""
-        if _VERSION.fullmatch(version):
+        if VERSION.fullmatch(version):
             plain = self._collectors / version / BINARY
             if plain.is_file():
                 return plain
@@ -42,7 +41,7 @@ class Installed:
         found = [
             one.name
             for one in (self._collectors.iterdir() if self._collectors.is_dir() else ())
-            if _VERSION.fullmatch(one.name) and any((one / name).is_file() for name in (BINARY, _COMPRESSED))
+            if VERSION.fullmatch(one.name) and any((one / name).is_file() for name in (BINARY, _COMPRESSED))
         ]
         return tuple(sorted(found, key=lambda version: [int(part) for part in version.split(".")]))
 

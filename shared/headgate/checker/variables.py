@@ -13,9 +13,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from headgate.checker.errors import CheckerFailed
+from headgate.foundation.collector import VARIABLE_NAME
 
 # A default without `env:` is none: before the colon stands a provider then, `${file:-x}`.
-_REFERENCE = re.compile(r"(?<!\$)\$\{(env:)?([A-Za-z_][A-Za-z0-9_]*)((?(1)(?::-[^${}\\]*)?))\}")
+_REFERENCE = re.compile(r"(?<!\$)\$\{(env:)?(" + VARIABLE_NAME + r")((?(1)(?::-[^${}\\]*)?))\}")
 # `%TAG` anywhere: a line of YAML begins behind a byte order mark and behind U+2028 as well. `!%21binary` is `!!binary`.
 _DOUBTFUL = re.compile(r"\$[{\\]|\\[uUx]0*24|![!<%]|%TAG")
 

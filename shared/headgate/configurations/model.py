@@ -3,18 +3,14 @@
 The rules are pure functions here; the store repeats each as a condition expression, which is what settles a race.
 """
 
-import re
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, Literal
+from typing import Literal
 
 from headgate.foundation import errors
 from headgate.identity.model import Caller, Principal
 
 Status = Literal["draft", "published"]
-
-DISTRIBUTION: Final = "otelcol-contrib"
-COLLECTOR_VERSION: Final = re.compile(r"(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})", re.ASCII)
 
 
 class ConfigurationNotFound(errors.NotFound):

@@ -8,7 +8,6 @@ from functools import cache
 from headgate.checker import Asker
 from headgate.configurations import keys, store
 from headgate.configurations.model import (
-    DISTRIBUTION,
     Configuration,
     ConfigurationNotFound,
     UnknownDistribution,
@@ -17,6 +16,7 @@ from headgate.configurations.model import (
     VersionNotFound,
 )
 from headgate.foundation import clock
+from headgate.foundation.collector import DISTRIBUTION
 from headgate.foundation.ids import new_id
 from headgate.identity.model import Caller
 from headgate.settings import settings

@@ -2,11 +2,10 @@
 
 import re
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from headgate.foundation import errors
-
-Signal = Literal["logs", "metrics", "traces"]
+from headgate.foundation.collector import Signal
 
 SLUG: Final = re.compile(r"[a-z0-9-]{1,64}", re.ASCII)
 

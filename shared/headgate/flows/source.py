@@ -12,12 +12,13 @@ from typing import Annotated, Final, Literal, TypeVar
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
-from headgate.flows.model import SLUG, Flow, FullFlow, Signal
+from headgate.flows.model import SLUG, Flow, FullFlow
+from headgate.foundation.collector import VARIABLE_NAME, Signal
 
 GALLERY_FILE: Final = "gallery.yaml"
 FEWEST_RULES: Final = 2
 _LARGEST_SAMPLE: Final = 1_048_576
-_VARIABLE: Final = re.compile(r"\$\{env:([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+_VARIABLE: Final = re.compile(r"\$\{env:(" + VARIABLE_NAME + r")(?::-([^}]*))?\}")
 
 Sentence = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=r"^[^\n]+$")]
 Prose = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]

@@ -1,4 +1,4 @@
-"""What can go wrong, in the domain's words. `headgate.http.problems` alone knows their status codes."""
+"""What can go wrong, in the domain's words. `headgate.http.statuses` alone knows their status codes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

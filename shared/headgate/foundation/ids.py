@@ -11,7 +11,7 @@ from headgate.foundation import clock
 
 Prefix = Literal["org", "usr", "sva", "tok", "cfg", "rul", "run", "flt", "dep", "ins", "ses", "aud", "inv"]
 
-_ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
+ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 _LENGTH: Final = 26
 
 
@@ -28,14 +28,14 @@ def new_uuid(at: datetime) -> int:
 
 def encode_id(prefix: Prefix, number: int) -> str:
     """The id that holds this 128-bit number."""
-    return f"{prefix}_" + "".join(_ALPHABET[number >> shift & 31] for shift in range(125, -1, -5))
+    return f"{prefix}_" + "".join(ALPHABET[number >> shift & 31] for shift in range(125, -1, -5))
 
 
 def is_id(prefix: Prefix, text: str) -> bool:
     """Whether `text` has the shape of such an id; it says nothing of whether the thing exists."""
     start, _, suffix = text.rpartition("_")
     # 26 characters hold 130 bits, so the first one can be 7 at the most.
-    return start == prefix and len(suffix) == _LENGTH and suffix[0] in "01234567" and set(suffix) <= set(_ALPHABET)
+    return start == prefix and len(suffix) == _LENGTH and suffix[0] in "01234567" and set(suffix) <= set(ALPHABET)
 
 
 def id_pattern(prefix: Prefix) -> str:

@@ -1,4 +1,4 @@
-"""Errors as RFC 9457 problem responses. The one place that knows which error has which status."""
+"""Errors as RFC 9457 problem responses. `headgate.http.statuses` has their statuses."""
 
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
@@ -13,23 +13,10 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match, Route
 
 from headgate.foundation import errors
+from headgate.http.statuses import status_of
 from headgate.observability import faults
 from headgate.observability.log import logger
 
-_STATUSES: Final[tuple[tuple[type[errors.HeadgateError], HTTPStatus], ...]] = (
-    (errors.BadRequest, HTTPStatus.BAD_REQUEST),
-    (errors.Unauthenticated, HTTPStatus.UNAUTHORIZED),
-    (errors.Forbidden, HTTPStatus.FORBIDDEN),
-    (errors.NotFound, HTTPStatus.NOT_FOUND),
-    (errors.Conflict, HTTPStatus.CONFLICT),
-    (errors.Gone, HTTPStatus.GONE),
-    (errors.PreconditionFailed, HTTPStatus.PRECONDITION_FAILED),
-    (errors.TooLarge, HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
-    (errors.Invalid, HTTPStatus.UNPROCESSABLE_ENTITY),
-    (errors.TooManyRequests, HTTPStatus.TOO_MANY_REQUESTS),
-    (errors.BadGateway, HTTPStatus.BAD_GATEWAY),
-    (errors.Unavailable, HTTPStatus.SERVICE_UNAVAILABLE),
-)
 _CODES: Final[Mapping[int, str]] = {
     404: "not_found",
     405: "method_not_allowed",
@@ -111,11 +98,6 @@ def problem(
     return JSONResponse(
         body.model_dump(exclude_none=True), status, headers=dict(headers or {}), media_type="application/problem+json"
     )
-
-
-def status_of(error: errors.HeadgateError) -> HTTPStatus:
-    """The status that the error is answered with."""
-    return next(status for kind, status in _STATUSES if isinstance(error, kind))
 
 
 def retry_after(error: Exception) -> dict[str, str]:

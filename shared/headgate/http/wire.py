@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Literal, Self, TypeVar
+from typing import Annotated, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, model_validator
 
-from headgate.configurations.model import COLLECTOR_VERSION
+from headgate.foundation.collector import VERSION
 from headgate.foundation.errors import NotFound
-from headgate.identity.model import Principal
+from headgate.foundation.principal import Principal, PrincipalKind
 
 _Value = TypeVar("_Value")
 
@@ -32,7 +32,7 @@ def _present(value: _Value | None) -> _Value:
 
 
 def _version_number(value: str) -> str:
-    if not COLLECTOR_VERSION.fullmatch(value):
+    if not VERSION.fullmatch(value):
         raise ValueError("This has to be a version X.Y.Z, such as 0.139.0")
     return value
 
@@ -63,7 +63,7 @@ class Patch(Input):
 class PrincipalOut(BaseModel):
     """A user, or a service account whichever of its tokens was used."""
 
-    kind: Literal["service_account", "user"]
+    kind: PrincipalKind
     id: str
     name: str
 

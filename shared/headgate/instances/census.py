@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import Final, TypeVar
 
 from headgate.fleets.model import InstanceState
+from headgate.foundation.ids import ALPHABET
 from headgate.instances.model import Instance, day_of, forgotten, mark_of, silent
 
 _Key = TypeVar("_Key")
@@ -91,7 +92,7 @@ class Census:
 
 def shard_of(instance_id: str) -> int:
     """By the last five bits of the id, which are random."""
-    return "0123456789abcdefghjkmnpqrstvwxyz".index(instance_id[-1]) % SHARDS
+    return ALPHABET.index(instance_id[-1]) % SHARDS
 
 
 def _change(counts: dict[_Key, int], key: _Key, by: int) -> None:

@@ -7,10 +7,11 @@ from typing import cast, get_args
 from headgate.audit.actions import Action
 from headgate.configurations import service as configurations
 from headgate.foundation import errors
+from headgate.foundation.collector import Signal
 from headgate.foundation.ids import new_id
 from headgate.identity.model import Caller
 from headgate.rules import service
-from headgate.rules.model import Rule, RuleSet, Signal, StoredRule, default_name
+from headgate.rules.model import Rule, RuleSet, StoredRule, default_name
 
 
 class RuleNotFound(errors.NotFound):

@@ -10,8 +10,9 @@ from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
 from headgate import checker
 from headgate.checker import Asker
+from headgate.foundation.collector import Signal
 from headgate.foundation.errors import FieldError, Invalid, Unavailable
-from headgate.rules.model import Rule, Signal
+from headgate.rules.model import Rule
 from headgate.validation.model import TOO_COSTLY, YAML_IN_BODY, TooCostly
 
 _Answer = TypeVar("_Answer")

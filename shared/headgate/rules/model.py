@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from headgate.foundation import errors
+from headgate.foundation.collector import Signal
 
-Signal = Literal["logs", "traces", "metrics"]
 Context = Literal["resource", "scope", "log", "span", "spanevent", "metric", "datapoint"]
 Expect = Literal["any", "all", "none", "count"]
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import cast
 
 from headgate.configurations import keys
+from headgate.foundation.collector import Signal
 from headgate.rules.items import rule_attributes, rule_of
-from headgate.rules.model import RuleSet, Signal, StoredRule
+from headgate.rules.model import RuleSet, StoredRule
 from headgate.storage import items, table
 from headgate.storage.items import Item, Value
 from headgate.storage.table import Write

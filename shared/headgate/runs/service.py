@@ -9,15 +9,16 @@ from botocore.exceptions import BotoCoreError, ClientError
 from headgate import checker
 from headgate.checker import Asker
 from headgate.configurations import service as configurations
-from headgate.configurations.model import DISTRIBUTION, UnknownDistribution
+from headgate.configurations.model import UnknownDistribution
 from headgate.foundation import clock, errors
+from headgate.foundation.collector import DISTRIBUTION, Signal
 from headgate.foundation.ids import new_id
 from headgate.identity.model import Caller
 from headgate.observability import metrics
 from headgate.rules import engine
 from headgate.rules import service as rule_sets
 from headgate.rules.engine import Sample
-from headgate.rules.model import Rule, Signal
+from headgate.rules.model import Rule
 from headgate.runs import store, turns
 from headgate.runs.model import (
     MOST_SAMPLE_BYTES,

@@ -11,10 +11,10 @@ from pydantic import BaseModel
 
 from headgate.checker import Asker
 from headgate.foundation import clock
+from headgate.foundation.collector import Signal
 from headgate.observability import metrics
 from headgate.rules import engine
 from headgate.rules.engine import Sample, Verdict
-from headgate.rules.model import Signal
 from headgate.runs import runner, service, store, turns
 from headgate.runs.model import RuleResult, Run, RunRule, Untrusted
 from headgate.runs.runner import Outcome

@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Final, cast
 
 from headgate.foundation import clock
+from headgate.foundation.collector import Signal
 from headgate.rules.items import rule_attributes, rule_of
-from headgate.rules.model import Signal
 from headgate.runs import keys
 from headgate.runs.model import RuleResult, Run, RunRule, Status
 from headgate.runs.queue import Place, Queue

@@ -6,8 +6,6 @@ from typing import Final, Literal
 
 from headgate.foundation.errors import FieldError, Invalid, Unavailable
 
-DISTRIBUTION: Final = "otelcol-contrib"
-
 Code = Literal[
     "yaml_syntax",
     "unknown_section",

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from headgate.foundation.collector import VARIABLE_NAME
 from headgate.validation.model import Finding, Variable
 
 _SECTIONS: Final = "receivers|processors|exporters|connectors|extensions|service"
@@ -27,7 +28,7 @@ _BUILT: Final = re.compile(
 # other takes time that grows with its square, 3 s for 56 KB.
 _BEGINNING: Final = 4_000
 _LINE: Final = re.compile(r"\bline (\d+):")
-_VARIABLE: Final = re.compile(r"(?<!\$)\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(:-)?")
+_VARIABLE: Final = re.compile(r"(?<!\$)\$\{(?:env:)?(" + VARIABLE_NAME + r")(:-)?")
 
 
 def findings(message: str) -> list[Finding]:

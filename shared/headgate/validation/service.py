@@ -8,12 +8,12 @@ from pydantic import TypeAdapter, ValidationError
 
 from headgate import checker
 from headgate.checker import Asker, CheckerFailed, NoChecker, NotInstalled, Refused
+from headgate.foundation.collector import DISTRIBUTION
 from headgate.foundation.errors import FieldError, Unavailable
 from headgate.observability import metrics
 from headgate.settings import settings
 from headgate.validation import plain
 from headgate.validation.model import (
-    DISTRIBUTION,
     TOO_COSTLY,
     CollectorVersionNotInstalled,
     Finding,

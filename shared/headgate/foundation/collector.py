@@ -1,0 +1,12 @@
+"""What several concepts have to know of the collector."""
+
+import re
+from typing import Final, Literal
+
+Signal = Literal["logs", "traces", "metrics"]
+
+DISTRIBUTION: Final = "otelcol-contrib"
+"""The one distribution that configurations are written for; its binary has the same name."""
+VERSION: Final = re.compile(r"(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})", re.ASCII)
+VARIABLE_NAME: Final = "[A-Za-z_][A-Za-z0-9_]*"
+"""The regular expression of an environment variable's name, as the collector takes it in `${env:NAME}`."""
