@@ -1,7 +1,7 @@
 """moto behind HTTP on a loopback port, for this process and whom it gives the key.
 
 Every program of this machine can reach the port, and behind it are all the tables. So a random key is made for each
-process, and what was not signed with it never gets to moto (docs/decisions/0083-a-key-before-moto.md).
+process, and what was not signed with it never gets to moto (docs/decisions/0083-requests-to-moto-are-signed.md).
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def _begin(
     """Take a place among the person's sessions, end those that are too many, and only then begin, if the place is kept.
 
     So no more than `MOST` are ever live, however many begin at once: of any that are, the last to look has seen the
-    places of all (docs/decisions/0072-ten-sessions-by-places.md). One put, one query and one transaction. Raises
+    places of all (docs/decisions/0072-at-most-ten-sessions.md). One put, one query and one transaction. Raises
     LostRace when newer ones took the place.
     """
     value = PREFIX + secrets.token_urlsafe(32)
