@@ -1,0 +1,66 @@
+"""Links between the pages lead somewhere, the index lists every decision, and every test that a page names exists."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+ROOT: Final = Path(__file__).parents[2]
+DECISIONS: Final = ROOT / "docs" / "decisions"
+PAGES: Final = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+
+
+def named(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def anchors(page: Path) -> set[str]:
+    """As GitHub makes them from headings: lower case, without punctuation, hyphens for spaces."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
+    broken = []
+    for link in re.findall(r"\]\((?!https?://)([^)\s]+)\)", page.read_text()):
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            broken.append(link)
+
+    assert broken == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_every_test_that_a_page_names_exists(page: Path) -> None:
+    names = set(re.findall(r"\btest_\w+\.py\b", page.read_text()))
+
+    assert names - {path.name for path in (ROOT / "tests").rglob("test_*.py")} == set()
+
+
+def test_every_decision_that_the_code_cites_exists() -> None:
+    folders = ("cli", "functions", "layers", "local", "scripts", "shared", "tests")
+    sources = [path for folder in folders for kind in ("py", "go") for path in (ROOT / folder).rglob(f"*.{kind}")]
+    cited = {
+        (named(path), name)
+        for path in [*sources, ROOT / "template.yaml", ROOT / "pyproject.toml"]
+        for name in re.findall(r"docs/decisions/(\d[\w-]+)", path.read_text())
+    }
+
+    assert [row for row in sorted(cited) if not list(DECISIONS.glob(f"{row[1]}*.md"))] == []
+
+
+def test_the_index_lists_every_decision_by_its_title() -> None:
+    rows = re.findall(
+        r"^\| \[(.+?)\]\((\d{4}-[\w-]+\.md)\) \| .+ \|$", (DECISIONS / "README.md").read_text(), re.MULTILINE
+    )
+    titles = {path.name: path.read_text().partition("\n")[0] for path in DECISIONS.glob("[0-9]*.md")}
+
+    assert {name: f"# {title}" for title, name in rows} == titles
+
+
+@pytest.mark.parametrize("page", sorted(DECISIONS.glob("[0-9]*.md")), ids=lambda page: page.stem[:4])
+def test_the_title_of_a_decision_begins_with_its_number(page: Path) -> None:
+    assert page.read_text().startswith(f"# {page.name[:4]}. ")
