@@ -1,5 +1,5 @@
-// Program otelcol-contrib is the official collector of that name, component for component, with two commands
-// more: `check`, which answers questions about configurations, and `sandbox`, which runs one for a test.
+// Program otelcol-contrib is the official collector of that name, with the same components and two more commands:
+// `check`, which answers questions about configurations, and `sandbox`, which runs one for a test.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Program headgate-supervisor runs a collector under the official OpAMP supervisor, with what its settings in the
-// environment say. Its settings are listed in internal/settings.
+// Program headgate-supervisor runs a collector under the official OpAMP supervisor. Environment variables configure it;
+// internal/settings lists them.
 package main
 
 import (
@@ -29,19 +29,19 @@ import (
 // Set by the build.
 var version = "development"
 
-// What the supervisor writes the collector's output to.
+// The file to which the supervisor writes the collector's output.
 const outputName = "agent.log"
 
-// Names the machine, where systemd or D-Bus is.
+// The file with the machine's id, if systemd or D-Bus is installed.
 const machineID = "/etc/machine-id"
 
-// How long a start that was called off may take to end what it started.
+// How long a cancelled start may take to end the processes that it started.
 const startGrace = 2 * time.Second
 
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("headgate-supervisor: ")
-	// The supervisor starts this program in the collector's place.
+	// The supervisor starts this program instead of the collector.
 	if collector, ok := guard.Collector(); ok {
 		log.Fatal(guard.Exec(collector, os.Args))
 	}
@@ -54,7 +54,7 @@ func main() {
 	}
 }
 
-// run supervises until a signal; then the collector is stopped in order before it returns.
+// run supervises until a signal, and then stops the collector before it returns.
 func run(arguments []string) error {
 	ours, err := settings.Read(arguments)
 	if err != nil {
@@ -72,16 +72,16 @@ func run(arguments []string) error {
 	signals, stopListening := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stopListening()
 
-	said, err := output.Open(filepath.Join(ours.Storage, outputName), os.Stderr)
+	lines, err := output.Open(filepath.Join(ours.Storage, outputName), os.Stderr)
 	if err != nil {
-		return fmt.Errorf("read what the collector writes: %w", err)
+		return fmt.Errorf("read the collector's output: %w", err)
 	}
-	defer said.Close()
-	passing, err := relay.Start(ours.Endpoint, ours.Headers(), said.Cause)
+	defer lines.Close()
+	messages, err := relay.Start(ours.Endpoint, ours.Headers(), lines.Cause)
 	if err != nil {
 		return fmt.Errorf("listen for the supervisor: %w", err)
 	}
-	defer passing.Close()
+	defer messages.Close()
 
 	self, err := os.Executable()
 	if err != nil {
@@ -91,12 +91,12 @@ func run(arguments []string) error {
 	if err != nil {
 		return err
 	}
-	cfg := ours.Supervisor(self, passing.URL())
+	cfg := ours.Supervisor(self, messages.URL())
 	cfg.Agent.InstanceID = instance.ID
 	if err := supervise(signals, cfg, instance); err != nil {
 		return err
 	}
-	passing.Goodbye()
+	messages.Goodbye()
 	return nil
 }
 
@@ -106,7 +106,7 @@ func supervise(signals context.Context, cfg config.Supervisor, instance *identit
 		return fmt.Errorf("make the logger: %w", err)
 	}
 	logger = logger.Named("supervisor").WithOptions(zap.WrapCore(quiet))
-	// Not that of the signals: a shutdown in order needs it alive. It ends what a failed start leaves running.
+	// Not the signals' context: a clean shutdown needs this one alive. Its end stops what a failed start leaves running.
 	running, end := context.WithCancel(context.Background())
 	defer end()
 	official, err := supervisor.NewSupervisor(running, logger, cfg)
@@ -122,8 +122,7 @@ func supervise(signals context.Context, cfg config.Supervisor, instance *identit
 			return fmt.Errorf("start the supervisor: %w", err)
 		}
 	case <-signals.Done():
-		// The start runs the collector twice to learn about it, and waits for what it says as long as it may; these
-		// runs end now.
+		// The start runs the collector twice to learn about it and waits for its answers. These runs end now.
 		end()
 		select {
 		case <-started:
@@ -131,16 +130,16 @@ func supervise(signals context.Context, cfg config.Supervisor, instance *identit
 		}
 		return nil
 	}
-	if err := instance.Keep(); err != nil {
-		// It runs all the same, and tries again at the next start.
-		log.Printf("the instance's id could not be kept: %v", err)
+	if err := instance.Save(); err != nil {
+		// The supervisor runs without it; the next start tries again.
+		log.Printf("the instance's id could not be saved: %v", err)
 	}
 	<-signals.Done()
 	official.Shutdown()
 	return nil
 }
 
-// quiet leaves out what the supervisor says after every single message that arrived.
+// quiet drops the line that the supervisor logs after every message.
 func quiet(core zapcore.Core) zapcore.Core {
 	return &silent{core}
 }
@@ -158,7 +157,7 @@ func (s *silent) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapc
 	return s.Core.Check(entry, checked)
 }
 
-// lock keeps a second supervisor from the same storage, where it would take the first one's identity.
+// lock prevents a second supervisor with the same storage, which would use the first one's identity.
 func lock(folder string) (func(), error) {
 	file, err := os.OpenFile(filepath.Join(folder, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -49,8 +49,8 @@ def test_an_accepted_run_is_queued_then_runs_then_ends(client: httpx.Client) -> 
         ({"signal_type": "traces"}, ["body", "signal_type"], "holds logs, not traces"),
         ({"yaml": "a: [b"}, ["body", "yaml"], "not a collector configuration"),
         ({"sample": ""}, ["body", "sample"], "the sample is empty"),
-        ({"sample": {"resourceSpans": []}}, ["body", "sample"], "line 1: it holds traces"),
-        ({"sample": {"resourceLogs": []}}, ["body", "sample"], "holds no log records"),
+        ({"sample": {"resourceSpans": []}}, ["body", "sample"], "line 1: it contains traces"),
+        ({"sample": {"resourceLogs": []}}, ["body", "sample"], "contains no log records"),
         ({"sample": {"logs": []}}, ["body", "sample"], 'has no "resourceLogs"'),
         ({"sample": LOGS + '{"resourceLogs": [}'}, ["body", "sample"], "line 2: it is not OTLP/JSON"),
     ],
@@ -206,7 +206,7 @@ def test_the_rules_of_a_pipeline_are_replaced_and_named_by_default(client: httpx
         ("logs", {}, 'no pipeline "logs"'),
         ("logs/app", {"signal_type": "metrics"}, "holds logs, not metrics"),
         ("logs/app", {"rules": [{"name": "typo", "condition": "bodyy == 1"}]}, "rule 'typo': "),
-        ("logs/app", {"rules": [{"name": "deep", "condition": "(" * 200}]}, "at most 100 are judged"),
+        ("logs/app", {"rules": [{"name": "deep", "condition": "(" * 200}]}, "brackets; the limit is 100"),
         ("logs/app", {"rules": []}, "rules"),
     ],
 )
@@ -275,7 +275,7 @@ def test_an_operator_that_opens_something_is_refused(operator: str, client: http
 
     assert ended["status"] == "Error"
     assert ended["stderr"].startswith("The test was never executed: ")
-    assert ended["stderr"].endswith(f"take the operator {operator} out of receivers::filelog")
+    assert ended["stderr"].endswith(f"remove the operator {operator} from receivers::filelog")
 
 
 def test_a_run_says_what_went_in_and_what_came_out(client: httpx.Client) -> None:
@@ -307,7 +307,7 @@ def test_output_without_end_is_stopped(client: httpx.Client) -> None:
     )
 
     assert ended["status"] == "Error"
-    assert "put out more than 32 MB" in ended["stderr"]
+    assert "output exceeded 32 MB" in ended["stderr"]
 
 
 def test_memory_without_end_is_stopped(client: httpx.Client) -> None:
@@ -316,7 +316,7 @@ def test_memory_without_end_is_stopped(client: httpx.Client) -> None:
     ended = run_support.run(client, request(yaml=configuration(processors, "[transform]"), sample="x" * 5_000))
 
     assert ended["status"] == "Error"
-    assert ", out of its 1024 MB of memory" in ended["stderr"].splitlines()[0]
+    assert "used up its 1024 MB of memory" in ended["stderr"].splitlines()[0]
 
 
 def test_a_collector_that_holds_on_is_ended_at_its_time(client: httpx.Client) -> None:

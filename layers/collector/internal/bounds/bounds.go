@@ -1,8 +1,8 @@
-// Package bounds says what a configuration may cost the collector that is asked about it.
+// Package bounds limits what a configuration may cost the collector that checks it.
 //
-// The text is bounded as it is parsed (source.Document.Affordable). Here it is bounded as the components get it, with
-// every `${...}` replaced, before any of them is decoded: how many there are, and what their expressions and patterns
-// take, as often as the pipelines build them.
+// source.Document.Affordable limits the text as it is parsed. This package limits the configuration as the components
+// read it, with every `${...}` replaced, before any component is decoded: the number of components, and the price of
+// their expressions and patterns, multiplied by how often the pipelines build them.
 package bounds
 
 import (
@@ -78,27 +78,27 @@ func refused(path []string, reason string) error {
 	return &source.Cost{Message: fmt.Sprintf("%s: %s; nothing was checked", strings.Join(path, separator), reason), Line: 1}
 }
 
-// budget is what the expressions and patterns of a configuration may take together.
+// budget is the price that the expressions and patterns of a configuration may have together.
 type budget struct {
 	// built is how often the pipelines list a component, by section and id.
 	built map[string]int
 	taken float64
 }
 
-// mostBuilt is how often a component that is no processor is built at most: once for each signal, and for a connector
-// once for each pair.
-const mostBuilt = 16
+// maxBuilt is how often a component that is not a processor is built at most: once for each signal, a connector once
+// for each pair of signals.
+const maxBuilt = 16
 
-// times is how often a component reads its configuration: once to validate it, and once whenever it is built.
+// times returns how often a component reads its configuration: once to validate it, and once each time it is built.
 func (b *budget) times(section, id string) float64 {
 	listed := b.built[section+separator+id]
 	switch section {
 	case "processors":
 		return float64(1 + listed)
 	case "connectors":
-		return float64(1 + min(b.built["receivers"+separator+id]*b.built["exporters"+separator+id], mostBuilt))
+		return float64(1 + min(b.built["receivers"+separator+id]*b.built["exporters"+separator+id], maxBuilt))
 	default:
-		return float64(1 + min(listed, mostBuilt))
+		return float64(1 + min(listed, maxBuilt))
 	}
 }
 
@@ -106,12 +106,12 @@ func (b *budget) take(section, id string, effort float64, path []string) error {
 	b.taken += effort * b.times(section, id)
 	if b.taken > pricing.RequestEffort {
 		return refused(path,
-			"the expressions and patterns up to here take the collector too long, as often as its pipelines build them")
+			"the expressions and patterns up to here take the collector too long: it reads them again for each pipeline")
 	}
 	return nil
 }
 
-// patterns prices every text, since any may be a pattern of its component.
+// patterns prices every text, because any text may be a pattern to its component.
 func (b *budget) patterns(section, id string, path []string, value any) error {
 	switch content := value.(type) {
 	case string:

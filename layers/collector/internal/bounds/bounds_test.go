@@ -51,7 +51,7 @@ func TestWhatIsTooCostlyAsTheComponentsGetItIsRefused(t *testing.T) {
 		"a pipeline that lists too many":    {"service: {pipelines: {logs: {processors: [" + strings.Repeat("batch,", 5_001) + "]}}}", "5001 components listed"},
 		"expressions that repeat":           {"receivers: {filelog: {operators: [" + strings.Repeat("{regex: '"+repeating+"'},", 30) + "]}}", "receivers::filelog::operators"},
 		"one that repeats":                  {"receivers: {filelog: {operators: [{regex: '" + repeating + "'}]}}", ""},
-		"one that many pipelines build":     {"processors: {redaction: {blocked_values: ['" + repeating + "']}}\nservice:\n  pipelines:\n" + numbered(100, "    logs/N: {processors: [redaction]}"), "as often as its pipelines build"},
+		"one that many pipelines build":     {"processors: {redaction: {blocked_values: ['" + repeating + "']}}\nservice:\n  pipelines:\n" + numbered(100, "    logs/N: {processors: [redaction]}"), "it reads them again for each pipeline"},
 		"many small expressions":            {"processors: {filter: {logs: {log_record: [" + strings.Repeat("'log.body == 1',", 50_000) + "]}}}", "up to here"},
 		"ranges beyond ASCII in both cases": {"processors: {redaction: {blocked_values: ['(?i)" + strings.Repeat(`[a-\x{1e943}]`, 2_000) + "']}}", "patterns up to here"},
 	} {

@@ -15,12 +15,12 @@ import (
 // gcPercent is how far the heap grows before it is collected, in percent of what was in use (Go's own default is 100).
 const gcPercent = 200
 
-// memoryLimit is from where on garbage is collected whenever there is some, so that only what is held comes to more.
+// memoryLimit is the heap size above which the garbage collector runs at every chance.
 const memoryLimit = maxMemory - 120<<20
 
 // NewCommand returns the command `check` of a collector with these settings.
 //
-// The factories are those of the settings, made with less.
+// factories makes the same factories as the settings, at less cost.
 func NewCommand(settings otelcol.CollectorSettings, factories func() (otelcol.Factories, error)) *cobra.Command {
 	var descriptor uint
 	command := &cobra.Command{
@@ -32,7 +32,7 @@ func NewCommand(settings otelcol.CollectorSettings, factories func() (otelcol.Fa
 		},
 		SilenceUsage: true,
 	}
-	command.Flags().UintVar(&descriptor, "fd", 3, "Number of the open file descriptor to read from and write to")
+	command.Flags().UintVar(&descriptor, "fd", 3, "open file descriptor to read from and write to")
 	return command
 }
 
@@ -51,12 +51,12 @@ func run(
 	}
 	defer channel.Close()
 	// Some components ask the machine's cloud for credentials or a region while they are validated (sigv4auth, awsemf).
-	// What they would get is not the configuration's, and without a network they try for up to 20 s. Nothing else reads
+	// The answer would not depend on the configuration, and without a network they try for up to 20 s. Nothing else reads
 	// this environment: `${env:...}` has a provider of its own.
 	if err := os.Setenv("AWS_EC2_METADATA_DISABLED", "true"); err != nil {
 		return err
 	}
-	// An answer waits for its share of the collection of garbage: less often is a sixth off, for 50 MB more.
+	// Answers wait for garbage collection. Collecting less often saves a sixth of the time, for 50 MB more.
 	debug.SetGCPercent(gcPercent)
 	debug.SetMemoryLimit(memoryLimit)
 	env := &operation.Environment{BuildInfo: settings.BuildInfo, Factories: factories}
@@ -68,7 +68,7 @@ func run(
 		return err
 	}
 	if err := seal(); err != nil {
-		return fmt.Errorf("closing what a stranger's text may not reach: %w", err)
+		return fmt.Errorf("sealing the process: %w", err)
 	}
 	return Serve(ctx, channel, env, Handlers, memory.residentBytes)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/headgate/headgate/layers/collector/internal/components"
 	"github.com/headgate/headgate/layers/collector/internal/evaluate"
 	"github.com/headgate/headgate/layers/collector/internal/lint"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
@@ -15,16 +14,15 @@ import (
 
 // Handlers are the operations by name. An operation is a package of its own and one line here.
 var Handlers = map[string]operation.Handler{
-	"components": components.Handle,
-	"validate":   validate.Handle,
-	"price":      validate.HandlePrice,
-	"lint":       lint.Handle,
-	"prepare":    prepare.Handle,
-	"compile":    withoutCollector(rules.Handle),
-	"evaluate":   withoutCollector(evaluate.Handle),
+	"validate": validate.Handle,
+	"price":    validate.HandlePrice,
+	"lint":     lint.Handle,
+	"prepare":  prepare.Handle,
+	"compile":  withoutCollector(rules.Handle),
+	"evaluate": withoutCollector(evaluate.Handle),
 }
 
-// withoutCollector makes a handler of one that needs nothing of the collector.
+// withoutCollector adapts a handler that does not use the collector.
 func withoutCollector(handle func(context.Context, json.RawMessage) (any, error)) operation.Handler {
 	return func(ctx context.Context, _ *operation.Environment, request json.RawMessage) (any, error) {
 		return handle(ctx, request)

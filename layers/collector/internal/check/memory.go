@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// memoryDescriptor is where the launcher leaves /proc/self/statm open, for in a root directory of its own this process
-// has no /proc.
+// memoryDescriptor is where the launcher leaves /proc/self/statm open: in a root directory of its own, this process has
+// no /proc.
 const memoryDescriptor = 4
 
 // statm is /proc/self/statm, opened while files may be opened.
@@ -21,7 +21,7 @@ func openStatm() (statm, error) {
 	}
 	file = os.NewFile(memoryDescriptor, "statm")
 	if _, isClosed := file.Stat(); isClosed != nil {
-		return statm{}, fmt.Errorf("finding out how much memory this process holds: %w", err)
+		return statm{}, fmt.Errorf("opening /proc/self/statm: %w", err)
 	}
 	return statm{file}, nil
 }

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// seal leaves to this process, all its threads, what it needs in order to compute and to answer. It is the same
-// everywhere, and where there are neither namespaces nor Landlock, as in Lambda, it is what holds a component that is
-// given a stranger's text: no file is opened, no program executed, no process made or signalled, no socket opened.
+// seal restricts all threads of this process to the system calls that they need to compute and to answer: they can open
+// no file and no socket, run no program, and start or signal no process. Where there are neither namespaces nor
+// Landlock, as in Lambda, this is what confines a component that reads an untrusted text.
 func seal() error {
 	return sealed(unix.Getpid()).Install()
 }
@@ -31,7 +31,7 @@ func sealed(process int) seccomp.Filter {
 			},
 			{Calls: []uint32{unix.SYS_KILL, unix.SYS_TGKILL, unix.SYS_PRLIMIT64}, When: ours, Action: seccomp.Allow},
 			{Calls: []uint32{unix.SYS_PRLIMIT64, unix.SYS_SCHED_GETAFFINITY}, When: self, Action: seccomp.Allow},
-			// What is not to be opened is not there: so says the collector of a file that a host has and we do not.
+			// ENOENT, so that the collector's message is the same as for a file that does not exist.
 			{Calls: append([]uint32{unix.SYS_OPENAT}, opensHere...), Action: seccomp.Fail(syscall.ENOENT)},
 			{
 				Calls:  []uint32{unix.SYS_CLONE3, unix.SYS_OPENAT2, unix.SYS_FACCESSAT2, unix.SYS_PIDFD_OPEN, unix.SYS_EPOLL_PWAIT2},

@@ -11,11 +11,12 @@ import (
 	"os"
 	"runtime/debug"
 
+	"github.com/headgate/headgate/layers/collector/internal/lint"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 )
 
-// maxRequest bounds a request. A text of 1 MB, the API's limit, makes a few; the largest hold a test run's output of up
-// to 32 MB, which doubles at worst when JSON escapes it. A longer line is read away and answered with an error.
+// maxRequest bounds a request in bytes. The largest hold a test run's output of up to 32 MB, which JSON's escapes at
+// worst double. A longer line is discarded and answered with an error.
 const maxRequest = 72 << 20
 
 type ready struct {
@@ -37,13 +38,13 @@ type answer struct {
 	Calls    int64            `json:"calls"`
 }
 
-// Serve says that it is ready, then answers one request after the other until the channel ends.
+// Serve writes that it is ready, then answers one request after the other until the channel ends.
 func Serve(
 	ctx context.Context, channel io.ReadWriter, env *operation.Environment, handlers map[string]operation.Handler,
 	residentBytes func() int64,
 ) error {
 	version := env.BuildInfo.Version
-	if err := writeLine(channel, ready{Ready: true, Version: version, OTTLVersion: ottlVersion(version)}); err != nil {
+	if err := writeLine(channel, ready{Ready: true, Version: version, OTTLVersion: lint.OTTLVersion(version)}); err != nil {
 		return fmt.Errorf("writing that it is ready: %w", err)
 	}
 	lines := bufio.NewReaderSize(channel, 64<<10)
@@ -78,7 +79,7 @@ func Serve(
 	}
 }
 
-// exceededStatus is that of a process that ended over a question.
+// exceededStatus is the exit status of a process that ended because a question took too much.
 const exceededStatus = 3
 
 func idOf(line []byte) *int64 {
@@ -111,8 +112,8 @@ func respond(
 	return &asked.ID, nil, failure
 }
 
-// guard makes an error of a panic: components panic on some of what they are given, and one question must not take
-// the process with it. The trace goes to standard error, where the supervisor keeps it.
+// guard turns a panic into an error: components panic on some configurations, and one question must not end the
+// process. The trace goes to standard error, which the supervisor records.
 func guard(handle operation.Handler) operation.Handler {
 	return func(ctx context.Context, env *operation.Environment, request json.RawMessage) (result any, err error) {
 		defer func() {
@@ -127,7 +128,7 @@ func guard(handle operation.Handler) operation.Handler {
 
 var errTooLong = errors.New("the line is too long")
 
-// readLine returns the next line without its end. A line over the bound is consumed and gives errTooLong.
+// readLine returns the next line without its end. A line over the bound is discarded and returns errTooLong.
 func readLine(lines *bufio.Reader) ([]byte, error) {
 	var line []byte
 	tooLong := false
@@ -159,18 +160,4 @@ func writeLine(channel io.Writer, value any) error {
 	}
 	_, err := channel.Write(line.Bytes())
 	return err
-}
-
-// ottlVersion is the version of the module pkg/ottl that this binary is linked with: contrib's modules are released
-// together, under one version.
-func ottlVersion(collector string) string {
-	const module = "github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, dependency := range info.Deps {
-			if dependency.Path == module {
-				return dependency.Version
-			}
-		}
-	}
-	return "v" + collector
 }

@@ -10,25 +10,25 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 )
 
-// What one question may take. What takes long is refused before it is begun where that can be told; this is for what
-// nobody has thought of. It counts the processor's time, so that a busy machine does not make a text a costly one.
+// Limits on one question. Questions known to be costly are refused before they begin; these limits are for the rest.
+// Processor time is counted, so that the answer does not depend on how busy the machine is.
 const (
 	maxProcessorTime = 7 * time.Second
-	// maxMemory is what the process may hold of its own, under the bound at which the kernel ends it.
+	// maxMemory is what the process may hold, below the limit at which the kernel kills it.
 	maxMemory     = 600 << 20
 	watchInterval = 20 * time.Millisecond
 )
 
-// exceeded is the code of the answer after which the process ends, for nothing else stops what it is at.
+// exceeded is the code of the answer after which the process ends: nothing else can stop a component's work.
 const exceeded = "exceeded"
 
-// watchdog gives the answer to a question that takes too much, and ends the process.
+// watchdog answers a question that takes too much, and ends the process.
 type watchdog struct {
 	answered atomic.Bool
 	stop     chan struct{}
 }
 
-// watch begins with a question. Whoever answers it asks `mayAnswer` first.
+// watch starts to watch a question. Only the caller to whom mayAnswer returns true may answer it.
 func watch(give func(*operation.Error)) *watchdog {
 	w := &watchdog{stop: make(chan struct{})}
 	begun := processorTime()
@@ -44,12 +44,12 @@ func watch(give func(*operation.Error)) *watchdog {
 			reason := ""
 			switch {
 			case processorTime()-begun > maxProcessorTime:
-				reason = fmt.Sprintf("more than %.0f seconds of a processor", maxProcessorTime.Seconds())
+				reason = fmt.Sprintf("more than %.0f seconds of processor time", maxProcessorTime.Seconds())
 			case heldBytes() > maxMemory:
-				reason = "more memory than one configuration may"
+				reason = fmt.Sprintf("more than %d MB of memory", maxMemory>>20)
 			}
 			if reason != "" && w.mayAnswer() {
-				give(&operation.Error{Code: exceeded, Message: "it takes the collector " + reason + "; nothing was checked"})
+				give(&operation.Error{Code: exceeded, Message: "checking it took the collector " + reason + "; nothing was checked"})
 				return
 			}
 		}
@@ -57,7 +57,7 @@ func watch(give func(*operation.Error)) *watchdog {
 	return w
 }
 
-// mayAnswer is true once.
+// mayAnswer returns true once.
 func (w *watchdog) mayAnswer() bool { return w.answered.CompareAndSwap(false, true) }
 
 func (w *watchdog) end() { close(w.stop) }
@@ -70,7 +70,7 @@ func processorTime() time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// heldBytes is the memory that the runtime has from the system and has not given back.
+// heldBytes returns the memory that the runtime has obtained from the system and not returned.
 func heldBytes() uint64 {
 	samples := []metrics.Sample{
 		{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},

@@ -1,4 +1,4 @@
-// Package evaluate judges rules over the telemetry that a test run recorded: one OTLP/JSON document a line.
+// Package evaluate applies rules to the telemetry that a test run recorded: one OTLP/JSON document a line.
 package evaluate
 
 import (
@@ -19,18 +19,18 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
-// Records are how many log records, spans and data points there are, by signal.
+// Records counts log records, spans and data points, by signal.
 type Records map[string]int
 
-// Count evaluates every condition on everything in the recorded output, and adds what each of them finds to its tally.
-// It returns how much there was.
+// Count evaluates every condition on all recorded telemetry and adds the outcomes to the conditions' tallies. It
+// returns the number of records.
 func Count(ctx context.Context, output io.Reader, conditions []rules.Condition, tallies []rules.Tally) (Records, error) {
 	records := Records{}
 	lines := bufio.NewReaderSize(output, 1<<20)
 	for number := 1; ; number++ {
 		line, err := lines.ReadBytes('\n')
 		if document := bytes.TrimSpace(line); len(document) > 0 {
-			if err := judge(ctx, document, conditions, tallies, records); err != nil {
+			if err := evaluateDocument(ctx, document, conditions, tallies, records); err != nil {
 				return nil, fmt.Errorf("line %d of the output: %w", number, err)
 			}
 		}
@@ -43,8 +43,8 @@ func Count(ctx context.Context, output io.Reader, conditions []rules.Condition, 
 	}
 }
 
-// judge evaluates the conditions on one document. The recorder writes the document's one member first.
-func judge(
+// evaluateDocument evaluates the conditions on one document. The recorder writes the document's only member first.
+func evaluateDocument(
 	ctx context.Context, document []byte, conditions []rules.Condition, tallies []rules.Tally, records Records,
 ) error {
 	switch {
@@ -106,8 +106,9 @@ type result struct {
 }
 
 // Handle answers `evaluate {signals, rules, documents, tallies}` with `{tallies, verdicts: [{matched, total, passed,
-// message}], records: {signal: n}}`, the first two in the order of the rules. A large output comes in parts: each goes on
-// from the tallies of the one before, and the verdicts of the last one hold. Records are those of the part.
+// message}], records: {signal: n}}`, the first two in the order of the rules. A large output comes in parts: each
+// request continues from the tallies of the one before, and the verdicts of the last one count. Records are those of
+// the part.
 func Handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	var asked request
 	if err := json.Unmarshal(raw, &asked); err != nil {
@@ -139,7 +140,7 @@ func Handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	}
 	verdicts := make([]Verdict, len(tallies))
 	for i, tally := range tallies {
-		verdicts[i] = Judge(asked.Rules[i], tally)
+		verdicts[i] = NewVerdict(asked.Rules[i], tally)
 	}
 	return result{tallies, verdicts, records}, nil
 }

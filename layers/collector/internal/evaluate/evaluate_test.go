@@ -19,7 +19,7 @@ var every = []string{"logs", "traces", "metrics"}
 
 func number(n int) *int { return &n }
 
-func judged(t *testing.T, rule rules.Rule, text string) Verdict {
+func verdictOn(t *testing.T, rule rules.Rule, text string) Verdict {
 	t.Helper()
 	conditions, refusals, err := rules.Compile(every, []rules.Rule{rule})
 	if err != nil || len(refusals) > 0 {
@@ -29,10 +29,10 @@ func judged(t *testing.T, rule rules.Rule, text string) Verdict {
 	if _, err := Count(context.Background(), strings.NewReader(text), conditions, tallies); err != nil {
 		t.Fatal(err)
 	}
-	return Judge(rule, tallies[0])
+	return NewVerdict(rule, tallies[0])
 }
 
-func TestRulesAreJudgedInTheirContext(t *testing.T) {
+func TestRulesAreEvaluatedInTheirContext(t *testing.T) {
 	for _, one := range []struct {
 		context, condition, expect string
 		min, max                   *int
@@ -40,7 +40,7 @@ func TestRulesAreJudgedInTheirContext(t *testing.T) {
 		message                    string
 	}{
 		{"log", `body == "one"`, "any", nil, nil, true, "1 of 2 log records matched"},
-		{"log", `log.body == "one"`, "all", nil, nil, false, "1 of 2 log records matched; expected all of at least one"},
+		{"log", `log.body == "one"`, "all", nil, nil, false, "1 of 2 log records matched; expected all, and at least 1"},
 		{"log", `resource.attributes["host"] == "a" and instrumentation_scope.name == "s"`, "all", nil, nil, true, "2 of 2 log records matched"},
 		{"log", `severity_number >= SEVERITY_NUMBER_ERROR`, "none", nil, nil, false, "1 of 2 log records matched; expected none"},
 		{"log", `IsMatch(body, "^t")`, "count", number(1), number(1), true, "1 of 2 log records matched"},
@@ -57,7 +57,7 @@ func TestRulesAreJudgedInTheirContext(t *testing.T) {
 		{"log", `Int(ParseJSON(body)) == 1`, "none", nil, nil, false, "0 of 2 log records matched; expected none; it could not be evaluated on 2"},
 	} {
 		rule := rules.Rule{Name: "r", Context: one.context, Condition: one.condition, Expect: one.expect, Min: one.min, Max: one.max}
-		verdict := judged(t, rule, output)
+		verdict := verdictOn(t, rule, output)
 		if verdict.Passed != one.passed || !strings.HasPrefix(verdict.Message, one.message) {
 			t.Errorf("%s %s %q: passed %v, %q", one.expect, one.context, one.condition, verdict.Passed, verdict.Message)
 		}
@@ -66,8 +66,8 @@ func TestRulesAreJudgedInTheirContext(t *testing.T) {
 
 func TestOverNothingAllFailsAndNonePasses(t *testing.T) {
 	for expect, passed := range map[string]bool{"all": false, "any": false, "none": true} {
-		verdict := judged(t, rules.Rule{Context: "log", Condition: "true", Expect: expect}, "")
-		if verdict.Passed != passed || !strings.HasPrefix(verdict.Message, "no log records were put out") {
+		verdict := verdictOn(t, rules.Rule{Context: "log", Condition: "true", Expect: expect}, "")
+		if verdict.Passed != passed || !strings.HasPrefix(verdict.Message, "the output has no log records") {
 			t.Errorf("%s: %+v", expect, verdict)
 		}
 	}

@@ -54,7 +54,7 @@ func FuzzEvaluate(f *testing.F) {
 			t.Fatalf("%+v", tally)
 		}
 		// The answer goes out as JSON.
-		if _, err := json.Marshal(result{tallies, []Verdict{Judge(rule, tally)}, nil}); err != nil {
+		if _, err := json.Marshal(result{tallies, []Verdict{NewVerdict(rule, tally)}, nil}); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -6,7 +6,7 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/rules"
 )
 
-// Verdict is what came of one rule. Message says what was seen, and for a rule that failed what was expected.
+// Verdict is the outcome of one rule. Message says what was counted and, if the rule failed, what was expected.
 type Verdict struct {
 	Matched int    `json:"matched"`
 	Total   int    `json:"total"`
@@ -24,16 +24,16 @@ var things = map[string][2]string{
 	"datapoint": {"data point", "data points"},
 }
 
-// Judge holds what was counted against what the rule expects.
-func Judge(rule rules.Rule, tally rules.Tally) Verdict {
+// NewVerdict compares what was counted with what the rule expects.
+func NewVerdict(rule rules.Rule, tally rules.Tally) Verdict {
 	verdict := Verdict{Matched: tally.Matched, Total: tally.Total, Message: seen(rule.Context, tally)}
 	var expected string
 	switch rule.Expect {
 	case rules.ExpectAll:
 		verdict.Passed = tally.Total > 0 && tally.Matched == tally.Total
-		expected = "all of at least one"
+		expected = "all, and at least 1"
 	case rules.ExpectNone:
-		// Where it could not be evaluated nobody knows whether it holds.
+		// Where the condition could not be evaluated, it may hold.
 		verdict.Passed = tally.Matched == 0 && tally.Failed == 0
 		expected = "none"
 	case rules.ExpectCount:
@@ -57,7 +57,7 @@ func seen(context string, tally rules.Tally) string {
 	names := things[context]
 	switch tally.Total {
 	case 0:
-		return "no " + names[1] + " were put out"
+		return "the output has no " + names[1]
 	case 1:
 		return fmt.Sprintf("%d of 1 %s matched", tally.Matched, names[0])
 	default:
@@ -80,7 +80,7 @@ func between(least, most *int) string {
 	}
 }
 
-// shortened keeps a message readable: an engine may quote a whole log record.
+// shortened cuts a long message: the engine may quote a whole log record.
 func shortened(message string) string {
 	const longest = 300
 	text := []rune(message)

@@ -11,24 +11,24 @@ import (
 	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/transformprocessor"
 )
 
-// maxSuggestions is how many names are tried in the place of a wrong one, and maxTried how many in one request.
+// maxSuggestions is how many names are tried in place of a wrong one, and maxTried how many in one request.
 const (
 	maxSuggestions = 3
 	maxTried       = 60
 )
 
-// operators are what people write for those of OTTL, out of habit.
+// operators maps operators of other languages to those of OTTL.
 var operators = map[string]string{
 	"=": "==", "&": "and", "|": "or", "!": "not", "'": `"`, "AND": "and", "OR": "or", "NOT": "not", "null": "nil",
 	"True": "true", "False": "false", "TRUE": "true", "FALSE": "false", "===": "==", "<>": "!=",
 }
 
-// advise adds to a broken expression what its author may have meant. A name is suggested only when the component accepts
-// it there, or gets past it at least.
-func (j *judge) advise(s speaker, e *expression) {
+// advise adds a note on what the author of an invalid expression may have meant. A name is suggested only if the
+// component accepts it there, or at least fails further on.
+func (l *linter) advise(c ottlComponent, e *expression) {
 	offset := e.offending()
-	if offset >= len(e.resolved) || j.tried > maxTried {
-		j.adviseOnCase(s, e)
+	if offset >= len(e.resolved) || l.tried > maxTried {
+		l.adviseOnCase(c, e)
 		return
 	}
 	if instead, known := operators[firstWord(e.resolved[offset:])]; known {
@@ -42,26 +42,26 @@ func (j *judge) advise(s speaker, e *expression) {
 		}
 	}
 	if wrong.Text == "" {
-		j.adviseOnCase(s, e)
+		l.adviseOnCase(c, e)
 		return
 	}
 	for _, candidate := range nearest(wrong.Text, vocabulary(wrong.Called), maxSuggestions) {
-		if err := j.instead(s, e, wrong, candidate); err == nil || offendingIn(e, wrong, candidate, err) > wrong.End {
+		if err := l.instead(c, e, wrong, candidate); err == nil || offendingIn(e, wrong, candidate, err) > wrong.End {
 			e.note = append(e.note, fmt.Sprintf("did you mean `%s`?", candidate))
 			return
 		}
 	}
 }
 
-// adviseOnCase looks for a function in the wrong case. The grammar tells editors from converters and both from paths by
-// the case, so the parser is misled and complains of something else, further on.
-func (j *judge) adviseOnCase(s speaker, e *expression) {
+// adviseOnCase looks for a function in the wrong case. The grammar distinguishes editors, converters and paths by case,
+// so the parser reports a different error, further on.
+func (l *linter) adviseOnCase(c ottlComponent, e *expression) {
 	for _, name := range pricing.Names(pricing.Tokenize(e.resolved)) {
 		if !name.Called {
 			continue
 		}
 		for _, function := range vocabulary(true) {
-			if function != name.Text && strings.EqualFold(function, name.Text) && j.instead(s, e, name, function) == nil {
+			if function != name.Text && strings.EqualFold(function, name.Text) && l.instead(c, e, name, function) == nil {
 				e.note = append(e.note, fmt.Sprintf("did you mean `%s`?", function))
 				return
 			}
@@ -69,19 +69,20 @@ func (j *judge) adviseOnCase(s speaker, e *expression) {
 	}
 }
 
-var errTried = errors.New("enough has been tried")
+var errTried = errors.New("no more suggestions are tried in this request")
 
-// instead is what comes of the expression with another name in the place of a wrong one.
-func (j *judge) instead(s speaker, e *expression, wrong pricing.Name, name string) error {
-	if j.tried++; j.tried > maxTried {
+// instead probes the expression with another name in place of a wrong one.
+func (l *linter) instead(c ottlComponent, e *expression, wrong pricing.Name, name string) error {
+	if l.tried++; l.tried > maxTried {
 		return errTried
 	}
 	attempt := *e
 	attempt.resolved = e.resolved[:wrong.Start] + name + e.resolved[wrong.End:]
-	return j.probe(s, []*expression{&attempt})
+	return l.probe(c, []*expression{&attempt})
 }
 
-// offendingIn is the place of the error in such an expression, in terms of the expression with the wrong name.
+// offendingIn returns the offset of the error in such an expression, as an offset in the expression with the wrong
+// name.
 func offendingIn(e *expression, wrong pricing.Name, name string, err error) int {
 	if errors.Is(err, errTried) {
 		return 0
@@ -92,7 +93,7 @@ func offendingIn(e *expression, wrong pricing.Name, name string, err error) int 
 	return attempt.offending() - len(name) + len(wrong.Text)
 }
 
-// firstWord is the name or the operator that a text begins with.
+// firstWord returns the name or operator that a text begins with.
 func firstWord(text string) string {
 	if width := pricing.Span(text, pricing.IsWord); width > 0 {
 		return text[:width]
@@ -117,7 +118,7 @@ var paths = []string{
 	"version", "zero_count",
 }
 
-// vocabulary is what a wrong name may have been meant for: a function if it is called, else a path or an enum.
+// vocabulary returns what a wrong name may have been meant for: functions if it is called, else paths and enums.
 func vocabulary(called bool) []string {
 	if !called {
 		return append(slices.Clip(paths), enums()...)
@@ -163,8 +164,8 @@ func enums() []string {
 	return names
 }
 
-// nearest are the words most like a wrong one, the likest first: those that differ in case alone, then by the number of
-// letters to change, which may be a third of them.
+// nearest returns the words most similar to a wrong one, the most similar first: those that differ only in case, then
+// by the number of letters to change, up to a third of them.
 func nearest(wrong string, words []string, most int) []string {
 	type near struct {
 		word     string
@@ -193,7 +194,8 @@ func nearest(wrong string, words []string, most int) []string {
 	return nearest
 }
 
-// edits is the number of letters to insert, drop, replace or swap with the next to make one word of the other.
+// edits returns the number of letters to insert, drop, replace or swap with the next one to turn one word into the
+// other.
 func edits(a, b string) int {
 	before, last := []int(nil), make([]int, len(b)+1)
 	for i := range last {

@@ -9,8 +9,8 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 )
 
-// inContext judges expressions that belong to no component.
-func (j *judge) inContext(request Request) (*Result, error) {
+// inContext checks expressions that do not belong to a component.
+func (l *linter) inContext(request Request) (*Result, error) {
 	if request.Context == nil || !slices.Contains(contexts, *request.Context) {
 		return nil, &operation.Error{
 			Code: "unknown_context", Message: "the context is one of " + strings.Join(contexts, ", "),
@@ -23,7 +23,7 @@ func (j *judge) inContext(request Request) (*Result, error) {
 	if total == 0 {
 		return nil, operation.BadRequest("a context comes with conditions, statements or value_expressions")
 	}
-	result := newResult(version(j.build.Version))
+	result := newResult(OTTLVersion(l.build.Version))
 	for _, list := range []struct {
 		name  string
 		kind  Kind
@@ -33,8 +33,8 @@ func (j *judge) inContext(request Request) (*Result, error) {
 		{"statements", Statement, request.Statements},
 		{"value_expressions", ValueExpression, request.ValueExpressions},
 	} {
-		asked := proxy(*request.Context, list.kind)
-		c := &spoken{speaker: asked.speaker}
+		asked := standInFor(*request.Context, list.kind)
+		d := &declaration{component: asked.component}
 		for i, text := range list.texts {
 			path := fmt.Sprintf("%s[%d]", list.name, i)
 			if reason := unknowable(text); reason != "" {
@@ -44,31 +44,31 @@ func (j *judge) inContext(request Request) (*Result, error) {
 			e := asked.expression(i, *request.Context)
 			e.written, e.resolved, e.path = text, text, path
 			e.position = func(offset int) (int, int) { return positionIn(text, offset) }
-			c.expressions = append(c.expressions, e)
+			d.expressions = append(d.expressions, e)
 		}
-		if err := j.component(c); err != nil {
+		if err := l.component(d); err != nil {
 			return nil, err
 		}
-		for _, e := range c.expressions {
+		for _, e := range d.expressions {
 			result.add(e)
 		}
 	}
 	return result, nil
 }
 
-// standIn is a component's field that an expression without a component is judged in.
+// standIn is the field of a component in which an expression without a component is checked.
 type standIn struct {
-	speaker speaker
-	field   field
+	component ottlComponent
+	field     ottlField
 }
 
-// proxy is the component whose business such expressions are: the filter processor for conditions, transform for
-// statements and for conditions on a scope, signaltometrics for values. Where no component of the build takes them, the
-// grammar and the standard functions of pkg/ottl judge them.
-func proxy(context string, kind Kind) standIn {
+// standInFor returns the field that reads such expressions: of the filter processor for conditions, of transform for
+// statements and for conditions on a scope, of signaltometrics for values. If no component of the build reads them,
+// they are parsed with the standard functions of pkg/ottl.
+func standInFor(context string, kind Kind) standIn {
 	for _, id := range []string{"processors::filter", "processors::transform", "connectors::signaltometrics"} {
-		speaker := speakers[slices.IndexFunc(speakers, func(s speaker) bool { return s.id() == id })]
-		for _, field := range speaker.fields {
+		c := ottlComponents[slices.IndexFunc(ottlComponents, func(c ottlComponent) bool { return c.id() == id })]
+		for _, field := range c.fields {
 			if field.kind != kind || field.pattern[len(field.pattern)-1] == "count" {
 				continue
 			}
@@ -77,17 +77,17 @@ func proxy(context string, kind Kind) standIn {
 				takes = slices.Contains(transformContexts[field.pattern[0]], context)
 			}
 			if takes {
-				return standIn{speaker, field}
+				return standIn{c, field}
 			}
 		}
 	}
 	return standIn{
-		speaker: speaker{parse: func(e *expression) error { return parse(context, kind, e.resolved) }},
-		field:   field{kind: kind, context: context},
+		component: ottlComponent{parse: func(e *expression) error { return parse(context, kind, e.resolved) }},
+		field:     ottlField{kind: kind, context: context},
 	}
 }
 
-// transformContexts are those that the lists of the transform processor take, by their own specific functions.
+// transformContexts are the contexts that each list of the transform processor takes, with functions of their own.
 var transformContexts = map[string][]string{
 	"trace_statements":   {"resource", "scope", "span", "spanevent"},
 	"metric_statements":  {"metric", "datapoint"},
@@ -95,7 +95,7 @@ var transformContexts = map[string][]string{
 	"profile_statements": {"profile"},
 }
 
-// expression is the one of this number in the field.
+// expression returns an expression with this number in the field's list.
 func (s standIn) expression(number int, context string) *expression {
 	e := &expression{field: s.field, context: context}
 	for i, part := range s.field.pattern {
@@ -115,7 +115,7 @@ func (s standIn) expression(number int, context string) *expression {
 	return e
 }
 
-// positionIn is the line and column of the byte at an offset of a text that stands for itself.
+// positionIn returns the line and column, from 1, of the byte at an offset of a text.
 func positionIn(text string, offset int) (line, column int) {
 	before := text[:offset]
 	start := strings.LastIndexByte(before, '\n') + 1

@@ -12,17 +12,17 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxVisits bounds what is looked at, for aliases can make much of a little text.
+// maxVisits bounds the number of nodes visited: aliases can expand a short text to very many.
 const maxVisits = 500_000
 
-// spoken is what one component says.
-type spoken struct {
-	speaker     speaker
+// declaration is a component as the configuration declares it, with its expressions.
+type declaration struct {
+	component   ottlComponent
 	expressions []*expression
-	// judged are those that the parser is given, once they are priced.
-	judged []*expression
-	priced bool
-	// accepted tells that the component has accepted all of them together.
+	// affordable are the expressions that are cheap enough to parse. It is filled once, when priced is set.
+	affordable []*expression
+	priced     bool
+	// accepted is set if the component has accepted all affordable expressions together.
 	accepted bool
 }
 
@@ -32,17 +32,17 @@ type finder struct {
 	factories otelcol.Factories
 	build     component.BuildInfo
 
-	components []*spoken
-	skipped    []Skipped
-	seen       map[string]bool
-	count      int
-	visits     int
-	err        error
+	declarations []*declaration
+	skipped      []Skipped
+	seen         map[string]bool
+	count        int
+	visits       int
+	err          error
 }
 
 var sections = []string{"receivers", "processors", "exporters", "connectors", "extensions"}
 
-// find collects what the components of a configuration say, and what of it cannot be judged.
+// find collects the expressions of a configuration, and those that cannot be checked.
 func find(text string, factories otelcol.Factories, build component.BuildInfo) (*finder, error) {
 	root, err := rootOf(text)
 	if err != nil {
@@ -86,28 +86,28 @@ func notYAML(message string) error {
 
 func (f *finder) component(section, id string, body *yaml.Node) {
 	kind, _, _ := strings.Cut(id, "/")
-	s := speaker{section: section, kind: strings.TrimSpace(kind)}
+	c := ottlComponent{section: section, kind: strings.TrimSpace(kind)}
 	path := section + "::" + id
-	if factoryOf(f.factories, s) == nil {
+	if factoryOf(f.factories, c) == nil {
 		f.unknown(fmt.Sprintf("%s %q is not in this build of %s %s",
-			strings.TrimSuffix(section, "s"), s.kind, f.build.Command, f.build.Version), path, body, 0)
+			strings.TrimSuffix(section, "s"), c.kind, f.build.Command, f.build.Version), path, body, 0)
 		return
 	}
-	index := slices.IndexFunc(speakers, func(known speaker) bool { return known.id() == s.id() })
+	index := slices.IndexFunc(ottlComponents, func(known ottlComponent) bool { return known.id() == c.id() })
 	if index < 0 {
 		return
 	}
-	found := &spoken{speaker: speakers[index]}
-	for _, field := range found.speaker.fields {
-		f.match(found, walk{field: field, node: body, path: path})
+	declared := &declaration{component: ottlComponents[index]}
+	for _, field := range declared.component.fields {
+		f.match(declared, walk{field: field, node: body, path: path})
 	}
-	f.components = append(f.components, found)
+	f.declarations = append(f.declarations, declared)
 }
 
-// walk is a way from a component's body along a field's pattern.
+// walk is the position reached on the way from a component's body along a field's pattern.
 type walk struct {
-	field field
-	// depth is how much of the pattern lies behind.
+	field ottlField
+	// depth is the number of parts of the pattern already followed.
 	depth int
 	node  *yaml.Node
 	steps []step
@@ -130,7 +130,7 @@ func (w walk) to(next step, node *yaml.Node) walk {
 	return w
 }
 
-func (f *finder) match(found *spoken, w walk) {
+func (f *finder) match(declared *declaration, w walk) {
 	if f.visits++; f.visits > maxVisits && f.err == nil {
 		f.err = notYAML("yaml: document contains excessive aliasing")
 	}
@@ -139,7 +139,7 @@ func (f *finder) match(found *spoken, w walk) {
 	}
 	node := resolve(w.node)
 	if w.depth == len(w.field.pattern) {
-		f.leaf(found, w, node)
+		f.leaf(declared, w, node)
 		return
 	}
 	part := w.field.pattern[w.depth]
@@ -148,18 +148,19 @@ func (f *finder) match(found *spoken, w walk) {
 		f.scalarInstead(w, node, part)
 	case part == "[]" && node.Kind == yaml.SequenceNode:
 		for i, entry := range node.Content {
-			f.match(found, w.to(step{index: i}, entry))
+			f.match(declared, w.to(step{index: i}, entry))
 		}
 	case part != "[]" && node.Kind == yaml.MappingNode:
 		for key, value := range pairs(node) {
 			if part == "*" || key == part {
-				f.match(found, w.to(step{key: key}, value))
+				f.match(declared, w.to(step{key: key}, value))
 			}
 		}
 	}
 }
 
-// scalarInstead skips a scalar where the pattern goes on, if it could stand for expressions.
+// scalarInstead handles a scalar where the pattern expects a list or a mapping: it is skipped if it could hold
+// expressions.
 func (f *finder) scalarInstead(w walk, node *yaml.Node, part string) {
 	reason := unknowable(node.Value)
 	if reason == "" {
@@ -171,17 +172,17 @@ func (f *finder) scalarInstead(w walk, node *yaml.Node, part string) {
 	f.skip(w.path, node, reason)
 }
 
-// leaf takes what stands where an expression belongs.
-func (f *finder) leaf(found *spoken, w walk, node *yaml.Node) {
+// leaf handles the node at the end of a pattern, where an expression belongs.
+func (f *finder) leaf(declared *declaration, w walk, node *yaml.Node) {
 	listed := w.field.pattern[len(w.field.pattern)-1] == "[]"
 	switch {
 	case node.Kind != yaml.ScalarNode:
-		if len(w.field.pattern) > 2 || !found.speaker.together {
+		if len(w.field.pattern) > 2 || !declared.component.together {
 			f.skip(w.path, node, "a string is expected here, not a "+kindName(node))
 		}
 		return // in a transform processor's list a mapping is a group of statements
 	case !listed && (node.Tag == "!!null" || node.Value == ""):
-		return // as good as absent
+		return // the component treats it as absent
 	case node.Tag != "!!str":
 		if reason := unknowable(node.Value); reason == "" {
 			f.skip(w.path, node, "a string is expected here, not a "+kindName(node))
@@ -198,10 +199,11 @@ func (f *finder) leaf(found *spoken, w walk, node *yaml.Node) {
 	}
 	f.counted()
 	e.position = f.text.Scalar(node).Position
-	found.expressions = append(found.expressions, e)
+	declared.expressions = append(declared.expressions, e)
 }
 
-// surroundings reads what the expression is read by. It gives the reason when the expression cannot be judged.
+// surroundings reads the settings that decide how the expression is read. It returns the reason if the expression
+// cannot be checked.
 func (f *finder) surroundings(e *expression, w walk, node *yaml.Node) string {
 	if reason := unknowable(node.Value); reason != "" {
 		return reason
@@ -209,7 +211,7 @@ func (f *finder) surroundings(e *expression, w walk, node *yaml.Node) string {
 	if w.field.contextKey == "" {
 		return ""
 	}
-	e.context = w.field.otherwise
+	e.context = w.field.defaultContext
 	for key, value := range pairs(w.holder) {
 		value = resolve(value)
 		if key != w.field.contextKey || value.Tag == "!!null" || value.Kind == yaml.ScalarNode && value.Value == "" {
@@ -228,7 +230,7 @@ func (f *finder) surroundings(e *expression, w walk, node *yaml.Node) string {
 	return ""
 }
 
-// unknown skips what looks like expressions in a component that this build does not hold.
+// unknown skips what looks like expressions in a component that is not in this build.
 func (f *finder) unknown(reason, path string, node *yaml.Node, depth int) {
 	if f.visits++; f.visits > maxVisits && f.err == nil {
 		f.err = notYAML("yaml: document contains excessive aliasing")
@@ -246,7 +248,7 @@ func (f *finder) unknown(reason, path string, node *yaml.Node, depth int) {
 		within := path + "::" + key
 		value = resolve(value)
 		switch {
-		case !soundsLikeOTTL(key):
+		case !namesOTTL(key):
 		case value.Kind == yaml.ScalarNode && value.Tag == "!!str":
 			f.skip(within, value, reason)
 			continue
@@ -261,7 +263,7 @@ func (f *finder) unknown(reason, path string, node *yaml.Node, depth int) {
 	}
 }
 
-func soundsLikeOTTL(key string) bool {
+func namesOTTL(key string) bool {
 	for _, word := range []string{"condition", "conditions", "statement", "statements"} {
 		if key == word || strings.HasSuffix(key, "_"+word) {
 			return true
@@ -302,7 +304,7 @@ func kindName(node *yaml.Node) string {
 	return node.ShortTag()
 }
 
-// resolve is what an alias stands for.
+// resolve follows aliases to the node that they stand for.
 func resolve(node *yaml.Node) *yaml.Node {
 	for node != nil && node.Kind == yaml.AliasNode {
 		node = node.Alias

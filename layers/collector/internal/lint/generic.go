@@ -18,14 +18,14 @@ import (
 	"go.uber.org/zap"
 )
 
-// contexts are those that the grammar has.
+// contexts lists the contexts of the grammar.
 var contexts = []string{
 	ottlresource.ContextName, ottlscope.ContextName, ottllog.ContextName, ottlspan.ContextName,
 	ottlspanevent.ContextName, ottlmetric.ContextName, ottldatapoint.ContextName, ottlprofile.ContextName,
 	ottlprofilesample.ContextName,
 }
 
-// parse parses an expression with the standard functions, for which no component is asked.
+// parse parses an expression with the standard functions, without a component.
 func parse(context string, kind Kind, text string) error {
 	switch context {
 	case ottlresource.ContextName:

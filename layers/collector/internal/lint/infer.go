@@ -16,8 +16,8 @@ var statementSignals = map[string]pipeline.Signal{
 	"log_statements": pipeline.SignalLogs, "profile_statements": xpipeline.SignalProfiles,
 }
 
-// inferContexts asks the component which contexts it infers. It tells them only in its log.
-func (j *judge) inferContexts(s speaker, expressions []*expression) error {
+// inferContexts finds the contexts that the component infers. The component names them only in its log.
+func (l *linter) inferContexts(c ottlComponent, expressions []*expression) error {
 	for _, list := range []string{"trace_statements", "metric_statements", "log_statements", "profile_statements"} {
 		var good []*expression
 		var groups []string
@@ -29,19 +29,19 @@ func (j *judge) inferContexts(s speaker, expressions []*expression) error {
 		if len(good) == 0 {
 			continue
 		}
-		// In the order of the configuration: groups by their index, then what stands in the list by itself.
+		// In the order of the configuration: groups by index, then statements outside of groups.
 		slices.SortStableFunc(good, func(a, b *expression) int { return a.rank() - b.rank() })
 		for _, e := range good {
 			if group := e.group(); !slices.Contains(groups, group) {
 				groups = append(groups, group)
 			}
 		}
-		inferred, err := j.inferred(s, good, statementSignals[list])
+		inferred, err := l.inferred(c, good, statementSignals[list])
 		if err != nil {
 			return err
 		}
 		if len(inferred) != len(groups) {
-			continue // a release that tells otherwise; the verdicts do not hang on it
+			continue // another release may log otherwise; the verdicts do not depend on it
 		}
 		for _, e := range expressions {
 			if index := slices.Index(groups, e.group()); index >= 0 && e.infers() {
@@ -53,7 +53,7 @@ func (j *judge) inferContexts(s speaker, expressions []*expression) error {
 	return nil
 }
 
-// rank orders expressions of one list as the component reads them.
+// rank orders the expressions of one list as the component reads them.
 func (e *expression) rank() int {
 	if len(e.steps) > 2 {
 		return e.steps[1].index
@@ -61,38 +61,38 @@ func (e *expression) rank() int {
 	return 1 << 30
 }
 
-// inferred are the contexts that the component infers when it is created for a signal, in its order.
-func (j *judge) inferred(s speaker, expressions []*expression, signal pipeline.Signal) ([]string, error) {
-	factory := factoryOf(j.factories, s)
-	config, err := decode(factory, configuration(s, expressions))
+// inferred returns the contexts that the component infers when it is created for a signal, in its order.
+func (l *linter) inferred(c ottlComponent, expressions []*expression, signal pipeline.Signal) ([]string, error) {
+	factory := factoryOf(l.factories, c)
+	config, err := decode(factory, configuration(c, expressions))
 	if err != nil {
 		return nil, err
 	}
-	overheard := &overhearing{}
-	if _, err := create(j.ctx, factory, config, signal, zap.New(overheard)); err != nil {
+	log := &inferenceLog{}
+	if _, err := create(l.ctx, factory, config, signal, zap.New(log)); err != nil {
 		return nil, err
 	}
-	return overheard.contexts, nil
+	return log.contexts, nil
 }
 
-// overhearing is a logger's core that notes the contexts that OTTL says it has inferred.
-type overhearing struct {
+// inferenceLog is a logger's core that collects the contexts that OTTL logs as inferred.
+type inferenceLog struct {
 	contexts []string
 }
 
-func (*overhearing) Enabled(zapcore.Level) bool { return true }
+func (*inferenceLog) Enabled(zapcore.Level) bool { return true }
 
-func (o *overhearing) With([]zapcore.Field) zapcore.Core { return o }
+func (o *inferenceLog) With([]zapcore.Field) zapcore.Core { return o }
 
-func (o *overhearing) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
+func (o *inferenceLog) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
 	return checked.AddCore(entry, o)
 }
 
-func (o *overhearing) Write(entry zapcore.Entry, _ []zapcore.Field) error {
+func (o *inferenceLog) Write(entry zapcore.Entry, _ []zapcore.Field) error {
 	if context, told := strings.CutPrefix(entry.Message, "Inferred OTTL context: "); told {
 		o.contexts = append(o.contexts, strings.Trim(context, `"`))
 	}
 	return nil
 }
 
-func (*overhearing) Sync() error { return nil }
+func (*inferenceLog) Sync() error { return nil }

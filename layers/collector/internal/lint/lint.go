@@ -1,8 +1,8 @@
-// Package lint judges the OTTL of a configuration, expression by expression.
+// Package lint checks the OTTL of a configuration, expression by expression.
 //
-// The verdict on an expression is the verdict of the component that it belongs to: a configuration that holds little
-// more than the expression goes through the component's own factory, which brings its own functions, contexts and way to
-// infer them. What is added here is where the expression stands, what of it the parser stumbled over, and advice.
+// The verdict on an expression is that of the component it belongs to: a configuration with little more than the
+// expression goes through the component's own factory, with the component's functions, contexts and way to infer them.
+// This package adds the position of the expression, the token that the parser failed at, and advice.
 package lint
 
 import (
@@ -14,13 +14,13 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/pricing"
 )
 
-// maxExpressions is how many expressions one request may hold, those that are skipped included.
+// maxExpressions is how many expressions one request may hold, including skipped ones.
 const maxExpressions = 200
 
-// Kind is what an expression is for.
+// Kind is the kind of an expression.
 type Kind = pricing.Kind
 
-// The kinds of expression, by what the parser is asked for.
+// The kinds of expression, one for each of the parser's functions.
 const (
 	Condition       = pricing.Condition
 	Statement       = pricing.Statement
@@ -36,14 +36,14 @@ type Request struct {
 	ValueExpressions []string `json:"value_expressions"`
 }
 
-// Location is where something stands, line and column from 1.
+// Location is a position in the configuration. Line and column count from 1.
 type Location struct {
 	Path   string `json:"path"`
 	Line   int    `json:"line"`
 	Column int    `json:"column"`
 }
 
-// Item is the verdict on one expression: none if there is no error.
+// Item is the verdict on one expression. Without Error, the expression is valid.
 type Item struct {
 	Location   Location `json:"location"`
 	Context    *string  `json:"context"`
@@ -53,7 +53,7 @@ type Item struct {
 	Note       *string  `json:"note"`
 }
 
-// Skipped is an expression that cannot be judged.
+// Skipped is an expression that cannot be checked.
 type Skipped struct {
 	Location   Location `json:"location"`
 	Expression string   `json:"expression"`
@@ -80,32 +80,32 @@ func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage
 	if err != nil {
 		return nil, fmt.Errorf("making the factories: %w", err)
 	}
-	judge := &judge{ctx: ctx, factories: factories, build: env.BuildInfo}
+	l := &linter{ctx: ctx, factories: factories, build: env.BuildInfo}
 	inContext := request.Context != nil || request.Conditions != nil || request.Statements != nil ||
 		request.ValueExpressions != nil
 	switch {
 	case request.YAML != nil && inContext:
 		return nil, operation.BadRequest("a request holds either yaml or a context with expressions, not both")
 	case request.YAML != nil:
-		return judge.configuration(*request.YAML)
+		return l.configuration(*request.YAML)
 	case inContext:
-		return judge.inContext(request)
+		return l.inContext(request)
 	}
 	return nil, operation.BadRequest("a request holds either yaml or a context with expressions")
 }
 
-// expression is one expression on its way to a verdict.
+// expression is an expression while it is checked.
 type expression struct {
-	field field
-	// steps lead to it from the component's body: keys and indices.
+	field ottlField
+	// steps are the keys and indices that lead to it from the component's body.
 	steps []step
-	// written is what stands in the text, resolved what the component gets of it.
+	// written is the expression in the text, resolved what the component reads.
 	written, resolved string
-	// beside are the values next to it that the component reads it by, by their steps.
+	// beside are settings next to it that decide how the component reads it.
 	beside  []setting
 	context string
 	path    string
-	// position gives the line and column of the byte at an offset of written.
+	// position returns the line and column of the byte at an offset of written.
 	position func(offset int) (line, column int)
 
 	err  error
@@ -123,7 +123,7 @@ type setting struct {
 	value any
 }
 
-// kind is that of the expression.
+// kind is the kind of the expression.
 func (e *expression) kind() Kind { return e.field.kind }
 
 // group is the same for the expressions that the component reads together.
@@ -135,9 +135,9 @@ func (e *expression) group() string {
 	return fmt.Sprint(steps)
 }
 
-// infers tells that the component works out the context by itself.
+// infers reports whether the component infers the context.
 func (e *expression) infers() bool {
-	return e.field.context == "" && e.field.otherwise == "" && len(e.beside) == 0
+	return e.field.context == "" && e.field.defaultContext == "" && len(e.beside) == 0
 }
 
 // tooMany is the error of a request over the limit.

@@ -27,7 +27,7 @@ import (
 	"go.opentelemetry.io/collector/processor"
 )
 
-// collector is one that holds the components that speak OTTL, and no others.
+// collector is one that has the components with OTTL fields, and no others.
 func collector() *operation.Environment {
 	return &operation.Environment{
 		BuildInfo: component.BuildInfo{Command: "otelcol-contrib", Version: "0.139.0"},

@@ -6,8 +6,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// pairs are the keys and values of a mapping, its own first, then those that merge keys (`<<`) bring, in the order in
-// which YAML looks a key up. Anything but a mapping has none.
+// pairs yields the keys and values of a mapping, its own first, then those that merge keys (`<<`) add, in the order in
+// which YAML looks up a key. Other nodes yield nothing.
 func pairs(node *yaml.Node) iter.Seq2[string, *yaml.Node] {
 	return func(yield func(string, *yaml.Node) bool) {
 		seen := map[string]bool{}
@@ -15,7 +15,7 @@ func pairs(node *yaml.Node) iter.Seq2[string, *yaml.Node] {
 	}
 }
 
-// maxMerges bounds how deep merge keys may lie in each other.
+// maxMerges bounds how deeply merge keys may nest.
 const maxMerges = 50
 
 func eachPair(node *yaml.Node, seen map[string]bool, depth int, yield func(string, *yaml.Node) bool) bool {

@@ -9,10 +9,10 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/pricing"
 )
 
-// offending is the offset, in what the component gets, of the token that the error is about.
+// offending returns the offset, in what the component reads, of the token that the error is about.
 //
-// An error of syntax knows it. Others say it in words: which argument of which call, which function, path or segment of
-// a path. Those words are followed as far as they lead, and the name that they end with is looked up there.
+// A syntax error has a position. Other errors describe it in words: which argument of which call, which function, path
+// or segment of a path. The search follows these words and looks up the name at their end.
 func (e *expression) offending() int {
 	var syntax syntaxError
 	if errors.As(e.err, &syntax) {
@@ -31,11 +31,11 @@ func (e *expression) offending() int {
 	return s.tokens[s.from].Start
 }
 
-// search is narrowed from all tokens to those that an error speaks of.
+// search is narrowed from all tokens to those that an error is about.
 type search struct {
 	tokens   []pricing.Token
 	from, to int
-	// call is the call whose arguments the message goes on about.
+	// call is the call whose arguments the rest of the message is about.
 	call *pricing.Name
 }
 
@@ -45,7 +45,7 @@ var (
 	inList     = regexp.MustCompile(`^error while parsing list argument at index (\d+): `)
 )
 
-// follow narrows the search to the part that a message leads to, and gives the rest of the message.
+// follow narrows the search to the part that a message names, and returns the rest of the message.
 func (s *search) follow(message string) string {
 	for {
 		if match := inCall.FindStringSubmatch(message); match != nil {
@@ -72,7 +72,7 @@ func (s *search) follow(message string) string {
 	}
 }
 
-// enter goes to the first call of a function in the part.
+// enter narrows the search to the first call of a function.
 func (s *search) enter(function string) bool {
 	for _, name := range pricing.Names(s.tokens) {
 		if name.First >= s.from && name.After <= s.to && name.Called && name.Text == function {
@@ -85,7 +85,7 @@ func (s *search) enter(function string) bool {
 	return false
 }
 
-// part goes to one of the parts, separated by commas, between the bracket at open and the one that closes it.
+// part narrows the search to one of the comma-separated parts between the bracket at open and the one that closes it.
 func (s *search) part(open, index int) bool {
 	end := pricing.Closing(s.tokens, open)
 	from, depth := open+1, 0
@@ -117,7 +117,7 @@ var (
 	quoted            = regexp.MustCompile("[\"'`]([^\"'`]+)[\"'`]")
 )
 
-// named looks up what a message names in the part.
+// named looks up what a message names.
 func (s *search) named(message string) (int, bool) {
 	for _, pattern := range []*regexp.Regexp{undefinedFunction, functionNamed, editorIndexed} {
 		if match := pattern.FindStringSubmatch(message); match != nil {
@@ -157,7 +157,7 @@ func (s *search) named(message string) (int, bool) {
 
 func anyName(pricing.Name) bool { return true }
 
-// name is where the first name of this text stands for which holds.
+// name returns the offset of the first name with this text for which holds is true.
 func (s *search) name(text string, holds func(pricing.Name) bool) (int, bool) {
 	for _, name := range pricing.Names(s.tokens) {
 		if name.First >= s.from && name.After <= s.to && name.Text == text && holds(name) {
@@ -167,8 +167,8 @@ func (s *search) name(text string, holds func(pricing.Name) bool) (int, bool) {
 	return 0, false
 }
 
-// segment is where a segment of a path stands, or the path, when no segment is given. The parser writes a path without
-// the quotes of its keys, and with the context before it that a component has put there.
+// segment returns the offset of a segment of a path, or of the path if no segment is given. The parser writes a path
+// without the quotes of its keys, and after the context that a component has added.
 func (s *search) segment(segment, path string) (int, bool) {
 	first, rest, _ := strings.Cut(path, ".")
 	for _, wanted := range []string{path, rest} {
@@ -197,7 +197,7 @@ func (s *search) segment(segment, path string) (int, bool) {
 	return s.name(segment, anyName)
 }
 
-// pathEnd is the index behind a path: names joined by dots, each with keys in brackets.
+// pathEnd returns the index after a path: names joined by dots, each with keys in brackets.
 func pathEnd(tokens []pricing.Token, at int) int {
 	for at < len(tokens) {
 		for at < len(tokens) && pricing.IsName(tokens[at]) {
@@ -214,7 +214,7 @@ func pathEnd(tokens []pricing.Token, at int) int {
 	return at
 }
 
-// plainPath is a path as the parser writes it in an error.
+// plainPath returns a path as the parser writes it in an error.
 func plainPath(tokens []pricing.Token) string {
 	var plain strings.Builder
 	for _, t := range tokens {
@@ -229,7 +229,7 @@ func plainPath(tokens []pricing.Token) string {
 	return plain.String()
 }
 
-// literal is where a string or name stands that the message quotes: a pattern that does not compile, a wrong format.
+// literal returns the offset of a string or name that the message quotes: an invalid pattern, a wrong format.
 func (s *search) literal(message string) (int, bool) {
 	tokens := s.tokens[s.from:s.to]
 	for _, t := range tokens {

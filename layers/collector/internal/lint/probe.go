@@ -28,22 +28,22 @@ import (
 	"go.uber.org/zap"
 )
 
-// probe asks a component whether it accepts these expressions: it decodes and validates a configuration that holds
-// nothing else but what the component cannot do without, and is created, or started, as far as the speaker says.
-func (j *judge) probe(s speaker, expressions []*expression) error {
-	if s.parse != nil {
+// probe returns the component's error for these expressions. It decodes and validates a configuration that holds only
+// them and what the component requires, and creates or starts the component if it reads them only then.
+func (l *linter) probe(c ottlComponent, expressions []*expression) error {
+	if c.parse != nil {
 		for _, e := range expressions {
-			if err := s.parse(e); err != nil {
+			if err := c.parse(e); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	factory := factoryOf(j.factories, s)
+	factory := factoryOf(l.factories, c)
 	if factory == nil {
-		return fmt.Errorf("%s is not in this build", s.id())
+		return fmt.Errorf("%s is not in this build", c.id())
 	}
-	config, err := decode(factory, configuration(s, expressions))
+	config, err := decode(factory, configuration(c, expressions))
 	if err != nil {
 		return err
 	}
@@ -51,22 +51,22 @@ func (j *judge) probe(s speaker, expressions []*expression) error {
 		return err
 	}
 	for _, signal := range creations(expressions) {
-		created, err := create(j.ctx, factory, config, signal, zap.NewNop())
+		created, err := create(l.ctx, factory, config, signal, zap.NewNop())
 		if err != nil {
 			return err
 		}
-		if !s.start {
+		if !c.start {
 			continue
 		}
-		err = created.Start(j.ctx, noExtensions{})
-		if err = errors.Join(err, created.Shutdown(j.ctx)); err != nil {
+		err = created.Start(l.ctx, noExtensions{})
+		if err = errors.Join(err, created.Shutdown(l.ctx)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// creations are the signals for which the component has to be created to read the expressions.
+// creations returns the signals for which the component must be created to read the expressions.
 func creations(expressions []*expression) []pipeline.Signal {
 	var signals []pipeline.Signal
 	for _, e := range expressions {
@@ -85,15 +85,15 @@ func decode(factory component.Factory, plain map[string]any) (component.Config, 
 	return config, nil
 }
 
-// factoryOf is the component's factory, nil if this build does not hold it.
-func factoryOf(factories otelcol.Factories, s speaker) component.Factory {
-	kind, err := component.NewType(s.kind)
+// factoryOf returns the component's factory, nil if it is not in this build.
+func factoryOf(factories otelcol.Factories, c ottlComponent) component.Factory {
+	kind, err := component.NewType(c.kind)
 	if err != nil {
 		return nil
 	}
 	var factory component.Factory
 	var known bool
-	switch s.section {
+	switch c.section {
 	case "receivers":
 		factory, known = factories.Receivers[kind]
 	case "processors":
@@ -111,8 +111,8 @@ func factoryOf(factories otelcol.Factories, s speaker) component.Factory {
 	return factory
 }
 
-// configuration is that of a component holding these expressions.
-func configuration(s speaker, expressions []*expression) map[string]any {
+// configuration returns a component's configuration that holds these expressions.
+func configuration(c ottlComponent, expressions []*expression) map[string]any {
 	root := &branch{}
 	for _, e := range expressions {
 		root.put(e, e.steps, e.resolved)
@@ -124,13 +124,13 @@ func configuration(s speaker, expressions []*expression) map[string]any {
 	if config == nil {
 		config = map[string]any{}
 	}
-	if s.complete != nil {
-		s.complete(config)
+	if c.complete != nil {
+		c.complete(config)
 	}
 	return config
 }
 
-// branch is a node of a configuration that grows from paths.
+// branch is a node of a configuration that is built from paths.
 type branch struct {
 	keys    map[string]*branch
 	entries map[int]*branch
@@ -152,7 +152,7 @@ func (b *branch) put(e *expression, steps []step, value any) {
 		} else {
 			key := next.key
 			if i < len(e.field.pattern) && e.field.pattern[i] == "*" {
-				key = fmt.Sprintf("key %x", key) // no name that somebody chose shall make a difference
+				key = fmt.Sprintf("key %x", key) // a name that the user chose must not change the outcome
 			}
 			if b.keys == nil {
 				b.keys = map[string]*branch{}
@@ -168,7 +168,7 @@ func (b *branch) put(e *expression, steps []step, value any) {
 	b.value = value
 }
 
-// plain is the branch as maps and lists; what was left out of a list leaves no gap.
+// plain returns the branch as maps and lists. Entries left out of a list leave no gap.
 func (b *branch) plain() any {
 	switch {
 	case b.keys != nil:
@@ -187,7 +187,7 @@ func (b *branch) plain() any {
 	return b.value
 }
 
-// create makes a processor or connector for one signal. Nothing flows through it; a connector leads to the sink.
+// create makes a processor or connector for one signal. Nothing is sent through it; a connector leads to the sink.
 func create(
 	ctx context.Context, factory component.Factory, config component.Config, signal pipeline.Signal, logger *zap.Logger,
 ) (component.Component, error) {
@@ -207,7 +207,7 @@ func create(
 		})
 		return factory.CreateLogsToLogs(ctx, connector.Settings{ID: id, TelemetrySettings: telemetry}, config, router)
 	}
-	return nil, fmt.Errorf("no way to create %s", factory.Type())
+	return nil, fmt.Errorf("%s cannot be created: it is neither a processor nor a connector", factory.Type())
 }
 
 func createProcessor(
@@ -229,7 +229,7 @@ func createProcessor(
 	return nil, pipeline.ErrSignalNotSupported
 }
 
-// noExtensions is a host without any.
+// noExtensions is a host without extensions.
 type noExtensions struct{}
 
 func (noExtensions) GetExtensions() map[component.ID]component.Component { return nil }
@@ -238,7 +238,7 @@ type unchanging struct{}
 
 func (unchanging) Capabilities() consumer.Capabilities { return consumer.Capabilities{} }
 
-// noTraces and the like consume nothing, for nothing is ever sent.
+// noTraces and the like are consumers that are never sent anything.
 type (
 	noTraces   struct{ unchanging }
 	noMetrics  struct{ unchanging }

@@ -7,8 +7,8 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/pricing"
 )
 
-// reference is the first `${...}` that the collector replaces in a text, "" if there is none: then the text is what the
-// component gets, but for `$$`, which stands for `$`. It follows confmap's resolver, with `env` as the default scheme.
+// reference returns the first `${...}` that the collector replaces in a text, "" if there is none. It follows confmap's
+// resolver, with `env` as the default scheme.
 func reference(text string) string {
 	closing := strings.IndexByte(text, '}')
 	if closing < 0 {
@@ -25,23 +25,23 @@ func reference(text string) string {
 	return text[opening : closing+1]
 }
 
-// unknowable says what of a text is known only where the collector runs, "" if nothing is.
+// unknowable returns why a text cannot be known before the collector runs, "" if it can.
 func unknowable(text string) string {
 	if found := reference(text); found != "" {
-		return fmt.Sprintf("it holds %s, whose value is not known here", found)
+		return fmt.Sprintf("it contains %s, whose value is not known here", found)
 	}
 	if at := strings.Index(text, "$orgvar:"); at >= 0 {
 		end := at + len("$orgvar:")
 		end += pricing.Span(text[end:], pricing.IsWord)
-		return fmt.Sprintf("it holds %s, whose value is not known here", text[at:end])
+		return fmt.Sprintf("it contains %s, whose value is not known here", text[at:end])
 	}
 	return ""
 }
 
-// unescaped is what the component gets of a text without references.
+// unescaped returns what the component reads for a text without references: `$$` stands for `$`.
 func unescaped(text string) string { return strings.ReplaceAll(text, "$$", "$") }
 
-// writtenOffset is the offset in a text of what is at an offset of the unescaped text.
+// writtenOffset returns the offset in a text that corresponds to an offset in the unescaped text.
 func writtenOffset(text string, offset int) int {
 	at := 0
 	for range offset {

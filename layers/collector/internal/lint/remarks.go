@@ -11,10 +11,11 @@ import (
 	"go.uber.org/zap"
 )
 
-// deprecatedFunctions are those that the documentation of pkg/ottl marks so, with what it names instead.
+// deprecatedFunctions are the functions that the documentation of pkg/ottl marks as deprecated, with their
+// replacements.
 var deprecatedFunctions = map[string]string{"Base64Decode": "Decode"}
 
-// remarks are the notes on an expression, whether it is good or not.
+// remarks returns the notes on an expression, valid or not.
 func remarks(e *expression) []string {
 	tokens := pricing.Tokenize(e.resolved)
 	notes := deprecations(tokens)
@@ -57,7 +58,7 @@ func deprecations(tokens []pricing.Token) []string {
 	return notes
 }
 
-// constancy notes that a condition has the same outcome for all telemetry.
+// constancy returns a note if a condition has the same outcome for all telemetry.
 func constancy(text string, tokens []pricing.Token, what string) []string {
 	switch always(text, tokens) {
 	case isTrue:
@@ -76,8 +77,8 @@ const (
 	isFalse
 )
 
-// always finds what a condition comes to whatever it is asked about: one of literals alone, which OTTL itself
-// evaluates, one that compares a thing with itself, and those that `or`, `and` and `not` make of them.
+// always returns the outcome of a condition that does not depend on the telemetry: a condition of literals, which OTTL
+// evaluates; a comparison of a path with itself; and combinations of these with `or`, `and` and `not`.
 func always(text string, tokens []pricing.Token) truth {
 	if parts := split(tokens, pricing.OrToken); len(parts) > 1 {
 		return combined(text, parts, isTrue, isFalse)
@@ -106,7 +107,7 @@ func always(text string, tokens []pricing.Token) truth {
 	return evaluated(text[tokens[0].Start:tokens[len(tokens)-1].End])
 }
 
-// combined is what parts make together when one of them being decisive settles it.
+// combined returns the outcome of parts of which a single decisive one decides all.
 func combined(text string, parts [][]pricing.Token, decisive, otherwise truth) truth {
 	outcome := otherwise
 	for _, part := range parts {
@@ -120,7 +121,7 @@ func combined(text string, parts [][]pricing.Token, decisive, otherwise truth) t
 	return outcome
 }
 
-// split cuts tokens at those of a kind that lie in no bracket.
+// split cuts tokens at those of a kind that stand outside of brackets.
 func split(tokens []pricing.Token, kind pricing.TokenKind) [][]pricing.Token {
 	var parts [][]pricing.Token
 	depth, from := 0, 0
@@ -163,10 +164,10 @@ func comparedWithItself(sides [][]pricing.Token, operator string) truth {
 	case "!=":
 		return isFalse
 	}
-	return depends // of a value that has no order, none of the others holds
+	return depends // a value without an order is neither smaller, larger nor equal
 }
 
-// evaluated is what OTTL makes of a condition of literals.
+// evaluated returns OTTL's outcome for a condition of literals.
 func evaluated(condition string) truth {
 	parser, err := ottllog.NewParser(
 		ottlfuncs.StandardConverters[ottllog.TransformContext](), component.TelemetrySettings{Logger: zap.NewNop()})

@@ -114,14 +114,14 @@ func TestWhatCannotBeJudgedIsSkipped(t *testing.T) {
 	for name, test := range map[string]struct{ text, path, reason string }{
 		"a variable": {
 			onLogs(`'body == "${env:A}"'`), "processors::filter/a::logs::log_record[0]",
-			"it holds ${env:A}, whose value is not known here",
+			"it contains ${env:A}, whose value is not known here",
 		},
 		"a variable without a scheme": {
-			onLogs(`"${A}"`), "processors::filter/a::logs::log_record[0]", "it holds ${A}, whose value is not known here",
+			onLogs(`"${A}"`), "processors::filter/a::logs::log_record[0]", "it contains ${A}, whose value is not known here",
 		},
 		"an organization's variable": {
 			onLogs(`body == $orgvar:NAME and true`), "processors::filter/a::logs::log_record[0]",
-			"it holds $orgvar:NAME, whose value is not known here",
+			"it contains $orgvar:NAME, whose value is not known here",
 		},
 		"a number":  {onLogs(`42`), "processors::filter/a::logs::log_record[0]", "a string is expected here, not a number"},
 		"a boolean": {onLogs(`true`), "processors::filter/a::logs::log_record[0]", "a string is expected here, not a boolean"},
@@ -133,15 +133,15 @@ func TestWhatCannotBeJudgedIsSkipped(t *testing.T) {
 		},
 		"a list from a variable": {
 			"processors: {logdedup: {conditions: '${env:A}'}}", "processors::logdedup::conditions",
-			"it holds ${env:A}, whose value is not known here",
+			"it contains ${env:A}, whose value is not known here",
 		},
 		"a component from a variable": {
-			"processors: {filter: '${env:A}'}", "processors::filter", "it holds ${env:A}, whose value is not known here",
+			"processors: {filter: '${env:A}'}", "processors::filter", "it contains ${env:A}, whose value is not known here",
 		},
 		"a context from a variable": {
 			"processors: {transform: {log_statements: [{context: '${env:A}', statements: ['set(body, 1)']}]}}",
 			"processors::transform::log_statements[0]::statements[0]",
-			"its context is not known here: it holds ${env:A}, whose value is not known here",
+			"its context is not known here: it contains ${env:A}, whose value is not known here",
 		},
 		"another build's component": {
 			"processors: {newcomer/x: {deep: [{log_conditions: [body == 1]}]}}",

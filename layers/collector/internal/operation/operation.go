@@ -1,4 +1,4 @@
-// Package operation is what an operation of the check process and the loop that serves it know of each other.
+// Package operation holds the types that the operations of the check process share with the loop that serves them.
 package operation
 
 import (
@@ -13,15 +13,15 @@ import (
 // Handler answers one request. The result is marshalled as JSON; an *Error becomes the request's error as it stands.
 type Handler func(ctx context.Context, env *Environment, request json.RawMessage) (any, error)
 
-// Environment is the collector that this binary is.
+// Environment describes the collector in this binary.
 type Environment struct {
 	BuildInfo component.BuildInfo
-	// Factories makes the factories of every component anew, as the collector itself does for each configuration:
-	// some factories remember what they have made.
+	// Factories makes new factories of every component, as the collector does for each configuration: some factories
+	// remember what they have created.
 	Factories func() (otelcol.Factories, error)
 }
 
-// Error says why a request is not answered, with a stable word for the reason.
+// Error is the reason why a request is not answered, with a stable code.
 type Error struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`

@@ -18,8 +18,8 @@ type answer struct {
 	Prepared *Prepared `json:"prepared"`
 }
 
-// Handle answers `prepare` with one of `{problem: {field, message, line}}`, `{refusal: "why"}` and `{prepared: {...}}`, or
-// with the error too_costly.
+// Handle answers `prepare` with one of `{problem: {field, message, line}}`, `{refusal: "why"}` and `{prepared: {...}}`,
+// or with the error too_costly.
 func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage) (any, error) {
 	var request Request
 	if err := json.Unmarshal(raw, &request); err != nil {
@@ -46,8 +46,8 @@ func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage
 	return answer{Prepared: prepared}, nil
 }
 
-// ByFactories tells from the collector's own connectors what each can do. Of one that it does not have nobody knows; the
-// collector will refuse it by name.
+// ByFactories returns what each connector of the collector can do. An unknown connector counts as able to do anything:
+// the collector will refuse it by name.
 func ByFactories(factories map[component.Type]connector.Factory) Connects {
 	return func(id, from, to string) bool {
 		kind, err := component.NewType(typeOf(id))

@@ -15,7 +15,8 @@ type lifted struct {
 	connectors []string
 }
 
-// keptPipeline names what is left of a pipeline: as receivers only connectors, as exporters connectors and the recorder.
+// keptPipeline is a pipeline as the run starts it: its receivers are connectors, its exporters connectors and the
+// recorder.
 type keptPipeline struct {
 	id                               string
 	receivers, processors, exporters []string
@@ -24,8 +25,8 @@ type keptPipeline struct {
 
 // lift finds the target pipeline and, over connectors, every pipeline that it feeds.
 //
-// A connector that feeds the target itself gives way to the sample, as its other receivers do, unless the target feeds
-// that connector: then it is a cycle, and the collector is to say so.
+// The sample replaces a connector that feeds the target, like the target's other receivers, unless the target feeds
+// that connector: that is a cycle, which the collector reports.
 func (s *source) lift(target string, connects Connects) *lifted {
 	result := &lifted{target: target}
 	reached := []string{target}
@@ -57,7 +58,8 @@ func (s *source) lift(target string, connects Connects) *lifted {
 	return result
 }
 
-// fedBy are the pipelines that have the connector as a receiver, by name so that a run is always put together alike.
+// fedBy returns the pipelines that have the connector as a receiver, sorted, so that the run's configuration is always
+// the same.
 func (s *source) fedBy(connector string) []string {
 	var fed []string
 	for _, id := range names(s.pipelines) {
@@ -89,14 +91,14 @@ func (s *source) keep(id string, connectors []string) keptPipeline {
 	return kept
 }
 
-// records tells whether a pipeline of that signal is recorded.
+// records reports whether a pipeline of that signal is recorded.
 func (l *lifted) records(signal string) bool {
 	return slices.ContainsFunc(l.pipelines, func(kept keptPipeline) bool {
 		return kept.recorded && signalOf(kept.id) == signal
 	})
 }
 
-// signals are the target's own and those of the recorded pipelines.
+// signals returns the target's signal and those of the recorded pipelines.
 func (l *lifted) signals(own string) []string {
 	found := []string{own}
 	for _, kept := range l.pipelines {
@@ -107,12 +109,12 @@ func (l *lifted) signals(own string) []string {
 	return found
 }
 
-// referring are the keys under which a component names an extension that it uses. `type` is that of a tail_sampling
-// policy, which may be an extension's.
+// referring are the keys under which a component names an extension that it uses. `type` is the key of a tail_sampling
+// policy, which may come from an extension.
 var referring = []string{"storage", "encoding", "authenticator", "type"}
 
-// extensionsFor finds the extensions that kept components refer to: only those are started, in the sandbox like all the
-// rest. A file storage is given a folder of the run.
+// extensionsFor returns the extensions that the run's components refer to, and notes on them. Only these are started. A
+// file storage is given a folder of the run.
 func (s *source) extensionsFor(lifted *lifted) (map[string]*yaml.Node, []string) {
 	kept := map[string]*yaml.Node{}
 	var notes []string
@@ -131,7 +133,7 @@ func (s *source) extensionsFor(lifted *lifted) (map[string]*yaml.Node, []string)
 		if typeOf(name) == "file_storage" {
 			kept[name] = texts("directory", "storage", "create_directory", "true")
 			kept[name].Content[3].Tag, kept[name].Content[3].Style = "!!bool", 0
-			note += "; it stores in the run's own folder"
+			note += "; it writes to the run's folder"
 		}
 		notes = append(notes, note)
 	}

@@ -7,11 +7,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxNodes bounds what aliases may unfold to; a configuration of a megabyte has at most half a million nodes.
+// maxNodes bounds the nodes after aliases are replaced; a configuration of a megabyte has at most half a million.
 const maxNodes = 1_000_000
 
-// withoutAliases copies a tree with every alias replaced by what it stands for, so that parts of it can be moved away
-// from their anchors.
+// withoutAliases copies a tree with every alias replaced by its node, so that parts can be moved away from their
+// anchors.
 func withoutAliases(node *yaml.Node) (*yaml.Node, error) {
 	left := maxNodes
 	return unfold(node, &left, 0)
@@ -19,7 +19,7 @@ func withoutAliases(node *yaml.Node) (*yaml.Node, error) {
 
 func unfold(node *yaml.Node, left *int, depth int) (*yaml.Node, error) {
 	if *left--; *left < 0 || depth > 1000 {
-		return nil, &Problem{Field: "yaml", Message: "its aliases unfold to too much, or it nests too deep", Line: node.Line}
+		return nil, &Problem{Field: "yaml", Message: "its aliases expand to too many nodes, or it nests too deep", Line: node.Line}
 	}
 	if node.Kind == yaml.AliasNode {
 		return unfold(node.Alias, left, depth+1)

@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// refuseOperators refuses operators of log receivers that read or write by themselves (file_output, tcp_input, …): what
-// goes in is the sample, and what comes out is recorded. Of a configuration as it was resolved, since a default of a
-// `${env:NAME}` may hold an operator as well.
+// refuseOperators refuses operators of log receivers that read or write by themselves (file_output, tcp_input, …): the
+// input of a run is the sample, and its output is recorded. It takes the resolved configuration, because the default of
+// a `${env:NAME}` may contain an operator as well.
 func refuseOperators(resolved map[string]any) error {
 	for _, kind := range []string{"receivers", "processors", "connectors", "extensions"} {
 		for _, id := range names(section(resolved, kind)) {
 			if found := opening(section(resolved, kind)[id]); found != "" {
 				return &Refusal{fmt.Sprintf(
-					"a run gives no operator files or connections of its own: take the operator %s out of %s::%s", found, kind, id)}
+					"operators in a run cannot open files or connections: remove the operator %s from %s::%s", found, kind, id)}
 			}
 		}
 	}
 	return nil
 }
 
-// opening is the type of an operator in there that opens something, or empty.
+// opening returns the type of an operator in a value that opens a file or connection, or "".
 func opening(value any) string {
 	switch value := value.(type) {
 	case map[string]any:
@@ -45,7 +45,7 @@ func opening(value any) string {
 	return ""
 }
 
-// firstOpening looks at operators, a list of them or one.
+// firstOpening is opening for a single operator or a list of them.
 func firstOpening(operators any) string {
 	switch operators := operators.(type) {
 	case []any:

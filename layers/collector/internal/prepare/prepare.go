@@ -1,8 +1,8 @@
-// Package prepare makes the collector configuration of a test run: a pipeline and whatever its connectors feed, lifted
-// out of a configuration, with the sample in the place of its receivers and a recorder in the place of its exporters.
+// Package prepare makes the collector configuration of a test run: a pipeline of a configuration and all that its
+// connectors feed, with the sample in place of its receivers and a recorder in place of its exporters.
 //
-// Processors and connectors are moved as YAML nodes, with their tags, styles and `${...}` as they stand, so that each
-// value means in the run what it means in the configuration.
+// Processors and connectors are moved as YAML nodes, with their tags, styles and `${...}`, so that each value means the
+// same in the run as in the configuration.
 package prepare
 
 import (
@@ -20,9 +20,9 @@ const (
 	OutputFile = "output"
 )
 
-// RecorderID is the exporter that records a signal. All pipelines of that signal share it, so that their documents stand
-// in the order of recording. Signals must not share one: the file exporter closes with the first of its signals, while
-// what a connector feeds may still have to be flushed.
+// RecorderID returns the exporter that records a signal. All pipelines of that signal share it, so that their documents
+// are in the order of recording. Signals must not share one: the file exporter closes with the first of its signals,
+// when a connector may still have to flush.
 func RecorderID(signal string) string { return "file/headgate_" + signal }
 
 // recorderFile is where the signal at that place of Prepared.Signals is recorded: `output`, `output.1`, …
@@ -33,7 +33,7 @@ func recorderFile(place int) string {
 	return fmt.Sprintf("%s.%d", OutputFile, place)
 }
 
-// Problem is something wrong with what was asked, in the field that is at fault.
+// Problem is an error in a field of the request.
 type Problem struct {
 	Field   string `json:"field"`
 	Message string `json:"message"`
@@ -43,7 +43,7 @@ type Problem struct {
 // Error makes a Problem an error.
 func (p *Problem) Error() string { return p.Message }
 
-// Refusal is a configuration that is not wrong, but that a run will not be given.
+// Refusal is the error for a valid configuration that must not be run.
 type Refusal struct{ Reason string }
 
 // Error makes a Refusal an error.
@@ -61,20 +61,20 @@ type Request struct {
 
 // Prepared is a run made ready. CollectorYAML and Input are empty when there was no sample.
 type Prepared struct {
-	// Signals are those that can be judged: the target pipeline's own, then those that its connectors turn it into.
+	// Signals are the signals that are recorded: the target pipeline's own, then those that its connectors turn it into.
 	Signals       []string `json:"signals"`
 	CollectorYAML string   `json:"collector_yaml"`
 	Input         string   `json:"input"`
-	// Records is how many records of its signal the sample holds: lines, where it is text.
+	// Records counts the sample's records, or its lines if it is text.
 	Records int `json:"records"`
-	// Notes tell of what was done that a reader of the configuration would not expect.
+	// Notes tell what was done that a reader of the configuration would not expect.
 	Notes []string `json:"notes"`
 }
 
 // Connects tells whether a connector (by its id) can take one signal and put out another.
 type Connects func(id, from, to string) bool
 
-// Prepare makes a run ready. Its error is a *Problem, a *Refusal, a *source.Cost, or a fault of ours.
+// Prepare makes a run ready. Its error is a *Problem, a *Refusal, a *source.Cost, or an internal error.
 func Prepare(ctx context.Context, request Request, connects Connects) (*Prepared, error) {
 	source, err := read(ctx, request.YAML)
 	if err != nil {
@@ -111,7 +111,7 @@ func Prepare(ctx context.Context, request Request, connects Connects) (*Prepared
 	return prepared, nil
 }
 
-// signalOf is the signal of a pipeline's id: `logs` of `logs/audit`.
+// signalOf returns the signal of a pipeline's id: `logs` for `logs/audit`.
 func signalOf(pipeline string) string {
 	signal, _, _ := strings.Cut(pipeline, "/")
 	return signal
@@ -129,18 +129,18 @@ func (s *source) whatThereIs() string {
 	return "; it has " + strings.Join(names, ", ")
 }
 
-// write puts the run's configuration together.
+// write returns the run's configuration.
 func (s *source) write(lifted *lifted, receiver sampleReceiver, prepared *Prepared) (string, error) {
 	root := mapping()
 	put(root, "receivers", pair(receiver.id, receiver.body))
-	s.putKept(root, "processors", lifted.processors)
-	s.putKept(root, "connectors", lifted.connectors)
+	s.putComponents(root, "processors", lifted.processors)
+	s.putComponents(root, "connectors", lifted.connectors)
 	extensions, notes := s.extensionsFor(lifted)
 	prepared.Notes = append(prepared.Notes, notes...)
 	if len(extensions) > 0 {
 		put(root, "extensions", mappingOf(extensions))
 	}
-	// The default flush interval of a second would lose that much of what a collector recorded before it was killed.
+	// With the default flush interval, a collector that is killed would lose the last second of its output.
 	recorders := mapping()
 	for place, signal := range prepared.Signals {
 		if lifted.records(signal) {
@@ -178,8 +178,8 @@ func (s *source) write(lifted *lifted, receiver sampleReceiver, prepared *Prepar
 	return string(text), nil
 }
 
-// putKept adds a section with the components that are kept. One that is not declared is left out: the collector says so.
-func (s *source) putKept(root *yaml.Node, section string, ids []string) {
+// putComponents adds a section with these components. An undeclared one is left out: the collector reports it.
+func (s *source) putComponents(root *yaml.Node, section string, ids []string) {
 	kept := mapping()
 	for _, id := range ids {
 		if body := s.component(section, id); body != nil {
@@ -191,8 +191,8 @@ func (s *source) putKept(root *yaml.Node, section string, ids []string) {
 	}
 }
 
-// telemetry keeps the collector from opening a port or a file of its own, and makes it tell when it is ready, which it
-// does at the level info. A configuration that asks for more, gets more.
+// telemetry makes the collector log at the level info, at which it logs that it is ready, or debug if the configuration
+// asks for that. It opens no port and no log file.
 func (s *source) telemetry() *yaml.Node {
 	level := "info"
 	if at(s.root, "service", "telemetry", "logs", "level") != nil &&

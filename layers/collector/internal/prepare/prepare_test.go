@@ -156,9 +156,9 @@ func TestSamplesAreReadAndFaultsAreTold(t *testing.T) {
 		"lines where OTLP has to be":   {"logs", "a", true, "", "it is not OTLP/JSON", 1},
 		"lines for traces":             {"traces", "a\nb", false, "", "it is not OTLP/JSON", 1},
 		"a second document that fails": {"logs", logs + "\n{\"resourceLogs\": [}", false, "", "it is not OTLP/JSON", 2},
-		"another signal":               {"traces", logs, false, "", "it holds logs, and the run is of traces", 1},
-		"the second is of another":     {"logs", logs + "\n" + `{"resourceSpans":[]}`, false, "", "it holds traces, and the run is of logs", 2},
-		"nothing in it":                {"metrics", `{"resourceMetrics":[]}`, false, "", "the sample holds no data points", 1},
+		"another signal":               {"traces", logs, false, "", "it contains logs, but the run is for traces", 1},
+		"the second is of another":     {"logs", logs + "\n" + `{"resourceSpans":[]}`, false, "", "it contains traces, but the run is for logs", 2},
+		"nothing in it":                {"metrics", `{"resourceMetrics":[]}`, false, "", "the sample contains no data points", 1},
 		"a member of the wrong kind":   {"logs", `{"resourceLogs":5}`, false, "", "it is not OTLP/JSON for logs", 1},
 		"an id of the wrong length":    {"traces", `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"ab"}]}]}]}`, false, "", "it is not OTLP/JSON for traces", 1},
 		"nothing at all":               {"logs", " \n", false, "", "the sample is empty", 1},
@@ -258,7 +258,7 @@ func TestOperatorsThatOpenSomethingAreRefusedWhereverTheyStand(t *testing.T) {
 		switch {
 		case refused == "" && err != nil:
 			t.Errorf("%s: %v", operators, err)
-		case refused != "" && (!errors.As(err, &refusal) || !strings.HasSuffix(refusal.Reason, "take the operator "+refused+" out of receivers::filelog")):
+		case refused != "" && (!errors.As(err, &refusal) || !strings.HasSuffix(refusal.Reason, "remove the operator "+refused+" from receivers::filelog")):
 			t.Errorf("%s: %v", operators, err)
 		}
 	}

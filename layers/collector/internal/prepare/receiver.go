@@ -8,22 +8,22 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// sampleReceiver reads the sample in the place of the target pipeline's receivers.
+// sampleReceiver reads the sample in place of the target pipeline's receivers.
 type sampleReceiver struct {
 	id    string
 	body  *yaml.Node
 	notes []string
 }
 
-// givingWay are the settings of a filelog receiver that tell where, when and how its files are read. The rest, above all
-// the operators, tells what becomes of a line.
+// givingWay are the settings of a filelog receiver on where, when and how it reads its files, which the sample
+// replaces. The other settings, above all the operators, decide what happens to a line.
 var givingWay = []string{
 	"include", "exclude", "exclude_older_than", "ordering_criteria", "start_at", "poll_interval", "storage", "encoding",
 	"compression", "delete_after_read", "polls_to_archive", "acquire_fs_lock", "max_log_size",
 	"include_file_owner_name", "include_file_owner_group_name", "include_file_permissions",
 }
 
-// receiverFor makes the receiver for a sample: for raw lines the target's own filelog receiver when it has one.
+// receiverFor returns the receiver for a sample: for raw lines the target's own filelog receiver if it has one.
 func (s *source) receiverFor(sample *sample, target pipeline) sampleReceiver {
 	if sample.otlp {
 		body := reading()
@@ -44,7 +44,7 @@ func (s *source) receiverFor(sample *sample, target pipeline) sampleReceiver {
 	result := sampleReceiver{id: own[0], body: reading()}
 	if len(own) > 1 {
 		result.notes = append(result.notes, fmt.Sprintf(
-			"the sample enters through the first filelog receiver, %s, and not through %s", own[0], strings.Join(own[1:], ", ")))
+			"the first filelog receiver, %s, reads the sample; %s do not", own[0], strings.Join(own[1:], ", ")))
 	}
 	given := flattened(s.component("receivers", own[0]))
 	for i := 0; i+1 < len(given.Content); i += 2 {
@@ -68,7 +68,7 @@ func boolean(value bool) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: fmt.Sprint(value)}
 }
 
-// typeOf is the type of a component's id: `filelog` of `filelog/app`.
+// typeOf returns the type of a component's id: `filelog` for `filelog/app`.
 func typeOf(id string) string {
 	kind, _, _ := strings.Cut(id, "/")
 	return kind

@@ -13,11 +13,11 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
-// sample is telemetry in the form in which a receiver reads it: OTLP/JSON, one document a line, or raw lines.
+// sample is telemetry as a receiver reads it: OTLP/JSON, one document a line, or raw lines.
 type sample struct {
 	otlp  bool
 	input string
-	// records is how many log records, spans or data points it holds. Of raw lines, how many are not blank.
+	// records counts its log records, spans or data points; for raw lines, the lines that are not blank.
 	records int
 }
 
@@ -55,7 +55,7 @@ func readSample(text, signal string, mustBeOTLP bool) (*sample, error) {
 		input.WriteByte('\n')
 	}
 	if count == 0 {
-		return nil, badSample(1, "the sample holds no "+things[signal])
+		return nil, badSample(1, "the sample contains no "+things[signal])
 	}
 	return &sample{otlp: true, input: input.String(), records: count}, nil
 }
@@ -79,8 +79,8 @@ type document struct {
 	line    int
 }
 
-// documentsOf splits a text into JSON documents. `isOTLP` tells whether any of them has a member that OTLP names; with an
-// error, the documents are those before it.
+// documentsOf splits a text into JSON documents. isOTLP is set if any of them has a member of OTLP/JSON. With an error,
+// it returns the documents before it.
 func documentsOf(text string) (documents []document, isOTLP bool, err error) {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	for {
@@ -102,7 +102,7 @@ func documentsOf(text string) (documents []document, isOTLP bool, err error) {
 func notJSON(text string, offset int64, err error) *Problem {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
-		// It counts from the start of the decoder's current value.
+		// Its offset counts from the start of the decoder's current value.
 		offset = max(offset, syntax.Offset)
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
@@ -115,7 +115,7 @@ func lineAt(text string, offset int) int {
 	return 1 + strings.Count(text[:min(max(offset, 0), len(text))], "\n")
 }
 
-// signal is the signal that a document holds, or empty.
+// signal returns the signal of a document, or "".
 func (d document) signal() string {
 	var content map[string]json.RawMessage
 	if json.Unmarshal(d.content, &content) != nil {
@@ -131,17 +131,17 @@ func (d document) signal() string {
 	return ""
 }
 
-// check reads a document as the receiver will, and counts its things.
+// check reads a document as the receiver will, and counts its records.
 func (d document) check(signal string) (count int, err error) {
 	switch found := d.signal(); found {
 	case signal:
 	case "":
 		return 0, badSample(d.line, fmt.Sprintf("it is not OTLP/JSON for %s: it has no %q", signal, members[signal][0]))
 	default:
-		return 0, badSample(d.line, fmt.Sprintf("it holds %s, and the run is of %s", found, signal))
+		return 0, badSample(d.line, fmt.Sprintf("it contains %s, but the run is for %s", found, signal))
 	}
 	defer func() {
-		// The unmarshalers were made for what SDKs send, not for what people write.
+		// The unmarshalers panic on some documents that no SDK would send.
 		if fault := recover(); fault != nil {
 			err = badSample(d.line, fmt.Sprintf("it is not OTLP/JSON for %s: %v", signal, fault))
 		}

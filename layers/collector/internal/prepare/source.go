@@ -16,7 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// source is a configuration as it was given.
+// source is a configuration as the request gives it.
 type source struct {
 	root *yaml.Node
 	// pipelines and connectors are as the collector reads them, with `${...}` replaced.
@@ -36,7 +36,7 @@ func read(ctx context.Context, text string) (*source, error) {
 	if err := document.Affordable(); err != nil {
 		return nil, err
 	}
-	// Decoding as well, because it finds what a tree of nodes does not: duplicate keys, aliases that blow up.
+	// Decoding finds what parsing into nodes does not: duplicate keys, aliases that expand too far.
 	var decoded map[string]any
 	if err := yaml.Unmarshal([]byte(text), &decoded); err != nil {
 		return nil, notYAML(errors.New(document.Undecodable(err)))
@@ -81,7 +81,7 @@ func (s *source) readGraph(ctx context.Context) error {
 	}
 	conf, err := resolve(ctx, string(text))
 	if err != nil {
-		return &Refusal{"the configuration's pipelines cannot be read without something outside it: " + err.Error()}
+		return &Refusal{"the configuration's pipelines refer to something outside the configuration: " + err.Error()}
 	}
 	resolved := conf.ToStringMap()
 	s.connectors = map[string]bool{}
@@ -112,8 +112,8 @@ func ids(value any) []string {
 	return found
 }
 
-// resolve replaces `${...}` as the collector does, in the empty environment that a run has. Whatever would read
-// something else has no provider here.
+// resolve replaces `${...}` as the collector does, in the empty environment of a run. There are no providers that read
+// anything else.
 func resolve(ctx context.Context, text string) (*confmap.Conf, error) {
 	resolver, err := confmap.NewResolver(confmap.ResolverSettings{
 		URIs:              []string{"yaml:" + text},
@@ -144,7 +144,7 @@ func runnable(ctx context.Context, text string) error {
 	return bounds.Configuration(conf)
 }
 
-// component is the body of a declared component, or nil.
+// component returns the body of a declared component, or nil.
 func (s *source) component(section, id string) *yaml.Node {
 	return at(s.root, section, id)
 }

@@ -1,10 +1,10 @@
-// Package pricing works out what reading an expression of OTTL or compiling a pattern takes, before anybody does it.
+// Package pricing estimates the work of parsing an OTTL expression or compiling a pattern, before it is done.
 //
 // The OTTL parser descends into every bracket and tries one alternative of the grammar after the other. Where an
-// alternative fails late it reads the same text again, so that the work can double with each bracket: 25 nested calls
-// with an operator behind each would take days. No parse can be stopped from outside. So the work is worked out before:
-// the outcome of a rule at a place is always the same, hence each is followed once here and only its price added up
-// whenever the parser would follow it again. What is judged, the real parser judges; here only the price is found.
+// alternative fails late, it reads the same text again, so the work can double with each bracket: 25 nested calls with
+// an operator after each would take days. A parse cannot be stopped from outside, so its work is estimated first. A
+// rule's outcome at a position is always the same: each is followed once here, and only its price is added whenever the
+// parser would follow it again. The verdict on an expression is the real parser's.
 package pricing
 
 import (
@@ -12,10 +12,10 @@ import (
 	"fmt"
 )
 
-// Kind is what an expression is for.
+// Kind is the kind of an expression.
 type Kind string
 
-// The kinds of expression, by what the parser is asked for.
+// The kinds of expression, one for each of the parser's functions.
 const (
 	Condition       Kind = "condition"
 	Statement       Kind = "statement"
@@ -23,24 +23,25 @@ const (
 )
 
 const (
-	// maxLength is that of an expression in bytes. The longest in the collector's own documentation has 300.
+	// maxLength is the maximum length of an expression in bytes. The longest in the collector's own documentation has 300.
 	maxLength = 16 << 10
 	// maxNesting is how many brackets may be open at once.
 	maxNesting = 100
 	// MaxEffort is the number of rules that the parser may try for one expression: about a tenth of a second.
 	MaxEffort = 200_000
-	// FreeEffort is what no request is refused for: expressions as people write them take some hundreds.
+	// FreeEffort is the price below which expressions do not count towards a request's limit. Usual ones cost some
+	// hundreds.
 	FreeEffort = 5_000
-	// tokenPrice is that of a token where brackets are few: 20,000 short expressions take a second.
+	// tokenPrice is the price of a token in expressions with few brackets: 20,000 short expressions take a second.
 	tokenPrice = 20
-	// RequestEffort bounds what the costlier expressions and patterns of one request may take together.
+	// RequestEffort is the highest price of one request's costlier expressions and patterns together.
 	RequestEffort = 4_000_000
 )
 
-// Expression is what the parser takes over an expression, and why it is not given to the parser, nil if it may be.
+// Expression returns the price of parsing an expression, and why it must not be parsed, nil if it may be.
 func Expression(expression string, kind Kind) (effort float64, reason error) {
 	if len(expression) > maxLength {
-		return MaxEffort, fmt.Errorf("the expression is %d bytes long, at most %d are judged", len(expression), maxLength)
+		return MaxEffort, fmt.Errorf("the expression is %d bytes long; the limit is %d", len(expression), maxLength)
 	}
 	tokens := Tokenize(expression)
 	depth, deepest := 0, 0
@@ -49,11 +50,11 @@ func Expression(expression string, kind Kind) (effort float64, reason error) {
 		deepest = max(deepest, depth)
 	}
 	if deepest > maxNesting {
-		return MaxEffort, fmt.Errorf("the expression nests %d brackets, at most %d are judged", deepest, maxNesting)
+		return MaxEffort, fmt.Errorf("the expression nests %d brackets; the limit is %d", deepest, maxNesting)
 	}
 	effort = compiling(tokens)
 	if effort > MaxEffort {
-		return effort, errors.New("the patterns of the expression come to more than is compiled here")
+		return effort, errors.New("the patterns of the expression are too large to compile")
 	}
 	if deepest < 4 && len(tokens) < 500 {
 		return effort + tokenPrice*float64(len(tokens)), nil
@@ -67,7 +68,7 @@ func Expression(expression string, kind Kind) (effort float64, reason error) {
 	return effort, nil
 }
 
-// outcome is what comes of a rule at a place: where it ends, -1 if it does not match, and its price.
+// outcome is the result of a rule at a position: where it ends, -1 if it does not match, and its price.
 type outcome struct {
 	end   int
 	price float64
@@ -87,7 +88,7 @@ type place struct {
 	at   int
 }
 
-// parsing is the price of parsing the tokens as an expression of this kind.
+// parsing returns the price of parsing the tokens as an expression of this kind.
 func parsing(tokens []Token, kind Kind) float64 {
 	p := &pricing{tokens, map[place]outcome{}}
 	switch kind {
@@ -100,7 +101,7 @@ func parsing(tokens []Token, kind Kind) float64 {
 	}
 }
 
-// remembered is a rule followed at most once a place.
+// remembered returns a rule that is followed at most once at each position.
 func remembered(name string, follow func() rule) rule {
 	return func(p *pricing, at int) outcome {
 		key := place{name, at}

@@ -1,6 +1,6 @@
 package pricing
 
-// The grammar of OTTL as pkg/ottl has it in grammar.go, alternatives in the same order, for pricing alone. A test
+// The grammar of OTTL, as in grammar.go of pkg/ottl with its alternatives in the same order, for pricing only. A test
 // compares its prices with the time that the real parser takes.
 
 var (
@@ -19,7 +19,7 @@ var (
 )
 
 func init() {
-	// Rules that hold each other are tied together through these.
+	// Rules that contain each other refer to each other through these.
 	condition := remembered("condition", func() rule { return conditionRule })
 	value := remembered("value", func() rule { return valueRule })
 	var mathRule, keyRule rule

@@ -12,19 +12,18 @@ import (
 )
 
 // Literals can be patterns, which are compiled when they are read: regular expressions, whose size grows with
-// repetitions, and grok patterns, which refer to others. The prices are in the unit of the grammar's, by measurement:
-// a processor compiles two to five instructions of a regular expression in a microsecond.
+// repetitions, and grok patterns, which refer to others. Prices have the grammar's unit and are measured: a processor
+// compiles two to five instructions of a regular expression in a microsecond.
 const (
-	// shortPattern is free: a pattern as people write them.
+	// shortPattern is the length up to which a pattern is free. Usual patterns are shorter.
 	shortPattern = 200
-	// bytePrice is that of a byte of a longer one.
+	// bytePrice is the price of a byte of a longer one.
 	bytePrice = 2
-	// foldedPrice is that of a range of characters in both cases that goes beyond ASCII: 2 ms.
+	// foldedPrice is the price of a case-insensitive range of characters beyond ASCII: 2 ms.
 	foldedPrice = 4_000
-	// grokPrice is that of a grok pattern: all that the library knows by name is put in a table for each.
+	// grokPrice is the price of a grok pattern: the library fills a table with all its named patterns for each.
 	grokPrice = 300
-	// maxGrok is how long a grok pattern may be with every name replaced. The longest that the library itself has is
-	// 14 KB.
+	// maxGrok is how long a grok pattern may be with every name replaced. The library's longest is 14 KB.
 	maxGrok = 128 << 10
 )
 
@@ -36,7 +35,7 @@ var (
 	grokDefinition = regexp.MustCompile(`(?s)^([^=:]+)=(.*)$`)
 )
 
-// compiling is the price of compiling the patterns that the literals of an expression may be.
+// compiling returns the price of compiling an expression's literals as patterns.
 func compiling(tokens []Token) float64 {
 	price := 0.0
 	var literals []string
@@ -63,7 +62,7 @@ func compiling(tokens []Token) float64 {
 	return price
 }
 
-// Pattern is the price of compiling a text as a regular expression, which any text in a configuration may be.
+// Pattern returns the price of compiling a text as a regular expression, which any text in a configuration may be.
 func Pattern(text string) float64 {
 	price := 0.0
 	if len(text) > shortPattern {
@@ -85,7 +84,7 @@ func Pattern(text string) float64 {
 		}
 		return price
 	}
-	// It is no pattern by itself, but a part of it may be.
+	// It is not a pattern as a whole, but a part of it may be one.
 	for _, match := range repeats {
 		for _, count := range match[1:] {
 			if repeated, err := strconv.Atoi(count); err == nil && repeated <= 1000 {
@@ -96,7 +95,7 @@ func Pattern(text string) float64 {
 	return price
 }
 
-// instructions is the size of the program that a regular expression is compiled to.
+// instructions returns the size of the program that a regular expression is compiled to.
 func instructions(pattern *syntax.Regexp) float64 {
 	size := 1.0
 	if pattern.Op == syntax.OpLiteral {
@@ -111,8 +110,8 @@ func instructions(pattern *syntax.Regexp) float64 {
 	return size
 }
 
-// dearestGrok is the price of the dearest of the literals as a grok pattern, all of them being definitions as well.
-// Which literal is what is not asked: an expression may have several calls, with a definition of one name in each.
+// dearestGrok returns the price of the costliest literal as a grok pattern. Every literal also counts as a definition:
+// an expression may have several calls, each with definitions of its own.
 func dearestGrok(literals []string) float64 {
 	g := grok{definitions: map[string][]string{}, lengths: map[string]float64{}}
 	for _, literal := range literals {
@@ -127,7 +126,7 @@ func dearestGrok(literals []string) float64 {
 		}
 		var whole strings.Builder
 		g.expand(&whole, literal)
-		// Compiled it is read twice: once to parse it, once to make the program.
+		// It is read twice: to parse it, and to compile the program.
 		price := bytePrice*float64(whole.Len()) + Pattern(whole.String())
 		if whole.Len() > len(literal) {
 			price += float64(utf8.RuneCountInString(whole.String()))
@@ -143,8 +142,8 @@ type grok struct {
 	lengths     map[string]float64
 }
 
-// length is that of a pattern with every name replaced, without replacing any. It is infinite for what refers to itself,
-// which the library replaces a thousand times.
+// length returns the length of a pattern with every name replaced, without replacing any. It is infinite for a pattern
+// that refers to itself, which the library replaces a thousand times.
 func (g grok) length(pattern string) float64 {
 	total := float64(len(pattern))
 	for _, match := range grokReference.FindAllStringSubmatch(pattern, -1) {
@@ -167,7 +166,7 @@ func (g grok) lengthOf(name string) float64 {
 	return longest
 }
 
-// meanings are the definitions of a name: the expression's own, or the library's.
+// meanings returns the definitions of a name: the expression's own, or the library's.
 func (g grok) meanings(name string) []string {
 	if own, defined := g.definitions[name]; defined {
 		return own
@@ -198,7 +197,7 @@ func (g grok) expand(into *strings.Builder, pattern string) {
 	into.WriteString(pattern[end:])
 }
 
-// collections are the library's own, those of `grok.NewComplete`.
+// collections are the library's patterns, those of `grok.NewComplete`.
 var collections = []map[string]string{
 	patterns.Default, patterns.AWS, patterns.Bind9, patterns.Bro, patterns.Exim, patterns.HAProxy, patterns.Httpd,
 	patterns.Firewalls, patterns.Java, patterns.Junos, patterns.Maven, patterns.MCollective, patterns.MongoDB,

@@ -31,8 +31,7 @@ func newEngine() (*engine, error) {
 		TracerProvider: tracenoop.NewTracerProvider(),
 		MeterProvider:  noop.NewMeterProvider(),
 	}
-	// The functions are those of the filter processor, so that a condition means here what it means there. It has none
-	// of its own for scopes.
+	// The functions are those of the filter processor, so that a condition means the same in both. It has none for scopes.
 	parsers, err := ottl.NewParserCollection(settings,
 		with(settings, ottlresource.ContextName, filterprocessor.DefaultResourceFunctions(),
 			ottlresource.NewParser, ottlresource.EnablePathContextNames(),
@@ -68,7 +67,7 @@ func newEngine() (*engine, error) {
 
 type newParser[K any] func(map[string]ottl.Factory[K], component.TelemetrySettings, ...ottl.Option[K]) (ottl.Parser[K], error)
 
-// with adds the parser of one context, and how its compiled conditions become ours.
+// with adds the parser of one context and the conversion of its compiled conditions to Condition.
 func with[K any](
 	settings component.TelemetrySettings, context string, functions []ottl.Factory[K], parser newParser[K],
 	pathNames ottl.Option[K], wrap func(*ottl.Condition[K]) Condition,

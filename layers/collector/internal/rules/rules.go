@@ -1,4 +1,4 @@
-// Package rules compiles the conditions of validation rules with the OTTL engine that the collector itself uses.
+// Package rules compiles the conditions of validation rules with the collector's OTTL engine.
 package rules
 
 import (
@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Rule is a condition on the telemetry that a pipeline put out, and how many things have to meet it.
+// Rule is a condition on a pipeline's output, and how many items must meet it.
 type Rule struct {
 	Name      string `json:"name"`
 	Context   string `json:"context"`
@@ -26,7 +26,7 @@ const (
 	ExpectCount = "count"
 )
 
-// Refusal is a rule that the engine does not accept: its place in the list and what the parser says of it.
+// Refusal is a rule that the engine does not accept: its index in the list and the parser's message.
 type Refusal struct {
 	Index   int    `json:"index"`
 	Field   string `json:"field"`
@@ -42,7 +42,7 @@ var contextsOf = map[string][]string{
 // ErrUnknownSignal is for a signal other than logs, traces and metrics.
 var ErrUnknownSignal = errors.New("unknown signal")
 
-// Contexts are the contexts in which telemetry of these signals can be judged.
+// Contexts returns the contexts that conditions on telemetry of these signals may have.
 func Contexts(signals []string) ([]string, error) {
 	contexts := []string{"resource", "scope"}
 	for _, signal := range signals {
@@ -55,8 +55,8 @@ func Contexts(signals []string) ([]string, error) {
 	return contexts, nil
 }
 
-// Compile compiles every rule, and tells of every one that is refused. The conditions are in the order of the rules,
-// nil where a rule was refused.
+// Compile compiles every rule and returns a refusal for each one that is not accepted. The conditions are in the order
+// of the rules, nil where a rule was refused.
 func Compile(signals []string, list []Rule) ([]Condition, []Refusal, error) {
 	allowed, err := Contexts(signals)
 	if err != nil {
@@ -71,7 +71,7 @@ func Compile(signals []string, list []Rule) ([]Condition, []Refusal, error) {
 	for i, rule := range list {
 		if !slices.Contains(allowed, rule.Context) {
 			refusals = append(refusals, Refusal{i, "context", fmt.Sprintf(
-				"the context %q does not fit; it can be %s", rule.Context, strings.Join(allowed, ", "))})
+				"the context %q does not apply to the run's signals; use one of %s", rule.Context, strings.Join(allowed, ", "))})
 			continue
 		}
 		condition, err := engine.compile(rule.Context, rule.Condition)

@@ -4,46 +4,47 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// longestCause is how much of a collector's error is told in one line, in bytes.
+// longestCause is the maximum length of a collector's error in one line, in bytes.
 const longestCause = 600
 
 var (
-	// lastWords are how a collector that ends says why: once as its command's error, once as its log's.
-	lastWords = regexp.MustCompile(`(?m)^Error: `)
-	saidAgain = regexp.MustCompile(`(?m)^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d `)
-	// crash is what Go says of one.
+	// A collector that fails to start reports its error twice: as its command's error, and in its log.
+	commandError = regexp.MustCompile(`(?m)^Error: `)
+	logTimestamp = regexp.MustCompile(`(?m)^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d `)
+	// crash matches Go's report of a crash.
 	crash = regexp.MustCompile(`(?m)^(?:panic|fatal error): .*$`)
-	// logged is an error of a component in the console's form: time, level, place, message, and fields in JSON.
+	// logged matches a component's error in the console's form: time, level, source, message, and fields in JSON.
 	logged = regexp.MustCompile(`(?m)^\d{4}-\d\d-\d\dT[^\t\n]*\terror\t([^\n]*)$`)
-	// wrapping are words around an error that say nothing.
+	// wrapping matches text around an error that adds nothing.
 	wrapping = regexp.MustCompile(`decoding failed due to the following error\(s\):\s*`)
 )
 
-// cause is the collector's own word, in one line, for why it did not run, or empty.
+// cause returns the collector's own error, in one line, for why it did not run, or "".
 func cause(stderr []byte) string {
-	if place := lastWords.FindIndex(stderr); place != nil {
-		said := stderr[place[1]:]
-		if end := saidAgain.FindIndex(said); end != nil {
-			said = said[:end[0]]
+	if place := commandError.FindIndex(stderr); place != nil {
+		message := stderr[place[1]:]
+		if end := logTimestamp.FindIndex(message); end != nil {
+			message = message[:end[0]]
 		}
-		return inOneLine(wrapping.ReplaceAllString(string(said), ""))
+		return inOneLine(wrapping.ReplaceAllString(string(message), ""))
 	}
 	if found := crash.Find(stderr); found != nil {
 		return inOneLine(string(found))
 	}
 	if found := logged.FindSubmatch(stderr); found != nil {
-		return inOneLine(told(string(found[1])))
+		return inOneLine(loggedError(string(found[1])))
 	}
 	return ""
 }
 
-// told is an error in the log in its own words: the component's name, the message, and the error that it was given.
-func told(line string) string {
+// loggedError returns an error in the log as text: the component's name, the message, and the error's own text.
+func loggedError(line string) string {
 	parts := strings.Split(line, "\t")
 	var fields struct {
 		Component string `json:"otelcol.component.id"`
@@ -52,19 +53,9 @@ func told(line string) string {
 	if last := parts[len(parts)-1]; len(parts) > 1 && json.Unmarshal([]byte(last), &fields) == nil {
 		parts = parts[:len(parts)-1]
 	}
-	// The first part is the place in the source, where there is one.
-	said := []string{fields.Component, parts[len(parts)-1], fields.Error}
-	return strings.Join(without(said, ""), ": ")
-}
-
-func without(texts []string, unwanted string) []string {
-	var kept []string
-	for _, text := range texts {
-		if text != unwanted {
-			kept = append(kept, text)
-		}
-	}
-	return kept
+	// The first part is the position in the source, if there is one.
+	texts := []string{fields.Component, parts[len(parts)-1], fields.Error}
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), ": ")
 }
 
 func inOneLine(text string) string {

@@ -8,14 +8,14 @@ import (
 	"os/signal"
 	"syscall"
 
-	// The collector's own zones: in its root directory there are none.
+	// The root directory has no time zones, so they are embedded.
 	_ "time/tzdata"
 
 	"github.com/spf13/cobra"
 )
 
-// NewCommand returns the command `sandbox`: one test run, described by what a signed link leads to. It is what the
-// container on Fargate executes, and the same locally.
+// NewCommand returns the command `sandbox`: one test run, whose task it reads from a signed link. The container on
+// Fargate and the local service execute it.
 func NewCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:          "sandbox",
@@ -34,7 +34,7 @@ func NewCommand() *cobra.Command {
 	}
 }
 
-// untilEnd is a context that ends with a stream: whoever holds its other end has gone.
+// untilEnd returns a context that ends with a stream: then the process at its other end has ended.
 func untilEnd(ctx context.Context, stream io.Reader) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
@@ -44,7 +44,7 @@ func untilEnd(ctx context.Context, stream io.Reader) context.Context {
 	return ctx
 }
 
-// do carries out the run whose task HEADGATE_RUN_TASK_URL leads to, with the collectors under HEADGATE_COLLECTORS_DIR.
+// do carries out the run of the task at HEADGATE_RUN_TASK_URL, with the collectors under HEADGATE_COLLECTORS_DIR.
 func do(ctx context.Context) error {
 	link, collectors := os.Getenv("HEADGATE_RUN_TASK_URL"), os.Getenv("HEADGATE_COLLECTORS_DIR")
 	for name, value := range map[string]string{"HEADGATE_RUN_TASK_URL": link, "HEADGATE_COLLECTORS_DIR": collectors} {

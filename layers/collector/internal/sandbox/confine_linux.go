@@ -14,22 +14,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tier is a set of means to confine a process. They are tried from the strongest on; what is not permitted shows when
-// it is tried, and the next one is taken.
+// tier is a set of means to confine a process. Tiers are tried from the strongest on; if one is not permitted, the next
+// one is tried.
 type tier struct {
 	name string
-	// namespaces are those of network, processes, mounts and the like. With that of mounts the run's folder is a file
-	// system of its own, which is only so large, and all else is mounted read-only.
+	// namespaces are those of network, processes, mounts and the like. With a mount namespace, the run's folder is a file
+	// system of its own with a size limit, and everything else is mounted read-only.
 	namespaces bool
-	// userNamespace gives the right to the other namespaces where we are not root.
+	// userNamespace gives the right to the other namespaces to a user who is not root.
 	userNamespace bool
 	chroot        bool
 	// otherUser runs the collector as a user that owns nothing else.
 	otherUser bool
 }
 
-// In every tier there are besides: an empty environment, resource limits, no new privileges, and a system call filter;
-// see seccomp_linux.go.
+// Every tier also has an empty environment, resource limits, no new privileges, and a system call filter; see
+// seccomp_linux.go.
 func tiers() []tier {
 	if os.Geteuid() == 0 {
 		return ofRoot
@@ -54,7 +54,7 @@ var libraryDirectories = []string{
 	"/lib64", "/usr/lib64", "/lib", "/usr/lib",
 }
 
-// uid is a user of this run's own, so that its processes are counted and found apart from all others.
+// uid is a user for this run only, so that its processes are counted separately.
 func uid() int {
 	const first = 200_000
 	return first + os.Getpid()
@@ -79,8 +79,8 @@ type plan struct {
 	Names         uint64 `json:"names"`
 }
 
-// launch starts the collector. It returns when `sandbox-init` has become the collector, and an unableError when a means
-// of the tier was refused.
+// launch starts the collector. It returns when `sandbox-init` has become the collector, with an unableError if one of
+// the tier's means was refused.
 func launch(run Run, tier tier, root *root) (*collector, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -146,7 +146,7 @@ func launch(run Run, tier tier, root *root) (*collector, error) {
 	closeError := planWrite.Close()
 	failure, readError := root.listen(status)
 	if failure != "" {
-		// The cause of all else: a launcher that has failed reads no plan to its end.
+		// Report this first: a launcher that has failed does not read the plan to its end.
 		started.end()
 		return nil, &unableError{errors.New(failure)}
 	}
@@ -156,12 +156,12 @@ func launch(run Run, tier tier, root *root) (*collector, error) {
 	}
 	if tier.namespaces && root.mounted == nil {
 		started.end()
-		return nil, errors.New("talking to the launcher: it handed no folder over")
+		return nil, errors.New("talking to the launcher: it passed no folder")
 	}
 	return started, nil
 }
 
-// messages are two ends of a connection that keeps messages apart and can carry descriptors.
+// messages returns the two ends of a connection that preserves message boundaries and can carry descriptors.
 func messages() (*os.File, *os.File, error) {
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -195,10 +195,10 @@ const (
 	statusDescriptor = 4
 )
 
-// Init carries out the plan on descriptor 3. It returns only when that failed, which it tells on descriptor 4; that one
-// closes by itself when this process becomes the collector.
+// Init carries out the plan on descriptor 3. It returns only on failure, which it reports on descriptor 4; that
+// descriptor closes when this process becomes the collector.
 func Init() int {
-	// Of descriptors that somebody left open, the collector gets none.
+	// The collector must not inherit other open descriptors.
 	_ = unix.CloseRange(planDescriptor, 1<<31-1, unix.CLOSE_RANGE_CLOEXEC)
 	syscall.CloseOnExec(planDescriptor)
 	syscall.CloseOnExec(statusDescriptor)
@@ -213,11 +213,11 @@ func Init() int {
 }
 
 func becomeCollector() error {
-	// What follows is partly a matter of the thread, and it is this thread that becomes the collector.
+	// Some steps apply to the thread only, and this thread becomes the collector.
 	runtime.LockOSThread()
 	file := os.NewFile(planDescriptor, "plan")
 	if file == nil {
-		return errors.New("no plan was given")
+		return errors.New("sandbox-init got no plan: it is started by the command sandbox")
 	}
 	var asked plan
 	if err := json.NewDecoder(file).Decode(&asked); err != nil {

@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// form is a signed POST as S3 takes it: what it may store, and under which name, stands in its signed policy.
+// form is a signed POST for S3. Its signed policy limits what it may store, and under which name.
 type form struct {
 	URL    string            `json:"url"`
 	Fields map[string]string `json:"fields"`
 }
 
-// files reads and stores the files of one run by links that are signed for them. A link is a secret: no error says it.
+// files reads and stores the files of one run with signed links. A link is a secret, so errors do not contain it.
 type files struct {
 	client *http.Client
 	// wait is how long to wait before trying again.
@@ -31,7 +31,7 @@ type files struct {
 const attempts = 4
 
 func newFiles() *files {
-	// Through no proxy, and nowhere but where a link leads.
+	// No proxy and no redirects.
 	transport := &http.Transport{
 		DialContext:           (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
 		TLSHandshakeTimeout:   5 * time.Second,
@@ -46,14 +46,14 @@ func newFiles() *files {
 	}
 }
 
-// get is the file behind a link, of up to that many bytes.
+// get returns a link's file, of up to that many bytes.
 func (f *files) get(ctx context.Context, name, link string, most int64) ([]byte, error) {
 	return f.ask(ctx, "fetching "+name, http.StatusOK, most, func() (*http.Request, error) {
 		return request(ctx, http.MethodGet, link, nil)
 	})
 }
 
-// post stores a file by its form.
+// post stores a file with its form.
 func (f *files) post(ctx context.Context, name string, form form, content []byte) error {
 	var body bytes.Buffer
 	parts := multipart.NewWriter(&body)
@@ -74,41 +74,41 @@ func (f *files) post(ctx context.Context, name string, form form, content []byte
 		return err
 	}
 	_, err = f.ask(ctx, "storing "+name, http.StatusNoContent, largestTask, func() (*http.Request, error) {
-		made, err := request(ctx, http.MethodPost, form.URL, bytes.NewReader(body.Bytes()))
+		post, err := request(ctx, http.MethodPost, form.URL, bytes.NewReader(body.Bytes()))
 		if err == nil {
-			made.Header.Set("Content-Type", parts.FormDataContentType())
+			post.Header.Set("Content-Type", parts.FormDataContentType())
 		}
-		return made, err
+		return post, err
 	})
 	return err
 }
 
-// request is for an address with TLS, or on this machine: the local service has no other.
+// request requires https, except on this machine: the local service has no TLS.
 func request(ctx context.Context, method, link string, body io.Reader) (*http.Request, error) {
 	address, err := url.Parse(link)
 	if err != nil || address.Host == "" {
-		return nil, errors.New("its link is not one")
+		return nil, errors.New("its link is not a URL")
 	}
 	ip := net.ParseIP(address.Hostname())
 	loopback := address.Hostname() == "localhost" || (ip != nil && ip.IsLoopback())
 	if address.Scheme != "https" && !(address.Scheme == "http" && loopback) {
-		return nil, errors.New("its link is not for https")
+		return nil, errors.New("its link does not start with https://")
 	}
 	return http.NewRequestWithContext(ctx, method, link, body)
 }
 
-// ask makes a request until it is answered with that status, and returns what was answered. It tries again after what
-// may pass: no answer, an answer that broke off, too many requests, and the server's own faults.
+// ask sends a request until it is answered with that status, and returns the answer's body. It retries if the failure
+// may pass: no answer, an incomplete answer, status 429 or 5xx.
 func (f *files) ask(
 	ctx context.Context, doing string, status int, most int64, make func() (*http.Request, error),
 ) ([]byte, error) {
 	wait := f.wait
 	for attempt := 1; ; attempt++ {
-		made, err := make()
+		next, err := make()
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", doing, err)
 		}
-		answer, passes, err := f.once(made, status, most)
+		answer, passes, err := f.once(next, status, most)
 		if err == nil {
 			return answer, nil
 		}
@@ -123,12 +123,12 @@ func (f *files) ask(
 	}
 }
 
-func (f *files) once(made *http.Request, status int, most int64) (content []byte, passes bool, err error) {
-	answer, err := f.client.Do(made)
+func (f *files) once(request *http.Request, status int, most int64) (content []byte, passes bool, err error) {
+	answer, err := f.client.Do(request)
 	if err != nil {
 		var failed *url.Error
 		if errors.As(err, &failed) {
-			// It says the link.
+			// The wrapping error contains the link.
 			err = failed.Err
 		}
 		return nil, true, err

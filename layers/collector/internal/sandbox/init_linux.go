@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// carryOut confines this process and makes it the collector. It returns only when a step failed.
+// carryOut confines this process and turns it into the collector. It returns only if a step failed.
 func (p plan) carryOut() error {
 	program, err := unix.Open(p.Collector, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -55,9 +55,9 @@ func (p plan) limitResources() error {
 	return nil
 }
 
-// mountFolder makes the run's folder a file system of its own in memory, which counts all that is held there: of files
-// that have no name any more, and beyond a file's end. All else that the collector sees becomes read-only. The folder is
-// handed to the sandbox command, which could not find it otherwise, least of all when this process has ended.
+// mountFolder mounts a file system in memory at the run's folder, which counts all space used, also by unlinked files
+// and beyond a file's end. Everything else that the collector sees becomes read-only. The folder's descriptor is passed
+// to the sandbox command, which cannot reach it by path, least of all when this process has ended.
 func (p plan) mountFolder() error {
 	if !p.Mount {
 		return nil
@@ -68,7 +68,7 @@ func (p plan) mountFolder() error {
 	if err := unix.Mount(p.Root, p.Root, "", unix.MS_BIND, ""); err != nil {
 		return err
 	}
-	// Some room beyond the bounds, so that it shows when they are passed.
+	// Some room above the limits, so that exceeding them can be noticed.
 	options := fmt.Sprintf("mode=700,size=%d,nr_inodes=%d", p.Disk+overDisk, p.Names+overNames)
 	if p.User != 0 {
 		options += fmt.Sprintf(",uid=%d,gid=%d", p.User, p.User)
@@ -81,7 +81,7 @@ func (p plan) mountFolder() error {
 	if err := unix.Statfs(p.Root, &above); err != nil {
 		return err
 	}
-	// What a mount forbids already has to be forbidden again, where this is no root of the machine's.
+	// Without root on the machine, a remount must repeat the restrictions that the mount already has.
 	const locked = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC | unix.MS_NOATIME | unix.MS_NODIRATIME | unix.MS_RELATIME
 	flags := uintptr(above.Flags)&locked | unix.MS_BIND | unix.MS_REMOUNT | unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV
 	if err := unix.Mount("", p.Root, "", flags, ""); err != nil {
@@ -95,7 +95,7 @@ func (p plan) mountFolder() error {
 	return unix.Sendmsg(statusDescriptor, []byte(folderMessage), unix.UnixRights(folder), nil, 0)
 }
 
-// fillFolder puts the run's files in place.
+// fillFolder writes the run's files.
 func (p plan) fillFolder() error {
 	for name, content := range p.Files {
 		path := filepath.Join(p.Folder, name)
@@ -135,7 +135,7 @@ func (p plan) giveUpPrivileges() error {
 		}
 	}
 	if p.UserNamespace {
-		// Being root in the namespace is to give nothing to the program that is executed.
+		// Root in the namespace must not give the executed program any capability.
 		const noRoot, noRootLocked = 1 << 0, 1 << 1
 		if err := unix.Prctl(unix.PR_SET_SECUREBITS, noRoot|noRootLocked, 0, 0, 0); err != nil {
 			return err

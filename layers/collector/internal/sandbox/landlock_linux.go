@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// restrictFiles holds a process that sees the machine's files to those it needs. One with a root of its own needs no
-// such rule.
+// restrictFiles limits a process that sees the machine's files to those it needs. A process with a root directory of
+// its own does not need this.
 func (p plan) restrictFiles() error {
 	if p.Chroot {
 		return nil
@@ -18,7 +18,7 @@ func (p plan) restrictFiles() error {
 	const (
 		// Everything that the first version of Landlock can restrict.
 		all = unix.LANDLOCK_ACCESS_FS_MAKE_SYM<<1 - 1
-		// What a collector does in its folder: no devices, pipes and sockets.
+		// What a collector may do in its folder: not create devices, pipes or sockets.
 		own = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR | unix.LANDLOCK_ACCESS_FS_WRITE_FILE |
 			unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_TRUNCATE
 	)
@@ -49,11 +49,12 @@ func (p plan) restrictFiles() error {
 	return nil
 }
 
-// newRuleset denies all that this machine's Landlock can deny, and at least `least`. It tells what that is of files.
+// newRuleset denies all that this machine's Landlock can deny, and at least `least`. It returns the denied file
+// accesses.
 func newRuleset(least uint64) (descriptor int, handled uint64, err error) {
 	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
-		return 0, 0, fmt.Errorf("Landlock is not to be had: %w", errno)
+		return 0, 0, fmt.Errorf("Landlock is not available: %w", errno)
 	}
 	rules := unix.LandlockRulesetAttr{Access_fs: least}
 	size := unsafe.Sizeof(rules.Access_fs)
@@ -76,7 +77,7 @@ func newRuleset(least uint64) (descriptor int, handled uint64, err error) {
 	}
 	made, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&rules)), size, 0)
 	if errno != 0 {
-		return 0, 0, fmt.Errorf("Landlock is not to be had: %w", errno)
+		return 0, 0, fmt.Errorf("Landlock is not available: %w", errno)
 	}
 	return int(made), rules.Access_fs, nil
 }

@@ -27,9 +27,9 @@ type response struct {
 	flags uint32
 }
 
-// allowOneProgram makes the kernel ask, for each execveat of this thread and of what comes of it, whoever listens. A
-// thread of the launcher listens, says yes once, and is gone with the launcher: nobody answers the collector, so each
-// of its own fails. The descriptor to listen at closes with the program's start.
+// allowOneProgram makes the kernel ask a listener about each execveat of this thread and its children. A thread of the
+// launcher listens, allows one, and ends when the launcher becomes the collector: no one answers the collector's own
+// calls, so they fail. The listener's descriptor closes with the program's start.
 func allowOneProgram() error {
 	program := []unix.SockFilter{
 		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0},
@@ -47,7 +47,7 @@ func allowOneProgram() error {
 	return nil
 }
 
-// allowNext waits for an execveat and lets it be made. Where that fails nobody listens any more, and execveat fails.
+// allowNext waits for an execveat and allows it. If that fails, nothing listens any more, and execveat fails.
 func allowNext(listener uintptr) {
 	defer unix.Close(int(listener))
 	var asked notification
@@ -64,8 +64,8 @@ func allowNext(listener uintptr) {
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, listener, unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&answer)))
 }
 
-// execute becomes the program behind a descriptor, with an empty environment. By descriptor, because by path there is
-// none in the root directory that this process has now.
+// execute runs the program of a descriptor in this process, with an empty environment. The root directory that this
+// process has now does not contain the program's path.
 func execute(program int, arguments []string) error {
 	empty, err := unix.BytePtrFromString("")
 	if err != nil {

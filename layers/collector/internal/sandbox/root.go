@@ -15,11 +15,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// root is the file system that a collector sees: its folder, and the few files that it needs in order to start.
+// root is the file system that a collector sees: its folder, and the few files that it needs to start.
 type root struct {
 	path   string
 	folder string
-	// mounted is the folder where the launcher has mounted one, which only the collector's processes see by path.
+	// mounted is the folder that the launcher has mounted, nil without one. Only the collector's processes see it by path.
 	mounted *os.File
 }
 
@@ -52,10 +52,10 @@ func newRoot(run Run, tier tier) (_ *root, err error) {
 	return r, nil
 }
 
-// folderMessage comes with the folder that the launcher has mounted. Any other message is what went wrong.
+// folderMessage comes with the descriptor of the folder that the launcher has mounted. Any other message is an error.
 const folderMessage = "folder"
 
-// listen takes the launcher's messages until there are no more: it has become the collector, or ended.
+// listen reads the launcher's messages until it has become the collector, or ended.
 func (r *root) listen(status *os.File) (failure string, err error) {
 	text, rights := make([]byte, 4096), make([]byte, 64)
 	for {
@@ -73,12 +73,12 @@ func (r *root) listen(status *os.File) (failure string, err error) {
 		if r.mounted, err = received(rights[:held]); err != nil {
 			return failure, err
 		}
-		// Where this process finds what it has open.
+		// The path by which this process reaches an open descriptor.
 		r.folder = fmt.Sprintf("/proc/self/fd/%d/.", r.mounted.Fd())
 	}
 }
 
-// received is the one file that came with a message.
+// received returns the file whose descriptor came with a message.
 func received(rights []byte) (*os.File, error) {
 	messages, err := unix.ParseSocketControlMessage(rights)
 	if err != nil {
@@ -90,12 +90,12 @@ func received(rights []byte) (*os.File, error) {
 			return os.NewFile(uintptr(descriptors[0]), "folder"), nil
 		}
 	}
-	return nil, errors.New("a message without the file that it is about")
+	return nil, errors.New("the launcher's message came without its folder's descriptor")
 }
 
-// furnish puts in place what a process needs in a root of its own.
+// furnish writes the files that a process needs in a root directory of its own.
 func (r *root) furnish(run Run) error {
-	// The memory that the collector is told of is what it may use: a memory_limiter with percentages goes by it.
+	// The memory that the collector sees is its limit: a memory_limiter's percentages refer to it.
 	kilobytes := run.Limits.Data >> 10
 	meminfo := fmt.Sprintf("MemTotal: %d kB\nMemFree: %d kB\nMemAvailable: %d kB\n", kilobytes, kilobytes, kilobytes)
 	for name, content := range map[string]string{
@@ -105,7 +105,7 @@ func (r *root) furnish(run Run) error {
 			return err
 		}
 	}
-	// A component looks for the path of its own binary, and that there is something.
+	// A component looks up the path of its own binary, and whether the file exists.
 	if err := r.write("otelcol-contrib", nil); err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (r *root) write(name string, content []byte) error {
 	return os.WriteFile(path, content, 0o755)
 }
 
-// sharedLibraries are the files that a dynamically linked binary is loaded with: none for an official release.
+// sharedLibraries returns the files that a dynamically linked binary loads: none for an official release.
 func sharedLibraries(binary string) ([]string, error) {
 	file, err := elf.Open(binary)
 	if err != nil {
@@ -176,10 +176,10 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// overLimit says what of the folder has grown too large, or nothing.
+// overLimit returns which limit of the folder is exceeded, or "".
 func (r *root) overLimit(limits Limits) string {
 	if r.recordedBytes() > limits.Output {
-		return fmt.Sprintf("the collector put out more than %d MB", limits.Output>>20)
+		return fmt.Sprintf("the collector's output exceeded %d MB", limits.Output>>20)
 	}
 	bytes, names, err := r.held(limits)
 	switch {
@@ -188,7 +188,7 @@ func (r *root) overLimit(limits Limits) string {
 	case bytes > limits.Disk:
 		return fmt.Sprintf("the collector wrote more than %d MB", limits.Disk>>20)
 	case names > limits.Names:
-		return fmt.Sprintf("the collector made more than %d files", limits.Names)
+		return fmt.Sprintf("the collector created more than %d files", limits.Names)
 	}
 	return ""
 }
@@ -203,7 +203,7 @@ func (r *root) recordedBytes() int64 {
 	return all
 }
 
-// interval is how often to look at the folder. One that is not mounted holds more than it may until that is seen.
+// interval is how often to check the folder. If it is not mounted, only these checks enforce its limits.
 func (r *root) interval() time.Duration {
 	if r.mounted != nil {
 		return 50 * time.Millisecond
@@ -211,8 +211,8 @@ func (r *root) interval() time.Duration {
 	return 10 * time.Millisecond
 }
 
-// held is what the folder takes, and how many names there are in it. A mounted folder knows; any other is walked, which
-// finds all of it, since no file can lose its name there.
+// held returns the folder's size and number of files. A mounted folder is asked; any other is walked, which finds
+// everything, because no file can be unlinked there.
 func (r *root) held(limits Limits) (bytes, names int64, err error) {
 	if r.mounted != nil {
 		var status unix.Statfs_t
@@ -230,9 +230,9 @@ func (r *root) held(limits Limits) (bytes, names int64, err error) {
 		}
 		var status unix.Stat_t
 		if err := unix.Lstat(path, &status); err != nil {
-			return nil //nolint:nilerr // a file that has just gone takes no room
+			return nil //nolint:nilerr // a file that has just been removed takes no space
 		}
-		// Whichever is more: of a file with holes its length, of a folder its blocks.
+		// The larger one: a sparse file counts with its length, a folder with its blocks.
 		bytes += max(status.Size, status.Blocks*512)
 		names++
 		if bytes > limits.Disk || names > limits.Names {
@@ -243,10 +243,10 @@ func (r *root) held(limits Limits) (bytes, names int64, err error) {
 	return bytes, names, err
 }
 
-// outputFiles are those of the target's signal and of three more: there are four.
+// outputFiles are the files of the target's signal and of the three others.
 var outputFiles = []string{OutputFile, OutputFile + ".1", OutputFile + ".2", OutputFile + ".3"}
 
-// output reads what was recorded of every signal, one after the other, up to the limit in all.
+// output reads the records of every signal, one after the other, up to the limit in total.
 func (r *root) output(limit int64) ([]byte, error) {
 	var all []byte
 	for _, name := range outputFiles {
@@ -259,7 +259,7 @@ func (r *root) output(limit int64) ([]byte, error) {
 	return all, nil
 }
 
-// recorded reads a file up to the limit and without following a link. One that is not there holds nothing.
+// recorded reads a file up to the limit, without following a link. A missing file is empty.
 func (r *root) recorded(name string, limit int64) ([]byte, error) {
 	file, err := os.OpenFile(filepath.Join(r.folder, name), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) {
@@ -280,7 +280,7 @@ func (r *root) recorded(name string, limit int64) ([]byte, error) {
 	return content, nil
 }
 
-// hideIn takes this machine's paths out of a text.
+// hideIn removes this machine's paths from a text.
 func (r *root) hideIn(text []byte) []byte {
 	return bytes.ReplaceAll(bytes.ReplaceAll(text, []byte(r.path+"/run"), []byte("/run")), []byte(r.path), nil)
 }

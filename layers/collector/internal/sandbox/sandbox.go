@@ -1,8 +1,8 @@
-// Package sandbox runs a collector, with a configuration that a stranger wrote, for a given time and confined: no
-// network, no environment, no second program, nothing to read but its own folder, bounded memory, threads and disk.
+// Package sandbox runs a collector with an untrusted configuration, for a given time and confined: no network, no
+// environment, no other program, no files but its own folder, and limited memory, threads and disk.
 //
-// The command that confines is this binary again (`sandbox-init`); it becomes the collector. See confine_linux.go for
-// what confines it where.
+// The command that confines is this binary (`sandbox-init`); it then executes the collector in its own process. See
+// confine_linux.go for the means.
 package sandbox
 
 import (
@@ -18,14 +18,14 @@ import (
 	"time"
 )
 
-// Files in the collector's folder. What is recorded of further signals stands in `output.1`, `output.2` and so on.
+// Files in the collector's folder. Further signals are recorded in `output.1`, `output.2` and so on.
 const (
 	ConfigFile = "collector.yaml"
 	InputFile  = "sample"
 	OutputFile = "output"
 )
 
-// What a mounted folder has room for beyond the bounds, so that it shows when they are passed.
+// The room that a mounted folder has above the limits, so that exceeding them can be noticed.
 const (
 	overDisk  = 1 << 20
 	overNames = 16
@@ -33,17 +33,17 @@ const (
 
 // Limits bound one run.
 type Limits struct {
-	// Data is what the collector may hold of writable memory, in bytes.
+	// Data is the collector's limit of writable memory, in bytes.
 	Data uint64
-	// Processes counts threads as well.
+	// Processes is the limit of processes and threads together.
 	Processes uint64
 	// Disk bounds everything in the folder; Output what the recorder writes.
 	Disk   int64
 	Output int64
 	// Names bounds the files and folders in it.
 	Names int64
-	// Ready is how long the collector may take until it says that it is ready, Grace until it has stopped. One that has
-	// told of an error before it is ready, and then nothing more for as long as Quiet, waits for what will not come.
+	// Ready is how long the collector may take to become ready, Grace to stop. If it logs an error before it is ready and
+	// then nothing for as long as Quiet, it will not become ready.
 	Ready time.Duration
 	Quiet time.Duration
 	Grace time.Duration
@@ -74,22 +74,22 @@ type Run struct {
 
 // Outcome is how a run ended.
 type Outcome struct {
-	// Ran is true only when the collector was ready, ran for the whole duration and stopped in order.
+	// Ran is true only if the collector became ready, ran for the whole duration and stopped cleanly.
 	Ran bool `json:"ran"`
-	// Executed is false when the collector was never started.
+	// Executed is false if the collector was never started.
 	Executed bool `json:"executed"`
-	// Reason says what went wrong, when something did, and Cause what the collector itself said of it, in one line.
+	// Reason is what went wrong, or empty, and Cause the collector's own error about it, in one line.
 	Reason     string    `json:"reason"`
 	Cause      string    `json:"cause"`
 	StartedAt  time.Time `json:"started_at"`
 	FinishedAt time.Time `json:"finished_at"`
-	// Confinement names what held the collector.
+	// Confinement names the means that confined the collector.
 	Confinement string `json:"confinement"`
 	Stderr      []byte `json:"-"`
 	Output      []byte `json:"-"`
 }
 
-// Do runs the collector. Cancelling ctx kills it. An error is a fault of the machine, not of what was run.
+// Do runs the collector. Cancelling ctx kills it. An error means that the machine failed, not the run.
 func Do(ctx context.Context, run Run) (*Outcome, error) {
 	var failures []error
 	for _, tier := range tiers() {
@@ -102,11 +102,11 @@ func Do(ctx context.Context, run Run) (*Outcome, error) {
 		return outcome, err
 	}
 	return &Outcome{
-		Reason: fmt.Sprintf("this machine has no means to confine a collector: %v", errors.Join(failures...)),
+		Reason: fmt.Sprintf("this machine offers no way to confine a collector: %v", errors.Join(failures...)),
 	}, nil
 }
 
-// unableError says that a tier's means are not to be had here.
+// unableError means that this machine does not offer a tier's means.
 type unableError struct{ err error }
 
 func (e *unableError) Error() string { return e.err.Error() }
@@ -138,7 +138,7 @@ func try(ctx context.Context, run Run, tier tier) (*Outcome, error) {
 	return outcome, nil
 }
 
-// asText is UTF-8 without making it longer: a processor may cut a text within a character.
+// asText returns valid UTF-8 that is not longer: a component may cut a text within a character.
 func asText(text []byte) []byte {
 	return bytes.ToValidUTF8(text, []byte("?"))
 }
@@ -152,7 +152,7 @@ type collector struct {
 	kill    sync.Once
 }
 
-// live sees the collector through: ready, the duration, an orderly stop. It returns what went wrong, or nothing.
+// live waits for the collector to become ready, to run for its duration and to stop. It returns what went wrong, or "".
 func (c *collector) live(ctx context.Context, run Run, root *root) string {
 	defer c.end()
 	poll := time.NewTicker(root.interval())
@@ -164,7 +164,7 @@ func (c *collector) live(ctx context.Context, run Run, root *root) string {
 	for {
 		select {
 		case <-ctx.Done():
-			return "the run was called off"
+			return "the run was cancelled"
 		case <-c.ended:
 			if stopping && c.state == nil {
 				return root.overLimit(run.Limits)
@@ -182,12 +182,12 @@ func (c *collector) live(ctx context.Context, run Run, root *root) string {
 				return fmt.Sprintf("the collector was not ready within %.0f s", run.Limits.Ready.Seconds())
 			}
 			if stopping {
-				return fmt.Sprintf("the collector did not stop within %.0f s of being asked to", run.Limits.Grace.Seconds())
+				return fmt.Sprintf("the collector did not stop within %.0f s of the interrupt signal", run.Limits.Grace.Seconds())
 			}
 			stopping = true
 			deadline.Reset(run.Limits.Grace)
 			if err := c.command.Process.Signal(syscall.SIGINT); err != nil && !errors.Is(err, os.ErrProcessDone) {
-				return "the collector could not be asked to stop: " + err.Error()
+				return "the collector could not be signalled to stop: " + err.Error()
 			}
 		case <-poll.C:
 			if reason := root.overLimit(run.Limits); reason != "" {
@@ -200,10 +200,10 @@ func (c *collector) live(ctx context.Context, run Run, root *root) string {
 	}
 }
 
-// end kills whatever is left of the collector, and waits until it is gone.
+// end kills the collector if it still runs, and waits for its end.
 func (c *collector) end() {
 	c.kill.Do(func() {
-		// The group, for what it may have started; in a process namespace the first process takes all with it.
+		// The whole group. In a process namespace, the end of the first process ends all others.
 		_ = syscall.Kill(-c.command.Process.Pid, syscall.SIGKILL)
 		<-c.ended
 	})
@@ -223,14 +223,14 @@ func (c *collector) howItEnded() string {
 	return fmt.Sprintf("exited with status %d", exit.ExitCode())
 }
 
-// shortOfMemory are the words in which a Go program, or its C library, says that it was given no more memory.
+// shortOfMemory are the messages of Go and of the C library when the system grants no more memory.
 var shortOfMemory = []string{"out of memory", "cannot allocate memory", "pthread_create failed"}
 
 func (c *collector) forWantOfMemory(limits Limits) string {
 	text := string(c.stderr.bytes())
 	for _, words := range shortOfMemory {
 		if strings.Contains(text, words) {
-			return fmt.Sprintf(", out of its %d MB of memory", limits.Data>>20)
+			return fmt.Sprintf(", because it used up its %d MB of memory", limits.Data>>20)
 		}
 	}
 	return ""

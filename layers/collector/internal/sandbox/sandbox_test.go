@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// This binary stands in for the collector: it is given a configuration that names what to try, tries it, and says on its
-// standard error how that went. What confines it is the real thing.
+// This binary stands in for the collector: it is given a configuration that names what to try, tries it, and says on
+// its standard error how that went. What confines it is the real thing.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == InitCommand {
 		os.Exit(Init())
@@ -167,7 +167,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	limits := testLimits()
 	limits.Grace = time.Minute
 	inEveryTier(t, "memory", limits, func(t *testing.T, _ tier, outcome *Outcome) {
-		if outcome.Ran || !strings.HasSuffix(outcome.Reason, ", out of its 1024 MB of memory") {
+		if outcome.Ran || !strings.HasSuffix(outcome.Reason, ", because it used up its 1024 MB of memory") {
 			t.Errorf("ran %v, reason %q, stderr %.300s", outcome.Ran, outcome.Reason, outcome.Stderr)
 		}
 	})
@@ -177,8 +177,8 @@ func TestWhatIsWrittenIsBounded(t *testing.T) {
 	limits := testLimits()
 	limits.Disk, limits.Output = 8<<20, 4<<20
 	for config, reason := range map[string]string{
-		"fill " + OutputFile: "the collector put out more than 4 MB", "fill other": "the collector wrote more than 8 MB",
-		"spread six": "the collector wrote more than 8 MB", "names": "the collector made more than 1000 files",
+		"fill " + OutputFile: "the collector's output exceeded 4 MB", "fill other": "the collector wrote more than 8 MB",
+		"spread six": "the collector wrote more than 8 MB", "names": "the collector created more than 1000 files",
 	} {
 		t.Run(config, func(t *testing.T) {
 			inEveryTier(t, config, limits, func(t *testing.T, _ tier, outcome *Outcome) {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// What is kept of a collector's standard error: its start, where configuration errors are, and its end, where crashes
-// are.
+// How much of a collector's standard error is stored: its start, which has configuration errors, and its end, which has
+// crashes.
 const (
 	StderrHead = 48 << 10
 	StderrTail = 16 << 10
@@ -17,7 +17,7 @@ const (
 // readyLine is what every collector logs, at the level info, when its pipelines run.
 var readyLine = []byte("Everything is ready. Begin running and processing data.")
 
-// tail keeps the start and the end of what is written to it, and notices when the collector is ready.
+// tail stores the start and the end of what is written to it, and notices when the collector is ready.
 type tail struct {
 	mutex  sync.Mutex
 	head   []byte
@@ -33,7 +33,7 @@ func newTail() *tail {
 	return &tail{ready: make(chan struct{}), last: time.Now()}
 }
 
-// Write never fails: what is too much is left out.
+// Write never fails: it drops what exceeds the limits.
 func (t *tail) Write(text []byte) (int, error) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -53,7 +53,7 @@ func (t *tail) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// watch looks for the ready line, which may come in two writes.
+// watch looks for the ready line, which may be split over two writes.
 func (t *tail) watch(text []byte) {
 	if t.told {
 		return
@@ -69,7 +69,7 @@ func (t *tail) watch(text []byte) {
 	}
 }
 
-// quiet is for how long nothing has been written.
+// quiet returns for how long nothing has been written.
 func (t *tail) quiet() time.Duration {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()

@@ -11,17 +11,16 @@ import (
 	"time"
 )
 
-// task is one run: what to run, and links that serve for its own files and nothing else. It is what the run's link
-// (HEADGATE_RUN_TASK_URL) leads to, in JSON.
+// task is one run: what to run, and signed links for its files only. HEADGATE_RUN_TASK_URL is the link of its JSON.
 type task struct {
 	CollectorVersion string `json:"collector_version"`
 	DurationSeconds  int    `json:"duration_seconds"`
-	// Get are links to what the run needs, Post forms that store what came of it; both by the file's name.
+	// Get are links to the run's input files, Post forms that store its results; both by the file's name.
 	Get  map[string]string `json:"get"`
 	Post map[string]form   `json:"post"`
 }
 
-// Files of a run, and how large they may be: what is fetched is bounded here, what is stored by the form too.
+// Files of a run, and their maximum sizes. The signed forms limit stored files as well.
 const (
 	inputFile   = "input"
 	stderrFile  = "stderr"
@@ -34,7 +33,7 @@ const (
 // longest is more than any run takes.
 const longest = 10 * time.Minute
 
-// fetchTask reads the task behind a link.
+// fetchTask reads the task from its link.
 func fetchTask(ctx context.Context, files *files, link string) (*task, error) {
 	text, err := files.get(ctx, "the task", link, largestTask)
 	if err != nil {
@@ -42,10 +41,10 @@ func fetchTask(ctx context.Context, files *files, link string) (*task, error) {
 	}
 	var asked task
 	if err := json.Unmarshal(text, &asked); err != nil {
-		return nil, errors.New("the task is not one")
+		return nil, errors.New("the task is not valid JSON")
 	}
 	if asked.DurationSeconds < 1 || time.Duration(asked.DurationSeconds)*time.Second > longest {
-		return nil, errors.New("the task's duration_seconds has to be a whole number of at least 1")
+		return nil, fmt.Errorf("the task's duration_seconds is not between 1 and %.0f", longest.Seconds())
 	}
 	if asked.CollectorVersion == "" || filepath.Base(asked.CollectorVersion) != asked.CollectorVersion {
 		return nil, errors.New("the task's collector_version is not a version")
@@ -53,8 +52,8 @@ func fetchTask(ctx context.Context, files *files, link string) (*task, error) {
 	return &asked, nil
 }
 
-// do fetches the run's files, runs the collector, and stores what came of it; outcome.json last, as the sign that the
-// rest is there.
+// do fetches the run's files, runs the collector and stores the results; outcome.json last, as the sign that all others
+// are stored.
 func (t *task) do(ctx context.Context, files *files, collectors string) error {
 	outcome, err := t.outcome(ctx, files, collectors)
 	if err != nil {

@@ -7,16 +7,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// architecture is what tells a call of this machine's table from those of other tables.
+// architecture distinguishes calls of this machine's table from those of other tables.
 type architecture struct {
 	audit uint32
-	// x32 says that numbers with x32Bit are a second table under the same name.
+	// x32 is set if numbers with x32Bit are a second table under the same architecture.
 	x32 bool
 }
 
 const x32Bit = 0x40000000
 
-// Offsets in struct seccomp_data. The machines that we know are little-endian.
+// Offsets in struct seccomp_data, on little-endian machines.
 const (
 	offsetNumber       = 0
 	offsetArchitecture = 4
@@ -27,7 +27,7 @@ const (
 	longestProgram = 4096
 )
 
-// assemble makes the program that Linux runs at each system call.
+// assemble returns the program that Linux runs at each system call.
 func (f Filter) assemble(machine architecture) ([]unix.SockFilter, error) {
 	program := []unix.SockFilter{
 		load(offsetArchitecture), jumpIfEqual(machine.audit, 1, 0), end(Kill), load(offsetNumber),
@@ -51,8 +51,8 @@ func (f Filter) assemble(machine architecture) ([]unix.SockFilter, error) {
 	return program, nil
 }
 
-// body is what follows once the call's number fits: end with the rule's action if every condition holds. Otherwise the
-// number is loaded again, for the rules that follow.
+// body returns the instructions after the call's number has matched: the rule's action if every condition holds, else
+// the number is loaded again for the next rules.
 func (r Rule) body() ([]unix.SockFilter, error) {
 	verdict := end(r.Action)
 	if len(r.When) == 0 {
@@ -64,7 +64,7 @@ func (r Rule) body() ([]unix.SockFilter, error) {
 			return nil, fmt.Errorf("a system call has no argument %d", argument.index)
 		}
 		if argument.value&^argument.mask != 0 {
-			return nil, fmt.Errorf("the value %#x has bits that the mask %#x has not", argument.value, argument.mask)
+			return nil, fmt.Errorf("the value %#x has bits outside of the mask %#x", argument.value, argument.mask)
 		}
 		offset := uint32(offsetArguments + argumentSize*argument.index)
 		for _, half := range []struct{ offset, mask, value uint32 }{

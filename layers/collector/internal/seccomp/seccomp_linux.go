@@ -1,5 +1,5 @@
-// Package seccomp assembles filters of system calls and installs them. A filter needs no privilege and cannot be taken
-// off again, so it holds where there are neither namespaces nor Landlock too.
+// Package seccomp assembles and installs filters of system calls. A filter needs no privilege and cannot be removed, so
+// it also works where there are neither namespaces nor Landlock.
 package seccomp
 
 import (
@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Action is what becomes of a system call.
+// Action is what happens to a system call.
 type Action uint32
 
 const (
@@ -27,8 +27,8 @@ func Fail(errno syscall.Errno) Action {
 	return Action(unix.SECCOMP_RET_ERRNO | uint32(errno)&unix.SECCOMP_RET_DATA)
 }
 
-// Argument is a condition on an argument of a call. Both halves of its 64 bits count: of an argument that the kernel
-// takes as an int, it ignores the upper one, so compare those with Int and Flags.
+// Argument is a condition on an argument of a call. The kernel ignores the upper 32 bits of an argument that it takes
+// as an int: compare such arguments with Int and Flags.
 type Argument struct {
 	index       int
 	mask, value uint64
@@ -39,7 +39,7 @@ func Equal(index int, value uint64) Argument {
 	return Argument{index, math.MaxUint64, value}
 }
 
-// Int holds if the argument's lower 32 bits, which are all that the kernel takes of an int, are this value.
+// Int holds if the argument's lower 32 bits are this value.
 func Int(index int, value int32) Argument {
 	return Argument{index, math.MaxUint32, uint64(uint32(value))}
 }
@@ -63,15 +63,15 @@ type Filter struct {
 	Otherwise Action
 }
 
-// Install puts the filter over every thread of this process and over all that comes of them. It sets "no new
-// privileges" too. An error means that no thread is filtered by it.
+// Install applies the filter to every thread of this process and to their children. It also sets "no new privileges".
+// If it returns an error, no thread is filtered.
 func (f Filter) Install() error {
 	program, err := f.assemble(thisArchitecture)
 	if err != nil {
 		return err
 	}
 	filter := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
-	// "No new privileges" is a thread's; the filter takes it to the other threads.
+	// "No new privileges" applies to this thread; installing the filter extends it to the others.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {

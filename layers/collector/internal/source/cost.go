@@ -6,18 +6,17 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// What the collector judges in seconds. The YAML library compares every key of a mapping with every other, and the
-// collector goes through what nests again at each level: a mapping of 40,000 keys takes it 6 s of a processor, 1,000
-// levels of mappings take 11 s, and twice as many of either four to eight times as long. No configuration that people
-// write comes near.
+// Limits within which the collector needs seconds. The YAML library compares every key of a mapping with every other,
+// and the collector visits nested values again at each level: a mapping of 40,000 keys takes 6 s of processor time,
+// 1,000 nested mappings take 11 s, and twice as many four to eight times as long. Real configurations are far smaller.
 const (
 	maxLevels = 400
 	maxKeys   = 20_000
-	// maxPairs bounds the keys of all mappings together, as often as aliases repeat them.
+	// maxPairs bounds the compared pairs of keys in all mappings, counted each time an alias repeats them.
 	maxPairs = float64(maxKeys) * maxKeys
 )
 
-// Cost is an error for a document over which the collector would take too long to tell whether it is valid.
+// Cost is the error for a configuration that the collector would take too long to check.
 type Cost struct {
 	Message string
 	Line    int
@@ -26,30 +25,30 @@ type Cost struct {
 // Error makes a Cost an error.
 func (c *Cost) Error() string { return c.Message }
 
-// Affordable returns a *Cost for a document that is not. It follows aliases, which nest and repeat what they stand for,
-// and counts the components of the documents behind it as well.
+// Affordable returns a *Cost if the collector would take too long over the document. It follows aliases, and counts the
+// components of the documents after the first as well.
 func (d *Document) Affordable() error {
 	if d.root == nil {
 		return nil
 	}
-	counted := counting{left: mostMappings}
+	counted := counting{left: maxMappings}
 	counted.add(d.root)
-	behind, tooMany := d.behind()
+	later, tooMany := d.laterDocuments()
 	if tooMany != nil {
 		return tooMany
 	}
-	for _, other := range behind {
+	for _, other := range later {
 		counted.add(other)
 	}
 	if tooMany := counted.Refused(d.root.Line); tooMany != nil {
 		return tooMany
 	}
 	if counted.left < 0 {
-		return &Cost{Message: fmt.Sprintf("line %d: its merges come to too much; nothing was checked", d.root.Line), Line: d.root.Line}
+		return &Cost{Message: fmt.Sprintf("line %d: its merge keys (<<) expand to too many mappings; nothing was checked", d.root.Line), Line: d.root.Line}
 	}
 	measured := measuring{known: map[*yaml.Node]cost{}}
 	if total := measured.of(d.root); measured.found == nil && total.pairs > maxPairs {
-		measured.refuse(d.root, "its mappings have too many keys in all")
+		measured.refuse(d.root, "its mappings together have too many keys")
 	}
 	if measured.found != nil {
 		return measured.found
@@ -63,8 +62,8 @@ type cost struct {
 }
 
 type measuring struct {
-	// known are the nodes that an alias can repeat. One that is being measured is there with nothing: decoding refuses
-	// what contains itself.
+	// known are the costs of nodes that an alias can repeat. A node that is being measured counts as nothing: decoding
+	// refuses a node that contains itself.
 	known map[*yaml.Node]cost
 	found *Cost
 }
@@ -86,7 +85,7 @@ func (m *measuring) of(node *yaml.Node) cost {
 	if node.Kind == yaml.MappingNode {
 		keys := len(node.Content) / 2
 		if keys > maxKeys {
-			m.refuse(node, fmt.Sprintf("a mapping has %d keys, and more than %d take the collector too long", keys, maxKeys))
+			m.refuse(node, fmt.Sprintf("a mapping has %d keys; the limit is %d", keys, maxKeys))
 		}
 		total.pairs = float64(keys) * float64(keys)
 	}
@@ -96,7 +95,7 @@ func (m *measuring) of(node *yaml.Node) cost {
 		total.pairs += inner.pairs
 	}
 	if total.levels > maxLevels {
-		m.refuse(node, fmt.Sprintf("it nests deeper than %d levels, which takes the collector too long", maxLevels))
+		m.refuse(node, fmt.Sprintf("it nests deeper than the limit of %d levels", maxLevels))
 	}
 	if node.Anchor != "" {
 		m.known[node] = total

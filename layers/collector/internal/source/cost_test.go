@@ -28,11 +28,11 @@ func TestWhatTheCollectorWouldTakeTooLongForIsRefused(t *testing.T) {
 		"many keys":                   {wide(20_000), ""},
 		"too many keys":               {"a: b\n" + wide(20_000), "line 1: a mapping has 20001 keys"},
 		"many levels":                 {deep(400, "1"), ""},
-		"too many levels":             {deep(401, "1"), "line 1: it nests deeper than 400 levels"},
+		"too many levels":             {deep(401, "1"), "line 1: it nests deeper than the limit of 400 levels"},
 		"too many of lists":           {strings.Repeat("[", 500) + strings.Repeat("]", 500), "nests deeper"},
 		"levels over aliases":         {"a: &a " + deep(250, "1") + "\nb: " + deep(250, "*a"), "line 2: it nests deeper"},
-		"many mappings of many keys":  {"x:\n" + strings.ReplaceAll("\n"+wide(15_000), "\n", "\n ") + "\ny:\n" + strings.ReplaceAll("\n"+wide(15_000), "\n", "\n "), "too many keys in all"},
-		"one mapping again and again": {"a: &a\n" + strings.ReplaceAll("\n"+wide(2_000), "\n", "\n ") + "\nb: [" + strings.Repeat("*a, ", 100) + "]", "too many keys in all"},
+		"many mappings of many keys":  {"x:\n" + strings.ReplaceAll("\n"+wide(15_000), "\n", "\n ") + "\ny:\n" + strings.ReplaceAll("\n"+wide(15_000), "\n", "\n "), "together have too many keys"},
+		"one mapping again and again": {"a: &a\n" + strings.ReplaceAll("\n"+wide(2_000), "\n", "\n ") + "\nb: [" + strings.Repeat("*a, ", 100) + "]", "together have too many keys"},
 		"what contains itself":        {"a: &a [*a]", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

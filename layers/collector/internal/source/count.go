@@ -11,13 +11,13 @@ import (
 // Sections are those that declare components.
 var Sections = []string{"receivers", "processors", "exporters", "connectors", "extensions"}
 
-// What the collector judges in seconds: 19,500 entries of sigv4auth took it 20 s and all its memory.
+// Limits within which the collector needs seconds: 19,500 entries of sigv4auth took it 20 s and all its memory.
 const (
 	maxComponents = 2_000
 	maxPipelines  = 1_000
-	// maxIDs bounds what the lists of all pipelines name together: a processor is built once for each of them.
+	// maxIDs bounds the entries of all pipelines' lists together: a processor is built once for each entry.
 	maxIDs = 5_000
-	// maxDocuments bounds those behind the first, which the collector does not read and which are counted all the same.
+	// maxDocuments bounds the documents after the first. The collector does not read them, but they are counted.
 	maxDocuments = 100
 )
 
@@ -26,32 +26,32 @@ type Count struct {
 	Components, Pipelines, IDs int
 }
 
-// Refused is an error for a configuration that declares or builds too much, nil if it does not.
+// Refused returns an error if the configuration declares or builds too much, else nil.
 func (c Count) Refused(line int) *Cost {
-	for _, one := range []struct {
+	for _, limit := range []struct {
 		what       string
-		count, top int
+		count, max int
 	}{
 		{"components", c.Components, maxComponents},
 		{"pipelines", c.Pipelines, maxPipelines},
 		{"components listed in pipelines", c.IDs, maxIDs},
 	} {
-		if one.count > one.top {
-			return &Cost{Line: line, Message: fmt.Sprintf("line %d: it has %d %s, and more than %d take the collector too long; "+
-				"nothing was checked", line, one.count, one.what, one.top)}
+		if limit.count > limit.max {
+			return &Cost{Line: line, Message: fmt.Sprintf("line %d: it has %d %s; the limit is %d; nothing was checked",
+				line, limit.count, limit.what, limit.max)}
 		}
 	}
 	return nil
 }
 
-// counting counts what documents declare, with aliases and merges followed, until it is too much.
+// counting counts what documents declare, with aliases and merge keys followed, up to the limits.
 type counting struct {
 	Count
-	// left is how many more mappings are looked at: merges of merges can multiply with every level.
+	// left is how many more mappings are visited: nested merge keys can multiply with every level.
 	left int
 }
 
-const mostMappings = 200_000
+const maxMappings = 200_000
 
 func (c *counting) add(root *yaml.Node) {
 	c.merged(root, func(key string, value *yaml.Node) {
@@ -78,7 +78,8 @@ func (c *counting) addService(service *yaml.Node) {
 	})
 }
 
-// merged calls visit for the entries of a mapping and of what is merged into it. What two of them have is visited twice.
+// merged calls visit for the entries of a mapping and of the mappings merged into it. An entry in two of them is
+// visited twice.
 func (c *counting) merged(node *yaml.Node, visit func(key string, value *yaml.Node)) {
 	node = Resolve(node)
 	if c.left--; node == nil || node.Kind != yaml.MappingNode || c.left < 0 || c.Refused(1) != nil {
@@ -96,8 +97,8 @@ func (c *counting) merged(node *yaml.Node, visit func(key string, value *yaml.No
 	}
 }
 
-// behind are the documents after the first, as far as they are YAML.
-func (d *Document) behind() ([]*yaml.Node, *Cost) {
+// laterDocuments returns the documents after the first, up to the first that is not YAML.
+func (d *Document) laterDocuments() ([]*yaml.Node, *Cost) {
 	if !strings.Contains(d.written, "\n---") && !strings.Contains(d.written, "\n...") {
 		return nil, nil
 	}
@@ -110,7 +111,7 @@ func (d *Document) behind() ([]*yaml.Node, *Cost) {
 		}
 		if number > maxDocuments {
 			return nil, &Cost{Line: document.Line, Message: fmt.Sprintf(
-				"line %d: it has more than %d documents, of which the collector reads the first; nothing was checked",
+				"line %d: it has more than %d documents, but the collector reads only the first; nothing was checked",
 				document.Line, maxDocuments)}
 		}
 		if number > 0 && len(document.Content) > 0 {

@@ -1,4 +1,4 @@
-// Package source places the keys and values of a configuration in the text that they were written in.
+// Package source finds the positions of a configuration's keys and values in its text.
 //
 // Lines and columns count from 1. A column is counted in Unicode code points, as the YAML library does; a byte order
 // mark is not counted.
@@ -27,8 +27,8 @@ type Document struct {
 
 // Parse reads the first document of a text. It returns the YAML library's error for what is not YAML.
 //
-// Aliases are followed, never expanded, so a document costs what its text costs. Nothing is said of what decoding
-// would refuse: duplicate keys, aliases that blow up, unknown tags.
+// Aliases are followed, not expanded, so the cost depends only on the text's length. It does not report what decoding
+// would refuse: duplicate keys, aliases that expand too far, unknown tags.
 func Parse(text string) (*Document, error) {
 	var node yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &node); err != nil {
@@ -41,10 +41,10 @@ func Parse(text string) (*Document, error) {
 	return document, nil
 }
 
-// NotAMapping is said of a text whose outermost node is anything else.
+// NotAMapping is the message for a text whose outermost node is not a mapping.
 const NotAMapping = "a configuration is a mapping of sections (receivers, exporters, service, ...)"
 
-// Undecodable says why the document is no mapping of sections; err is what the YAML library said to decoding it.
+// Undecodable returns why the document is not a mapping of sections; err is the YAML library's error from decoding it.
 func (d *Document) Undecodable(err error) string {
 	if d.root != nil && d.root.Kind != yaml.MappingNode {
 		return NotAMapping
@@ -56,10 +56,10 @@ func (d *Document) Undecodable(err error) string {
 	return strings.TrimPrefix(err.Error(), "yaml: ")
 }
 
-// Root is the document's outermost node, nil for an empty one.
+// Root returns the document's outermost node, nil for an empty document.
 func (d *Document) Root() *yaml.Node { return d.root }
 
-// Start is where the document begins.
+// Start returns the position at which the document begins.
 func (d *Document) Start() Position {
 	if d.root == nil {
 		return Position{Line: 1, Column: 1}
@@ -67,16 +67,7 @@ func (d *Document) Start() Position {
 	return positionOf(d.root)
 }
 
-// Key is where the last key of a path stands; of an element of a list, where the element does.
-func (d *Document) Key(path ...string) (Position, bool) {
-	place, found := d.find(path)
-	if !found || place.key == nil {
-		return Position{}, false
-	}
-	return positionOf(place.key), true
-}
-
-// Value is where the value at a path stands: for an alias, where the alias does.
+// Value returns the position of the value at a path: for an alias, the alias's own.
 func (d *Document) Value(path ...string) (Position, bool) {
 	place, found := d.find(path)
 	if !found {
@@ -85,7 +76,7 @@ func (d *Document) Value(path ...string) (Position, bool) {
 	return positionOf(place.value), true
 }
 
-// Node is the node at a path, aliases followed. It is nil where there is none.
+// Node returns the node at a path, with aliases followed, nil if there is none.
 func (d *Document) Node(path ...string) *yaml.Node {
 	place, found := d.find(path)
 	if !found {
@@ -94,21 +85,12 @@ func (d *Document) Node(path ...string) *yaml.Node {
 	return Resolve(place.value)
 }
 
-// Scalar is the scalar at a path, so that offsets in its value can be placed.
-func (d *Document) Scalar(path ...string) (*Scalar, bool) {
-	node := d.Node(path...)
-	if node == nil || node.Kind != yaml.ScalarNode {
-		return nil, false
-	}
-	return d.ScalarOf(node), true
-}
-
-// ScalarOf places offsets in the value of a scalar of this document.
+// ScalarOf returns the Scalar of a node of this document.
 func (d *Document) ScalarOf(node *yaml.Node) *Scalar { return d.text.Scalar(node) }
 
-// Nearest is the node of the longest part of a path that is in the text, and where its key stands. A name that is not
-// there is passed over: the collector names embedded structures that no text does (`exporters::otlp::clientconfig`),
-// and fields that are left at their default.
+// Nearest returns the node of the longest part of a path that is in the text, and the position of its key. Names that
+// are not in the text are skipped: the collector's paths contain embedded structures (`exporters::otlp::clientconfig`)
+// and fields that have their default.
 func (d *Document) Nearest(path ...string) (node *yaml.Node, key Position) {
 	if d.root == nil {
 		return nil, d.Start()
@@ -124,7 +106,7 @@ func (d *Document) Nearest(path ...string) (node *yaml.Node, key Position) {
 	return Resolve(at.value), positionOf(at.key)
 }
 
-// place is a value and the node that it is found by.
+// place is a value and its key; for an element of a list, the element itself.
 type place struct {
 	key   *yaml.Node
 	value *yaml.Node

@@ -51,9 +51,9 @@ func TestWhereKeysAndValuesStand(t *testing.T) {
 				t.Fatal(err)
 			}
 
-			key, found := document.Key(row.path...)
-			if !found || key != wantKey {
-				t.Errorf("key: %v (%v), not %v", key, found, wantKey)
+			at, found := document.find(row.path)
+			if !found || positionOf(at.key) != wantKey {
+				t.Errorf("key: %v (%v), not %v", at.key, found, wantKey)
 			}
 			value, found := document.Value(row.path...)
 			if name != "null value" && (!found || value != wantValue) {
@@ -103,7 +103,7 @@ func TestAnEmptyDocumentHasNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, found := document.Key("a"); found || document.Node("a") != nil {
+		if document.Node("a") != nil {
 			t.Errorf("%q has a key", text)
 		}
 	}
@@ -121,7 +121,7 @@ func TestMergesThatDoubleAreLookedThroughOnce(t *testing.T) {
 	}
 	done := make(chan bool)
 	go func() {
-		_, found := document.Key("a199", "missing")
+		_, found := document.Value("a199", "missing")
 		done <- found
 	}()
 	select {

@@ -16,13 +16,13 @@ import (
 	"go.opentelemetry.io/collector/service/telemetry/otelconftelemetry"
 )
 
-// diagnosis takes a refused configuration apart: every component on its own, then the service, then its pipelines.
+// diagnosis checks a refused configuration part by part: every component, then the service, then its pipelines.
 type diagnosis struct {
 	*report
 	env *operation.Environment
-	// refused are the components that a refused provider left incomplete; what they lack is not their fault.
+	// refused are the components that a refused provider left incomplete. Missing settings in them are not reported.
 	refused map[string]bool
-	// broken are the components on which something was found.
+	// broken are the components that have an error.
 	broken map[string]bool
 	// kindsOf are the sections in which there is a component of a type.
 	kindsOf map[component.Type][]string
@@ -88,7 +88,7 @@ func decodeSection[F component.Factory](
 	decoded := make(configs)
 	sub, err := conf.Sub(section)
 	if err != nil {
-		return decoded // said by sections
+		return decoded // reported by sections
 	}
 	content := sub.ToStringMap()
 	for _, name := range slices.Sorted(maps.Keys(content)) {
@@ -147,7 +147,7 @@ func validateConfig(config any) (err error) {
 	return xconfmap.Validate(config)
 }
 
-// unknownType says so, and what may have been meant: another type, or this one in another section.
+// unknownType returns the message for an unknown type, with what may have been meant: another type, or another section.
 func (d *diagnosis) unknownType(section string, id component.ID, types []string) string {
 	if section == "exporters" && id.Type().String() == "logging" {
 		return "the logging exporter has been deprecated, use the debug exporter instead"
@@ -200,7 +200,7 @@ func (d *diagnosis) service(conf *confmap.Conf, factories otelcol.Factories) ser
 	decoded := service.Config{Telemetry: factories.Telemetry.CreateDefaultConfig()}
 	sub, err := conf.Sub("service")
 	if err != nil {
-		return decoded // said by sections
+		return decoded // reported by sections
 	}
 	path := []string{"service"}
 	if err := decodeService(sub, &decoded); err != nil {
@@ -216,11 +216,10 @@ func decodeService(sub *confmap.Conf, into *service.Config) (err error) {
 	return sub.Unmarshal(into)
 }
 
-// whole finds what is wrong between components that may each be right: the checks of the collector's own Config, of
-// which that reports the first.
+// whole finds errors between components: the checks of the collector's own Config, which reports only the first.
 func (d *diagnosis) whole(p *parts) {
 	if slices.ContainsFunc(append(sections, ""), func(name string) bool { return d.refused[name] }) {
-		return // a whole section, or nobody knows what, has not been read
+		return // a whole section, or an unknown part, has not been read
 	}
 	switch {
 	case len(p.receivers)+len(p.processors)+len(p.exporters)+len(p.connectors)+len(p.extensions) == 0:
@@ -278,8 +277,8 @@ func known(id component.ID, lists ...configs) bool {
 	})
 }
 
-// undefined says that a list of the service names what is not configured. The path is that of the pipeline, the place
-// that of the name in its list.
+// undefined adds an error for a component that a list of the service names and that is not configured. The error's path
+// is the pipeline's, its position that of the name in the list.
 func (d *diagnosis) undefined(path, element []string, kind string, id component.ID, lists ...configs) {
 	if len(d.result.Errors) >= maxFindings {
 		return

@@ -12,14 +12,14 @@ import (
 	"go.opentelemetry.io/collector/service/pipelines"
 )
 
-// standIn takes the place of a receiver or an exporter that cannot be built, so that the rest can be looked at.
+// standIn replaces a receiver or an exporter that cannot be built, so that the rest can be checked.
 var standIn = component.MustNewIDWithName("nop", "headgate-stand-in")
 
-// maxBuilds bounds how often the pipelines are built to find one error each time: what is built stays in memory.
+// maxBuilds bounds how often the pipelines are built to find one error each time: built components stay in memory.
 const maxBuilds = 8
 
-// pipelines finds what keeps the pipelines from being built. The collector stops at the first such error, so what it
-// stopped at is taken out and the pipelines are built again.
+// pipelines finds the errors in building the pipelines. The collector stops at the first one, so the component that
+// caused it is removed and the pipelines are built again.
 func (d *diagnosis) pipelines(ctx context.Context, p *parts) {
 	graph := newGraph(p)
 	for section, list := range map[string]configs{
@@ -60,7 +60,7 @@ func (d *diagnosis) pipelines(ctx context.Context, p *parts) {
 	}
 }
 
-// graph is a copy of the pipelines and their components, from which those can be taken out.
+// graph is a copy of the pipelines and their components, from which components can be removed.
 type graph struct {
 	parts      *parts
 	receivers  configs
@@ -86,7 +86,7 @@ func newGraph(p *parts) *graph {
 	return g
 }
 
-// takeOut removes a processor from all pipelines, or puts the stand-in in the place of a receiver or an exporter.
+// takeOut removes a processor from all pipelines, or replaces a receiver or an exporter by the stand-in.
 func (g *graph) takeOut(section string, id component.ID) {
 	for _, one := range g.pipelines {
 		switch section {
@@ -100,7 +100,7 @@ func (g *graph) takeOut(section string, id component.ID) {
 	}
 }
 
-// takeOutUnknown removes what the pipelines name and nobody has configured.
+// takeOutUnknown removes components that the pipelines name and that are not configured.
 func (g *graph) takeOutUnknown() {
 	for _, one := range g.pipelines {
 		for _, id := range slices.Clone(one.Receivers) {
@@ -122,7 +122,8 @@ func replaced(list []component.ID, id component.ID) []component.ID {
 	return append(list, standIn)
 }
 
-// incomplete tells whether a pipeline lacks a side, or names a processor twice, which has been said by then.
+// incomplete reports whether a pipeline has no receivers or exporters, or names a processor twice. That has been
+// reported before.
 func (g *graph) incomplete() bool {
 	for _, one := range g.pipelines {
 		if len(one.Receivers) == 0 || len(one.Exporters) == 0 || one.Validate() != nil {
@@ -149,14 +150,14 @@ func (g *graph) build(ctx context.Context) (err error) {
 }
 
 var (
-	// aboutTheGraph are the errors on how components are put together; others are on what one of them is told.
+	// aboutTheGraph matches errors on how components are connected. Other errors are on one component's settings.
 	aboutTheGraph = regexp.MustCompile(`not supported|pipeline but not used in|cannot connect from|cycle detected`)
 
 	namedFirst = regexp.MustCompile(`(?:failed to create|error creating) "([^"]+)" (receiver|processor|exporter)`)
 	namedLast  = regexp.MustCompile(`(?:error creating )?(receiver|processor|exporter|connector) "([^"]+)"`)
 )
 
-// blame reads from the collector's words which component could not be built.
+// blame finds in the collector's error which component could not be built.
 func (g *graph) blame(message string) (section string, id component.ID, found bool) {
 	message = strings.TrimPrefix(message, "failed to build pipelines: ")
 	if strings.HasPrefix(message, "cycle detected") {
@@ -168,7 +169,7 @@ func (g *graph) blame(message string) (section string, id component.ID, found bo
 	} else if match := namedLast.FindStringSubmatchIndex(message); match != nil && match[0] == 0 {
 		section, name = message[match[2]:match[3]]+"s", message[match[4]:match[5]]
 	} else if len(g.parts.connectors) == 1 {
-		// The error of a connector's constructor is the only one that comes without a name.
+		// Only the error of a connector's constructor does not name the component.
 		for only := range g.parts.connectors {
 			return "connectors", only, true
 		}

@@ -13,38 +13,38 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// outside are the schemes of the official distribution's providers that read something outside of the text.
+// outside are the schemes of the official distribution's providers that read something outside of the configuration.
 var outside = []string{"file", "http", "https", "aes", "s3", "secretsmanager", "googlesecretmanager"}
 
-// strict refuses those. A scheme that no provider has is refused by the resolver itself.
+// strict refuses those. The resolver itself refuses a scheme without a provider.
 var strict = refusing(outside, nil)
 
-// recorder notes what a resolution asks for.
+// recorder records what a resolution asks for.
 type recorder struct {
 	names   []string
 	refused []string
-	// retrieved and bytes are how often something was asked for, and how much was given.
+	// retrieved counts the replacements, bytes their total length.
 	retrieved, bytes int
 }
 
-// What the resolver replaces in a text, it puts together anew for each `${...}`, and what was given may ask for more.
+// The resolver copies the whole text for each `${...}`, and a value may refer to further ones.
 const (
 	maxRetrieved = 5_000
 	maxBytes     = 8 << 20
 )
 
-// spend counts what is given. It is a *source.Cost when that is too much.
+// spend counts a replacement. It returns a *source.Cost if there are too many.
 func (r *recorder) spend(bytes int) error {
 	r.retrieved++
 	r.bytes += bytes
 	if r.retrieved > maxRetrieved || r.bytes > maxBytes {
 		return &source.Cost{Line: 1, Message: fmt.Sprintf(
-			"what stands in ${...} comes to more than %d replacements or %d bytes; nothing was checked", maxRetrieved, maxBytes)}
+			"its ${...} make more than %d replacements or %d bytes; nothing was checked", maxRetrieved, maxBytes)}
 	}
 	return nil
 }
 
-// text makes the factory of the collector's own provider for `yaml:`, counted.
+// text returns the factory of the collector's own provider for `yaml:`, with counting.
 func (r *recorder) text() confmap.ProviderFactory {
 	return confmap.NewProviderFactory(func(settings confmap.ProviderSettings) confmap.Provider {
 		return &counted{yamlprovider.NewFactory().Create(settings), r}
@@ -65,7 +65,7 @@ func (c *counted) Retrieve(
 	return c.Provider.Retrieve(ctx, uri, watch)
 }
 
-// variables makes the factory of a provider for `env:` that knows these variables and no others.
+// variables returns the factory of a provider for `env:` that knows only these variables.
 func (r *recorder) variables(values map[string]string) confmap.ProviderFactory {
 	return confmap.NewProviderFactory(func(confmap.ProviderSettings) confmap.Provider {
 		return &variables{values: values, recorder: r}
@@ -79,7 +79,7 @@ type variables struct {
 
 var validName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`)
 
-// Retrieve does what the collector's provider of that scheme does, down to the words of its errors.
+// Retrieve does what the collector's provider for `env:` does, with the same error messages.
 func (v *variables) Retrieve(_ context.Context, uri string, _ confmap.WatcherFunc) (*confmap.Retrieved, error) {
 	name, byDefault, _ := strings.Cut(strings.TrimPrefix(uri, "env:"), ":-")
 	if !validName.MatchString(name) {
@@ -101,8 +101,8 @@ func (v *variables) Retrieve(_ context.Context, uri string, _ confmap.WatcherFun
 func (*variables) Scheme() string                 { return "env" }
 func (*variables) Shutdown(context.Context) error { return nil }
 
-// refusing makes factories of providers that refuse what they are asked for. With a recorder they note it instead and
-// give nothing, so that the resolution goes on.
+// refusing returns factories of providers that fail for every request. With a recorder they record the request and
+// return nothing instead, so that the resolution goes on.
 func refusing(schemes []string, recorder *recorder) []confmap.ProviderFactory {
 	factories := make([]confmap.ProviderFactory, 0, len(schemes))
 	for _, scheme := range schemes {
@@ -120,7 +120,7 @@ type refuser struct {
 
 func (r *refuser) Retrieve(_ context.Context, uri string, _ confmap.WatcherFunc) (*confmap.Retrieved, error) {
 	if r.recorder == nil {
-		return nil, fmt.Errorf("the provider %q is not allowed here: %q is outside of the configuration", r.scheme, uri)
+		return nil, fmt.Errorf("the provider %q is not allowed here: %q refers to something outside of the configuration", r.scheme, uri)
 	}
 	if !slices.Contains(r.recorder.refused, uri) {
 		r.recorder.refused = append(r.recorder.refused, uri)
@@ -131,13 +131,13 @@ func (r *refuser) Retrieve(_ context.Context, uri string, _ confmap.WatcherFunc)
 func (r *refuser) Scheme() string               { return r.scheme }
 func (*refuser) Shutdown(context.Context) error { return nil }
 
-// resolved is a configuration with everything in `${...}` replaced, and what was asked for on the way.
+// resolved is a configuration with every `${...}` replaced, and what the replacement asked for.
 type resolved struct {
 	conf *confmap.Conf
 	recorder
 }
 
-// resolve replaces what is in `${...}`, with nothing where a provider is refused.
+// resolve replaces every `${...}`, by nothing if its provider is refused.
 func resolve(ctx context.Context, document *source.Document, request Request) (result *resolved, err error) {
 	result = &resolved{conf: confmap.New()}
 	defer recovered(&err)
@@ -157,8 +157,8 @@ func resolve(ctx context.Context, document *source.Document, request Request) (r
 
 var schemeOfReference = regexp.MustCompile(`\$\{([A-Za-z][A-Za-z0-9+.-]+):`)
 
-// unknownSchemes are those that the text refers to and no provider has. Their number is bounded: they are only sought
-// to name more than the first of them.
+// unknownSchemes returns the schemes in the text that have no provider, up to a limit, so that not only the first one
+// is reported.
 func unknownSchemes(document *source.Document) []string {
 	const most = 20
 	known := append([]string{"env", "yaml"}, outside...)

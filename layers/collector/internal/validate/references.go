@@ -75,7 +75,7 @@ func (r *report) variables(request Request, asked *resolved) {
 	for _, name := range asked.names {
 		places := byName[name]
 		if len(places) == 0 {
-			// Its name is itself put together from variables, so no place spells it.
+			// Its name is composed from variables, so it has no position.
 			places = []reference{{path: []string{"service"}, position: r.document.Start()}}
 		}
 		variable := Variable{Name: name, HasDefault: true, ComponentPath: strings.Join(places[0].path, separator)}
@@ -94,7 +94,7 @@ func (r *report) variables(request Request, asked *resolved) {
 	slices.SortFunc(r.result.Environment, func(a, b Variable) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// refusals adds what providers were asked for that may not be read, and returns the components that asked.
+// refusals adds an error for each request to a refused provider, and returns the components that made them.
 func (r *report) refusals(asked *resolved) map[string]bool {
 	components := make(map[string]bool)
 	if len(asked.refused) == 0 {
@@ -108,7 +108,7 @@ func (r *report) refusals(asked *resolved) map[string]bool {
 			message += fmt.Sprintf("; a variable with a default is written ${env:%s}", uri)
 		}
 		if slices.Contains(outside, scheme) {
-			message = fmt.Sprintf("${%s}: what is outside of the configuration is not read here, so the provider %q is not allowed",
+			message = fmt.Sprintf("${%s} refers to something outside of the configuration: the provider %q is not allowed here",
 				uri, scheme)
 		}
 		placed := false
@@ -120,7 +120,7 @@ func (r *report) refusals(asked *resolved) map[string]bool {
 			}
 		}
 		if !placed {
-			// It came with the value of a variable, so any component may have asked.
+			// It came from the value of a variable, so any component may have made it.
 			components[""] = true
 			r.addAt(&r.result.Errors, r.document.Start(), ProviderNotAllowed, []string{"service"}, message)
 		}
@@ -147,7 +147,7 @@ func componentOf(path []string) string {
 	return strings.Join(path[:min(len(path), 2)], separator)
 }
 
-// otherDocuments warns of what the collector passes over.
+// otherDocuments warns of documents that the collector ignores.
 func (r *report) otherDocuments(text string) {
 	if !strings.Contains(text, "\n---") {
 		return
@@ -162,10 +162,10 @@ func (r *report) otherDocuments(text string) {
 	}
 	position := source.Position{Line: max(second.Line, 1), Column: max(second.Column, 1)}
 	r.addAt(&r.result.Warnings, position, Other, []string{"service"},
-		"the collector reads the first document of a text only; what follows `---` here has no effect")
+		"the collector reads only the first document of a text; what follows `---` here has no effect")
 }
 
-// unused warns of components that are configured and in no pipeline.
+// unused warns of components that are configured but not in a pipeline.
 func (r *report) unused(conf *confmap.Conf) {
 	configured := names(conf)
 	used := usage(conf)
@@ -184,8 +184,8 @@ func (r *report) unused(conf *confmap.Conf) {
 	}
 }
 
-// names are the components that are configured, by section. They are read off the keys, for the whole is copied by
-// whoever asks for it.
+// names returns the configured components, by section. It reads them from the keys: confmap copies the whole
+// configuration for any other access.
 func names(conf *confmap.Conf) map[string]map[string]bool {
 	found := make(map[string]map[string]bool)
 	for _, key := range conf.AllKeys() {
@@ -202,7 +202,7 @@ func names(conf *confmap.Conf) map[string]map[string]bool {
 	return found
 }
 
-// usage is what the service uses, by section. A connector is used as either of its sides.
+// usage returns the components that the service uses, by section. A connector is used as a receiver or as an exporter.
 func usage(conf *confmap.Conf) map[string]map[string]bool {
 	used := make(map[string]map[string]bool)
 	use := func(section string, list any) {

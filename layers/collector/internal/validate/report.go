@@ -19,7 +19,7 @@ const separator = "::"
 type report struct {
 	result   Result
 	document *source.Document
-	said     map[Finding]bool
+	reported map[Finding]bool
 }
 
 // place is where a finding points: at the key of its component path, or at the value.
@@ -30,7 +30,7 @@ const (
 	atValue
 )
 
-// error adds a finding on what is at the path.
+// error adds an error at the path.
 func (r *report) error(code Code, where place, path []string, message string) {
 	r.add(&r.result.Errors, code, where, path, message)
 }
@@ -61,15 +61,15 @@ func (r *report) addAt(list *[]Finding, at source.Position, code Code, path []st
 		Message: message, ComponentPath: strings.Join(path, separator), Code: code, Line: at.Line, Column: at.Column,
 	}
 	if finding.ComponentPath == "" && len(path) > 0 {
-		finding.ComponentPath = `""` // a section without a name, for an empty path says that there is no YAML
+		finding.ComponentPath = `""` // a section without a name: an empty path means that the text is not YAML
 	}
-	if r.said[finding] || len(*list) >= maxFindings {
+	if r.reported[finding] || len(*list) >= maxFindings {
 		return
 	}
-	if r.said == nil {
-		r.said = make(map[Finding]bool)
+	if r.reported == nil {
+		r.reported = make(map[Finding]bool)
 	}
-	r.said[finding] = true
+	r.reported[finding] = true
 	*list = append(*list, finding)
 }
 

@@ -1,7 +1,7 @@
 // Package validate gives the verdict of `otelcol-contrib validate` on a configuration, and every finding behind it.
 //
-// The verdict is that of the collector's own dry run. Only when it refuses the configuration is that taken apart, to
-// find all that is wrong rather than the first.
+// The verdict is that of the collector's own dry run. If the dry run refuses the configuration, its parts are checked
+// one by one to find all errors, not only the first.
 package validate
 
 import (
@@ -21,7 +21,7 @@ type Request struct {
 	Env  map[string]string `json:"env"`
 }
 
-// Result is the verdict, what is wrong, what deserves a look, and the variables that the configuration refers to.
+// Result is the verdict, the errors, the warnings, and the variables that the configuration refers to.
 type Result struct {
 	Valid       bool       `json:"valid"`
 	Errors      []Finding  `json:"errors"`
@@ -29,7 +29,7 @@ type Result struct {
 	Environment []Variable `json:"environment"`
 }
 
-// Finding is one thing to say of a configuration. Line and Column count from 1, in code points.
+// Finding is one error or warning. Line and Column count from 1, in code points.
 type Finding struct {
 	Message       string `json:"message"`
 	ComponentPath string `json:"component_path"`
@@ -38,15 +38,15 @@ type Finding struct {
 	Column        int    `json:"column"`
 }
 
-// Variable is an environment variable that a configuration refers to, at its first place. HasDefault says that no
-// place needs a value.
+// Variable is an environment variable that a configuration refers to, with its first position. HasDefault is set if
+// every reference has a default.
 type Variable struct {
 	Name          string `json:"name"`
 	HasDefault    bool   `json:"has_default"`
 	ComponentPath string `json:"component_path"`
 }
 
-// Code is a stable word for a kind of finding.
+// Code is the stable code of a kind of finding.
 type Code string
 
 // The kinds of findings.
@@ -65,9 +65,8 @@ const (
 	Other              Code = "other"
 )
 
-// What bounds the work on a refused configuration and the answer about it. Beyond these sizes, which no configuration
-// that people write comes near, taking it apart would take many times as long as the verdict; the collector's own words
-// have to do.
+// Limits on the search for all errors of a refused configuration. Above these sizes, which real configurations do not
+// reach, the search would take many times as long as the verdict; then only the collector's own error is reported.
 const (
 	maxFindings = 500
 	maxMessage  = 4000
@@ -84,7 +83,7 @@ func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage
 	return Validate(ctx, env, request)
 }
 
-// HandlePrice answers `price {yaml, env}` with nothing, or the error too_costly: for a collector that cannot tell.
+// HandlePrice answers `price {yaml, env}` with an empty result or the error too_costly, for collectors without a price.
 func HandlePrice(ctx context.Context, _ *operation.Environment, raw json.RawMessage) (any, error) {
 	var request Request
 	if err := json.Unmarshal(raw, &request); err != nil {
@@ -92,7 +91,7 @@ func HandlePrice(ctx context.Context, _ *operation.Environment, raw json.RawMess
 	}
 	document, err := source.Parse(request.YAML)
 	if err != nil {
-		return struct{}{}, nil // what is not YAML is refused as soon as it is read
+		return struct{}{}, nil // the collector refuses it at once
 	}
 	if cost := tooCostly(document.Affordable(), request.replaced()); cost != nil {
 		return nil, cost
@@ -100,7 +99,7 @@ func HandlePrice(ctx context.Context, _ *operation.Environment, raw json.RawMess
 	resolved, err := resolve(ctx, document, request)
 	conf := resolved.conf
 	if err != nil {
-		// Another release may read what this one cannot: then the text as it stands is priced.
+		// Another release may resolve what this one cannot, so the unresolved text is priced.
 		var plain map[string]any
 		if document.Root() == nil || document.Root().Decode(&plain) != nil {
 			plain = nil
@@ -113,7 +112,7 @@ func HandlePrice(ctx context.Context, _ *operation.Environment, raw json.RawMess
 	return struct{}{}, nil
 }
 
-// tooCostly is the operation's error for a *source.Cost among the errors, nil if there is none.
+// tooCostly returns the operation's error for a *source.Cost among the errors, nil if there is none.
 func tooCostly(errs ...error) error {
 	var cost *source.Cost
 	if errors.As(errors.Join(errs...), &cost) {
@@ -122,8 +121,8 @@ func tooCostly(errs ...error) error {
 	return nil
 }
 
-// Validate judges a configuration. It fails with too_costly for one that the collector would take too long over, with
-// panicked for one on which it crashes, and when the collector's factories cannot be made.
+// Validate checks a configuration. Its error has the code too_costly if the collector would take too long, and panicked
+// if the collector crashes; other errors are internal.
 func Validate(ctx context.Context, env *operation.Environment, request Request) (*Result, error) {
 	document, err := source.Parse(request.YAML)
 	if err == nil {

@@ -8,14 +8,14 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/source"
 )
 
-// maxReplaced bounds what the values of variables come to where they are named, those that name others included: the
-// resolver makes 1 GB of thirty variables of which each names the next one twice.
+// maxReplaced bounds the text's length with the values of its variables, which may refer to others: thirty variables
+// that each refer to the next one twice make 1 GB.
 const maxReplaced = 8 << 20
 
 // A name may itself be the value of a variable, `${env:${env:NAME}}`.
 var named = regexp.MustCompile(`\$\{(?:env:)?(?:([A-Za-z_][A-Za-z0-9_]*)|\$)`)
 
-// replaced is a *source.Cost for a text that its variables make too long.
+// replaced returns a *source.Cost if the text is too long with the values of its variables.
 func (r Request) replaced() error {
 	lengths := lengths{env: r.Env, known: map[string]float64{}}
 	if total := lengths.of(r.YAML); total > maxReplaced {
@@ -25,7 +25,7 @@ func (r Request) replaced() error {
 	return nil
 }
 
-// lengths are those of the values of variables, with what they name replaced; infinite for what names itself.
+// lengths are the lengths of variables' values with their references replaced, infinite if one refers to itself.
 type lengths struct {
 	env   map[string]string
 	known map[string]float64

@@ -35,8 +35,8 @@ func dryRun(ctx context.Context, env *operation.Environment, request Request) (s
 	return seen, collector.DryRun(ctx)
 }
 
-// onlooker takes note of the resolved configuration on its way through the collector. It changes nothing, but lets none
-// through that would take too long.
+// onlooker records the resolved configuration on its way through the collector, unchanged, and refuses one that would
+// take too long.
 type onlooker struct{ seen *resolved }
 
 func (o onlooker) Convert(_ context.Context, conf *confmap.Conf) error {
@@ -56,7 +56,7 @@ func resolverSettings(request Request, recorder *recorder, refusing []confmap.Pr
 	}
 }
 
-// panicked is a panic of a component. The command would die of it, which is no verdict; its trace is for us alone.
+// panicked is a component's panic. The command would crash, which is not a verdict. The trace goes to our log only.
 type panicked struct{ reason any }
 
 func (p panicked) Error() string { return fmt.Sprintf("the collector panicked: %v", p.reason) }

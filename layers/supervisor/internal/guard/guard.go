@@ -1,20 +1,18 @@
-// Package guard stands between the supervisor and the collector until the collector runs, for four things.
+// Package guard starts the collector in the supervisor's place, for four reasons.
 //
-// A collector ends with its supervisor, however that ends. The collector looks for its supervisor every five seconds
-// itself, but may hang before it does: nobody reads any more what it writes.
+// 1. The collector must end when its supervisor ends, for whatever reason. The collector looks for its supervisor every
+// five seconds, but may hang before that, because its output is no longer read.
 //
-// And supervisor v0.149.0 has a defect. It validates a new configuration with `validate --config NEW --config OLD`: it appends the
-// arguments that the collector runs with. The collector merges the two, so a broken configuration passes where the old
-// one fills its gap, and a good one is refused where the two contradict each other. A test of this package fails as
-// soon as the official packages do otherwise; then the first part of Mended goes.
+// 2. Supervisor v0.149.0 has a defect: it validates a new configuration with `validate --config NEW --config OLD`,
+// since it appends the collector's usual arguments. The collector merges the two, so an invalid configuration passes if
+// the old one fills the gap, and a valid one is refused if the two contradict each other. A test of this package fails
+// as soon as the official packages change this; then the first part of Arguments can go.
 //
-// And before it does anything else, the supervisor runs the collector once to learn about it. That collector would serve
-// its metrics on localhost:8888, as every collector does that is not told otherwise, so on a host where something
-// listens there the supervisor could not even start.
+// 3. At its start the supervisor runs the collector once to learn about it. That collector would serve its metrics on
+// the default address localhost:8888, so on a host where something else listens there the supervisor could not start.
 //
-// And the supervisor lets a configuration pass that has no pipelines, and reports it as applied: it runs the collector,
-// and validates for it, with the feature gate service.AllowNoPipelines. Validated without, the collector itself says so,
-// whatever a path, a merge or this host's variables make of the text.
+// 4. The supervisor accepts a configuration without pipelines and reports it as applied, because it validates and runs
+// the collector with the feature gate service.AllowNoPipelines. Validated without the gate, the collector refuses it.
 package guard
 
 import (
@@ -26,19 +24,19 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Variable names the collector to the program that the supervisor starts in its place.
+// Variable is the environment variable with the collector's path, for the program that the supervisor starts instead.
 const Variable = "HEADGATE_GUARDED_COLLECTOR"
 
 const allowNoPipelines = "service.AllowNoPipelines"
 
 const withoutMetrics = "--set=service.telemetry.metrics.level=none"
 
-// Collector is the program to become, if this process was started in the collector's place.
+// Collector returns the collector's path, if this process was started instead of the collector.
 func Collector() (string, bool) {
 	return os.LookupEnv(Variable)
 }
 
-// Exec becomes the collector, in this process: the supervisor's signals reach it as ever. It returns only an error.
+// Exec replaces this process by the collector, so that the supervisor's signals reach it. It returns only on failure.
 func Exec(collector string, arguments []string) error {
 	environment := make([]string, 0, len(os.Environ()))
 	for _, variable := range os.Environ() {
@@ -46,54 +44,54 @@ func Exec(collector string, arguments []string) error {
 			environment = append(environment, variable)
 		}
 	}
-	// Kept by what this process becomes.
+	// The setting survives exec.
 	if _, _, err := syscall.RawSyscall(syscall.SYS_PRCTL, syscall.PR_SET_PDEATHSIG, uintptr(syscall.SIGTERM), 0); err != 0 {
 		return fmt.Errorf("tie the collector to its supervisor: %w", err)
 	}
-	argv := append([]string{collector}, Mended(arguments[1:])...)
+	argv := append([]string{collector}, Arguments(arguments[1:])...)
 	if err := syscall.Exec(collector, argv, Bounded(environment, limitFiles...)); err != nil {
 		return fmt.Errorf("start the collector %s: %w", collector, err)
 	}
 	return nil
 }
 
-// Mended are the collector's arguments: with only the first --config and only with pipelines where they are those of
-// `validate`, and without metrics of its own where it is run to be learned about.
-func Mended(arguments []string) []string {
+// Arguments returns the arguments for the collector: for `validate` only the first --config and without the feature
+// gate, and for the supervisor's first run without metrics.
+func Arguments(arguments []string) []string {
 	if len(arguments) == 0 || arguments[0] != "validate" {
 		if len(arguments) >= 2 && arguments[0] == "--config" && onlyToLearn(arguments[1]) {
 			return append([]string{withoutMetrics}, arguments...)
 		}
 		return arguments
 	}
-	mended := []string{arguments[0]}
+	changed := []string{arguments[0]}
 	seen := false
 	for i := 1; i < len(arguments); i++ {
 		switch {
 		case arguments[i] == "--config" && i+1 < len(arguments):
 			if !seen {
-				mended = append(mended, arguments[i], arguments[i+1])
+				changed = append(changed, arguments[i], arguments[i+1])
 			}
 			seen = true
 			i++
 		case strings.HasPrefix(arguments[i], "--config="):
 			if !seen {
-				mended = append(mended, arguments[i])
+				changed = append(changed, arguments[i])
 			}
 			seen = true
 		default:
-			mended = append(mended, arguments[i])
+			changed = append(changed, arguments[i])
 		}
 	}
-	// Only where the supervisor found that this collector has the gate; the last word on a gate counts.
-	if strings.Contains(strings.Join(mended, " "), allowNoPipelines) {
-		mended = append(mended, "--feature-gates=-"+allowNoPipelines)
+	// Only if the supervisor has set the gate, since other collectors may not know it. The last setting of a gate counts.
+	if strings.Contains(strings.Join(changed, " "), allowNoPipelines) {
+		changed = append(changed, "--feature-gates=-"+allowNoPipelines)
 	}
-	return mended
+	return changed
 }
 
-// onlyToLearn tells whether the supervisor wrote the configuration to learn about the collector: each that it makes of
-// an assigned one says what the collector's telemetry is of.
+// onlyToLearn reports whether the supervisor wrote the configuration to learn about the collector. A configuration that
+// it makes from an assigned one has a section for the collector's telemetry.
 func onlyToLearn(path string) bool {
 	content, err := os.ReadFile(path)
 	if err != nil {

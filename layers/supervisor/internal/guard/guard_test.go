@@ -14,7 +14,7 @@ import (
 	"go.uber.org/zap"
 )
 
-func TestMended(t *testing.T) {
+func TestArguments(t *testing.T) {
 	for _, row := range []struct {
 		name           string
 		given, becomes string
@@ -34,7 +34,7 @@ func TestMended(t *testing.T) {
 		{"nothing", "", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			if got := strings.Join(guard.Mended(strings.Fields(row.given)), " "); got != row.becomes {
+			if got := strings.Join(guard.Arguments(strings.Fields(row.given)), " "); got != row.becomes {
 				t.Errorf("%q becomes %q, not %q", row.given, got, row.becomes)
 			}
 		})
@@ -61,12 +61,12 @@ func TestACollectorThatIsOnlyLearnedAboutServesNoMetrics(t *testing.T) {
 			if row.without {
 				want = append([]string{"--set=service.telemetry.metrics.level=none"}, given...)
 			}
-			if got := guard.Mended(given); !slices.Equal(got, want) {
+			if got := guard.Arguments(given); !slices.Equal(got, want) {
 				t.Errorf("%q", got)
 			}
 		})
 	}
-	if given := []string{"--config", "/nonexistent"}; !slices.Equal(guard.Mended(given), given) {
+	if given := []string{"--config", "/nonexistent"}; !slices.Equal(guard.Arguments(given), given) {
 		t.Error("a file that cannot be read changes the arguments")
 	}
 }
@@ -92,6 +92,6 @@ func TestTheSupervisorStillValidatesWithTheOldConfiguration(t *testing.T) {
 	}
 	if !slices.Equal(strings.Fields(string(arguments)), strings.Fields("validate --config new --config old")) {
 		t.Fatalf("The official supervisor now validates with %q: if the old configuration is gone, the defect is mended. "+
-			"Drop Mended, and say so in docs/decisions/0018-our-supervisor.md.", arguments)
+			"Drop the first part of Arguments, and say so in docs/decisions/0018-our-supervisor.md.", arguments)
 	}
 }

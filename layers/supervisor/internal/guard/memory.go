@@ -8,17 +8,17 @@ import (
 
 const (
 	memoryLimit = "GOMEMLIMIT"
-	// The part of a container's memory that OpenTelemetry's own Helm chart gives the collector's heap.
+	// The share of a container's memory that OpenTelemetry's Helm chart gives the collector's heap.
 	percentOfLimit = 80
-	// Version 1 of control groups writes a number near 2^63 where there is no limit.
+	// Control groups v1 write a number near 2^63 if there is no limit.
 	noLimit = 1 << 50
 )
 
-// Where a container finds its own limit, in either version of control groups.
+// The files with a container's memory limit, in control groups v2 and v1.
 var limitFiles = []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}
 
-// Bounded is the environment with a limit for Go's heap below that of the container, so that the collector tidies up
-// before the kernel ends it. Whoever sets GOMEMLIMIT knows better.
+// Bounded returns the environment with a limit for Go's heap below the container's memory limit, so that the collector
+// collects garbage before the kernel kills it. An existing GOMEMLIMIT stays.
 func Bounded(environment []string, files ...string) []string {
 	for _, variable := range environment {
 		if strings.HasPrefix(variable, memoryLimit+"=") {

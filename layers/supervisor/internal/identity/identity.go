@@ -1,8 +1,9 @@
-// Package identity keeps an instance's id where the official supervisor may lose it, and renews it where it must not stay.
+// Package identity saves an instance's id in case the official supervisor loses it, and discards it on a cloned
+// machine.
 //
-// The supervisor writes its state over the old one in place. A full disk or a power failure at that moment leaves an
-// empty file, which v0.149.0 ends on with a panic at every start. And a machine that was cloned with everything on its
-// disk speaks with the id of the machine that it is a copy of, so that the two are seen as one.
+// The supervisor overwrites its state in place. A full disk or a power failure at that moment leaves an empty file, on
+// which v0.149.0 panics at every start. And a machine cloned with its disk would have the id of the original, so that
+// Headgate would see the two as one.
 package identity
 
 import (
@@ -23,29 +24,29 @@ import (
 const (
 	// What the official supervisor writes to its storage.
 	stateName = "persistent_state.yaml"
-	keptName  = "identity.json"
+	savedName = "identity.json"
 )
 
-// Identity is that of the storage folder's instance.
+// Identity is the identity of the storage folder's instance.
 type Identity struct {
 	storage string
 	machine string
-	// ID is the one to take up again, "" where the supervisor has it, or is to make a new one.
+	// ID is the id to restore, "" if the supervisor has one or must create a new one.
 	ID string
 }
 
-type kept struct {
+type saved struct {
 	InstanceID string `json:"instance_id"`
 	Machine    string `json:"machine"`
 }
 
-// Prepare makes the storage one that the supervisor can start from. The file at machineID names this machine; without
-// one, as in a container, every machine is the same.
+// Prepare removes a state from which the supervisor must not start: a damaged one, or another machine's. The file at
+// machineID has this machine's id; without one, as in a container, all machines count as the same.
 func Prepare(storage, machineID string) (*Identity, error) {
 	i := &Identity{storage: storage, machine: machineOf(machineID)}
-	before := i.kept()
+	before := i.saved()
 	if i.machine != "" && before.Machine != "" && i.machine != before.Machine {
-		log.Printf("this storage is a copy of another machine's: this one becomes an instance of its own")
+		log.Printf("this storage was copied from another machine: this machine becomes an instance of its own")
 		return i, i.removeState()
 	}
 	_, err := i.state()
@@ -55,38 +56,38 @@ func Prepare(storage, machineID string) (*Identity, error) {
 		}
 		return i, nil
 	}
-	log.Printf("%v; it is written anew", err)
+	log.Printf("%v; the supervisor writes it again", err)
 	i.ID = before.InstanceID
 	return i, i.removeState()
 }
 
-// Keep remembers the id that the supervisor runs with.
-func (i *Identity) Keep() error {
+// Save saves the id that the supervisor runs with.
+func (i *Identity) Save() error {
 	id, err := i.state()
 	if err != nil {
 		return err
 	}
-	now := kept{InstanceID: id, Machine: i.machine}
-	if i.kept() == now {
+	now := saved{InstanceID: id, Machine: i.machine}
+	if i.saved() == now {
 		return nil
 	}
 	content, err := json.Marshal(now)
 	if err != nil {
 		return err
 	}
-	return replace(filepath.Join(i.storage, keptName), content)
+	return replace(filepath.Join(i.storage, savedName), content)
 }
 
-func (i *Identity) kept() kept {
-	var found kept
-	content, err := os.ReadFile(filepath.Join(i.storage, keptName))
+func (i *Identity) saved() saved {
+	var found saved
+	content, err := os.ReadFile(filepath.Join(i.storage, savedName))
 	if err != nil || json.Unmarshal(content, &found) != nil || !isID(found.InstanceID) {
-		return kept{}
+		return saved{}
 	}
 	return found
 }
 
-// state is the id in the supervisor's own file.
+// state returns the id in the supervisor's own file.
 func (i *Identity) state() (string, error) {
 	path := filepath.Join(i.storage, stateName)
 	content, err := os.ReadFile(path)
@@ -114,11 +115,11 @@ func isID(text string) bool {
 	return err == nil && id != uuid.Nil
 }
 
-// machineOf is a hash, for the id itself is not to leave its file.
+// machineOf returns a hash of the machine's id: the id itself must not leave its file.
 func machineOf(path string) string {
 	content, err := os.ReadFile(path)
 	id := strings.TrimSpace(string(content))
-	// systemd writes the word while the first start is under way.
+	// systemd writes this word until the first boot has finished.
 	if err != nil || id == "" || id == "uninitialized" {
 		return ""
 	}
@@ -126,7 +127,7 @@ func machineOf(path string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// replace writes the file whole or not at all.
+// replace writes a file atomically.
 func replace(path string, content []byte) error {
 	part, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+"-*")
 	if err != nil {

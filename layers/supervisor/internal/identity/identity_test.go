@@ -37,7 +37,7 @@ func ran(t *testing.T) (storage, machine string) {
 	machine = write(t, filepath.Join(t.TempDir(), "machine-id"), "aaaa\n")
 	i := prepared(t, storage, machine)
 	write(t, filepath.Join(storage, "persistent_state.yaml"), "instance_id: "+one+"\nlast_remote_config_status: null\n")
-	if err := i.Keep(); err != nil {
+	if err := i.Save(); err != nil {
 		t.Fatal(err)
 	}
 	return storage, machine
@@ -105,7 +105,7 @@ func TestACopyOnAnotherMachineIsAnotherInstance(t *testing.T) {
 		t.Fatalf("the other's state is still there: %v", err)
 	}
 	write(t, path, "instance_id: "+other+"\n")
-	if err := i.Keep(); err != nil {
+	if err := i.Save(); err != nil {
 		t.Fatal(err)
 	}
 	// From now on this is its own.

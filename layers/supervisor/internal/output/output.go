@@ -1,4 +1,5 @@
-// Package output passes on what the collector writes, and remembers the end of it for whoever asks why it stopped.
+// Package output forwards the collector's output, and remembers its last lines, from which it tells why the collector
+// stopped.
 package output
 
 import (
@@ -14,21 +15,21 @@ import (
 )
 
 const (
-	kept       = 400
-	longest    = 64 * 1024
+	maxLines   = 400
+	maxLine    = 64 * 1024
 	recent     = 20 * time.Second
-	longestSay = 1800
+	maxCause   = 1800
 	pipeSize   = 1 << 20
-	// How the collector, and Go's runtime, begin what they say last.
-	lastWords = "collector server run finished with error: "
-	// What it says once its configuration is read, before it starts anything.
+	finalError = "collector server run finished with error: "
+	// Logged once the configuration is read, before any component starts.
 	started = "Starting otelcol"
 )
 
+// The beginnings of what Go's runtime prints on a crash.
 var fatal = []string{"panic: ", "fatal error: ", "SIG", "runtime: out of memory"}
 
-// Output is a pipe in the place of the file that the supervisor gives the collector to write to. So nothing grows on
-// the disk, and every line goes where the supervisor's own lines go.
+// Output is a pipe in place of the file to which the supervisor writes the collector's output. So the file does not
+// grow, and the collector's lines go where the supervisor's own lines go.
 type Output struct {
 	pipe  *os.File
 	mutex sync.Mutex
@@ -40,7 +41,7 @@ type line struct {
 	text string
 }
 
-// Open makes the pipe at path, in the place of whatever is there, and passes its lines on to w until it is closed.
+// Open makes the pipe at path, replacing any file there, and forwards its lines to w until it is closed.
 func Open(path string, w io.Writer) (*Output, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("remove the old output: %w", err)
@@ -48,19 +49,19 @@ func Open(path string, w io.Writer) (*Output, error) {
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		return nil, fmt.Errorf("make the pipe %s: %w", path, err)
 	}
-	// Open for writing as well, so that it does not end when a collector does.
+	// Open for writing as well, so that the pipe does not end when a collector ends.
 	pipe, err := os.OpenFile(path, os.O_RDWR|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, fmt.Errorf("open the pipe: %w", err)
 	}
 	enlarge(pipe)
 	o := &Output{pipe: pipe}
-	go o.pass(w)
+	go o.forward(w)
 	return o, nil
 }
 
-// enlarge makes room for as much as the kernel lets anyone have, if it does: so a collector that writes a lot need not
-// wait for us.
+// enlarge sets the pipe's buffer to the largest size for unprivileged users, so that a collector that writes a lot does
+// not wait. It is optional, so errors are ignored.
 func enlarge(pipe *os.File) {
 	if raw, err := pipe.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) {
@@ -69,37 +70,37 @@ func enlarge(pipe *os.File) {
 	}
 }
 
-// Close ends the passing on.
+// Close ends the forwarding.
 func (o *Output) Close() {
 	_ = o.pipe.Close()
 }
 
-// Cause is the collector's own word on why it ended or does not work, "" if it said nothing of late.
+// Cause returns the collector's own error on why it ended or fails, "" if it has logged none recently.
 func (o *Output) Cause() string {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
-	var said []string
-	for _, one := range o.lines {
-		if time.Since(one.at) <= recent {
-			said = append(said, one.text)
+	var texts []string
+	for _, line := range o.lines {
+		if time.Since(line.at) <= recent {
+			texts = append(texts, line.text)
 		}
 	}
-	return cause(said)
+	return cause(texts)
 }
 
-func cause(said []string) string {
-	for i := len(said) - 1; i >= 0; i-- {
-		if strings.Contains(said[i], started) {
-			// What one before it said is not why this one does not work.
-			said = said[i+1:]
+func cause(lines []string) string {
+	for i := len(lines) - 1; i >= 0; i-- {
+		if strings.Contains(lines[i], started) {
+			// Earlier lines are from a collector that ran before.
+			lines = lines[i+1:]
 			break
 		}
 	}
-	for i := len(said) - 1; i >= 0; i-- {
-		if _, words, found := strings.Cut(said[i], lastWords); found {
-			reason := []string{words}
-			for _, text := range said[i+1:] {
-				// The next one has begun to speak.
+	for i := len(lines) - 1; i >= 0; i-- {
+		if _, message, found := strings.Cut(lines[i], finalError); found {
+			reason := []string{message}
+			for _, text := range lines[i+1:] {
+				// The next collector has started to log.
 				if strings.HasPrefix(text, "{") || strings.Contains(text, "\tinfo\t") {
 					break
 				}
@@ -108,15 +109,15 @@ func cause(said []string) string {
 			return cut(strings.Join(reason, "\n"))
 		}
 	}
-	for i, text := range said {
+	for i, text := range lines {
 		for _, beginning := range fatal {
 			if strings.HasPrefix(text, beginning) {
-				return cut(strings.Join(said[i:min(i+10, len(said))], "\n"))
+				return cut(strings.Join(lines[i:min(i+10, len(lines))], "\n"))
 			}
 		}
 	}
 	var errs []string
-	for _, text := range said {
+	for _, text := range lines {
 		if strings.Contains(text, "\terror\t") || strings.Contains(text, `"level":"error"`) {
 			errs = append(errs, text)
 		}
@@ -126,16 +127,16 @@ func cause(said []string) string {
 
 func cut(text string) string {
 	text = strings.TrimSpace(text)
-	if len(text) > longestSay {
-		return strings.ToValidUTF8(text[:longestSay], "") + " ..."
+	if len(text) > maxCause {
+		return strings.ToValidUTF8(text[:maxCause], "") + " ..."
 	}
 	return strings.ToValidUTF8(text, "\uFFFD")
 }
 
-func (o *Output) pass(w io.Writer) {
-	reader := bufio.NewReaderSize(o.pipe, longest)
+func (o *Output) forward(w io.Writer) {
+	reader := bufio.NewReaderSize(o.pipe, maxLine)
 	for {
-		// A line that is longer than the buffer arrives in parts, so that no line takes memory without end.
+		// A line longer than the buffer arrives in parts, so that memory stays bounded.
 		part, err := reader.ReadSlice('\n')
 		if len(part) > 0 {
 			_, _ = w.Write(part)
@@ -148,13 +149,13 @@ func (o *Output) pass(w io.Writer) {
 }
 
 func (o *Output) remember(text string) {
-	if len(text) > 4*longestSay {
-		text = text[:4*longestSay]
+	if len(text) > 4*maxCause {
+		text = text[:4*maxCause]
 	}
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	o.lines = append(o.lines, line{time.Now(), text})
-	if len(o.lines) > 2*kept {
-		o.lines = append([]line(nil), o.lines[len(o.lines)-kept:]...)
+	if len(o.lines) > 2*maxLines {
+		o.lines = append([]line(nil), o.lines[len(o.lines)-maxLines:]...)
 	}
 }

@@ -36,11 +36,11 @@ func TestCause(t *testing.T) {
 			"two",
 		},
 		{
-			"a start that has only begun to speak",
+			"a start that has only begun to log",
 			"collector server run finished with error: one; \ntwo\n{\"msg\":\"Internal metrics telemetry disabled\"}",
 			"one; \ntwo",
 		},
-		{"nothing to say", "2026\tinfo\tready", ""},
+		{"nothing logged", "2026\tinfo\tready", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if got := cause(strings.Split(row.said, "\n")); got != row.cause {
@@ -51,7 +51,7 @@ func TestCause(t *testing.T) {
 }
 
 func TestALongCauseIsCut(t *testing.T) {
-	if got := cause([]string{lastWords + strings.Repeat("é", 5000)}); len(got) > longestSay+4 || !strings.HasSuffix(got, " ...") {
+	if got := cause([]string{finalError + strings.Repeat("é", 5000)}); len(got) > maxCause+4 || !strings.HasSuffix(got, " ...") {
 		t.Errorf("%d bytes, ending in %q", len(got), got[len(got)-8:])
 	}
 }
@@ -67,7 +67,7 @@ func TestOutputPassesOnWhatSeveralCollectorsWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer o.Close()
-	for _, said := range []string{"first\n", lastWords + "port taken\n"} {
+	for _, said := range []string{"first\n", finalError + "port taken\n"} {
 		// As the supervisor opens it for every start.
 		file, err := os.Create(path)
 		if err != nil {
@@ -81,7 +81,7 @@ func TestOutputPassesOnWhatSeveralCollectorsWrite(t *testing.T) {
 	for end := time.Now().Add(10 * time.Second); o.Cause() == "" && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
-	if o.Cause() != "port taken" || passed.String() != "first\n"+lastWords+"port taken\n" {
+	if o.Cause() != "port taken" || passed.String() != "first\n"+finalError+"port taken\n" {
 		t.Errorf("cause %q, passed %q", o.Cause(), passed.String())
 	}
 }

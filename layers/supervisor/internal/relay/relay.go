@@ -1,9 +1,9 @@
-// Package relay passes the supervisor's messages on to Headgate, on this machine's loopback interface.
+// Package relay forwards the supervisor's messages to Headgate. It listens on this machine's loopback interface.
 //
-// It is here for five things that the official packages leave no other way to: a failure travels with the collector's
-// own words and not only its exit code; the configuration in effect, which holds the values of secrets, stays on this
-// machine; the way out honours HTTPS_PROXY; a connection that was closed while nobody used it is no fault; and Headgate
-// is told when the host is stopped in order, which over plain HTTP the official client does not.
+// It does five things that the official packages do not: it reports a failure with the collector's own error, not only
+// its exit code; it removes the effective configuration, which contains the values of secrets; it honours HTTPS_PROXY;
+// it retries on a new connection if the server has closed an idle one; and it tells Headgate when the host stops, which
+// the official client does not over plain HTTP.
 package relay
 
 import (
@@ -26,16 +26,16 @@ import (
 )
 
 const (
-	largest = 4 << 20
-	// Longer than Headgate's gateway waits.
-	patience = 40 * time.Second
-	// What the collector wrote last may still be on its way when the supervisor learns of its end.
-	lastWords = 100 * time.Millisecond
-	// What a host that is shut down has time for.
-	parting = 3 * time.Second
+	maxMessage = 4 << 20
+	// Longer than the timeout of Headgate's gateway.
+	timeout = 40 * time.Second
+	// The collector's last lines may arrive after the supervisor has noticed its end.
+	outputDelay = 100 * time.Millisecond
+	// A host that shuts down does not wait longer.
+	goodbyeTimeout = 3 * time.Second
 )
 
-// Relay is a server for the one client that knows its URL.
+// Relay is a server for the single client that knows its URL.
 type Relay struct {
 	endpoint string
 	headers  http.Header
@@ -50,9 +50,10 @@ type Relay struct {
 	last *protobufs.AgentToServer
 }
 
-// Start listens on a free port. Every request goes to the endpoint with those headers; cause says why a collector ended.
+// Start listens on a free port. Every request goes to the endpoint with these headers; cause returns why a collector
+// ended.
 func Start(endpoint string, headers http.Header, cause func() string) (*Relay, error) {
-	// Other users of this machine can reach the port, and must not speak with our token.
+	// Other users of this machine can reach the port, and must not use our token.
 	secret := make([]byte, 16)
 	if _, err := rand.Read(secret); err != nil {
 		return nil, fmt.Errorf("make a secret: %w", err)
@@ -66,14 +67,14 @@ func Start(endpoint string, headers http.Header, cause func() string) (*Relay, e
 		headers:  headers,
 		cause:    cause,
 		client: &http.Client{
-			Timeout: patience,
-			// A redirect would carry the token to another place.
+			Timeout: timeout,
+			// A redirect would send the token to another server.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		path:     "/" + hex.EncodeToString(secret),
 		listener: listener,
 	}
-	r.server = &http.Server{Handler: r, ReadHeaderTimeout: patience}
+	r.server = &http.Server{Handler: r, ReadHeaderTimeout: timeout}
 	go func() {
 		if err := r.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			log.Printf("the relay ended: %v", err)
@@ -82,12 +83,12 @@ func Start(endpoint string, headers http.Header, cause func() string) (*Relay, e
 	return r, nil
 }
 
-// URL is where the supervisor sends its messages to.
+// URL returns the address to which the supervisor sends its messages.
 func (r *Relay) URL() string {
 	return "http://" + r.listener.Addr().String() + r.path
 }
 
-// Close ends it once what is under way is answered.
+// Close stops the server once open requests are answered.
 func (r *Relay) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -99,12 +100,12 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		http.NotFound(w, request)
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, request.Body, largest))
+	body, err := io.ReadAll(http.MaxBytesReader(w, request.Body, maxMessage))
 	if err != nil {
 		http.Error(w, "the message cannot be read", http.StatusBadRequest)
 		return
 	}
-	message, body, err := r.told(body)
+	message, body, err := r.changed(body)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
@@ -114,14 +115,14 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		if request.Context().Err() == nil {
 			log.Printf("%s cannot be reached: %v", r.endpoint, err)
 		}
-		// The supervisor sends the same message again; it loses what any other error answers.
+		// After this status the supervisor sends the same message again. After any other error it drops the message.
 		http.Error(w, "Headgate cannot be reached", http.StatusServiceUnavailable)
 		return
 	}
 	defer func() { _ = answer.Body.Close() }()
-	content, err := io.ReadAll(io.LimitReader(answer.Body, largest))
+	content, err := io.ReadAll(io.LimitReader(answer.Body, maxMessage))
 	if err != nil {
-		log.Printf("the answer of %s broke off: %v", r.endpoint, err)
+		log.Printf("the answer of %s is incomplete: %v", r.endpoint, err)
 		http.Error(w, "Headgate cannot be reached", http.StatusServiceUnavailable)
 		return
 	}
@@ -138,16 +139,16 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		r.remember(message)
 	}
 	if status >= 500 {
-		// A gateway in between that fails is a passing fault as well.
+		// The failure of a gateway in between is temporary as well.
 		status = http.StatusServiceUnavailable
 	}
 	w.WriteHeader(status)
 	_, _ = w.Write(content)
 }
 
-// send posts a message. On a connection that was closed under it the standard client sends it again on another one, if
-// it may take the request as one that does no harm twice: an agent's message with one number says the same, and is
-// answered the same. A nil key says so to the client, and is not sent.
+// send posts a message. If the connection was closed, the standard client sends the request again on another one,
+// provided that the request is idempotent. An agent's message is: its number identifies it. A nil Idempotency-Key tells
+// the client so, and is not sent.
 func (r *Relay) send(ctx context.Context, body []byte) (*http.Response, error) {
 	outgoing, err := http.NewRequestWithContext(ctx, http.MethodPost, r.endpoint, bytes.NewReader(body))
 	if err != nil {
@@ -169,7 +170,7 @@ func (r *Relay) remember(message *protobufs.AgentToServer) {
 	}
 }
 
-// Goodbye tells Headgate that this host was stopped in order; without an answer it is Stale after a while.
+// Goodbye tells Headgate that this host stops. If it does not arrive, the host becomes Stale after a while.
 func (r *Relay) Goodbye() {
 	r.mutex.Lock()
 	message := r.last
@@ -183,21 +184,21 @@ func (r *Relay) Goodbye() {
 	if err != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), parting)
+	ctx, cancel := context.WithTimeout(context.Background(), goodbyeTimeout)
 	defer cancel()
 	answer, err := r.send(ctx, body)
 	if err != nil {
-		log.Printf("%s is not told that this host stops: %v", r.endpoint, err)
+		log.Printf("%s could not be told that this host stops: %v", r.endpoint, err)
 		return
 	}
 	_ = answer.Body.Close()
 }
 
-// told is the message with what the collector said of its end, and without the configuration in effect.
-func (r *Relay) told(body []byte) (*protobufs.AgentToServer, []byte, error) {
+// changed returns the message with the collector's own error, and without the effective configuration.
+func (r *Relay) changed(body []byte) (*protobufs.AgentToServer, []byte, error) {
 	var message protobufs.AgentToServer
 	if err := proto.Unmarshal(body, &message); err != nil {
-		return nil, nil, fmt.Errorf("this is no message of an agent: %w", err)
+		return nil, nil, fmt.Errorf("this is not an OpAMP agent's message: %w", err)
 	}
 	message.EffectiveConfig = nil
 	status, health := message.GetRemoteConfigStatus(), message.GetHealth()
@@ -205,7 +206,7 @@ func (r *Relay) told(body []byte) (*protobufs.AgentToServer, []byte, error) {
 		isOnlySymptom(status.GetErrorMessage())
 	down := !health.GetHealthy() && isOnlySymptom(health.GetLastError())
 	if failed || down {
-		time.Sleep(lastWords)
+		time.Sleep(outputDelay)
 		if cause := r.cause(); cause != "" {
 			if failed {
 				status.ErrorMessage = cause + "\n(" + status.GetErrorMessage() + ")"
@@ -215,11 +216,11 @@ func (r *Relay) told(body []byte) (*protobufs.AgentToServer, []byte, error) {
 			}
 		}
 	}
-	changed, err := proto.Marshal(&message)
-	return &message, changed, err
+	content, err := proto.Marshal(&message)
+	return &message, content, err
 }
 
-// isOnlySymptom tells whether the supervisor says that the collector ended or hangs, but not why.
+// isOnlySymptom reports whether the supervisor's message tells that the collector ended or hangs, but not why.
 func isOnlySymptom(message string) bool {
 	return strings.Contains(message, "exited unexpectedly") || strings.Contains(message, "apply timeout exceeded")
 }

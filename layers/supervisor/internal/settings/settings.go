@@ -1,4 +1,4 @@
-// Package settings reads what this supervisor is to do, and makes the official supervisor's configuration of it.
+// Package settings reads the settings from the environment and makes the official supervisor's configuration from them.
 package settings
 
 import (
@@ -29,11 +29,11 @@ const (
 	applyTimeout = "HEADGATE_APPLY_TIMEOUT"
 )
 
-// Folders that configurations name by a variable, as those of the gallery do, each a part of the storage. There is often
-// no other place that the collector may write to.
+// Folders of the storage that configurations name by a variable, as the gallery's do. Often the collector may not write
+// anywhere else.
 var folders = map[string]string{"STORAGE_DIRECTORY": "storage", "QUEUE_DIRECTORY": "queue"}
 
-// Settings are those of one host.
+// Settings are the settings of one host.
 type Settings struct {
 	Endpoint     string
 	DeploymentID string
@@ -44,11 +44,11 @@ type Settings struct {
 	applyTimeout time.Duration
 }
 
-// Read takes the settings from the environment, after adding to it the variables of the file that --environment names:
-// NAME=VALUE, each ended by a NUL, so that a value may hold anything.
+// Read reads the settings from the environment. It first adds the variables of the file that --environment names to the
+// environment: NAME=VALUE, each terminated by a NUL, so that a value may contain anything else.
 func Read(arguments []string) (*Settings, error) {
 	flags := flag.NewFlagSet("headgate-supervisor", flag.ContinueOnError)
-	file := flags.String("environment", "", "file of variables, each ended by a NUL")
+	file := flags.String("environment", "", "file of variables, each terminated by a NUL")
 	if err := flags.Parse(arguments); err != nil {
 		return nil, err
 	}
@@ -70,12 +70,12 @@ func Read(arguments []string) (*Settings, error) {
 	var err error
 	s.applyTimeout, err = time.ParseDuration(or(os.Getenv(applyTimeout), "10s"))
 	if err != nil || s.applyTimeout <= 0 {
-		return nil, fmt.Errorf("%s is %q; it has to be a time such as 10s", applyTimeout, os.Getenv(applyTimeout))
+		return nil, fmt.Errorf("%s is %q, but must be a duration such as 10s", applyTimeout, os.Getenv(applyTimeout))
 	}
 	if s.token, err = readToken(); err != nil {
 		return nil, err
 	}
-	// No configuration may send the token somewhere by naming the variable.
+	// So that no configuration can send the token anywhere by naming the variable.
 	if err := os.Unsetenv(token); err != nil {
 		return nil, err
 	}
@@ -89,13 +89,13 @@ func Read(arguments []string) (*Settings, error) {
 	return s, s.check()
 }
 
-// Headers go with every message to Headgate.
+// Headers returns the headers of every message to Headgate.
 func (s *Settings) Headers() http.Header {
 	return http.Header{"Authorization": {"Bearer " + s.token}, "X-Deployment-Id": {s.DeploymentID}}
 }
 
-// Supervisor is the official configuration: `self` is this program, which guards the collector, and `server` where the
-// messages go.
+// Supervisor returns the official supervisor's configuration: self is this program, which starts the collector, and
+// server the address for messages.
 func (s *Settings) Supervisor(self, server string) config.Supervisor {
 	c := config.DefaultSupervisor()
 	c.Server.Endpoint = server
@@ -107,13 +107,13 @@ func (s *Settings) Supervisor(self, server string) config.Supervisor {
 		ReportsHeartbeat:           true,
 		ReportsRemoteConfig:        true,
 		ReportsAvailableComponents: true,
-		// An offer would turn the verification of certificates off.
+		// Accepting them would turn off the verification of certificates.
 		AcceptsOpAMPConnectionSettings: false,
 		ReportsOwnMetrics:              false,
 	}
 	c.Agent.Executable = self
 	c.Agent.Env = map[string]string{guard.Variable: s.collector}
-	// The collector is of 360 MB: its first start on a slow disk takes its time.
+	// The collector has 360 MB: its first start from a slow disk takes long.
 	c.Agent.BootstrapTimeout = 30 * time.Second
 	c.Agent.ConfigApplyTimeout = s.applyTimeout
 	c.Agent.ValidateConfig = true
@@ -126,19 +126,19 @@ func (s *Settings) Supervisor(self, server string) config.Supervisor {
 func (s *Settings) check() error {
 	var problems []error
 	if address, err := url.Parse(s.Endpoint); err != nil || address.Host == "" || (address.Scheme != "http" && address.Scheme != "https") {
-		problems = append(problems, fmt.Errorf("%s is %q; it has to be the URL that messages go to", endpoint, s.Endpoint))
+		problems = append(problems, fmt.Errorf("%s is %q, but must be Headgate's URL for messages, starting with http:// or https://", endpoint, s.Endpoint))
 	}
 	if s.DeploymentID == "" || strings.ContainsAny(s.DeploymentID, "\r\n") {
-		problems = append(problems, fmt.Errorf("%s is %q; it has to be the id of a deployment group", deploymentID, s.DeploymentID))
+		problems = append(problems, fmt.Errorf("%s is %q, but must be the id of a deployment", deploymentID, s.DeploymentID))
 	}
 	if s.token == "" || strings.ContainsAny(s.token, " \r\n") {
-		problems = append(problems, fmt.Errorf("%s or %s has to give the fleet's token", token, tokenFile))
+		problems = append(problems, fmt.Errorf("%s or the file named by %s must contain the fleet's token", token, tokenFile))
 	}
 	if !filepath.IsAbs(s.Storage) {
-		problems = append(problems, fmt.Errorf("%s is %q; it has to be an absolute path", storage, s.Storage))
+		problems = append(problems, fmt.Errorf("%s is %q, but must be an absolute path", storage, s.Storage))
 	}
 	if stat, err := os.Stat(s.collector); err != nil || stat.IsDir() {
-		problems = append(problems, fmt.Errorf("%s: there is no collector at %q", collector, s.collector))
+		problems = append(problems, fmt.Errorf("%s: the file %q does not exist; it must be the collector", collector, s.collector))
 	}
 	return errors.Join(problems...)
 }
@@ -164,12 +164,12 @@ func addVariables(path string) error {
 		name, value, found := strings.Cut(string(variable), "=")
 		if !found {
 			if len(variable) > 0 {
-				return fmt.Errorf("%s: an entry without `=`; each is NAME=VALUE and ends with a NUL", path)
+				return fmt.Errorf("%s: an entry has no `=`; each entry is NAME=VALUE and ends with a NUL", path)
 			}
 			continue
 		}
 		if err := os.Setenv(name, value); err != nil {
-			return fmt.Errorf("%s: %q is no variable's name", path, name)
+			return fmt.Errorf("%s: %q is not a valid name for a variable", path, name)
 		}
 	}
 	return nil

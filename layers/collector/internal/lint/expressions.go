@@ -6,29 +6,29 @@ import (
 	"strings"
 )
 
-// Expression is OTTL in a configuration whose `${...}` are replaced, as the component gets it.
+// Expression is OTTL in a configuration after `${...}` is replaced, as the component reads it.
 type Expression struct {
-	// Section and ID are those of the component that it belongs to.
+	// Section and ID name the component that it belongs to.
 	Section, ID string
-	// Path leads to it from the configuration's root.
+	// Path is its path from the configuration's root.
 	Path []string
 	Kind Kind
 	Text string
 }
 
-// Expressions are those that the components of a resolved configuration will give to the parser, in no order.
+// Expressions yields the expressions that the components of a resolved configuration pass to the parser, in no order.
 func Expressions(conf map[string]any) iter.Seq[Expression] {
 	return func(yield func(Expression) bool) {
-		for _, s := range speakers {
-			section, _ := conf[s.section].(map[string]any)
+		for _, c := range ottlComponents {
+			section, _ := conf[c.section].(map[string]any)
 			for id, body := range section {
 				kind, _, _ := strings.Cut(id, "/")
-				if strings.TrimSpace(kind) != s.kind {
+				if strings.TrimSpace(kind) != c.kind {
 					continue
 				}
-				for _, field := range s.fields {
-					e := Expression{Section: s.section, ID: id, Path: []string{s.section, id}, Kind: field.kind}
-					if !spokenAt(body, field, 0, e, yield) {
+				for _, field := range c.fields {
+					e := Expression{Section: c.section, ID: id, Path: []string{c.section, id}, Kind: field.kind}
+					if !expressionsAt(body, field, 0, e, yield) {
 						return
 					}
 				}
@@ -37,8 +37,8 @@ func Expressions(conf map[string]any) iter.Seq[Expression] {
 	}
 }
 
-// spokenAt follows a field's pattern through plain values. A component takes a single text for a list of one.
-func spokenAt(value any, f field, depth int, e Expression, yield func(Expression) bool) bool {
+// expressionsAt follows a field's pattern through plain values. A component reads a single string as a list of one.
+func expressionsAt(value any, f ottlField, depth int, e Expression, yield func(Expression) bool) bool {
 	if text, isText := value.(string); isText && (depth == len(f.pattern) || f.pattern[depth] == "[]") {
 		e.Text = f.prefix + text
 		return yield(e)
@@ -54,7 +54,7 @@ func spokenAt(value any, f field, depth int, e Expression, yield func(Expression
 			}
 			within := e
 			within.Path = append(within.Path[:len(within.Path):len(within.Path)], key)
-			if !spokenAt(entry, f, depth+1, within, yield) {
+			if !expressionsAt(entry, f, depth+1, within, yield) {
 				return false
 			}
 		}
@@ -65,7 +65,7 @@ func spokenAt(value any, f field, depth int, e Expression, yield func(Expression
 		for i, entry := range content {
 			within := e
 			within.Path = append(within.Path[:len(within.Path):len(within.Path)], strconv.Itoa(i))
-			if !spokenAt(entry, f, depth+1, within, yield) {
+			if !expressionsAt(entry, f, depth+1, within, yield) {
 				return false
 			}
 		}

@@ -9,14 +9,14 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 )
 
-var errRequestEffort = errors.New("the expressions of this request are so costly that the time for it has run out")
+var errRequestEffort = errors.New("the expressions of this request together take too long to parse; send fewer, or simpler ones")
 
 const ottlModule = "github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl"
 
-// version is that of the linked module pkg/ottl. All modules of contrib are released together under one version, so the
-// collector's is as good where the binary does not say what it is linked with: in tests.
-func version(collector string) string {
-	if info, told := debug.ReadBuildInfo(); told {
+// OTTLVersion is the version of the linked module pkg/ottl. In tests the binary does not tell what it is linked with:
+// there it is the collector's version, under which all modules of contrib are released.
+func OTTLVersion(collector string) string {
+	if info, known := debug.ReadBuildInfo(); known {
 		for _, dependency := range info.Deps {
 			if dependency.Path == ottlModule {
 				return dependency.Version
@@ -26,16 +26,16 @@ func version(collector string) string {
 	return "v" + collector
 }
 
-// syntaxError is an error of the parser that knows its place.
+// syntaxError is an error of the parser with a position.
 type syntaxError interface {
 	error
 	Message() string
 	Position() lexer.Position
 }
 
-// item is the verdict on the expression, in the form of the answer.
+// item returns the verdict on the expression as the answer holds it.
 //
-// A broken expression is located at the token that the parser stumbled over, a good one where it starts.
+// An invalid expression is located at the token that the parser failed at, a valid one at its start.
 func (e *expression) item() Item {
 	offset := len(e.written) - len(strings.TrimLeft(e.written, " \t\r\n"))
 	item := Item{Kind: e.kind(), Expression: e.written}
@@ -61,20 +61,20 @@ func (e *expression) item() Item {
 	return item
 }
 
-// message is what the parser said, with the place in the text instead of its own.
+// message returns the parser's message, with the position in the text instead of the parser's own.
 func (e *expression) message(place Location) string {
-	said := parserError(e.err)
-	message := said.Error()
+	cause := parserError(e.err)
+	message := cause.Error()
 	var syntax syntaxError
-	if errors.As(said, &syntax) {
+	if errors.As(cause, &syntax) {
 		translated := fmt.Sprintf("%d:%d: %s", place.Line, place.Column, syntax.Message())
 		message = strings.Replace(message, syntax.Error(), translated, 1)
 	}
 	return message
 }
 
-// parserError is the part of a component's error that the parser said: what the component wrapped around it names
-// fields of the configuration that it was tried in, and repeats the expression.
+// parserError returns the parser's part of a component's error. What the component wraps around it repeats the
+// expression and names fields of the configuration made for the probe, which the user does not have.
 func parserError(err error) error {
 	for {
 		inner := within(err)
@@ -82,14 +82,14 @@ func parserError(err error) error {
 			return err
 		}
 		around, found := strings.CutSuffix(err.Error(), inner.Error())
-		if !found || !componentsWords(around) {
+		if !found || !fromComponent(around) {
 			return err
 		}
 		err = inner
 	}
 }
 
-// within is the one error that another wraps, nil if there are none or several.
+// within returns the single error that another wraps, nil if there is none or more than one.
 func within(err error) error {
 	if several, joined := err.(interface{ Unwrap() []error }); joined {
 		if wrapped := several.Unwrap(); len(wrapped) == 1 {
@@ -100,8 +100,8 @@ func within(err error) error {
 	return errors.Unwrap(err)
 }
 
-// componentsWords tells whether a text that precedes an error is the component's, not the parser's.
-func componentsWords(around string) bool {
+// fromComponent reports whether the text before an error comes from the component, not the parser.
+func fromComponent(around string) bool {
 	if around == "" {
 		return true
 	}

@@ -10,66 +10,66 @@ import (
 	"go.opentelemetry.io/collector/pipeline/xpipeline"
 )
 
-// speaker is a component that speaks OTTL: where in its configuration, and how far it has to go before it has read all
-// of it. Tests compare the table with the linked code: every component whose package depends on pkg/ottl has to stand
-// here, and every one of its fields that reaches the parser.
-type speaker struct {
+// ottlComponent is a component whose configuration may hold OTTL: the fields that hold it, and what the component needs
+// before it has read them all. Tests compare the table with the linked code: it must list every component whose package
+// depends on pkg/ottl, with every field that reaches the parser.
+type ottlComponent struct {
 	section string
 	kind    string
-	fields  []field
-	// silence says why a component that is built with pkg/ottl has no field for it.
-	silence string
-	// together tells that the expressions of a list are read together: a context is inferred from all of them.
+	fields  []ottlField
+	// noFieldsReason is why a component whose package depends on pkg/ottl has no field that holds OTTL.
+	noFieldsReason string
+	// together is set if the component reads the expressions of a list together: it infers one context from all of them.
 	together bool
-	// complete adds what the component asks for beside its expressions.
+	// complete adds the settings that the component requires beside its expressions.
 	complete func(config map[string]any)
-	// parse judges an expression itself; there is no component to ask then.
+	// parse checks an expression without a component. If it is set, there is no factory to ask.
 	parse func(*expression) error
-	// start tells that it reads its expressions only when it starts.
+	// start is set if the component reads its expressions only when it starts.
 	start bool
 }
 
-// field is a place of a configuration that holds OTTL. Its pattern separates keys by `.`; `*` stands for any key of a
-// mapping, `[]` for the entries of a list.
-type field struct {
+// ottlField is a field of a configuration that holds OTTL. Its pattern separates keys by `.`; `*` stands for any key of
+// a mapping, `[]` for the entries of a list.
+type ottlField struct {
 	pattern []string
 	kind    Kind
-	// context is the context of the field. When it is empty, the key contextKey beside the field gives it.
+	// context is the OTTL context of the field. If it is empty, the setting contextKey next to the field gives it.
 	context    string
 	contextKey string
-	// otherwise is the context without that key; when it is empty as well, the component infers it.
-	otherwise string
-	// create is the signal for which the component has to be created before it reads the field. Without one its Validate
-	// reads it.
+	// defaultContext applies without that setting. If it is empty as well, the component infers the context.
+	defaultContext string
+	// create is the signal for which the component must be created before it reads the field. Without one, the
+	// component's Validate reads the field.
 	create pipeline.Signal
-	// prefix is what the component puts before the expression when it gives it to the parser.
+	// prefix is what the component puts before the expression when it passes it to the parser.
 	prefix string
 }
 
-func (s speaker) id() string { return s.section + "::" + s.kind }
+func (c ottlComponent) id() string { return c.section + "::" + c.kind }
 
-func at(pattern string, kind Kind, context string) field {
-	return field{pattern: strings.Split(pattern, "."), kind: kind, context: context}
+func at(pattern string, kind Kind, context string) ottlField {
+	return ottlField{pattern: strings.Split(pattern, "."), kind: kind, context: context}
 }
 
-func (f field) readBy(creation pipeline.Signal) field {
+func (f ottlField) readBy(creation pipeline.Signal) ottlField {
 	f.create = creation
 	return f
 }
 
-// speakers are those of contrib v0.139.0.
-var speakers = []speaker{
+// ottlComponents lists the components of contrib v0.139.0.
+var ottlComponents = []ottlComponent{
 	{
 		section: "processors", kind: "attributes",
-		silence: "include and exclude match by properties; OTTL is only how the component carries that out",
+		noFieldsReason: "include and exclude match by properties; the component uses OTTL only to carry that out",
 	},
 	{
 		section: "processors", kind: "span",
-		silence: "include and exclude match by properties; OTTL is only how the component carries that out",
+		noFieldsReason: "include and exclude match by properties; the component uses OTTL only to carry that out",
 	},
 	{
 		section: "processors", kind: "filter",
-		fields: []field{
+		fields: []ottlField{
 			at("traces.resource.[]", Condition, "resource").readBy(pipeline.SignalTraces),
 			at("traces.span.[]", Condition, "span"),
 			at("traces.spanevent.[]", Condition, "spanevent"),
@@ -84,7 +84,7 @@ var speakers = []speaker{
 	},
 	{
 		section: "processors", kind: "logdedup",
-		fields: []field{at("conditions.[]", Condition, "log").readBy(pipeline.SignalLogs)},
+		fields: []ottlField{at("conditions.[]", Condition, "log").readBy(pipeline.SignalLogs)},
 	},
 	{
 		section: "processors", kind: "tail_sampling",
@@ -109,14 +109,14 @@ var speakers = []speaker{
 	},
 	{
 		section: "connectors", kind: "routing",
-		fields: []field{
+		fields: []ottlField{
 			{
 				pattern: []string{"table", "[]", "condition"}, kind: Condition,
-				contextKey: "context", otherwise: "resource", create: pipeline.SignalLogs, prefix: "route() where ",
+				contextKey: "context", defaultContext: "resource", create: pipeline.SignalLogs, prefix: "route() where ",
 			},
 			{
 				pattern: []string{"table", "[]", "statement"}, kind: Statement,
-				contextKey: "context", otherwise: "resource", create: pipeline.SignalLogs,
+				contextKey: "context", defaultContext: "resource", create: pipeline.SignalLogs,
 			},
 		},
 		complete: completeRouting,
@@ -128,26 +128,26 @@ var speakers = []speaker{
 	},
 	{
 		section: "exporters", kind: "honeycombmarker",
-		fields:   []field{at("markers.[].rules.log_conditions.[]", Condition, "log")},
+		fields:   []ottlField{at("markers.[].rules.log_conditions.[]", Condition, "log")},
 		complete: completeHoneycombMarker,
 	},
 }
 
-func transformFields() []field {
-	var fields []field
+func transformFields() []ottlField {
+	var fields []ottlField
 	for _, signal := range []string{"trace", "metric", "log", "profile"} {
 		list := signal + "_statements"
 		fields = append(fields,
-			field{pattern: []string{list, "[]", "statements", "[]"}, kind: Statement, contextKey: "context"},
-			field{pattern: []string{list, "[]", "conditions", "[]"}, kind: Condition, contextKey: "context"},
-			field{pattern: []string{list, "[]"}, kind: Statement},
+			ottlField{pattern: []string{list, "[]", "statements", "[]"}, kind: Statement, contextKey: "context"},
+			ottlField{pattern: []string{list, "[]", "conditions", "[]"}, kind: Condition, contextKey: "context"},
+			ottlField{pattern: []string{list, "[]"}, kind: Statement},
 		)
 	}
 	return fields
 }
 
-// completeTransform puts statements that stand in the list by themselves behind those in groups. The component refuses
-// the other order, but that is no matter of the expressions.
+// completeTransform moves statements outside of groups behind the groups. The component refuses the other order, but
+// the order says nothing about an expression.
 func completeTransform(config map[string]any) {
 	for key, value := range config {
 		entries, _ := value.([]any)
@@ -163,8 +163,8 @@ func completeTransform(config map[string]any) {
 	}
 }
 
-func tailSamplingFields() []field {
-	var fields []field
+func tailSamplingFields() []ottlField {
+	var fields []ottlField
 	for _, policy := range []string{
 		"policies.[]",
 		"policies.[].and.and_sub_policy.[]",
@@ -181,7 +181,7 @@ func tailSamplingFields() []field {
 }
 
 // completeTailSampling names the policies and gives each the type that makes the component read it. A policy that holds
-// several kinds of expressions is made one of each.
+// several kinds of expressions becomes one policy of each kind.
 func completeTailSampling(config map[string]any) {
 	config["num_traces"] = 1
 	config["policies"] = typedPolicies(config["policies"])
@@ -213,8 +213,8 @@ var countContexts = map[string]string{
 	"profiles": "profile",
 }
 
-func countFields(keys ...string) []field {
-	var fields []field
+func countFields(keys ...string) []ottlField {
+	var fields []ottlField
 	for _, key := range keys {
 		fields = append(fields, at(key+".*.conditions.[]", Condition, countContexts[key]))
 	}
@@ -232,7 +232,7 @@ func completeSum(config map[string]any) {
 	}
 }
 
-// sink is the pipeline that routes lead to.
+// sink is the pipeline to which every route leads.
 var sink = pipeline.NewIDWithName(pipeline.SignalLogs, "sink")
 
 func completeRouting(config map[string]any) {
@@ -246,8 +246,8 @@ func completeRouting(config map[string]any) {
 
 var signalToMetricsKinds = []string{"histogram", "exponential_histogram", "sum", "gauge"}
 
-func signalToMetricsFields() []field {
-	var fields []field
+func signalToMetricsFields() []ottlField {
+	var fields []ottlField
 	for _, key := range []string{"spans", "datapoints", "logs", "profiles"} {
 		context := countContexts[key]
 		fields = append(fields, at(key+".[].conditions.[]", Condition, context))
@@ -261,7 +261,8 @@ func signalToMetricsFields() []field {
 	return fields
 }
 
-// completeSignalToMetrics makes one metric of each kind that is there, for the component wants exactly one in each.
+// completeSignalToMetrics makes one metric of each kind that is configured: the component requires exactly one kind in
+// each metric.
 func completeSignalToMetrics(config map[string]any) {
 	for key, list := range config {
 		var whole []any

@@ -41,7 +41,7 @@ func importsOf(t *testing.T, file string) []string {
 
 var componentType = regexp.MustCompile(`component\.MustNewType\("(\w+)"\)`)
 
-// componentsWithOTTL are the components of the distribution whose package depends on pkg/ottl, as the Go tool says.
+// componentsWithOTTL lists the components of the distribution whose package depends on pkg/ottl, by the Go tool.
 func componentsWithOTTL(t *testing.T) []string {
 	t.Helper()
 	arguments := []string{"list", "-tags", "grpcnotrace", "-f", "{{.ImportPath}}\t{{.Dir}}\t{{join .Deps \" \"}}"}
@@ -74,8 +74,8 @@ func componentsWithOTTL(t *testing.T) []string {
 
 func TestEveryLinkedComponentThatDependsOnOTTLIsKnown(t *testing.T) {
 	var known []string
-	for _, s := range speakers {
-		known = append(known, s.id())
+	for _, c := range ottlComponents {
+		known = append(known, c.id())
 	}
 	linked := componentsWithOTTL(t)
 	slices.Sort(known)
@@ -86,22 +86,22 @@ func TestEveryLinkedComponentThatDependsOnOTTLIsKnown(t *testing.T) {
 	}
 }
 
-// reaches tells whether what stands in a field comes to the OTTL parser.
-func reaches(t *testing.T, s speaker, pattern []string) bool {
+// reaches reports whether a text in the field gets to the OTTL parser.
+func reaches(t *testing.T, c ottlComponent, pattern []string) bool {
 	t.Helper()
 	factories, err := collector().Factories()
 	if err != nil {
 		t.Fatal(err)
 	}
-	judge := &judge{ctx: context.Background(), factories: factories}
+	linter := &linter{ctx: context.Background(), factories: factories}
 	for _, signal := range []pipeline.Signal{
 		{}, pipeline.SignalTraces, pipeline.SignalMetrics, pipeline.SignalLogs, xpipeline.SignalProfiles,
 	} {
-		_, connecting := factories.Connectors[factoryOf(factories, s).Type()]
+		_, connecting := factories.Connectors[factoryOf(factories, c).Type()]
 		if connecting && signal != (pipeline.Signal{}) && signal != pipeline.SignalLogs {
 			continue
 		}
-		e := &expression{field: field{pattern: pattern, create: signal}, resolved: "$$ no OTTL $$"}
+		e := &expression{field: ottlField{pattern: pattern, create: signal}, resolved: "$$ no OTTL $$"}
 		for _, part := range pattern {
 			switch part {
 			case "[]":
@@ -111,7 +111,7 @@ func reaches(t *testing.T, s speaker, pattern []string) bool {
 			}
 		}
 		var syntax syntaxError
-		if errors.As(judge.probe(s, []*expression{e}), &syntax) {
+		if errors.As(linter.probe(c, []*expression{e}), &syntax) {
 			return true
 		}
 	}
@@ -119,10 +119,10 @@ func reaches(t *testing.T, s speaker, pattern []string) bool {
 }
 
 func TestEveryFieldOfTheTableReachesTheParser(t *testing.T) {
-	for _, s := range speakers {
-		for _, field := range s.fields {
-			if !reaches(t, s, field.pattern) {
-				t.Errorf("%s: %s does not", s.id(), strings.Join(field.pattern, "."))
+	for _, c := range ottlComponents {
+		for _, field := range c.fields {
+			if !reaches(t, c, field.pattern) {
+				t.Errorf("%s: %s does not reach the parser", c.id(), strings.Join(field.pattern, "."))
 			}
 		}
 	}
@@ -134,24 +134,24 @@ func TestEveryTextOfAConfigurationThatReachesTheParserIsInTheTable(t *testing.T)
 		t.Fatal(err)
 	}
 	tried := 0
-	for _, s := range speakers {
+	for _, c := range ottlComponents {
 		known := map[string]bool{}
-		for _, field := range s.fields {
+		for _, field := range c.fields {
 			known[strings.Join(field.pattern, ".")] = true
 		}
-		config := factoryOf(factories, s).CreateDefaultConfig()
+		config := factoryOf(factories, c).CreateDefaultConfig()
 		patterns := map[string]bool{}
 		texts(reflect.TypeOf(config), nil, patterns, 0)
 		for pattern := range known {
 			// A statement in a list by itself is made a group before it is decoded.
 			if !patterns[pattern] && !strings.HasSuffix(pattern, "_statements.[]") {
-				t.Errorf("%s: %s is no field of %T", s.id(), pattern, config)
+				t.Errorf("%s: %s is not a field of %T", c.id(), pattern, config)
 			}
 		}
 		for _, pattern := range slices.Sorted(maps.Keys(patterns)) {
 			tried++
-			if !known[pattern] && reaches(t, s, strings.Split(pattern, ".")) {
-				t.Errorf("%s: %s does and is not", s.id(), pattern)
+			if !known[pattern] && reaches(t, c, strings.Split(pattern, ".")) {
+				t.Errorf("%s: %s reaches the parser and is not in the table", c.id(), pattern)
 			}
 		}
 	}
@@ -191,10 +191,10 @@ func texts(of reflect.Type, pattern []string, found map[string]bool, depth int) 
 	}
 }
 
-func TestAComponentWithoutFieldsSaysWhy(t *testing.T) {
-	for _, s := range speakers {
-		if (s.silence == "") != (len(s.fields) > 0) {
-			t.Errorf("%s has %d fields and says %q", s.id(), len(s.fields), s.silence)
+func TestAComponentWithoutFieldsHasAReason(t *testing.T) {
+	for _, c := range ottlComponents {
+		if (c.noFieldsReason == "") != (len(c.fields) > 0) {
+			t.Errorf("%s has %d fields and the reason %q", c.id(), len(c.fields), c.noFieldsReason)
 		}
 	}
 }
