@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from headgate.identity.model import Principal
+from headgate.foundation.principal import Principal
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ from headgate.audit import store
 from headgate.audit.actions import Action
 from headgate.audit.model import AuditRecord
 from headgate.foundation import clock
+from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
-from headgate.identity.model import Caller, Principal
+from headgate.foundation.principal import Principal
 from headgate.storage.page import Slice
 from headgate.storage.table import Write
 

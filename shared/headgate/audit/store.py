@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from headgate.audit import keys
 from headgate.audit.model import AuditRecord
 from headgate.foundation import clock
-from headgate.identity import keys
 from headgate.storage import items, principals, table
 from headgate.storage.items import Item
 from headgate.storage.page import Slice
@@ -23,13 +23,13 @@ def append(record: AuditRecord) -> None:
 
 def records(organization_id: str, limit: int, after: str | None) -> Slice[AuditRecord]:
     """The newest first; one query."""
-    part = table.identity.list(keys.audit_partition(organization_id), "", limit, after, newest_first=True)
+    part = table.identity.list(keys.partition(organization_id), "", limit, after, newest_first=True)
     return Slice([_record(item) for item in part.entries], part.position)
 
 
 def _item(record: AuditRecord) -> Item:
     at = clock.rfc3339(record.at)
-    return keys.audit(record.organization_id, at, record.id) | {
+    return keys.record(record.organization_id, at, record.id) | {
         "audit_id": record.id,
         "organization_id": record.organization_id,
         "at": at,

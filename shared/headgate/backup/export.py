@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from headgate.audit import keys as audit_keys
 from headgate.backup.archive import TABLES, BucketObject, Header, Record, TableItem, TableName
 from headgate.configurations import keys as configuration_keys
 from headgate.fleets import keys as fleet_keys
@@ -65,7 +66,7 @@ def records(organization_id: str) -> Iterator[Record]:
         yield TableItem("identity", person)
     yield from _configurations(organization_id)
     yield from _fleets(organization_id)
-    yield from _all("identity", keys.audit_partition(organization_id))
+    yield from _all("identity", audit_keys.partition(organization_id))
     yield from _organization(organization_id)
 
 

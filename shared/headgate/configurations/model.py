@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import Literal
 
 from headgate.foundation import errors
-from headgate.identity.model import Caller, Principal
+from headgate.foundation.caller import Caller
+from headgate.foundation.principal import Principal
 
 Status = Literal["draft", "published"]
 

@@ -16,9 +16,9 @@ from headgate.configurations.model import (
     VersionNotFound,
 )
 from headgate.foundation import clock
+from headgate.foundation.caller import Caller
 from headgate.foundation.collector import DISTRIBUTION
 from headgate.foundation.ids import new_id
-from headgate.identity.model import Caller
 from headgate.settings import settings
 from headgate.storage.page import Slice
 from headgate.storage.retry import LostRace, retry

@@ -18,8 +18,8 @@ from headgate.deployments.model import (
 from headgate.fleets import service as fleets
 from headgate.fleets.model import Fleet
 from headgate.foundation import clock
+from headgate.foundation.caller import Caller
 from headgate.foundation.ids import is_id, new_id
-from headgate.identity.model import Caller
 from headgate.storage.page import Slice
 from headgate.storage.retry import retry
 from headgate.validation import service as validation

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from headgate.foundation import errors
-from headgate.identity.model import Principal
+from headgate.foundation.principal import Principal
 
 FleetType = Literal["server-supervisor", "kubernetes-supervisor"]
 ExpiresIn = Literal["180d", "1y", "2y", "never"]

@@ -19,9 +19,9 @@ from headgate.fleets.model import (
     token_lifetime,
 )
 from headgate.foundation import clock
+from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
 from headgate.identity.hashing import hash_of
-from headgate.identity.model import Caller
 from headgate.instances import counting
 from headgate.settings import settings
 from headgate.storage.page import Slice

@@ -8,7 +8,7 @@ from headgate.deployments import store as deployments
 from headgate.fleets import keys, table
 from headgate.fleets.model import ExpiresIn, Fleet, FleetLimitReached, FleetType, LabelTaken
 from headgate.foundation import clock, errors
-from headgate.identity.model import Principal, PrincipalKind
+from headgate.foundation.principal import Principal, PrincipalKind
 from headgate.settings import settings
 from headgate.storage import idempotent_create, items
 from headgate.storage.items import Item, Value

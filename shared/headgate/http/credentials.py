@@ -6,16 +6,10 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
 
 from headgate.foundation import clock
+from headgate.foundation.caller import Caller
 from headgate.identity import service as identity
 from headgate.identity import sessions
-from headgate.identity.model import (
-    Caller,
-    NotAuthenticated,
-    RateLimited,
-    Session,
-    SessionRequired,
-    WriteAccessRequired,
-)
+from headgate.identity.model import NotAuthenticated, RateLimited, Session, SessionRequired, WriteAccessRequired
 
 # Only for the OpenAPI document; `authenticate` reads the header itself, before the body is looked at.
 _scheme: Final = HTTPBearer(auto_error=False, description="An API token (`sv_…`) or a session (`ss_…`)")

@@ -19,10 +19,10 @@ from botocore.exceptions import BotoCoreError, ClientError
 from starlette.responses import Response
 
 from headgate.foundation import errors
-from headgate.identity import keys
+from headgate.http import keys
 from headgate.storage import items, large_texts, table
 from headgate.storage.items import Item
-from headgate.storage.table import ConditionFailed, Write
+from headgate.storage.table import ConditionFailed, Key, Write
 
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,255}")
 _KEPT: Final = timedelta(hours=24)
@@ -47,7 +47,7 @@ class FirstUnderWay(errors.Conflict):
 class Claim:
     """The right to carry out a request under a key; `nonce` tells this claim from an earlier one that died."""
 
-    key: keys.Key
+    key: Key
     fingerprint: str
     nonce: str
 

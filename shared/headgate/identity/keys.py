@@ -1,4 +1,4 @@
-"""Every key of the identity table, built here and nowhere else."""
+"""The keys of identity's items in the identity table; audit and http have keys of their own there."""
 
 from headgate.storage.items import Value
 
@@ -89,18 +89,6 @@ def unanswered(of: str) -> Key:
 def first_organization() -> Key:
     """Says that a deployment has its first organization."""
     return {"pk": "first_organization", "sk": "first_organization"}
-
-
-def audit_partition(organization_id: str) -> str:
-    return f"audit#{organization_id}"
-
-
-def audit(organization_id: str, at: str, audit_id: str) -> Key:
-    return {"pk": audit_partition(organization_id), "sk": f"{at}#{audit_id}"}
-
-
-def idempotency(credential_id: str, key_hash: str) -> Key:
-    return {"pk": f"idempotency#{credential_id}#{key_hash}", "sk": "idempotency"}
 
 
 def signing_key() -> Key:

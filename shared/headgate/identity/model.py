@@ -1,46 +1,19 @@
-"""The caller of a request, and the records that a credential leads to."""
+"""The records that a credential leads to."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
 from headgate.foundation import errors
+from headgate.foundation.caller import Access as Access
+from headgate.foundation.caller import AdminRequired as AdminRequired
+from headgate.foundation.caller import Caller as Caller
+from headgate.foundation.caller import Role as Role
 from headgate.foundation.principal import Principal as Principal
 from headgate.foundation.principal import PrincipalKind as PrincipalKind
 
-Access = Literal["read", "read_write"]
-Role = Literal["contributor", "admin"]
 MemberStatus = Literal["invited", "active"]
 SessionKind = Literal["browser", "cli"]
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """An authenticated request: which principal, in which organization, with which access.
-
-    `name` is the token's name or the user's email address; `credential_id` names the token or session, never its value.
-    """
-
-    organization_id: str
-    organization_name: str
-    principal: Principal
-    name: str
-    role: Role
-    access: Access
-    credential_id: str
-
-    @property
-    def is_admin(self) -> bool:
-        return self.role == "admin"
-
-    @property
-    def can_write(self) -> bool:
-        return self.access == "read_write"
-
-    def require_admin(self) -> None:
-        """Raises AdminRequired."""
-        if not self.is_admin:
-            raise AdminRequired
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,15 +136,6 @@ class WriteAccessRequired(errors.Forbidden):
 
     def __init__(self) -> None:
         super().__init__("This endpoint requires the 'write' claim")
-
-
-class AdminRequired(errors.Forbidden):
-    """A Contributor at what only Admins do."""
-
-    code = "admin_required"
-
-    def __init__(self) -> None:
-        super().__init__("This needs the Admin role")
 
 
 class SessionRequired(errors.Forbidden):

@@ -10,7 +10,7 @@ from headgate.deployments.model import Deployment, FieldRefused, VolumeMount
 from headgate.deployments.service import of_fleet
 from headgate.fleets import service as fleets
 from headgate.foundation import clock, errors
-from headgate.identity.model import Caller
+from headgate.foundation.caller import Caller
 from headgate.storage.retry import retry
 
 MOST_MOUNTS: Final = 20

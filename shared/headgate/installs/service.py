@@ -10,7 +10,7 @@ from headgate.fleets import service as fleets
 from headgate.fleets import tokens
 from headgate.fleets.model import Fleet, FleetTokenExpired
 from headgate.foundation import clock, errors
-from headgate.identity.model import Caller
+from headgate.foundation.caller import Caller
 from headgate.installs import commands
 from headgate.installs.commands import Architecture, Connection
 from headgate.installs.links import LIFETIME, Link, Platform

@@ -6,7 +6,7 @@ from headgate.deployments.model import Assignment
 from headgate.fleets import service as fleets
 from headgate.fleets.model import InstanceState
 from headgate.foundation import clock
-from headgate.identity.model import Caller
+from headgate.foundation.caller import Caller
 from headgate.instances import store
 from headgate.instances.model import Desired, Instance, day_of, forgotten, mark_of
 from headgate.storage.page import Slice

@@ -7,9 +7,9 @@ from typing import cast, get_args
 from headgate.audit.actions import Action
 from headgate.configurations import service as configurations
 from headgate.foundation import errors
+from headgate.foundation.caller import Caller
 from headgate.foundation.collector import Signal
 from headgate.foundation.ids import new_id
-from headgate.identity.model import Caller
 from headgate.rules import service
 from headgate.rules.model import Rule, RuleSet, StoredRule, default_name
 

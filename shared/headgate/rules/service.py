@@ -9,10 +9,10 @@ from headgate.audit.actions import Action
 from headgate.checker import Asker
 from headgate.configurations import service as configurations
 from headgate.configurations.model import Version
+from headgate.foundation.caller import Caller
 from headgate.foundation.collector import Signal
 from headgate.foundation.errors import FieldError, Invalid, Unavailable
 from headgate.foundation.ids import new_id
-from headgate.identity.model import Caller
 from headgate.rules import engine, store
 from headgate.rules.model import Rule, RuleSet, StoredRule, default_name
 from headgate.storage.retry import retry

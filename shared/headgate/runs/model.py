@@ -6,8 +6,9 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from headgate.foundation import errors
+from headgate.foundation.caller import Caller
 from headgate.foundation.collector import Signal
-from headgate.identity.model import Caller, Principal
+from headgate.foundation.principal import Principal
 from headgate.rules.model import Rule
 
 Status = Literal["Queued", "Running", "Success", "Fail", "Error"]

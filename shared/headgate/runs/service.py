@@ -11,9 +11,9 @@ from headgate.checker import Asker
 from headgate.configurations import service as configurations
 from headgate.configurations.model import UnknownDistribution
 from headgate.foundation import clock, errors
+from headgate.foundation.caller import Caller
 from headgate.foundation.collector import DISTRIBUTION, Signal
 from headgate.foundation.ids import new_id
-from headgate.identity.model import Caller
 from headgate.observability import metrics
 from headgate.rules import engine
 from headgate.rules import service as rule_sets

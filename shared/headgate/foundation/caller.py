@@ -1,0 +1,48 @@
+"""The caller of a request."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from headgate.foundation import errors
+from headgate.foundation.principal import Principal
+
+Access = Literal["read", "read_write"]
+Role = Literal["contributor", "admin"]
+
+
+class AdminRequired(errors.Forbidden):
+    """A Contributor at what only Admins do."""
+
+    code = "admin_required"
+
+    def __init__(self) -> None:
+        super().__init__("This needs the Admin role")
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """An authenticated request: which principal, in which organization, with which access.
+
+    `name` is the token's name or the user's email address; `credential_id` names the token or session, never its value.
+    """
+
+    organization_id: str
+    organization_name: str
+    principal: Principal
+    name: str
+    role: Role
+    access: Access
+    credential_id: str
+
+    @property
+    def is_admin(self) -> bool:
+        return self.role == "admin"
+
+    @property
+    def can_write(self) -> bool:
+        return self.access == "read_write"
+
+    def require_admin(self) -> None:
+        """Raises AdminRequired."""
+        if not self.is_admin:
+            raise AdminRequired

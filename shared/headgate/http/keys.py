@@ -1,0 +1,7 @@
+"""The key of what is remembered of a request with an `Idempotency-Key`, in the identity table."""
+
+from headgate.storage.table import Key
+
+
+def idempotency(credential_id: str, key_hash: str) -> Key:
+    return {"pk": f"idempotency#{credential_id}#{key_hash}", "sk": "idempotency"}
