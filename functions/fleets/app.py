@@ -20,6 +20,7 @@ from fleets.wire import (
     RenewToken,
 )
 from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
+from headgate.deployments import assignments, mounts
 from headgate.deployments import service as deployments
 from headgate.deployments.model import DeploymentNotFound
 from headgate.fleets import service as fleets
@@ -35,8 +36,8 @@ from headgate.http.routing import application_router
 from headgate.http.routing import router as group
 from headgate.http.wire import ids_in_body
 from headgate.identity import checks
-from headgate.installs import mounts
 from headgate.installs import service as installs
+from headgate.instances import counting
 from headgate.instances import service as instances
 from headgate.observability.log import logger
 from web import pages
@@ -64,13 +65,13 @@ by_hand = application_router()
 @router.get("")
 def list_fleets(caller: Reader, paging: Paging) -> Page[FleetOut]:
     """The organization's fleets, newest first."""
-    return paging.page(fleets.fleets(caller, paging.limit, paging.after), FleetOut.of)
+    return paging.page(counting.fleets(caller, paging.limit, paging.after), FleetOut.counted)
 
 
 @router.post("", status_code=201, responses=documented(409), openapi_extra=audited("fleet.created"))
 def create_fleet(body: CreateFleet, caller: Writer, response: Response) -> FleetOut:
     """Create a fleet and issue its token, which is not returned. A server fleet begins with a Default group."""
-    fleet = fleets.create(caller, body.label, body.type, body.expires_in)
+    fleet = deployments.create_fleet(caller, body.label, body.type, body.expires_in)
     response.headers["Location"] = f"{PUBLIC}/fleets/{fleet.id}"
     return FleetOut.of(fleet)
 
@@ -78,7 +79,7 @@ def create_fleet(body: CreateFleet, caller: Writer, response: Response) -> Fleet
 @router.get("/{fleet_id}")
 def get_fleet(fleet_id: FleetId, caller: Reader) -> FleetOut:
     """One fleet."""
-    return FleetOut.of(fleets.counted(caller, fleet_id))
+    return FleetOut.counted(counting.fleet(caller, fleet_id))
 
 
 @router.get("/{fleet_id}/instances")
@@ -108,9 +109,9 @@ def create_deployment(
 ) -> DeploymentChanged:
     """Create a deployment group that runs a published version."""
     with ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound), checks.under_way(caller):
-        created = deployments.create(caller, fleet_id, **dict(body))
+        created = assignments.create(caller, fleet_id, **dict(body))
     response.headers["Location"] = f"{PUBLIC}/fleets/{fleet_id}/deployments/{created.group.id}"
-    add_details(request, created.told)
+    add_details(request, created.audited)
     return DeploymentChanged.of_change(created)
 
 
@@ -133,8 +134,8 @@ def patch_deployment(
         ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound),
         checks.under_way(caller, asked=assigns),
     ):
-        changed = deployments.change(caller, fleet_id, deployment_id, changes)
-    add_details(request, changed.told)
+        changed = assignments.change(caller, fleet_id, deployment_id, changes)
+    add_details(request, changed.audited)
     return DeploymentChanged.of_change(changed)
 
 

@@ -11,7 +11,7 @@ from headgate.deployments import service as deployments
 from headgate.deployments.model import Assignment
 from headgate.fleets import service as fleets
 from headgate.http.parameters import FleetId
-from headgate.identity.model import Caller
+from headgate.foundation.caller import Caller
 from headgate.instances import service as instances
 from headgate.instances.service import Seen
 from web.html import NOTHING, Html, html

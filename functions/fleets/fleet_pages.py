@@ -7,16 +7,19 @@ from fastapi import Response
 
 from headgate.configurations import service as configurations
 from headgate.configurations.model import ConfigurationNotFound
+from headgate.deployments import mounts
 from headgate.deployments import service as deployments
 from headgate.deployments.model import Assignment, Deployment, VolumeMount
 from headgate.fleets import service as fleets
-from headgate.fleets.model import INSTANCE_STATES, Fleet, Grace
+from headgate.fleets.model import Grace
 from headgate.foundation import errors
 from headgate.http.parameters import DeploymentId, FleetId
 from headgate.http.statuses import status_of
-from headgate.identity.model import Caller
-from headgate.installs import mounts
+from headgate.foundation.caller import Caller
 from headgate.installs.commands import mountable
+from headgate.instances import counting
+from headgate.instances.counting import CountedFleet
+from headgate.instances.model import INSTANCE_STATES
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page, redirect
 from web.pages import Form, Member, Visit, frame, page_router
@@ -86,18 +89,18 @@ _ADD: Final = """\
 
 @router.get("/organizations/{organization_id}/fleets")
 def list_fleets(who: Visit, caller: Member, after: After) -> Response:
-    part = fleets.fleets(caller, ENTRIES, after)
+    part = counting.fleets(caller, ENTRIES, after)
     rows = [
         html(
             _FLEET_ROW,
-            path=f"{home(caller)}/fleets/{fleet.id}",
-            label=fleet.label,
-            kind=_KINDS[fleet.type],
-            instances=_instances(fleet),
-            at=day(fleet.created_at),
-            by=fleet.created_by.name,
+            path=f"{home(caller)}/fleets/{counted.fleet.id}",
+            label=counted.fleet.label,
+            kind=_KINDS[counted.fleet.type],
+            instances=_instances(counted),
+            at=day(counted.fleet.created_at),
+            by=counted.fleet.created_by.name,
         )
-        for fleet in part.entries
+        for counted in part.entries
     ]
     nothing = empty("No fleet yet. The command line and the API make them.")
     listed = html(_FLEET_TABLE, rows=rows) if rows else nothing
@@ -107,7 +110,8 @@ def list_fleets(who: Visit, caller: Member, after: After) -> Response:
 
 @router.get("/organizations/{organization_id}/fleets/{fleet_id}")
 def show_fleet(who: Visit, caller: Member, fleet_id: FleetId, after: After) -> Response:
-    shown, fleet = frame(who, caller, "fleets"), fleets.counted(caller, fleet_id)
+    shown, counted = frame(who, caller, "fleets"), counting.fleet(caller, fleet_id)
+    fleet = counted.fleet
     part = deployments.deployments(caller, fleet_id, ENTRIES, after)
     names = names_of(caller, (group.assignment for group in part.entries))
     path = f"{home(caller)}/fleets/{fleet_id}"
@@ -132,8 +136,8 @@ def show_fleet(who: Visit, caller: Member, fleet_id: FleetId, after: After) -> R
         groups=html(_GROUP_TABLE, rows=rows) if rows else empty("No deployment group yet."),
         more=more(path, part.position),
         instances=html(
-            _COLLECTORS if sum(fleet.instances.values()) else _NO_COLLECTORS,
-            counts=_instances(fleet),
+            _COLLECTORS if counted.total else _NO_COLLECTORS,
+            counts=_instances(counted),
             path=path,
             id=fleet.id,
         ),
@@ -250,17 +254,16 @@ def _mount(form: dict[str, str]) -> VolumeMount:
     return VolumeMount(form.get("host_path", "").strip(), form.get("mount_path", "").strip())
 
 
-def _instances(fleet: Fleet) -> Html:
-    total = sum(fleet.instances.values())
-    if not total:
+def _instances(counted: CountedFleet) -> Html:
+    if not counted.total:
         return html('<span class="soft">none has reported</span>')
     kinds = {"applied": "good", "apply_failed": "bad", "stale": "bad"}
     counts = [
-        html("{tag} ", tag=tag(f"{fleet.instances[state]} {state.replace('_', ' ')}", kinds.get(state, "")))
+        html("{tag} ", tag=tag(f"{counted.instances[state]} {state.replace('_', ' ')}", kinds.get(state, "")))
         for state in INSTANCE_STATES
-        if fleet.instances.get(state)
+        if counted.instances.get(state)
     ]
-    return html("{total} {counts}", total=total, counts=counts)
+    return html("{total} {counts}", total=counted.total, counts=counts)
 
 
 def _tags(group: Deployment) -> list[Html]:

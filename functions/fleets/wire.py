@@ -1,7 +1,8 @@
 """What the fleets endpoints take and give, field by field."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import (
@@ -15,14 +16,16 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
+from headgate.deployments.assignments import Changed
 from headgate.deployments.model import Assignment, Deployment, Role, VolumeMount
-from headgate.deployments.service import Changed
-from headgate.fleets.model import INSTANCE_STATES, ExpiresIn, Fleet, FleetType, Grace, InstanceState
+from headgate.fleets.model import ExpiresIn, Fleet, FleetType, Grace
 from headgate.foundation.clock import rfc3339
 from headgate.foundation.collector import VARIABLE_NAME
 from headgate.foundation.ids import id_pattern
 from headgate.http.wire import PRESENT, Input, Name, Patch, PrincipalOut
 from headgate.installs.service import Install, Options
+from headgate.instances.counting import CountedFleet
+from headgate.instances.model import INSTANCE_STATES, InstanceState
 from headgate.instances.service import Seen
 from headgate.validation.model import Finding
 
@@ -156,8 +159,8 @@ class InstancesOut(BaseModel):
     unknown: int
 
     @classmethod
-    def of(cls, fleet: Fleet) -> Self:
-        counts = {state: fleet.instances.get(state, 0) for state in INSTANCE_STATES}
+    def of(cls, instances: Mapping[InstanceState, int]) -> Self:
+        counts = {state: instances.get(state, 0) for state in INSTANCE_STATES}
         return cls(total=sum(counts.values()), **counts)
 
 
@@ -172,14 +175,18 @@ class FleetOut(BaseModel):
     created_at: str
 
     @classmethod
-    def of(cls, fleet: Fleet) -> "FleetOut":
+    def counted(cls, counted: CountedFleet) -> "FleetOut":
+        return cls.of(counted.fleet, counted.instances)
+
+    @classmethod
+    def of(cls, fleet: Fleet, instances: Mapping[InstanceState, int] = MappingProxyType({})) -> "FleetOut":
         return FleetOut(
             id=fleet.id,
             label=fleet.label,
             type=fleet.type,
             expires_in=fleet.expires_in,
             token_expires_at=rfc3339(fleet.token_expires_at) if fleet.token_expires_at else None,
-            instances=InstancesOut.of(fleet),
+            instances=InstancesOut.of(instances),
             created_by=PrincipalOut.of(fleet.created_by),
             created_at=rfc3339(fleet.created_at),
         )

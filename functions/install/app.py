@@ -10,8 +10,7 @@ from headgate.http.app import create_app, lambda_handler
 from headgate.http.parameters import DeploymentId
 from headgate.http.problems import documented
 from headgate.http.routing import Route
-from headgate.installs import releases as releases
-from headgate.installs import served as served
+from headgate.installs import releases, served
 from headgate.installs.links import Link, Platform
 
 router = APIRouter(

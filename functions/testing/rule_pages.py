@@ -12,7 +12,7 @@ from headgate.foundation import errors
 from headgate.http.parameters import ConfigurationId, VersionNumber
 from headgate.http.statuses import status_of
 from headgate.identity import checks
-from headgate.identity.model import Caller
+from headgate.foundation.caller import Caller
 from headgate.rules import by_hand
 from headgate.rules import service as rules
 from headgate.rules.model import Rule, RuleSet, StoredRule

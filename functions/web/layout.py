@@ -6,7 +6,7 @@ from typing import Final
 
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from headgate.identity.model import Caller
+from headgate.foundation.caller import Caller
 from web.html import NOTHING, Html, html, joined
 
 STYLE_PATH: Final = "/style.css"

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from fastapi import Depends, Query, Request
 
 from headgate.http.pagination import issue, position
-from headgate.identity.model import Caller
+from headgate.foundation.caller import Caller
 from web.html import NOTHING, Html, html
 from web.layout import options
 

@@ -49,7 +49,7 @@ def configuration(ann: Member, name: str, versions: int) -> str:
 def told(ann: Member) -> list[dict[str, str]]:
     """What the records of deployments tell, oldest first."""
     found = store.records(ann.organization_id, 100, None).entries
-    return [dict(one.details) for one in reversed(found) if one.action.endswith("_deployment")]
+    return [dict(one.details) for one in reversed(found) if "deployment" in one.action]
 
 
 def changes_page(ann: Member) -> str:

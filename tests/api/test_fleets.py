@@ -6,12 +6,13 @@ import pytest
 from botocore.exceptions import EndpointConnectionError
 
 from fleets.app import router
-from headgate.fleets import keys, table, tokens
+from headgate.fleets import keys, tokens
 from headgate.foundation.ids import new_id
 from headgate.identity import service as identity
 from headgate.identity.hashing import hash_of
 from headgate.settings import settings
 from headgate.storage import aws, items
+from headgate.storage.table import fleets as fleets_table
 from tests.support.fleets import create
 from tests.support.members import API, JoinWith, Member
 
@@ -65,7 +66,7 @@ def test_the_token_is_kept_as_a_hash_only(ann: Member) -> None:
     fleet_id = create(ann).json()["id"]
     value = tokens.value_of(fleet_id, 1)
 
-    kept = table.get(keys.token(hash_of(value)))
+    kept = fleets_table.get(keys.token(hash_of(value)))
     assert kept is not None
     assert kept["fleet_id"] == fleet_id
     everything = aws.dynamodb().scan(TableName=settings().fleets_table)["Items"]

@@ -143,7 +143,7 @@ def test_a_root_may_be_any_folder_of_its_own(ann: Member, path: str) -> None:
 
 def test_a_group_of_another_fleet_is_404(ann: Member) -> None:
     one, two = (create(ann, label).json()["id"] for label in "ab")
-    elsewhere = store.ids(two, 1)[0]
+    elsewhere = store.ids(two, 1).entries[0]
 
     refused = install(ann, one, "docker", deployment_id=elsewhere)
     assert (refused.status_code, refused.json()["detail"]) == (404, "deployment_id: No such deployment")

@@ -201,7 +201,7 @@ def test_a_passing_fault_is_503_with_a_time_to_come_back(
     def fails(*_: object) -> None:
         raise fault
 
-    monkeypatch.setattr(store, "known", fails)
+    monkeypatch.setattr(store, "sender", fails)
     response = fleet.post(agent.message().SerializeToString())
 
     assert response.status_code == 503

@@ -68,12 +68,12 @@ def test_who_is_refused_is_told_when_to_ask_again(fleet: Fleet, limits: Limits, 
     answer = fleet.post(fleet.agent().full().SerializeToString())
 
     assert (answer.status_code, answer.json()["code"]) == (503, "fleet_full")
-    assert answer.json()["detail"] == "1 instances joined the fleet in this minute, as many as may"
+    assert answer.json()["detail"] == "The fleet has reached its limit of 1 new instances a minute"
     # Until the minute is over, and not all in the same second.
     assert 45 <= int(answer.headers["retry-after"]) <= 65
     limits(instances=1)
     answer = fleet.post(fleet.agent().full().SerializeToString())
-    assert answer.json()["detail"] == "The fleet has 1 instances, as many as it may have"
+    assert answer.json()["detail"] == "The fleet has reached its limit of 1 instances"
     assert 60 <= int(answer.headers["retry-after"]) <= 80
 
 

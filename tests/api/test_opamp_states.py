@@ -76,7 +76,7 @@ def test_a_host_that_was_stopped_in_order_waits_until_it_starts_again(fleet: Fle
 
     assert not answer.HasField("remote_config")
     (seen,) = fleet.instances()
-    assert (fleet.state(), seen["state_message"]) == ("pending_pickup", "The supervisor was stopped in order")
+    assert (fleet.state(), seen["state_message"]) == ("pending_pickup", "The supervisor was shut down")
     assert fleet.running() is None
     now.moves(minutes=16)
     assert fleet.state() == "stale"

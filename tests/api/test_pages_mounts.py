@@ -9,12 +9,12 @@ from httpx2 import Response
 from fleets.app import app, router
 from headgate.audit import service as audit
 from headgate.configurations import service as configurations
+from headgate.deployments import mounts
 from headgate.deployments.model import VolumeMount
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
 from headgate.identity import member_store, sessions
 from headgate.identity.model import Caller, Member, Principal, User
-from headgate.installs import mounts
 from headgate.settings import settings
 from tests.support.fleets import create
 from tests.support.members import API, JoinWith

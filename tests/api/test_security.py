@@ -11,15 +11,14 @@ from botocore.exceptions import ClientError
 from fastapi.testclient import TestClient
 
 from headgate.configurations import service as configurations
+from headgate.deployments import assignments, mounts
 from headgate.deployments import service as deployments
 from headgate.deployments.model import VolumeMount
-from headgate.fleets import service as fleets
 from headgate.foundation import clock
 from headgate.foundation.collector import DISTRIBUTION
 from headgate.foundation.ids import new_id
 from headgate.identity import logins, member_store, sessions, store, table
 from headgate.identity import service as identity
-from headgate.installs import mounts
 from headgate.rules import store as rule_store
 from headgate.rules.model import Rule, RuleSet, StoredRule
 from headgate.settings import settings
@@ -230,9 +229,9 @@ def test_what_comes_by_the_api_is_text_on_every_page(
     configurations.append(caller, made.id, text, evil)
     stored = StoredRule(new_id("rul"), False, Rule(evil, evil, "log", "any"))
     rule_store.save(made.id, 1, RuleSet("logs/<script>", evil, "logs", (stored,), 1))
-    fleet = fleets.create(caller, evil, "server-supervisor", "never")
+    fleet = deployments.create_fleet(caller, evil, "server-supervisor", "never")
     group = fleet.default_deployment_id or ""
-    deployments.change(caller, fleet.id, group, {"name": evil})
+    assignments.change(caller, fleet.id, group, {"name": evil})
     mounts.add(caller, fleet.id, group, VolumeMount(evil, evil))
 
     home = f"/organizations/{ada.organization_id}"

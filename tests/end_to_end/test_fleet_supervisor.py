@@ -190,7 +190,7 @@ def test_a_restart_of_the_host_brings_back_what_ran(host: Host) -> None:
     # It stops its collector before it ends itself.
     until(lambda: processes_of(host) == [], lambda: str(processes_of(host)))
     stopped = host.instance()
-    assert (stopped["state"], stopped["state_message"]) == ("pending_pickup", "The supervisor was stopped in order")
+    assert (stopped["state"], stopped["state_message"]) == ("pending_pickup", "The supervisor was shut down")
     assert stopped["running"]["version_number"] is None
     assert "cannot be reached" not in host.log()[before:]
     host.install()

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser
 from configurations.app import router as configurations_router
 from fleets.app import router as fleets_router
 from headgate import checker
+from headgate.deployments import mounts
 from headgate.deployments.model import VolumeMount
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
@@ -17,7 +18,6 @@ from headgate.identity import member_store, sessions
 from headgate.identity import service as identity
 from headgate.identity.model import Member as Membership
 from headgate.identity.model import Principal, User
-from headgate.installs import mounts
 from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.rules import store as rules
 from headgate.rules.model import Rule, RuleSet, StoredRule

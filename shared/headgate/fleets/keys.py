@@ -1,14 +1,13 @@
 """Every key of the fleets table, built here and nowhere else.
 
-An organization's partition holds its fleets and what keeps their labels and number; a fleet's own partition holds its
-deployment groups, what keeps their names, and its instances, whose counters have a partition of their own.
+An organization's partition holds its fleets, the markers of their labels and their number. A fleet's partition holds
+its deployment groups, the markers of their names, and its instances; the instances' counters have a partition of their
+own. docs/data.md has the attributes.
 """
 
 from typing import Final
 
-from headgate.storage.items import Value
-
-Key = dict[str, Value]
+from headgate.storage.table import Key
 
 FLEETS: Final = "fleet#"
 NAMES: Final = "name#"
@@ -25,12 +24,12 @@ def fleet(organization_id: str, fleet_id: str) -> Key:
 
 
 def label(organization_id: str, label: str) -> Key:
-    """Taken by the one fleet with this label."""
+    """The marker of a label: it makes labels unique in the organization."""
     return {"pk": organization(organization_id), "sk": f"label#{label}"}
 
 
 def count(organization_id: str) -> Key:
-    """How many fleets there are, for the limit."""
+    """The number of the organization's fleets, for the limit."""
     return {"pk": organization(organization_id), "sk": "count"}
 
 
@@ -47,7 +46,7 @@ def deployment(fleet_id: str, deployment_id: str) -> Key:
 
 
 def name(fleet_id: str, name: str) -> Key:
-    """Taken by the one group with this name; in the order of the names."""
+    """The marker of a group's name: it makes names unique in the fleet, and lists groups by name."""
     return {"pk": of_fleet(fleet_id), "sk": f"{NAMES}{name}"}
 
 
@@ -56,14 +55,24 @@ def instance(fleet_id: str, instance_id: str) -> Key:
 
 
 def census_of(fleet_id: str) -> str:
-    """The partition of the fleet's counters, so that counting does not slow its instances."""
+    """The partition of the fleet's counters: not that of its instances, so that counting does not slow them."""
     return f"census#{fleet_id}"
 
 
 def room(fleet_id: str) -> Key:
-    """How many instances the fleet has at most, and how many joined it in a minute."""
+    """The highest number of instances that the fleet may have, and how many joined it in a minute."""
     return {"pk": census_of(fleet_id), "sk": "room"}
 
 
 def census_shard(fleet_id: str, number: int) -> Key:
     return {"pk": census_of(fleet_id), "sk": f"{SHARDS}{number:02d}"}
+
+
+def sort_key(prefix: str, position: str | None) -> str | None:
+    """The sort key at a position of a list: what follows the prefix, an id or a name. None at the start."""
+    return None if position is None else f"{prefix}{position}"
+
+
+def position(prefix: str, sort_key: str | None) -> str | None:
+    """The position in a list of the items whose sort keys begin with `prefix`."""
+    return None if sort_key is None else sort_key.removeprefix(prefix)

@@ -1,7 +1,7 @@
-"""Fleets, and what may be wrong with making one."""
+"""Fleets and their tokens, and why a request about a fleet is refused."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
@@ -11,21 +11,12 @@ from headgate.foundation.principal import Principal
 FleetType = Literal["server-supervisor", "kubernetes-supervisor"]
 ExpiresIn = Literal["180d", "1y", "2y", "never"]
 Grace = Literal["none", "1d", "7d"]
-InstanceState = Literal["pending_pickup", "applying", "applied", "apply_failed", "stale", "unknown"]
 
-INSTANCE_STATES: Final[tuple[InstanceState, ...]] = (
-    "pending_pickup",
-    "applying",
-    "applied",
-    "apply_failed",
-    "stale",
-    "unknown",
-)
 _DAYS: Final[dict[ExpiresIn, int]] = {"180d": 180, "1y": 365, "2y": 730}
 
 
 class FleetNotFound(errors.NotFound):
-    """There is none in the caller's organization."""
+    """The caller's organization has no such fleet."""
 
     code = "fleet_not_found"
 
@@ -72,10 +63,7 @@ class FleetTokenExpired(errors.Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """A fleet. `token_generation` and the id are what its token is derived from; the value is kept nowhere.
-
-    `instances` counts its collectors by state, a state without any left out; empty where they were not counted.
-    """
+    """A fleet. Its token is derived from its id and `token_generation`; the token itself is not stored."""
 
     id: str
     organization_id: str
@@ -87,14 +75,25 @@ class Fleet:
     default_deployment_id: str | None
     created_by: Principal
     created_at: datetime
-    instances: Mapping[InstanceState, int] = field(default_factory=dict)
 
     @property
     def on_kubernetes(self) -> bool:
         return self.type == "kubernetes-supervisor"
 
+    def token_expired(self, at: datetime) -> bool:
+        return self.token_expires_at is not None and self.token_expires_at <= at
 
-# How long the token before goes on when the next one is issued.
+
+@dataclass(frozen=True, slots=True)
+class FleetToken:
+    """What is stored of a token, under its hash. `expires_at` is None for one that never expires."""
+
+    fleet_id: str
+    organization_id: str
+    expires_at: datetime | None
+
+
+# How long the previous token stays valid after a renewal.
 GRACES: Final[Mapping[Grace, timedelta]] = {
     "none": timedelta(0),
     "1d": timedelta(days=1),
@@ -103,5 +102,5 @@ GRACES: Final[Mapping[Grace, timedelta]] = {
 
 
 def token_lifetime(expires_in: ExpiresIn) -> timedelta | None:
-    """None for ever."""
+    """None for a token that never expires."""
     return None if expires_in == "never" else timedelta(days=_DAYS[expires_in])

@@ -17,7 +17,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from headgate.foundation import clock
 from headgate.foundation.errors import TooManyRequests
 from headgate.identity import keys
-from headgate.identity.model import Caller
+from headgate.foundation.caller import Caller
 from headgate.settings import settings
 from headgate.storage import aws, items
 

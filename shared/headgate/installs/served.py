@@ -12,7 +12,7 @@ from headgate.deployments.model import Deployment
 from headgate.fleets import service as fleets
 from headgate.fleets.model import Fleet, FleetTokenExpired
 from headgate.foundation import clock, errors
-from headgate.installs import releases as releases
+from headgate.installs import releases
 from headgate.installs.commands import image
 from headgate.installs.links import Link, Platform
 from headgate.installs.releases import Artifact, ReleaseNotPublished
@@ -111,7 +111,7 @@ def artifact(link: Link, name: str) -> Artifact:
 def _require_installable(link: Link) -> tuple[Fleet, Deployment]:
     fleet = fleets.of_organization(link.organization_id, link.fleet_id)
     group = deployments.of_fleet(fleet.id, link.deployment_id)
-    if fleet.token_expires_at is not None and fleet.token_expires_at <= clock.now():
+    if fleet.token_expired(clock.now()):
         raise FleetTokenExpired
     return fleet, group
 

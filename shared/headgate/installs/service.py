@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from headgate.deployments import service, store
+from headgate.deployments import service as deployments
 from headgate.deployments.model import Deployment
 from headgate.fleets import service as fleets
 from headgate.fleets import tokens
@@ -60,7 +60,7 @@ def compose(caller: Caller, fleet_id: str, options: Options) -> Install:
         raise NotInstallable("platform", f"A {fleet.type} fleet is not installed with the platform {options.platform}")
     group = _group(fleet, options.deployment_id)
     at = clock.now()
-    if fleet.token_expires_at is not None and fleet.token_expires_at <= at:
+    if fleet.token_expired(at):
         raise FleetTokenExpired
     expires = int((at + LIFETIME).timestamp())
     link = Link(options.platform, fleet.organization_id, fleet.id, group.id, expires, fleet.token_generation)
@@ -75,13 +75,13 @@ def _group(fleet: Fleet, deployment_id: str | None) -> Deployment:
     if deployment_id is None and fleet.default_deployment_id is not None:
         deployment_id = fleet.default_deployment_id
     if deployment_id is None:
-        of_fleet = store.ids(fleet.id, 2)
+        of_fleet = deployments.ids(fleet.id, 2)
         if not of_fleet:
             raise NotInstallable("deployment_id", "This fleet has no deployment yet; create one first")
         if len(of_fleet) > 1:
             raise NotInstallable("deployment_id", "This fleet has more than one deployment; name the one to install")
         deployment_id = of_fleet[0]
-    return service.of_fleet(fleet.id, deployment_id)
+    return deployments.of_fleet(fleet.id, deployment_id)
 
 
 def _command(options: Options, group: Deployment, connection: Connection, link: Link, origin: str, token: str) -> str:

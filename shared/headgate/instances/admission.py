@@ -1,46 +1,53 @@
-"""How many instances a fleet may have, and how many new ones in a minute; those that are known never ask.
+"""How many instances a fleet may have, and how many may join it in a minute; known instances are not limited.
 
-One item of a fleet counts whoever joins. It never knows of fewer than there are. It may know of more, for nothing is
-written when an instance is forgotten; so when the fleet seems full, the counters of its shards say how many there are.
+One item of a fleet counts the instances that join. Its total is never too low. It may be too high, because nothing is
+written when an instance is forgotten; so when the fleet seems full, the shards of its counters give the real total.
 """
 
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from headgate.fleets import keys, table
+from headgate.fleets import keys
 from headgate.foundation import errors
 from headgate.settings import settings
 from headgate.storage import items
+from headgate.storage.retry import LostRace
+from headgate.storage.table import fleets as table
+from headgate.storage.table import transact
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
+    from headgate.storage.table import Write
 
 _MINUTE: Final = 60
-# Instances are forgotten by days, so a fleet that is full is not counted again at each knock.
+# Seconds. Instances are forgotten by days, so a full fleet need not be counted for each one that asks.
 _COUNTED_EVERY: Final = 60
 
 
 class FleetFull(errors.Unavailable):
-    """The fleet takes no new instance now. The supervisor asks again after `retry_after` seconds."""
+    """The fleet admits no new instance now. The supervisor asks again after `retry_after` seconds."""
 
     code = "fleet_full"
     no_fault = True
 
     def __init__(self, detail: str, retry_after: int) -> None:
         super().__init__(detail)
-        # A fleet that waits shall not come back in one second.
-        self.retry_after = retry_after + random.randint(0, 20)  # noqa: S311  spreads retries, guards nothing
+        # So that the hosts that wait do not all come back in one second.
+        self.retry_after = retry_after + random.randint(0, 20)  # noqa: S311  not a secret
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """`total` instances at most, counted at the second `counted_at` since 1970; `joined` of them in the `minute`."""
+    """At most `total` instances; `joined` of them in the `minute`. `counted_at` is when the shards were last added up.
+
+    Times are since 1970, in minutes and in seconds.
+    """
 
     total: int
     minute: int
@@ -49,10 +56,10 @@ class Room:
     revision: int
 
 
-def admit(fleet_id: str, at: datetime, count: Callable[[], int]) -> TransactWriteItemTypeDef:
-    """The write that lets one more instance in, to go with the one that keeps it; one read, and `count` if it is full.
+def admit(fleet_id: str, at: datetime, count: Callable[[], int]) -> Write:
+    """The write that admits one more instance, for the transaction that stores it; one read, and `count` if needed.
 
-    `count` gives how many there are. Raises FleetFull; the write loses its race when others joined first.
+    `count` gives the real total. Raises FleetFull; the transaction raises LostRace if others joined first.
     """
     limit, rate = settings().instance_limit, settings().new_instances_per_minute
     second = int(at.timestamp())
@@ -70,12 +77,13 @@ def admit(fleet_id: str, at: datetime, count: Callable[[], int]) -> TransactWrit
     )
     if total >= limit:
         if counted:
-            # Who asks next need not count again.
-            table.try_to(_put(fleet_id, now, joins=0))
-        raise FleetFull(f"The fleet has {limit:,} instances, as many as it may have", _MINUTE)
+            # So that the next one that asks need not count again.
+            with suppress(LostRace):
+                transact([_put(fleet_id, now, joins=0)])
+        raise FleetFull(f"The fleet has reached its limit of {limit:,} instances", _MINUTE)
     if joined >= rate:
         wait = (minute + 1) * _MINUTE - second
-        raise FleetFull(f"{rate:,} instances joined the fleet in this minute, as many as may", wait)
+        raise FleetFull(f"The fleet has reached its limit of {rate:,} new instances a minute", wait)
     if counted or joined == 0:
         return _put(fleet_id, now, joins=1)
     return _add(fleet_id, minute, limit, rate)
@@ -91,8 +99,8 @@ def _room(fleet_id: str) -> Room | None:
     return Room(total, minute, joined, counted_at, revision)
 
 
-def _put(fleet_id: str, room: Room, *, joins: int) -> TransactWriteItemTypeDef:
-    """On the condition that nobody joined since it was read: what was counted meanwhile is then exact."""
+def _put(fleet_id: str, room: Room, *, joins: int) -> Write:
+    """Its condition is that nobody joined since the read, so that the total that was counted meanwhile is exact."""
     item = keys.room(fleet_id) | {
         "total": room.total + joins,
         "minute": room.minute,
@@ -102,18 +110,14 @@ def _put(fleet_id: str, room: Room, *, joins: int) -> TransactWriteItemTypeDef:
     }
     if room.revision == 0:
         return table.put_new(item)
-    return table.put(item, "revision = :revision", {":revision": room.revision})
+    return table.put_if(item, "revision = :revision", {":revision": room.revision})
 
 
-def _add(fleet_id: str, minute: int, limit: int, rate: int) -> TransactWriteItemTypeDef:
-    """One more in the same minute; several at once do not wait for each other."""
-    return {
-        "Update": {
-            "TableName": settings().fleets_table,
-            "Key": items.marshal(keys.room(fleet_id)),
-            "UpdateExpression": "ADD #total :one, joined :one, revision :one",
-            "ConditionExpression": "#minute = :minute AND #total < :limit AND joined < :rate",
-            "ExpressionAttributeNames": {"#total": "total", "#minute": "minute"},
-            "ExpressionAttributeValues": items.marshal({":one": 1, ":minute": minute, ":limit": limit, ":rate": rate}),
-        }
-    }
+def _add(fleet_id: str, minute: int, limit: int, rate: int) -> Write:
+    """One more in the same minute, without a race: several may join at once."""
+    return table.update(
+        keys.room(fleet_id),
+        "ADD #total :one, joined :one, revision :one",
+        "#minute = :minute AND #total < :limit AND joined < :rate",
+        {":one": 1, ":minute": minute, ":limit": limit, ":rate": rate},
+    )

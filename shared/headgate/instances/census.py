@@ -1,9 +1,9 @@
-"""How many instances a fleet has in each state, exact at any moment, without looking at the instances.
+"""How many instances a fleet has in each state, exact at any moment, without reading the instances.
 
-Stale comes by time alone, and an assignment changes the state of a whole group at once; neither writes to an instance.
-So an instance is counted by what does not change without a message of its: when it was last heard, in which group, the
-assignment that its state was judged under, and that state. What it counts as now follows when it is read. A shard is
-one item; docs/decisions/0015-counting-instances.md has the reasons and the price.
+An instance becomes stale by time alone, and an assignment changes the state of a whole group at once; neither writes to
+an instance. So an instance is counted by what only a message of its own changes: when it was last heard, its group,
+its state, and the assignment that this state belongs to. What it counts as now is computed when the counters are read.
+A shard is one item; docs/decisions/0015-counting-instances.md has the reasons and the price.
 """
 
 from __future__ import annotations
@@ -13,33 +13,35 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, TypeVar
 
-from headgate.fleets.model import InstanceState
 from headgate.foundation.ids import ALPHABET
-from headgate.instances.model import Instance, day_of, forgotten, mark_of, silent
+from headgate.instances.model import Instance, InstanceState, day_of, forgotten, mark_of, silent
 
 _Key = TypeVar("_Key")
 
 SHARDS: Final = 32
-"""Fixed, so that a fleet's counters are read by one query; as many writers at once do not wait for each other."""
+"""Fixed, so that one query reads a fleet's counters. Writers of different shards do not wait for each other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What an instance is counted under. `mark` is when it was last heard, as `mark_of` gives it."""
+    """What an instance is counted under. `mark` is when it was last heard, in the units of `mark_of`."""
 
     mark: int
     deployment_id: str
-    judged: int
+    state_revision: int
     state: InstanceState
 
     @classmethod
     def of(cls, instance: Instance) -> Entry:
-        return cls(mark_of(instance.last_seen_at), instance.deployment_id, instance.judged, instance.state)
+        return cls(mark_of(instance.last_seen_at), instance.deployment_id, instance.state_revision, instance.state)
 
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """A part of a fleet's instances. `heard` has those of the last quarter of an hour, `days` all by their last day."""
+    """Counters of a part of a fleet's instances.
+
+    `heard` counts those of the last quarter of an hour by entry, `days` counts all by the day they were last heard.
+    """
 
     number: int
     heard: Mapping[Entry, int] = field(default_factory=dict)
@@ -47,7 +49,7 @@ class Shard:
     revision: int = 0
 
     def moved(self, before: Entry | None, after: Entry, at: datetime) -> Shard:
-        """With one instance counted under `after` rather than `before`, and without what time has made silent."""
+        """With one instance counted under `after` instead of `before`, and without those that are silent by now."""
         heard, days = dict(self.heard), dict(self.days)
         if before is not None:
             _change(heard, before, -1)
@@ -72,18 +74,18 @@ class Census:
         return {entry.deployment_id for shard in self.shards for entry in shard.heard if not silent(entry.mark, at)}
 
     def total(self, at: datetime) -> int:
-        """How many there are at that time, whatever their states."""
+        """The number of instances at that time, in whichever state."""
         return sum(n for shard in self.shards for day, n in shard.days.items() if not forgotten(day, at))
 
     def counts(
         self, assigned_revisions: Mapping[str, int], at: datetime, *, on_kubernetes: bool
     ) -> dict[InstanceState, int]:
-        """How many there are in each state at that time; `assigned_revisions` by group."""
+        """The number of instances in each state at that time; `assigned_revisions` is by group."""
         counts: dict[InstanceState, int] = {}
         for shard in self.shards:
             for entry, n in shard.heard.items():
                 if not silent(entry.mark, at):
-                    current = assigned_revisions.get(entry.deployment_id) == entry.judged
+                    current = assigned_revisions.get(entry.deployment_id) == entry.state_revision
                     state: InstanceState = entry.state if current else "pending_pickup"
                     counts[state] = counts.get(state, 0) + n
         counts["unknown" if on_kubernetes else "stale"] = self.total(at) - sum(counts.values())

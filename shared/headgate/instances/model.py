@@ -1,4 +1,4 @@
-"""Collector instances: what each last said of itself, what it is to run, and the state that follows."""
+"""Collector instances: what each last reported, what it is to run, and the state that follows."""
 
 from __future__ import annotations
 
@@ -9,10 +9,19 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from headgate.deployments.model import Assignment, Deployment
-from headgate.fleets.model import InstanceState
-from headgate.foundation.ids import encode_id
+from headgate.foundation.ids import encode_id, new_uuid
 
+InstanceState = Literal["pending_pickup", "applying", "applied", "apply_failed", "stale", "unknown"]
 Status = Literal["unset", "applying", "applied", "failed"]
+
+INSTANCE_STATES: Final[tuple[InstanceState, ...]] = (
+    "pending_pickup",
+    "applying",
+    "applied",
+    "apply_failed",
+    "stale",
+    "unknown",
+)
 
 STALE_AFTER: Final = timedelta(minutes=15)
 """Specified: no heartbeat for more than this."""
@@ -27,6 +36,11 @@ _MESSAGE: Final = 2_000
 def instance_id(uid: bytes) -> str:
     """The id of the agent with that 16-byte `instance_uid`: the same 128 bits, in the API's notation."""
     return encode_id("ins", int.from_bytes(uid, "big"))
+
+
+def new_uid(at: datetime) -> bytes:
+    """An `instance_uid` for an agent that has none of its own."""
+    return new_uuid(at).to_bytes(16, "big")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +60,20 @@ class Desired:
 
 
 def config_hash(assignment: Assignment | None) -> str:
-    """In hex. A published version never changes, so its name is as good as its text; None is the empty config."""
+    """SHA-256 of the assignment's name, in hex: a published version never changes. None is the empty config."""
     name = f"{assignment.configuration_id}\0{assignment.version_number}" if assignment else ""
     return hashlib.sha256(name.encode()).hexdigest()
 
 
 NOTHING: Final = config_hash(None)
 WITHOUT_PIPELINES: Final = "service::pipelines: service must have at least one pipeline"
-"""As the collector itself says it where no supervisor allows it."""
-STOPPED: Final = "The supervisor was stopped in order"
+"""The collector's own message: it refuses to start so without a supervisor."""
+STOPPED: Final = "The supervisor was shut down"
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What the agent says of its host; each text as it came, cut to length."""
+    """What the agent reports of its host; each text unchanged, cut to length."""
 
     host_name: str | None = None
     os: str | None = None
@@ -75,7 +89,7 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a config on this instance; `revision` is that of the assignment under which it was offered."""
+    """How a config ended on this instance. `revision` is that of the assignment under which it was offered."""
 
     config_hash: str
     assignment: Assignment | None
@@ -86,7 +100,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One message of an agent. What is None has not changed since the message before."""
+    """One message of an agent. A field that is None has not changed since the previous message."""
 
     uid: bytes
     sequence_num: int
@@ -102,7 +116,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class ReportedConfig:
-    """The agent's word on the config that it received last; `config_hash` in hex, empty if it never received one."""
+    """The config that the agent received last. `config_hash` is in hex, empty if it never received one."""
 
     config_hash: str
     status: Status
@@ -111,9 +125,10 @@ class ReportedConfig:
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """An agent as it is kept. `state` is what followed from its last message, under the assignment `judged`.
+    """An agent as it is stored. `state` follows from its last message and the assignment `state_revision`.
 
-    `idle` is one that runs nothing, as its group is assigned nothing; `stopped` one that took its leave in order.
+    `idle`: it runs nothing because its group is assigned nothing. `stopped`: its supervisor was shut down and said so.
+    `conflicts` counts messages of a second process with the same uid; `told_seconds` is the heartbeat it was told.
     """
 
     id: str
@@ -130,7 +145,7 @@ class Instance:
     outcomes: Sequence[Outcome] = ()
     state: InstanceState = "pending_pickup"
     state_message: str | None = None
-    judged: int = 0
+    state_revision: int = 0
     idle: bool = False
     stopped: bool = False
     conflicts: int = 0
@@ -139,29 +154,30 @@ class Instance:
 
     @property
     def under_way(self) -> bool:
-        """Whether it is about to say more, so that each of its messages is kept and none may be missed."""
+        """Whether a config is being applied: then each of its messages is stored, and none may be missed."""
         waits = self.state in ("pending_pickup", "applying") and not self.idle and not self.stopped
         return self.accepts_config and waits
 
     def outcome_of(self, config_hash: str) -> Outcome | None:
-        return next((one for one in self.outcomes if one.config_hash == config_hash), None)
+        return next((outcome for outcome in self.outcomes if outcome.config_hash == config_hash), None)
 
     def running(self) -> Assignment | None:
-        """What it runs as far as it said: what it applied last, and nothing once it was stopped."""
-        if self.stopped:
-            return None
-        applied = next((one for one in self.outcomes if one.status == "applied"), None)
+        """What it runs according to its reports: what it applied last, and nothing once it was stopped."""
+        applied = None if self.stopped else self.last_applied()
         return applied.assignment if applied else None
 
+    def last_applied(self) -> Outcome | None:
+        return next((outcome for outcome in self.outcomes if outcome.status == "applied"), None)
+
     def shown_state(self, desired: Desired | None, at: datetime, *, on_kubernetes: bool) -> InstanceState:
-        """The state as it is at that time, also when it has not spoken since the group was assigned something else."""
+        """The state at that time, also if the group was assigned something else since the last message."""
         if silent(mark_of(self.last_seen_at), at):
             return "unknown" if on_kubernetes else "stale"
-        return self.state if desired and desired.revision == self.judged else "pending_pickup"
+        return self.state if desired and desired.revision == self.state_revision else "pending_pickup"
 
 
 def mark_of(at: datetime) -> int:
-    """The time in whole ten seconds since 1970, which is how finely instances are counted."""
+    """The time in units of ten seconds since 1970: instances are counted by it."""
     return int(at.timestamp()) // _MARK
 
 
@@ -175,7 +191,7 @@ def silent(mark: int, at: datetime) -> bool:
 
 
 def forgotten(day: int, at: datetime) -> bool:
-    """Whether an instance last heard on that day since 1970 is listed and counted no more."""
+    """Whether an instance last heard on that day (since 1970) is no longer listed and counted."""
     return at.timestamp() >= expires(day)
 
 
@@ -184,10 +200,10 @@ def expires(day: int) -> int:
     return (day + 1) * _DAY + int(FORGOTTEN_AFTER.total_seconds())
 
 
-def heard(before: Instance, report: Report, desired: Desired) -> Instance:
-    """The instance after a message: what it said, what that means for the configs it was offered, and its state."""
+def after_report(before: Instance, report: Report, desired: Desired) -> Instance:
+    """The instance after a message: what it reported, how its configs ended, and its state."""
     reported = report.config or before.reported
-    # What was under way when it took its leave may come later.
+    # A message that was sent before it said that it stops may arrive later.
     late = before.stopped and 0 < report.sequence_num <= before.sequence_num
     after = replace(
         before,
@@ -199,45 +215,46 @@ def heard(before: Instance, report: Report, desired: Desired) -> Instance:
         outcomes=_outcomes(before, report.config, desired),
         stopped=report.leaves or late,
     )
-    return _judged(after, desired)
+    return _with_state(after, desired)
 
 
-def refused(instance: Instance, config: Desired, desired: Desired, message: str) -> Instance:
-    """The instance where `config` counts as failed, whatever became of it there."""
+def with_failure(instance: Instance, config: Desired, desired: Desired, message: str) -> Instance:
+    """The instance with `config` counted as failed, whatever the agent reported."""
     outcome = Outcome(config.config_hash, config.assignment, desired.revision, "failed", message)
-    return _judged(_with(instance, outcome), desired)
+    return _with_state(_with_outcome(instance, outcome), desired)
 
 
 def offer(instance: Instance, desired: Desired) -> Desired | None:
-    """What to send to the instance now; None when it has it, is at it, or has failed at it.
+    """The config to send to the instance now; None if it has applied it, is applying it, or has failed to.
 
-    A config that failed here is not offered again until a person assigns it again. What is offered in its place is the
-    last one that worked, or the empty one: the supervisor keeps starting the failed one otherwise, and starts with it.
+    A config that failed here is not offered again until a person assigns it again. Offered in its place is the last one
+    that worked, or the empty one: otherwise the supervisor keeps restarting the failed one.
     """
     if not instance.accepts_config:
         return None
     reported = instance.reported
     if _failed(instance, desired):
-        good = next((one.assignment for one in instance.outcomes if one.status == "applied"), None)
-        back_to = Desired(good, desired.revision)
+        applied = instance.last_applied()
+        back_to = Desired(applied.assignment if applied else None, desired.revision)
         known = instance.outcome_of(back_to.config_hash)
         if reported.config_hash == back_to.config_hash or (known is not None and known.status == "failed"):
             return None
-        # The one to go back to has failed as well: the supervisor keeps trying it, which is all that can be done.
+        # If that one has failed as well, the supervisor keeps trying it; nothing better is left.
         return None if reported.status == "failed" and reported.config_hash != desired.config_hash else back_to
     if reported.config_hash == desired.config_hash and reported.status in ("applying", "applied"):
         return None
     return desired
 
 
-def offered(instance: Instance, sent: Desired) -> Instance:
-    """The instance with the note that it was sent this config."""
+def with_offer(instance: Instance, sent: Desired) -> Instance:
+    """The instance with an outcome that says it was sent this config."""
     known = instance.outcome_of(sent.config_hash)
     if known is not None and known.status == "applied":
-        # It worked before; that it is offered again takes nothing away from it, nor does it run it again yet.
-        noted = replace(known, revision=sent.revision)
-        return replace(instance, outcomes=tuple(noted if one is known else one for one in instance.outcomes))
-    return _with(instance, Outcome(sent.config_hash, sent.assignment, sent.revision, "offered"))
+        # It worked before, so it stays "applied", in its place: the instance does not run it again yet.
+        renewed = replace(known, revision=sent.revision)
+        outcomes = tuple(renewed if outcome is known else outcome for outcome in instance.outcomes)
+        return replace(instance, outcomes=outcomes)
+    return _with_outcome(instance, Outcome(sent.config_hash, sent.assignment, sent.revision, "offered"))
 
 
 def _failed(instance: Instance, desired: Desired) -> bool:
@@ -245,15 +262,15 @@ def _failed(instance: Instance, desired: Desired) -> bool:
     return outcome is not None and outcome.status == "failed" and outcome.revision == desired.revision
 
 
-def _judged(instance: Instance, desired: Desired) -> Instance:
+def _with_state(instance: Instance, desired: Desired) -> Instance:
     state, message = _state(instance, desired)
     reported = instance.reported
     idle = desired.assignment is None and reported.config_hash == NOTHING and reported.status == "applied"
-    return replace(instance, state=state, state_message=message, judged=desired.revision, idle=idle)
+    return replace(instance, state=state, state_message=message, state_revision=desired.revision, idle=idle)
 
 
 def _state(instance: Instance, desired: Desired) -> tuple[InstanceState, str | None]:
-    """Applied only where the collector was seen to run what is assigned; a supervisor may report it and be wrong."""
+    """Applied only if the collector reports health with what is assigned: a supervisor alone may be wrong."""
     outcome = instance.outcome_of(desired.config_hash)
     if outcome is not None and outcome.status == "failed" and outcome.revision == desired.revision:
         return "apply_failed", outcome.message or None
@@ -265,31 +282,30 @@ def _state(instance: Instance, desired: Desired) -> tuple[InstanceState, str | N
     if reported.status == "applied" and health is not None:
         if health.healthy:
             return "applied", None
-        # Without an error its collector starts, or is being stopped; either way it does not run what is assigned yet.
+        # Without an error its collector starts or is being stopped, and does not run what is assigned yet.
         return ("apply_failed", health.error) if health.error else ("pending_pickup", None)
     return ("applying" if reported.status == "applying" else "pending_pickup"), None
 
 
-def _outcomes(before: Instance, said: ReportedConfig | None, desired: Desired) -> Sequence[Outcome]:
-    """What the agent says of a config that it was offered, noted; the newest first."""
-    if said is None or not said.config_hash or said.status not in ("applied", "failed"):
+def _outcomes(before: Instance, report: ReportedConfig | None, desired: Desired) -> Sequence[Outcome]:
+    """The outcomes with what the agent reports of a config that it was offered; the newest first."""
+    if report is None or not report.config_hash or report.status not in ("applied", "failed"):
         return before.outcomes
-    known = before.outcome_of(said.config_hash)
+    known = before.outcome_of(report.config_hash)
     if known is None:
-        # From another server, or before its history here began; under no assignment of now.
-        assignment = desired.assignment if said.config_hash == desired.config_hash else None
-        if assignment is None and said.config_hash != NOTHING:
+        # Offered by another server, or before this instance was known here: not under the present assignment.
+        assignment = desired.assignment if report.config_hash == desired.config_hash else None
+        if assignment is None and report.config_hash != NOTHING:
             return before.outcomes
-        known = Outcome(said.config_hash, assignment, 0, "offered")
-    status: Literal["applied", "failed"] = "applied" if said.status == "applied" else "failed"
-    message = said.message[:_MESSAGE] if status == "failed" else ""
+        known = Outcome(report.config_hash, assignment, 0, "offered")
+    status: Literal["applied", "failed"] = "applied" if report.status == "applied" else "failed"
+    message = report.message[:_MESSAGE] if status == "failed" else ""
     outcome = replace(known, status=status, message=message)
-    # What was applied last stands before all else that was applied.
-    newest_applied = next((one for one in before.outcomes if one.status == "applied"), None)
-    unchanged = outcome == known and (status == "failed" or outcome == newest_applied)
-    return before.outcomes if unchanged else _with(before, outcome).outcomes
+    # The config that was applied last comes before all others that were applied.
+    unchanged = outcome == known and (status == "failed" or outcome == before.last_applied())
+    return before.outcomes if unchanged else _with_outcome(before, outcome).outcomes
 
 
-def _with(instance: Instance, outcome: Outcome) -> Instance:
-    others = [one for one in instance.outcomes if one.config_hash != outcome.config_hash]
+def _with_outcome(instance: Instance, outcome: Outcome) -> Instance:
+    others = [other for other in instance.outcomes if other.config_hash != outcome.config_hash]
     return replace(instance, outcomes=(outcome, *others)[:_OUTCOMES])

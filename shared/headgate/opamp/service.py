@@ -1,4 +1,4 @@
-"""The fleet service: one message of an agent in, one answer out. No state but the table's."""
+"""The fleet service: one message of an agent in, one answer out. All state is in the table."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Final
 
-from headgate.configurations import store as configurations
-from headgate.deployments.model import Assignment
+from headgate.configurations import published
+from headgate.fleets import service as fleets
 from headgate.fleets import tokens
 from headgate.foundation import clock, errors
-from headgate.foundation.ids import is_id, new_uuid
-from headgate.identity.hashing import hash_of
-from headgate.identity.model import NotAuthenticated
-from headgate.instances import model, store
+from headgate.foundation.ids import is_id
+from headgate.instances import model
+from headgate.instances import service as instances
 from headgate.instances.model import Desired, Instance, Report
 from headgate.observability.log import logger
 from headgate.opamp import messages
@@ -22,19 +21,17 @@ from headgate.opamp.messages import Offer, Reply
 from headgate.settings import settings
 from headgate.storage.retry import retry
 
-HEARTBEAT_KEPT_EVERY: Final = timedelta(minutes=3)
-"""A heartbeat that says nothing new is written this often, so Stale may come so much before its 15 minutes."""
+HEARTBEAT_SAVED_EVERY: Final = timedelta(minutes=3)
+"""A heartbeat that says nothing new is written this often, so an instance may count as stale so much early."""
 FULL_STATE_EVERY: Final = timedelta(hours=1)
-"""Heals, within this time, what a message said that was lost while nothing was under way."""
+"""A message that was lost while nothing was under way is made up for within this time."""
 _CONFLICTS: Final = 3
-# `ft_` and 32 random bytes in unpadded base64url.
-_TOKEN_LENGTH: Final = 46
-# Asked for again after an hour at the latest; a fleet that started together spreads over ten minutes.
+# A fleet that started together spreads its full reports over ten minutes.
 _SPREAD_SECONDS: Final = 600
 
 
 class NotOfThisFleet(errors.Forbidden):
-    """The token is good, and the group is none of its fleet's. What is wrong with it is not told."""
+    """The token is valid, and the group is not one of its fleet. The message does not say why."""
 
     code = "not_of_this_fleet"
 
@@ -43,7 +40,7 @@ class NotOfThisFleet(errors.Forbidden):
 
 
 def exchange(credential: str, deployment_id: str, body: bytes) -> bytes:
-    """Answer an agent's message: one batch read, and when there is something to keep another read and a transaction.
+    """Answer an agent's message: one batch read, and if there is something to store, another read and a transaction.
 
     Raises NotAuthenticated, NotOfThisFleet, NotOpamp, Contention.
     """
@@ -58,61 +55,49 @@ def exchange(credential: str, deployment_id: str, body: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class _Sender:
-    """Whom a message says it is from; `fleet_id` is where its token was last found, and nothing is granted by that."""
+    """The sender that a message claims. `fleet_id` is where its token was last found; that alone grants nothing."""
 
-    value_hash: str
+    token_hash: str
     fleet_id: str
     deployment_id: str
 
     @classmethod
     def of(cls, credential: str, deployment_id: str) -> _Sender:
-        if not credential.isascii() or len(credential) != _TOKEN_LENGTH or not credential.startswith(tokens.PREFIX):
-            raise NotAuthenticated
-        value_hash = hash_of(credential)
+        token_hash = tokens.hash_of_credential(credential)
         if not is_id("dep", deployment_id):
             raise NotOfThisFleet
-        return cls(value_hash, _fleet_of(value_hash), deployment_id)
+        return cls(token_hash, _fleet_of(token_hash), deployment_id)
 
     def authenticate(self) -> None:
-        """One read."""
-        self.require_valid(store.token(self.value_hash))
-
-    def require_valid(self, token: store.FleetToken | None) -> None:
-        """Raises NotAuthenticated unless the token is there, as it was, and has not expired."""
-        if token is None or token.fleet_id != self.fleet_id:
-            raise NotAuthenticated
-        if token.expires_at is not None and clock.parse(token.expires_at) <= clock.now():
-            raise NotAuthenticated
+        """One read. Raises NotAuthenticated."""
+        tokens.require_valid(fleets.token(self.token_hash), self.fleet_id, clock.now())
 
 
 @lru_cache(maxsize=1_000)
-def _fleet_of(value_hash: str) -> str:
-    """The fleet of a token: it never changes, so the next message needs one read fewer; whether it is valid may."""
-    token = store.token(value_hash)
-    if token is None:
-        raise NotAuthenticated
-    return token.fleet_id
+def _fleet_of(token_hash: str) -> str:
+    """The fleet of a token. Cached, because it never changes; whether the token is valid is read with each message."""
+    return tokens.require_found(fleets.token(token_hash)).fleet_id
 
 
 def _answer(sender: _Sender, report: Report) -> Reply:
-    """Raises LostRace when another message of the same instance, or of its counters, was first."""
+    """Raises LostRace if another message of the same instance, or of its counters, was first."""
     at = clock.now()
-    known = store.known(sender.value_hash, sender.fleet_id, sender.deployment_id, model.instance_id(report.uid))
-    sender.require_valid(known.token)
-    if known.group is None:
+    stored = instances.sender(sender.token_hash, sender.fleet_id, sender.deployment_id, model.instance_id(report.uid))
+    tokens.require_valid(stored.token, sender.fleet_id, at)
+    if stored.group is None:
         raise NotOfThisFleet
     if report.wants_uid:
-        return Reply(report.uid, new_uid=_new_uid(at))
-    before, desired = known.instance, Desired.of(known.group)
+        return Reply(report.uid, new_uid=model.new_uid(at))
+    before, desired = stored.instance, Desired.of(stored.group)
     order = _order(before, report, at)
     if before is not None and order.conflicts >= _CONFLICTS:
-        store.keep(before, replace(before, conflicts=0))
+        instances.save(before, replace(before, conflicts=0))
         logger.warning("instance_uid_in_use_twice", instance_id=before.id, fleet_id=before.fleet_id)
-        return Reply(report.uid, new_uid=_new_uid(at))
+        return Reply(report.uid, new_uid=model.new_uid(at))
     base = _base(before, sender, report, at)
-    after = _believed(model.heard(base, report, desired), report, desired)
+    after = _without_pipelines_failed(model.after_report(base, report, desired), report, desired)
     sent = None
-    # Not to one that is asked for everything: what it has, and what became of it, comes with its next message.
+    # An agent that is asked for its full state gets no offer yet: its next message says what it has.
     if not order.asks and not report.leaves:
         after, sent = _offer(after, desired)
     interval = settings().fleet_heartbeat_seconds
@@ -124,49 +109,70 @@ def _answer(sender: _Sender, report: Report) -> Reply:
         conflicts=order.conflicts,
         told_seconds=interval if tells else base.told_seconds,
     )
-    # Before anything is written, so that a fault here leaves nothing half done.
-    config = None if sent is None else Offer(sent.config_hash, _text(sent.assignment) if sent.assignment else None)
-    if before is None or _worth_keeping(before, after):
-        store.keep(before, after)
+    # Read before anything is written, so that a fault here leaves nothing half done.
+    offer = None if sent is None else Offer(sent.config_hash, _text(sent))
+    if before is None or _worth_saving(before, after):
+        instances.save(before, after)
         _log(before, after)
-    return Reply(report.uid, config, interval if tells else None, report_full_state=order.asks)
+    return Reply(report.uid, offer, interval if tells else None, report_full_state=order.asks)
 
 
-def _believed(instance: Instance, report: Report, desired: Desired) -> Instance:
-    """The instance, where what it says to have applied has pipelines; a supervisor may run a collector without any."""
-    said = report.config
-    if said is None or said.status != "applied" or said.config_hash != desired.config_hash:
+def _without_pipelines_failed(instance: Instance, report: Report, desired: Desired) -> Instance:
+    """The instance, with a config that it reports as applied counted as failed if the config has no pipelines.
+
+    A supervisor runs a collector without pipelines, and says that it applied them.
+    """
+    config = report.config
+    if config is None or config.status != "applied" or config.config_hash != desired.config_hash:
         return instance
-    return model.refused(instance, desired, desired, model.WITHOUT_PIPELINES) if _runs_nothing(desired) else instance
+    if not _runs_nothing(desired):
+        return instance
+    return model.with_failure(instance, desired, desired, model.WITHOUT_PIPELINES)
 
 
 def _offer(instance: Instance, desired: Desired) -> tuple[Instance, Desired | None]:
-    """What to send, with the instance that notes it. What has no pipelines has failed without being sent."""
+    """What to send, and the instance that knows of it. A config without pipelines has failed without being sent."""
     sent = model.offer(instance, desired)
     while sent is not None and _runs_nothing(sent):
-        instance = model.refused(instance, sent, desired, model.WITHOUT_PIPELINES)
+        instance = model.with_failure(instance, sent, desired, model.WITHOUT_PIPELINES)
         sent = model.offer(instance, desired)
-    return instance if sent is None else model.offered(instance, sent), sent
+    return instance if sent is None else model.with_offer(instance, sent), sent
 
 
 def _runs_nothing(config: Desired) -> bool:
-    return config.assignment is not None and _without_pipelines(config.assignment)
+    assignment = config.assignment
+    return assignment is not None and _has_no_pipelines(assignment.configuration_id, assignment.version_number)
 
 
 @lru_cache(maxsize=1_000)
-def _without_pipelines(assignment: Assignment) -> bool:
-    # Only now: a parser is no small part of a cold start, and most messages need none.
+def _has_no_pipelines(configuration_id: str, n: int) -> bool:
+    # Imported here: the parser would slow every cold start, and most messages do not need it.
     from headgate.opamp.pipelines import runs_nothing
 
-    return runs_nothing(_text(assignment))
+    return runs_nothing(_version_text(configuration_id, n))
+
+
+def _text(config: Desired) -> str | None:
+    """The YAML to run; None if nothing is assigned."""
+    assignment = config.assignment
+    return None if assignment is None else _version_text(assignment.configuration_id, assignment.version_number)
+
+
+@lru_cache(maxsize=16)
+def _version_text(configuration_id: str, n: int) -> str:
+    """Cached: a published version never changes, and a rollout sends it to many."""
+    text = published.text(configuration_id, n)
+    if text is None:
+        raise errors.Unavailable("The assigned version could not be read")
+    return text
 
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """Where a message stands among the instance's: whether to ask for all that was missed, and its conflicts so far.
+    """The place of a message among the instance's: whether to ask for the full state, and its conflicts so far.
 
-    A number that goes back without a restart is an old message, or a second process with the same uid; only the second
-    keeps coming back.
+    A sequence number that goes back without a restart is an old message, or a second process with the same uid. Only a
+    second process keeps sending them.
     """
 
     asks: bool
@@ -178,7 +184,7 @@ def _order(before: Instance | None, report: Report, at: datetime) -> _Order:
         return _Order(asks=not report.full, conflicts=0)
     number = report.sequence_num
     back = 0 < number < before.sequence_num
-    # Heartbeats that say nothing are not written while nothing is under way, so then a gap is as it should be.
+    # Heartbeats that say nothing new are not written while nothing is under way, so a gap is normal then.
     missed = before.under_way and number > before.sequence_num + 1
     due = at - before.full_state_at > FULL_STATE_EVERY + timedelta(seconds=report.uid[-2] * _SPREAD_SECONDS / 256)
     conflicts = before.conflicts + 1 if back else 0 if due else before.conflicts
@@ -198,34 +204,21 @@ def _base(before: Instance | None, sender: _Sender, report: Report, at: datetime
         )
     if before.deployment_id == sender.deployment_id:
         return before
-    # Revisions are those of one group; under the new one nothing has been offered yet.
+    # A revision belongs to one group; nothing has been offered under the new group's yet.
     outcomes = tuple(replace(outcome, revision=0) for outcome in before.outcomes)
     return replace(before, deployment_id=sender.deployment_id, outcomes=outcomes)
 
 
-def _worth_keeping(before: Instance, after: Instance) -> bool:
-    """All but a heartbeat that says nothing new, soon after one that was kept, while nothing is under way."""
-    said = replace(after, sequence_num=before.sequence_num, last_seen_at=before.last_seen_at) != before
-    due = after.last_seen_at - before.last_seen_at >= HEARTBEAT_KEPT_EVERY
-    return said or due or before.under_way or after.under_way or after.sequence_num < before.sequence_num
-
-
-@lru_cache(maxsize=16)
-def _text(assignment: Assignment) -> str:
-    """A published version's YAML, as it was stored: it never changes, and a rollout sends it to many."""
-    yaml = configurations.text(assignment.configuration_id, assignment.version_number)
-    if yaml is None:
-        raise errors.Unavailable("The assigned version could not be read")
-    return yaml
-
-
-def _new_uid(at: datetime) -> bytes:
-    return new_uuid(at).to_bytes(16, "big")
+def _worth_saving(before: Instance, after: Instance) -> bool:
+    """All messages except a heartbeat that says nothing new, soon after a saved one, while nothing is under way."""
+    news = replace(after, sequence_num=before.sequence_num, last_seen_at=before.last_seen_at) != before
+    due = after.last_seen_at - before.last_seen_at >= HEARTBEAT_SAVED_EVERY
+    return news or due or before.under_way or after.under_way or after.sequence_num < before.sequence_num
 
 
 def _log(before: Instance | None, after: Instance) -> None:
     if before is None or before.state != after.state or before.deployment_id != after.deployment_id:
-        # Not the message: it may quote the configuration.
+        # Without the state's message, which may quote the configuration.
         logger.info(
             "instance_state",
             instance_id=after.id,

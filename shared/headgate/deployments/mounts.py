@@ -18,24 +18,24 @@ LONGEST_PATH: Final = 1_000
 
 
 class MountsRefused(errors.Invalid):
-    """What no mount can be. Whether a path is safe in a command is for whoever composes the command."""
+    """A mount that cannot be stored. Whether a path is safe in a command is decided where the command is composed."""
 
     code = "volume_mounts_invalid"
 
 
 def replace_all(caller: Caller, fleet_id: str, deployment_id: str, mounts: Sequence[VolumeMount]) -> Deployment:
-    """Set a group's volume mounts; with the record of the change. Raises as `change` does."""
+    """Set a group's volume mounts. Raises as `change` does."""
     return change(caller, fleet_id, deployment_id, lambda _: mounts)
 
 
 def add(caller: Caller, fleet_id: str, deployment_id: str, mount: VolumeMount) -> Deployment:
-    """Add one to whatever others add meanwhile. Raises as `change` does; a problem's place is that of the added one."""
+    """Add a mount after those that are there. Raises as `change` does; the index in an error is the new mount's."""
     return change(caller, fleet_id, deployment_id, lambda mounts: [*mounts, mount])
 
 
 def remove(caller: Caller, fleet_id: str, deployment_id: str, mount: VolumeMount) -> Deployment:
-    """Remove one, if it is still there. Raises as `change` does."""
-    return change(caller, fleet_id, deployment_id, lambda mounts: [one for one in mounts if one != mount])
+    """Remove a mount if it is still there. Raises as `change` does."""
+    return change(caller, fleet_id, deployment_id, lambda mounts: [other for other in mounts if other != mount])
 
 
 def change(
@@ -44,7 +44,7 @@ def change(
     deployment_id: str,
     changed: Callable[[Sequence[VolumeMount]], Sequence[VolumeMount]],
 ) -> Deployment:
-    """Make of a group's mounts what `changed` makes of them; one transaction with the record of the change.
+    """Replace a group's mounts by what `changed` makes of them; one transaction with the record of the change.
 
     Raises FleetNotFound, DeploymentNotFound, MountsRefused, FieldRefused for a Kubernetes fleet.
     """
@@ -55,7 +55,7 @@ def change(
         mounts = changed(before.volume_mounts)
         if mounts and fleet.on_kubernetes:
             raise FieldRefused("volume_mounts", "A Kubernetes fleet's groups have no volume mounts")
-        require_good(mounts)
+        _require_valid(mounts)
         after = replace(before, volume_mounts=mounts, updated_at=clock.now(), revision=before.revision + 1)
         target = f"fleets/{fleet_id}/deployments/{deployment_id}"
         store.replace(
@@ -66,22 +66,22 @@ def change(
     return retry(once)
 
 
-def require_good(mounts: Sequence[VolumeMount]) -> None:
+def _require_valid(mounts: Sequence[VolumeMount]) -> None:
     """Raises MountsRefused, naming every field that is wrong."""
     if len(mounts) > MOST_MOUNTS:
         message = f"A group has at most {MOST_MOUNTS} volume mounts; these are {len(mounts)}"
         raise MountsRefused(message, [errors.FieldError(("body", "volume_mounts"), message)])
-    found: list[errors.FieldError] = []
-    for place, mount in enumerate(mounts):
+    problems: list[errors.FieldError] = []
+    for index, mount in enumerate(mounts):
         for name, path in (("host_path", mount.host_path), ("mount_path", mount.mount_path)):
             problem = _problem(path)
-            if not problem and name == "mount_path" and path in [one.mount_path for one in mounts[:place]]:
+            if not problem and name == "mount_path" and path in [other.mount_path for other in mounts[:index]]:
                 problem = "Another mount is at this path already"
             if problem:
-                found.append(errors.FieldError(("body", "volume_mounts", place, name), problem))
-    if found:
-        where = ".".join(str(part) for part in found[0].loc)
-        raise MountsRefused(f"{where}: {found[0].message}", found)
+                problems.append(errors.FieldError(("body", "volume_mounts", index, name), problem))
+    if problems:
+        field = ".".join(str(part) for part in problems[0].loc)
+        raise MountsRefused(f"{field}: {problems[0].message}", problems)
 
 
 def _problem(path: str) -> str:
@@ -90,5 +90,5 @@ def _problem(path: str) -> str:
     if len(path) > LONGEST_PATH:
         return f"A path has at most {LONGEST_PATH} characters"
     if not path.isprintable():
-        return "A path holds no line breaks and no other control characters"
+        return "A path cannot hold line breaks or other control characters"
     return ""
