@@ -6,8 +6,8 @@ from fastapi import Response
 
 from headgate.configurations import service as configurations
 from headgate.configurations.model import Configuration, Version
-from headgate.http.parameters import ConfigurationId
 from headgate.foundation.caller import Caller
+from headgate.http.parameters import ConfigurationId
 from web.html import NOTHING, Html, html
 from web.layout import page
 from web.pages import Member, Visit, frame, page_router

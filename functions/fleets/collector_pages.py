@@ -10,8 +10,8 @@ from fleets.fleet_pages import names_of
 from headgate.deployments import service as deployments
 from headgate.deployments.model import Assignment
 from headgate.fleets import service as fleets
-from headgate.http.parameters import FleetId
 from headgate.foundation.caller import Caller
+from headgate.http.parameters import FleetId
 from headgate.instances import service as instances
 from headgate.instances.service import Seen
 from web.html import NOTHING, Html, html

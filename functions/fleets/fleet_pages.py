@@ -13,9 +13,9 @@ from headgate.deployments.model import Assignment, Deployment, VolumeMount
 from headgate.fleets import service as fleets
 from headgate.fleets.model import Grace
 from headgate.foundation import errors
+from headgate.foundation.caller import Caller
 from headgate.http.parameters import DeploymentId, FleetId
 from headgate.http.statuses import status_of
-from headgate.foundation.caller import Caller
 from headgate.installs.commands import mountable
 from headgate.instances import counting
 from headgate.instances.counting import CountedFleet

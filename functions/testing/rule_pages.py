@@ -9,10 +9,10 @@ from headgate.configurations import service as configurations
 from headgate.configurations.model import Configuration, Version
 from headgate.configurations.pipelines import pipelines
 from headgate.foundation import errors
+from headgate.foundation.caller import Caller
 from headgate.http.parameters import ConfigurationId, VersionNumber
 from headgate.http.statuses import status_of
 from headgate.identity import checks
-from headgate.foundation.caller import Caller
 from headgate.rules import by_hand
 from headgate.rules import service as rules
 from headgate.rules.model import Rule, RuleSet, StoredRule

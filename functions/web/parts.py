@@ -6,8 +6,8 @@ from typing import Annotated, Final
 
 from fastapi import Depends, Query, Request
 
-from headgate.http.pagination import issue, position
 from headgate.foundation.caller import Caller
+from headgate.http.pagination import issue, position
 from web.html import NOTHING, Html, html
 from web.layout import options
 

@@ -15,9 +15,9 @@ from typing import Final, cast
 from botocore.exceptions import BotoCoreError, ClientError
 
 from headgate.foundation import clock
+from headgate.foundation.caller import Caller
 from headgate.foundation.errors import TooManyRequests
 from headgate.identity import keys
-from headgate.foundation.caller import Caller
 from headgate.settings import settings
 from headgate.storage import aws, items
 
