@@ -26,8 +26,7 @@ from headgate.checker.errors import (
 from headgate.checker.messages import Malformed, Message
 from headgate.checker.plain import PlainVerdict
 from headgate.foundation.errors import Unavailable
-from headgate.settings import settings
-from headgate.storage import aws
+from headgate.storage import aws, objects
 from headgate.storage.aws import InvokeResponse
 
 logger = logging.getLogger(__name__)
@@ -87,7 +86,7 @@ class CheckerFunction:
             return self._invoked(body, asker)
         key = _stored(body)
         try:
-            return self._invoked(json.dumps({"url": _link(key)}).encode(), asker)
+            return self._invoked(json.dumps({"url": objects.link(key, _LINK_SECONDS)}).encode(), asker)
         finally:
             _remove(key)
 
@@ -171,21 +170,15 @@ def _stored(body: bytes) -> str:
     """Keep a question that is too large to travel by itself. Returns its key; raises CheckerUnreachable."""
     key = PREFIX + secrets.token_hex(16)
     try:
-        aws.s3().put_object(Bucket=settings().bucket, Key=key, Body=body)
+        objects.write(key, body)
     except (BotoCoreError, ClientError) as error:
         raise CheckerUnreachable("The text is too large to be sent to the collector just now") from error
     return key
 
 
-def _link(key: str) -> str:
-    return aws.s3().generate_presigned_url(
-        "get_object", Params={"Bucket": settings().bucket, "Key": key}, ExpiresIn=_LINK_SECONDS
-    )
-
-
 def _remove(key: str) -> None:
     try:
-        aws.s3().delete_object(Bucket=settings().bucket, Key=key)
+        objects.delete(key)
     except (BotoCoreError, ClientError):
         # The bucket's lifecycle removes it within a day or two.
         logger.warning("checker_question_left key=%s", key)

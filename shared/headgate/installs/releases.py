@@ -15,7 +15,7 @@ from typing import Final
 
 from headgate.foundation import errors
 from headgate.settings import settings
-from headgate.storage import aws, objects
+from headgate.storage import objects
 
 PREFIX: Final = "install/"
 MANIFEST: Final = "manifest.json"
@@ -101,8 +101,7 @@ def path(artifact: Artifact) -> Path | None:
 
 def url(artifact: Artifact) -> str:
     """S3's signed URL of the object, made without a call. It grants this one object for a quarter of an hour."""
-    parameters = {"Bucket": settings().bucket, "Key": artifact.key}
-    return aws.s3().generate_presigned_url("get_object", Params=parameters, ExpiresIn=_URL_SECONDS)
+    return objects.link(artifact.key, _URL_SECONDS)
 
 
 def content(artifact: Artifact) -> bytes:

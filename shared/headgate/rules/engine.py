@@ -114,7 +114,7 @@ class Judgement(BaseModel):
 
 
 def signals_of(
-    yaml: str, pipeline: str, signal_type: Signal, *, asker: Asker, yaml_at: tuple[str, ...]
+    yaml: str, pipeline: str, signal_type: Signal, *, asker: Asker, yaml_at: tuple[str, ...] = YAML_IN_BODY
 ) -> list[Signal]:
     """The signals in which that pipeline's output can be judged: its own, and those that its connectors turn it into.
 

@@ -1,0 +1,59 @@
+"""The import contracts of pyproject.toml leave nothing out, and the folders of shared/headgate do not grow together."""
+
+import ast
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+HEADGATE = ROOT / "shared" / "headgate"
+CONTRACTS = {
+    contract["name"]: contract
+    for contract in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+}
+MOST_IMPORTS_BETWEEN_FOLDERS = 89
+"""Lower it when there are fewer; each one more is something that a reader of one folder has to know of another."""
+
+
+def test_every_function_is_under_the_contracts() -> None:
+    folders = {path.parent.name for path in (ROOT / "functions").glob("*/*.py")}
+
+    assert set(CONTRACTS["Functions ask services, never stores or clients"]["source_modules"]) == folders
+    assert folders <= set(CONTRACTS["The domain knows neither functions nor the local service"]["forbidden_modules"])
+    assert folders <= set(CONTRACTS["The command line knows the API only"]["forbidden_modules"])
+
+
+def test_every_store_is_under_the_contracts() -> None:
+    stores = {f"headgate.{path.parent.name}.{path.stem}" for path in HEADGATE.glob("*/*_store.py")}
+
+    for name in (
+        "A concept uses another concept's service, never its store",
+        "Functions ask services, never stores or clients",
+    ):
+        forbidden = set(CONTRACTS[name]["forbidden_modules"])
+        assert "headgate.*.store" in forbidden
+        assert {module for module in forbidden if module.endswith("_store")} == stores
+
+
+def test_the_imports_between_folders_grow_no_more() -> None:
+    found = {
+        (folder, imported)
+        for path in HEADGATE.rglob("*.py")
+        if (folder := path.relative_to(HEADGATE).with_suffix("").parts[0]) != "__init__"
+        for module in imports(path)
+        if (imported := module.split(".")[1]) != folder
+    }
+
+    assert len(found) <= MOST_IMPORTS_BETWEEN_FOLDERS, sorted(found)
+
+
+def imports(path: Path) -> set[str]:
+    """The modules of headgate that a file imports, `headgate.` first."""
+    modules: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            modules |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module == "headgate":
+            modules |= {f"headgate.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            modules.add(node.module)
+    return {module for module in modules if module.startswith("headgate.")}
