@@ -137,7 +137,5 @@ def frame(who: Visitor, caller: Caller | None = None, tab: str = "") -> Frame:
 
 def _problem(who: Visitor | None, status: int, detail: str) -> Response:
     title = _TITLES.get(status, "Not possible")
-    content = html(
-        '<div class="card"><h1>{title}</h1><p class="last"><a href="/">To the start</a></p></div>', title=title
-    )
+    content = html(_PROBLEM, title=title)
     return page(frame(who) if who else Frame(""), title, content, problem=detail, status=status)
