@@ -5,9 +5,8 @@ from typing import Annotated, Self
 from pydantic import BaseModel, Field, StringConstraints
 
 from headgate.configurations.model import Configuration, Status, Version
-from headgate.foundation.clock import rfc3339
 from headgate.foundation.collector import DISTRIBUTION
-from headgate.http.wire import PRESENT, CollectorVersion, Input, Name, Patch, PrincipalOut, Yaml
+from headgate.http.wire import PRESENT, CollectorVersion, Input, Name, Patch, PrincipalOut, Time, Yaml
 
 Description = Annotated[str, StringConstraints(max_length=2_000)]
 
@@ -45,8 +44,8 @@ class ConfigurationSummary(BaseModel):
     owner: PrincipalOut
     latest_version: int
     published_version: int | None
-    created_at: str
-    updated_at: str
+    created_at: Time
+    updated_at: Time
 
     @classmethod
     def of(cls, configuration: Configuration) -> "ConfigurationSummary":
@@ -58,8 +57,8 @@ class ConfigurationSummary(BaseModel):
             owner=PrincipalOut.of(configuration.owner),
             latest_version=configuration.latest_version,
             published_version=configuration.published_version,
-            created_at=rfc3339(configuration.created_at),
-            updated_at=rfc3339(configuration.updated_at),
+            created_at=configuration.created_at,
+            updated_at=configuration.updated_at,
         )
 
 
@@ -82,9 +81,9 @@ class VersionSummary(BaseModel):
     collector_distribution: str
     description: str | None
     created_by: PrincipalOut
-    created_at: str
-    updated_at: str
-    published_at: str | None
+    created_at: Time
+    updated_at: Time
+    published_at: Time | None
 
     @classmethod
     def of(cls, version: Version) -> "VersionSummary":
@@ -95,9 +94,9 @@ class VersionSummary(BaseModel):
             collector_distribution=version.collector_distribution,
             description=version.description,
             created_by=PrincipalOut.of(version.created_by),
-            created_at=rfc3339(version.created_at),
-            updated_at=rfc3339(version.updated_at),
-            published_at=rfc3339(version.published_at) if version.published_at else None,
+            created_at=version.created_at,
+            updated_at=version.updated_at,
+            published_at=version.published_at,
         )
 
 

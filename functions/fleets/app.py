@@ -44,7 +44,7 @@ from web import pages
 
 
 def fleet_service() -> Iterator[None]:
-    """These routes ask the fleet service's own state, once the caller is known. Raises BadGateway without it."""
+    """Raises BadGateway if the fleet service's tables cannot be reached, after the credential was checked."""
     try:
         yield
     except (BotoCoreError, ClientError) as error:
@@ -90,7 +90,7 @@ def list_instances(fleet_id: FleetId, caller: Reader, paging: Paging) -> Page[In
 
 @router.post("/{fleet_id}/install", responses=documented(409), openapi_extra=audited("install.composed"))
 def install(fleet_id: FleetId, body: InstallRequest, caller: Writer) -> InstallOut:
-    """Compose the command that brings a host or a cluster into a deployment group."""
+    """Compose the command that makes a host or a cluster join a deployment group."""
     with ids_in_body(deployment_id=DeploymentNotFound):
         return InstallOut.of(body.platform, installs.compose(caller, fleet_id, body.options()))
 
@@ -141,7 +141,7 @@ def patch_deployment(
 
 @by_hand.post("/fleets/{fleet_id}/token", openapi_extra=audited("fleet.token_renewed"))
 def renew_token(fleet_id: FleetId, body: RenewToken, caller: SessionAdmin) -> FleetOut:
-    """Issue the fleet's next token, which installs show from now on. Without a grace, all before it end at once."""
+    """Issue the fleet's next token, which install commands contain from now on. With grace `none`, all others end."""
     return FleetOut.of(fleets.renew_token(caller, fleet_id, body.grace))
 
 
@@ -152,7 +152,7 @@ def renew_token(fleet_id: FleetId, body: RenewToken, caller: SessionAdmin) -> Fl
 def put_volume_mounts(
     fleet_id: FleetId, deployment_id: DeploymentId, body: PutVolumeMounts, caller: SessionMember
 ) -> DeploymentOut:
-    """Set a group's volume mounts. One that is not safe in a docker command is kept, and left out of the command."""
+    """Set a group's volume mounts. A docker command leaves out those that are not safe in it."""
     return DeploymentOut.of(mounts.replace_all(caller, fleet_id, deployment_id, body.mounts()))
 
 

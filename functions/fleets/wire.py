@@ -19,10 +19,9 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from headgate.deployments.assignments import Changed
 from headgate.deployments.model import Assignment, Deployment, Role, VolumeMount
 from headgate.fleets.model import ExpiresIn, Fleet, FleetType, Grace
-from headgate.foundation.clock import rfc3339
 from headgate.foundation.collector import VARIABLE_NAME
 from headgate.foundation.ids import id_pattern
-from headgate.http.wire import PRESENT, Input, Name, Patch, PrincipalOut
+from headgate.http.wire import PRESENT, Input, Name, Patch, PrincipalOut, Time
 from headgate.installs.service import Install, Options
 from headgate.instances.counting import CountedFleet
 from headgate.instances.model import INSTANCE_STATES, InstanceState
@@ -30,32 +29,32 @@ from headgate.instances.service import Seen
 from headgate.validation.model import Finding
 
 _ENV_NAME: Final = re.compile(VARIABLE_NAME)
-# The script refuses more of them, by what they are once every link is followed.
+# The script follows links, and refuses more of them.
 _SYSTEM: Final = re.compile(r"/(bin|boot|dev|etc|home|lib|media|mnt|opt|proc|root|run|sbin|srv|sys|tmp|usr|var)/?")
 _OPTIONS: Final = {"server_name": "docker", "arch": "linux", "root_deploy_path": "linux", "systemd": "linux"}
 
 
 def _plain(value: str) -> str:
-    """No word of a command can hold it."""
+    """An argument of a command cannot contain a NUL."""
     if "\0" in value:
-        raise ValueError("This cannot hold a NUL character")
+        raise ValueError("This cannot contain a NUL character")
     return value
 
 
 def _path(value: str) -> str:
-    # One slash may end it; every other name between two slashes is one of a folder.
+    # One slash may end the path; otherwise there is a name between any two slashes.
     names = value.removesuffix("/").split("/")[1:]
     if not value.startswith("/") or not value.isprintable() or not names or {"", ".", ".."} & set(names):
         raise ValueError("This has to be an absolute path without `.`, `..`, `//` and line breaks, and not / itself")
     if _SYSTEM.fullmatch(value):
-        raise ValueError("This is a folder of the system's; give a folder of its own, such as /opt/headgate")
+        raise ValueError("This is a system folder; give a folder of its own, such as /opt/headgate")
     return value
 
 
 def _environment(value: dict[str, str]) -> dict[str, str]:
     for name, text in value.items():
         if not _ENV_NAME.fullmatch(name):
-            raise ValueError(f"{name[:100]!r} is not a variable's name; it has to match {VARIABLE_NAME}")
+            raise ValueError(f"{name[:100]!r} is not a variable name: it has to match {VARIABLE_NAME}")
         _plain(text)
     return value
 
@@ -85,7 +84,7 @@ class CreateDeployment(Input):
 
 
 class PatchDeployment(Patch):
-    """Changes the fields that are given, at least one; null clears where it may stand."""
+    """Changes the fields that are given, at least one. Null clears a field that may be empty."""
 
     name: Annotated[Name | None, PRESENT] = Field(default=None)
     configuration_id: ConfigurationId | None = None
@@ -97,7 +96,7 @@ class PatchDeployment(Patch):
     @classmethod
     def _role_stays(cls, given: object) -> object:
         if isinstance(given, dict) and "role" in given:
-            # "Unknown" would be odd for a field of every answer.
+            # Not "unknown field": every answer has it.
             fixed = PydanticCustomError("fixed", "The role is set when a group is created, and cannot be changed")
             place = InitErrorDetails(type=fixed, loc=("role",), input=given["role"])
             raise ValidationError.from_exception_data(cls.__name__, [place])
@@ -120,7 +119,7 @@ class InstallRequest(Input):
     def _options_of_the_platform(self) -> Self:
         for name, platform in _OPTIONS.items():
             if name in self.model_fields_set and platform != self.platform:
-                raise ValueError(f"{name} is an option of the platform {platform}")
+                raise ValueError(f"{name} is an option of the platform {platform}; leave it out for {self.platform}")
         return self
 
     def options(self) -> Options:
@@ -133,22 +132,22 @@ class VolumeMountIn(Input):
 
 
 class PutVolumeMounts(Input):
-    """All mounts of a group, in the place of those before."""
+    """All mounts of a group; they replace the present ones."""
 
     volume_mounts: list[VolumeMountIn]
 
     def mounts(self) -> list[VolumeMount]:
-        return [VolumeMount(one.host_path, one.mount_path) for one in self.volume_mounts]
+        return [VolumeMount(mount.host_path, mount.mount_path) for mount in self.volume_mounts]
 
 
 class RenewToken(Input):
-    """How long the token before goes on, so that hosts can be installed again meanwhile."""
+    """How long the previous token stays valid, so that hosts can be installed again meanwhile."""
 
     grace: Grace = "1d"
 
 
 class InstancesOut(BaseModel):
-    """How many collectors the fleet has, and in which state."""
+    """The number of the fleet's collectors in each state."""
 
     total: int
     pending_pickup: int
@@ -169,10 +168,10 @@ class FleetOut(BaseModel):
     label: str
     type: FleetType
     expires_in: ExpiresIn
-    token_expires_at: str | None
+    token_expires_at: Time | None
     instances: InstancesOut
     created_by: PrincipalOut
-    created_at: str
+    created_at: Time
 
     @classmethod
     def counted(cls, counted: CountedFleet) -> "FleetOut":
@@ -185,10 +184,10 @@ class FleetOut(BaseModel):
             label=fleet.label,
             type=fleet.type,
             expires_in=fleet.expires_in,
-            token_expires_at=rfc3339(fleet.token_expires_at) if fleet.token_expires_at else None,
+            token_expires_at=fleet.token_expires_at,
             instances=InstancesOut.of(instances),
             created_by=PrincipalOut.of(fleet.created_by),
-            created_at=rfc3339(fleet.created_at),
+            created_at=fleet.created_at,
         )
 
 
@@ -208,8 +207,8 @@ class DeploymentOut(BaseModel):
     configuration_id: str | None
     version_number: int | None
     volume_mounts: list[VolumeMountOut]
-    created_at: str
-    updated_at: str
+    created_at: Time
+    updated_at: Time
 
     @classmethod
     def of(cls, group: Deployment) -> "DeploymentOut":
@@ -224,15 +223,15 @@ class DeploymentOut(BaseModel):
             configuration_id=group.assignment.configuration_id if group.assignment else None,
             version_number=group.assignment.version_number if group.assignment else None,
             volume_mounts=[
-                VolumeMountOut(host_path=one.host_path, mount_path=one.mount_path) for one in group.volume_mounts
+                VolumeMountOut(host_path=mount.host_path, mount_path=mount.mount_path) for mount in group.volume_mounts
             ],
-            created_at=rfc3339(group.created_at),
-            updated_at=rfc3339(group.updated_at),
+            created_at=group.created_at,
+            updated_at=group.updated_at,
         )
 
 
 class WarningOut(BaseModel):
-    """What the collector found in a version that was assigned just now; `not_checked` when it could not be asked."""
+    """A finding of the collector in the version that was assigned; `not_checked` if it could not be asked."""
 
     severity: Literal["error", "warning"]
     message: str
@@ -243,7 +242,7 @@ class WarningOut(BaseModel):
 
 
 class DeploymentChanged(DeploymentOut):
-    """With what the collector says of the version, if one was assigned; it is assigned all the same."""
+    """With the collector's findings in the version that was assigned. They do not prevent the assignment."""
 
     model_config = ConfigDict(json_schema_serialization_defaults_required=True)
 
@@ -275,7 +274,7 @@ def _warnings(severity: Literal["error", "warning"], findings: Sequence[Finding]
 
 
 class AssignmentOut(BaseModel):
-    """A published version; both null where there is none."""
+    """A published version; both fields are null if nothing is assigned."""
 
     configuration_id: str | None
     version_number: int | None
@@ -288,7 +287,7 @@ class AssignmentOut(BaseModel):
 
 
 class InstanceOut(BaseModel):
-    """A collector. `assigned` is what its group is to run, `running` what it applied last."""
+    """A collector. `assigned` is the version that its group is to run, `running` the one that it applied last."""
 
     id: str
     deployment_id: str
@@ -300,25 +299,25 @@ class InstanceOut(BaseModel):
     state_message: str | None
     assigned: AssignmentOut
     running: AssignmentOut
-    last_seen_at: str
-    first_seen_at: str
+    last_seen_at: Time
+    first_seen_at: Time
 
     @classmethod
     def of(cls, seen: Seen) -> "InstanceOut":
-        one = seen.instance
+        instance = seen.instance
         return InstanceOut(
-            id=one.id,
-            deployment_id=one.deployment_id,
-            host_name=one.description.host_name,
-            os=one.description.os,
-            arch=one.description.arch,
-            collector_version=one.description.collector_version,
+            id=instance.id,
+            deployment_id=instance.deployment_id,
+            host_name=instance.description.host_name,
+            os=instance.description.os,
+            arch=instance.description.arch,
+            collector_version=instance.description.collector_version,
             state=seen.state,
             state_message=seen.state_message,
             assigned=AssignmentOut.of(seen.assigned),
             running=AssignmentOut.of(seen.running),
-            last_seen_at=rfc3339(one.last_seen_at),
-            first_seen_at=rfc3339(one.first_seen_at),
+            last_seen_at=instance.last_seen_at,
+            first_seen_at=instance.first_seen_at,
         )
 
 
@@ -338,7 +337,7 @@ class InstallOut(BaseModel):
     connection: ConnectionOut
     install_url: str | None
     values_url: str | None
-    expires_at: str
+    expires_at: Time
     notes: list[str]
 
     @classmethod
@@ -357,6 +356,6 @@ class InstallOut(BaseModel):
             ),
             install_url=None if on_kubernetes else install.url,
             values_url=install.url if on_kubernetes else None,
-            expires_at=rfc3339(install.expires_at),
+            expires_at=install.expires_at,
             notes=install.notes,
         )

@@ -1,4 +1,4 @@
-"""What signed install links serve: scripts, a chart's values, and the files that these fetch. The link is the key."""
+"""What signed install links serve: scripts, a chart's values, and the files that these fetch. A signature grants it."""
 
 from pathlib import PurePath
 from typing import Annotated
@@ -34,15 +34,15 @@ def checked(
     if not all(number.isascii() and number.isdigit() and len(number) <= 12 for number in (expires, generation)):
         raise served.LinkInvalid
     link = Link(platform, organization, fleet, deployment_id, int(expires), int(generation))
-    served.require_good(link, signature)
+    served.require_valid(link, signature)
     return link
 
 
-Good = Annotated[Link, Depends(checked)]
+CheckedLink = Annotated[Link, Depends(checked)]
 
 
 @router.get("/{platform}/{deployment_id}", response_class=Response)
-def serve(link: Good) -> Response:
+def serve(link: CheckedLink) -> Response:
     """The install script of docker or linux, or the values of the Kubernetes chart."""
     if link.platform == "kubernetes":
         return Response(served.values(link), media_type="text/yaml")
@@ -50,8 +50,8 @@ def serve(link: Good) -> Response:
 
 
 @router.get("/{platform}/{deployment_id}/{name}", response_class=Response)
-def serve_file(link: Good, name: str) -> Response:
-    """A file of the release: the chart itself, or a redirect to a program, which is too large for an answer."""
+def serve_file(link: CheckedLink, name: str) -> Response:
+    """A file of the release: the chart itself, or a redirect to a program, which is too large for a response."""
     artifact = served.artifact(link, name)
     if name == releases.CHART:
         return Response(releases.content(artifact), media_type="application/gzip")

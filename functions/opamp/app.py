@@ -1,7 +1,8 @@
 """The fleet service's endpoint: OpAMP over plain HTTP, one protobuf message in, one out.
 
-Supervisors send again what is answered 429 or 503, and lose what any other error answers; so every fault that passes
-is a 503. It is plain ASGI: the web framework would double the start of a function that reads two headers and a body.
+Supervisors repeat a message that is answered 429 or 503, and drop one that gets any other error; so every passing fault
+is a 503. It is plain ASGI: the web framework would double the cold start, and all it has to read is two headers and a
+body.
 """
 
 import json
@@ -32,7 +33,7 @@ _CONTENT_TYPE: Final = "application/x-protobuf"
 
 
 class UnsupportedEncoding(errors.BadRequest):
-    """The body is packed in a way that this service cannot unpack, or not as it says."""
+    """The body is encoded in a way that this service does not support, or not as its header says."""
 
     code = "unsupported_encoding"
 
@@ -40,7 +41,7 @@ class UnsupportedEncoding(errors.BadRequest):
 async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
     """An ASGI application of one route."""
     if scope["method"] != "POST":
-        await _problem(scope, send, HTTPStatus.METHOD_NOT_ALLOWED, "method_not_allowed", "POST it", {"allow": "POST"})
+        await _problem(scope, send, HTTPStatus.METHOD_NOT_ALLOWED, "method_not_allowed", "Use POST", {"allow": "POST"})
         return
     headers = Headers(scope=scope)
     scheme, _, credential = headers.get("authorization", "").partition(" ")
@@ -49,7 +50,7 @@ async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
     try:
         body = await _body(headers, receive)
         deployment_id = headers.get("x-deployment-id", "")
-        # Its calls to the table block; in Lambda there is nothing else to do meanwhile.
+        # In a thread, because its calls to the table block.
         answer = await anyio.to_thread.run_sync(service.exchange, credential.strip(), deployment_id, body)
     except errors.HeadgateError as error:
         status = status_of(error)
@@ -70,7 +71,7 @@ async def _body(headers: Headers, receive: Receive) -> bytes:
     """The message, unpacked. Raises TooLarge before more than the limit is held, UnsupportedEncoding."""
     encoding = headers.get("content-encoding", "identity").lower()
     if encoding not in ("identity", "gzip"):
-        raise UnsupportedEncoding(f"The content encoding {encoding[:100]!r} is not supported; gzip is")
+        raise UnsupportedEncoding(f"Content-Encoding {encoding[:100]!r} is not supported; send gzip, or no encoding")
     body = bytearray()
     more = True
     while more:
@@ -86,7 +87,7 @@ async def _body(headers: Headers, receive: Receive) -> bytes:
 def _unpacked(body: bytes) -> bytes:
     unpacking = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
     try:
-        # One byte more than fits tells a message that is too large, without holding the rest of it.
+        # One byte over the limit shows that a message is too large, without unpacking the rest.
         message = unpacking.decompress(body, MAX_MESSAGE_BYTES + 1)
     except zlib.error as error:
         raise UnsupportedEncoding("The body is not gzip") from error
@@ -105,8 +106,8 @@ def _more(status: HTTPStatus) -> dict[str, str]:
     if status == HTTPStatus.UNAUTHORIZED:
         return {"www-authenticate": "Bearer"}
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
-        # A whole fleet asks again after an outage; not all of it in the same second.
-        return {"retry-after": str(random.randint(5, 20))}  # noqa: S311  no secret
+        # So that a whole fleet does not ask again in the same second after an outage.
+        return {"retry-after": str(random.randint(5, 20))}  # noqa: S311  not a secret
     return {}
 
 

@@ -88,9 +88,9 @@ def test_what_is_not_there_is_told_by_the_field_that_named_it(ann: Member, confi
 
     assert [(answer.status_code, answer.json()["detail"]) for answer in answers] == [
         (404, "configuration_id: No such configuration"),
-        (404, "version_number: No such version"),
+        (404, "version_number: No such version; list the configuration's versions for their numbers"),
         (404, "configuration_id: No such configuration"),
-        (404, "version_number: No such version"),
+        (404, "version_number: No such version; list the configuration's versions for their numbers"),
         (404, "No such deployment"),
     ]
 

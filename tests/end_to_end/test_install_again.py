@@ -56,14 +56,16 @@ def test_what_somebody_put_beside_an_install_stays(host: Host) -> None:
     (host.root / "var" / "mine").write_text("kept")
     (host.root / "bin" / "mine").write_text("kept")
 
-    assert host.uninstall() == f"Removed from {host.root}. What is still there is not of this install.\n"
+    assert (
+        host.uninstall() == f"Removed from {host.root}. The files that are left there are not part of this install.\n"
+    )
     assert sorted(str(one.relative_to(host.root)) for one in host.root.rglob("*")) == [
         "bin",
         "bin/mine",
         "var",
         "var/mine",
     ]
-    assert f"{host.root} holds what no install made" in refused(host.command)
+    assert f"{host.root} contains files that no install created" in refused(host.command)
 
 
 def test_a_host_of_the_script_before_is_upgraded_and_uninstalled(host: Host) -> None:

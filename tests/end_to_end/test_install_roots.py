@@ -168,7 +168,7 @@ def test_an_uninstall_takes_nothing_that_somebody_else_put_there(tmp_path: Path)
     done = attempt(tmp_path, "/opt/x", install, "--uninstall", after=left)
 
     assert done.status == 0, done.said
-    assert "What is still there is not of this install" in done.said
+    assert "The files that are left there are not part of this install" in done.said
     assert "/opt/x/var/storage/disk is another file system" in done.said
     expected = sorted([*kept, "etc/token", "var/queue", "var/storage/disk/kept"])
     assert [

@@ -210,7 +210,7 @@ def test_what_a_killed_run_left_is_cleared_away(host: Host) -> None:
 def test_a_port_that_another_supervisor_answers_on_is_told_before_anything_is_made(host: Host) -> None:
     with fleet_host.taken_port() as taken:
         command = host.command.replace(f"127.0.0.1:{host.health_port}", f"127.0.0.1:{taken}")
-        assert f"something listens at 127.0.0.1:{taken} already" in refused(command)
+        assert f"127.0.0.1:{taken} is in use already" in refused(command)
     assert not host.root.exists()
 
 

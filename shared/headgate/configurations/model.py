@@ -29,7 +29,7 @@ class VersionNotFound(errors.NotFound):
     code = "version_not_found"
 
     def __init__(self) -> None:
-        super().__init__("No such version")
+        super().__init__("No such version; list the configuration's versions for their numbers")
 
 
 class VersionIsPublished(errors.Conflict):

@@ -58,7 +58,7 @@ def create(
     fleet = fleets.get(caller, fleet_id)
     _require_fitting(fleet, {"role": role, "replicas": replicas, "namespace": namespace})
     if fleet.on_kubernetes and role is None:
-        raise FieldRefused("role", "A group of a Kubernetes fleet needs a role")
+        raise FieldRefused("role", "A group of a Kubernetes fleet needs a role: node, cluster or gateway")
     target = _published(caller, configuration_id, version_number)
     at = clock.now()
     created = Deployment(
@@ -130,7 +130,7 @@ class _Target:
 def _require_fitting(fleet: Fleet, fields: Mapping[str, object]) -> None:
     for name, value in fields.items():
         if value is not None and not fleet.on_kubernetes:
-            raise FieldRefused(name, f"A server fleet's groups have no {name}")
+            raise FieldRefused(name, f"A server fleet's groups have no {name}; leave it out")
 
 
 def _target(caller: Caller, before: Deployment, changes: Mapping[str, str | int | None]) -> _Target | None:
@@ -140,17 +140,19 @@ def _target(caller: Caller, before: Deployment, changes: Mapping[str, str | int 
         configuration_id = changes["configuration_id"]
         if configuration_id is None:
             if n is not None:
-                raise FieldRefused("version_number", "There is no version without a configuration")
+                raise FieldRefused(
+                    "version_number", "A version needs a configuration; leave it out to clear the assignment"
+                )
             return None
         configuration_id = str(configuration_id)
         if n is None:
             n = configurations.newest_published(caller, configuration_id)
             if n is None:
-                raise NotPublished("This configuration has no published version", "configuration_id")
+                raise NotPublished("This configuration has no published version; publish one first", "configuration_id")
     elif n is None:
         return None
     elif before.assignment is None:
-        raise FieldRefused("version_number", "No configuration is assigned that this could be a version of")
+        raise FieldRefused("version_number", "No configuration is assigned; give configuration_id, too")
     else:
         configuration_id = before.assignment.configuration_id
     return _published(caller, configuration_id, int(n))

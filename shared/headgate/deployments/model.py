@@ -12,7 +12,7 @@ Role = Literal["node", "cluster", "gateway"]
 
 
 class DeploymentNotFound(errors.NotFound):
-    """There is none in this fleet."""
+    """The fleet has no such group."""
 
     code = "deployment_not_found"
 
@@ -30,7 +30,7 @@ class NameTaken(errors.Conflict):
 
 
 class FieldRefused(errors.Invalid):
-    """A field that does not fit the fleet or the group."""
+    """A field does not fit the fleet or the group."""
 
     code = "deployment_invalid"
 
@@ -39,7 +39,7 @@ class FieldRefused(errors.Invalid):
 
 
 class NotPublished(errors.Invalid):
-    """Only what everyone may see, and nobody can change any more, is rolled out."""
+    """A version that may still change, or that others may not see, is not rolled out."""
 
     code = "version_not_published"
 
@@ -63,7 +63,7 @@ class VolumeMount:
 class Deployment:
     """A group of a fleet's collectors that run the same version.
 
-    `revision` counts its changes; `assigned_revision` is that of the last one that named what to run.
+    `revision` counts its changes; `assigned_revision` is that of the last change of its assignment.
     """
 
     id: str

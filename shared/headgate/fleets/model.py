@@ -58,7 +58,7 @@ class FleetTokenExpired(errors.Conflict):
     code = "fleet_token_expired"
 
     def __init__(self) -> None:
-        super().__init__("The fleet's token has expired; create a new fleet")
+        super().__init__("The fleet's token has expired; an Admin can renew it")
 
 
 @dataclass(frozen=True, slots=True)

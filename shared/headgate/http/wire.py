@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Annotated, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, PlainSerializer, StringConstraints, model_validator
 
+from headgate.foundation.clock import rfc3339
 from headgate.foundation.collector import VERSION
 from headgate.foundation.errors import NotFound
 from headgate.foundation.principal import Principal, PrincipalKind
@@ -42,6 +44,8 @@ PRESENT = AfterValidator(_present)
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 Yaml = Annotated[str, StringConstraints(min_length=1)]
 CollectorVersion = Annotated[str, AfterValidator(_version_number)]
+Time = Annotated[datetime, PlainSerializer(rfc3339, return_type=str)]
+"""A time in an answer: RFC 3339, UTC, milliseconds."""
 
 
 class Input(BaseModel):

@@ -1,4 +1,4 @@
-"""Install commands as lines for a POSIX shell. Every word is quoted here, whatever it holds."""
+"""Install commands as lines for a POSIX shell. Every word is quoted here, whatever it contains."""
 
 import json
 import re
@@ -14,18 +14,18 @@ Architecture = Literal["amd64", "arm64"]
 
 _IMAGE: Final = "headgate-supervisor"
 _HOME: Final = "/home/nonroot"
-"""Of the image's user, to whom Docker gives a new volume that is mounted there."""
+"""The home of the image's user, who owns a new volume that Docker mounts there."""
 _MOUNTABLE: Final = re.compile(r"/[A-Za-z0-9._/-]*")
 
 
 def image() -> str:
-    """The image that docker and Kubernetes run, with its tag: the operator's choice, else one of that name here."""
+    """The image that Docker and Kubernetes run, with its tag: the one that the operator configured, or the default."""
     return settings().supervisor_image or f"{_IMAGE}:{settings().collector_version}"
 
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """What a supervisor needs to reach its group. `token` is None on Kubernetes, where a Secret brings it."""
+    """What a supervisor needs to reach its group. `token` is None on Kubernetes, where a Secret holds it."""
 
     endpoint: str
     fleet_id: str
@@ -43,11 +43,11 @@ def docker(
 ) -> str:
     """One `docker run` with the group's mounts; those that are not safe are left out.
 
-    A volume holds what the supervisor stores, so that the container that follows, for a renewed token or a newer image,
-    is the same instance and goes on where the one before was.
+    What the supervisor stores is in a volume, so that the next container, with a renewed token or a newer image, is the
+    same instance and continues where the previous one stopped.
     """
     name = container(connection, server_name)
-    # `--init`: the supervisor is no init, and a collector's receivers may leave processes behind.
+    # `--init` reaps the processes that a collector's receivers may leave behind.
     words = ["docker", "run", "--detach", "--init", "--restart", "unless-stopped", "--name", name]
     if server_name:
         words += ["--hostname", server_name]
@@ -55,10 +55,10 @@ def docker(
     for mount in safe:
         words += ["--volume", f"{mount.host_path}:{mount.mount_path}"]
     if all(mount.mount_path.rstrip("/") != _HOME for mount in safe):
-        # Not named as the container alone: a volume of that name may be something else's.
+        # With a prefix: a volume with the container's plain name may belong to another program.
         volume = f"headgate-{server_name or connection.deployment_id}"
         words += ["--mount", f"type=volume,source={volume},target={_HOME}"]
-    # Docker keeps the last of two values, so a variable of the caller's never replaces the connection.
+    # Docker uses the last of two values, so a variable of the caller never replaces the connection.
     variables = {
         **env,
         "HEADGATE_ENDPOINT": connection.endpoint,
@@ -84,16 +84,16 @@ def linux(
     systemd: bool,
     env: Mapping[str, str],
 ) -> str:
-    """One line that fetches the signed script and runs it; as root where it makes a systemd unit.
+    """One line that fetches the script by its signed link and runs it, as root if it installs a systemd unit.
 
-    The token and the variables are an assignment in front of the script, in what the shell reads: as words of its own
-    they would be in every user's list of processes while it runs, and in the log that sudo keeps for good.
+    The token and the variables are written in front of the script on the shell's standard input. As arguments, every
+    user would see them in the list of processes, and sudo would log them.
     """
     secret = ["--token", connection.token or ""]
     for variable, value in env.items():
         secret += ["--env", f"{variable}={value}"]
     given = shlex.join(["printf", r"%s\n", f'set -- "$@" {shlex.join(secret)}'])
-    # The status of a pipe is that of its end: without the script, that has to fail as well.
+    # A pipe has the exit status of its last command, so that one has to fail if the script could not be fetched.
     fetched = f"{shlex.join(['curl', *_secure(script_url), '-fsSL', script_url])} || echo exit 1"
     words = ["sh", "-s", "--", "--endpoint", connection.endpoint, "--deployment-id", connection.deployment_id]
     words += ["--arch", arch, "--root", root_deploy_path, "--systemd" if systemd else "--no-systemd"]
@@ -103,7 +103,7 @@ def linux(
 
 
 def _secure(url: str) -> list[str]:
-    """What keeps curl from a redirect to a page without TLS; a server on a laptop has none."""
+    """Options that keep curl from following a redirect to a page without TLS; a server on a laptop has no TLS."""
     return ["--proto", "=https", "--tlsv1.2"] if url.startswith("https://") else []
 
 
@@ -118,10 +118,10 @@ def kubernetes(
 ) -> str:
     """One `helm upgrade --install` whose chart and values come from the signed link.
 
-    The token and the variables come on helm's standard input: as words they would be in every user's list of processes,
-    and in what the link serves they would be whoever's has seen the link.
+    The token and the variables come on helm's standard input: as arguments every user would see them in the list of
+    processes, and in the values behind the link everyone who has seen the link would.
     """
-    # Release names are DNS labels, which have no `_`.
+    # Release names are DNS labels, which cannot contain `_`.
     release = connection.deployment_id.replace("dep_", "headgate-")
     words = ["helm", "upgrade", "--install", release, chart_url, "--namespace", namespace or "headgate"]
     words += ["--create-namespace", "--values", values_url, "--values", "-"]
@@ -133,12 +133,13 @@ def kubernetes(
 
 
 def _yaml(value: object) -> str:
-    """JSON that is YAML as well: what YAML takes for a line's end, or refuses, is escaped. It knows no surrogates."""
-    return re.sub(r"[\x7f-\uffff]", lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
+    """JSON that is also YAML: characters that YAML reads as line ends, or refuses, are escaped."""
+    # Not by `ensure_ascii`: it writes surrogates, which YAML does not know.
+    return re.sub(r"[\x7f-\uffff]", lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False))
 
 
 def mountable(mount: VolumeMount) -> bool:
-    """Whether a docker command includes the mount; one that is not safe in it is left out."""
+    """Whether a docker command includes the mount. Specified: any other one is left out, without an error."""
     return _mountable(mount.host_path) and _mountable(mount.mount_path)
 
 

@@ -1,14 +1,15 @@
 #!/bin/sh
-# Builds the supervisor's image on this host, for a `docker run` that finds it in no registry. Takes no options.
+# Builds the supervisor's image on this host, for a `docker run` that finds it in no registry. It takes no options.
 set -eu
 
 # @VALUES@
 
 main() {
   for program in curl gzip docker; do
-    command -v "$program" >/dev/null || fail "$program is needed"
+    command -v "$program" >/dev/null || fail "$program is not installed on this host; install it, and run this again"
   done
-  architecture=$(docker version --format '{{.Server.Arch}}') || fail "docker does not answer; may this user use it?"
+  architecture=$(docker version --format '{{.Server.Arch}}') ||
+    fail "docker does not answer; check that it runs, and that this user may use it"
   case $architecture in
     amd64)
       supervisor=supervisor-amd64 supervisor_sha256=$supervisor_amd64 supervisor_packed=$supervisor_amd64_packed
@@ -18,11 +19,11 @@ main() {
       supervisor=supervisor-arm64 supervisor_sha256=$supervisor_arm64 supervisor_packed=$supervisor_arm64_packed
       collector=collector-arm64 collector_sha256=$collector_arm64 collector_packed=$collector_arm64_packed
       ;;
-    *) fail "there is no collector for this Docker's architecture, $architecture" ;;
+    *) fail "there is no collector for the processor that this Docker runs on, $architecture" ;;
   esac
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
-  # Not every shell ends by way of EXIT on a signal.
+  # Not every shell runs the EXIT trap on a signal.
   trap 'exit 129' HUP
   trap 'exit 130' INT
   trap 'exit 143' TERM
@@ -37,9 +38,10 @@ DOCKERFILE
 
 # fetch NAME FILE SHA256 PACKED
 fetch() {
-  [ -n "$3" ] || fail "this server has no $2 to install; its operator publishes it"
+  [ -n "$3" ] || fail "this server has no $2 to install; its operator runs \`make publish-install\`"
   printf 'Fetching %s ...\n' "$2"
-  get "$base/$2?$query" "$work/$2" || fail "$2 could not be fetched; the link is good for an hour"
+  get "$base/$2?$query" "$work/$2" ||
+    fail "$2 could not be fetched; if the command is older than an hour, compose a new one"
   seen=$(checksum "$work/$2")
   [ "$seen" = "$3" ] || fail "$2 is not what was published: its SHA-256 is $seen, not $3"
   if [ "$4" = gz ]; then
@@ -51,7 +53,7 @@ fetch() {
   chmod 755 "$work/$1"
 }
 
-# get URL FILE: for as long as anything arrives.
+# get URL FILE: without a limit of time as long as data arrives.
 get() {
   case $1 in
     https:*) set -- --proto =https --tlsv1.2 "$1" -o "$2" ;;
@@ -73,5 +75,5 @@ fail() {
   exit 1
 }
 
-# At the end, so that half a download does nothing.
+# Called on the last line, so that a partial download does nothing.
 main "$@"

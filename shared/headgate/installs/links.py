@@ -1,4 +1,4 @@
-"""Signed links to what an install fetches: an hour, one platform, one group; a link holds nothing secret."""
+"""Signed links to what an install fetches, each for an hour, one platform and one group. A link contains no secret."""
 
 import base64
 import binascii
@@ -16,7 +16,7 @@ Platform = Literal["docker", "linux", "kubernetes"]
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """What a link serves, and until when (seconds since 1970). `generation` is that of the fleet's token."""
+    """What a link serves, and when it expires (seconds since 1970). `generation` is that of the fleet's token."""
 
     platform: str
     organization_id: str
@@ -40,7 +40,7 @@ class Link:
         return f"{origin}/api/v1/fleet-install/{self.platform}/{self.deployment_id}?{self.query()}"
 
     def file_url(self, origin: str, name: str) -> str:
-        """Where a file is fetched from with the same signature."""
+        """The URL of a file, with the same signature."""
         return f"{origin}/api/v1/fleet-install/{self.platform}/{self.deployment_id}/{name}?{self.query()}"
 
     def query(self) -> str:
@@ -54,6 +54,6 @@ class Link:
         return urlencode(parts)
 
     def _message(self) -> bytes:
-        # None of the parts can hold a NUL: the link is good only for exactly these.
+        # No part can contain a NUL, so that the signature is for exactly these parts.
         parts = (self.platform, self.organization_id, self.fleet_id, self.deployment_id)
         return "\0".join((*parts, str(self.expires), str(self.generation))).encode()

@@ -4,12 +4,12 @@
 #   --root DIR             where everything goes, the default being /opt/headgate; a folder of its own
 #   --endpoint URL --deployment-id ID --token TOKEN --arch amd64|arm64
 #   --env NAME=VALUE       a variable for the collector's configuration; may be repeated. NAME= removes it
-#   --clear-env            without the variables of the install before, which are kept otherwise
+#   --clear-env            drop the variables of the previous install, which are kept otherwise
 #   --systemd              as a service that starts with the host (the default; as root)
 #   --no-systemd           as a process that runs until the host stops
 #
-# Run again, it replaces what has changed and restarts the supervisor only then. What it makes it lists in
-# .headgate-installed of the folder, and nothing else is ever removed.
+# Running it again replaces what has changed, and restarts the supervisor only if something has. It lists everything it
+# creates in .headgate-installed in the folder, and --uninstall removes nothing else.
 set -eu
 
 # @VALUES@
@@ -18,20 +18,20 @@ unit=headgate-supervisor
 account=headgate-supervisor
 listing=.headgate-installed
 marker="Headgate's installer made what is listed here, and removes nothing else."
-# What the supervisor keeps in var.
+# The supervisor's files in var.
 state='agent.log effective.yaml identity.json last_recv_own_telemetry_config.dat last_recv_remote_config.dat lock
 persistent_state.yaml supervisor.log supervisor.log.1 supervisor.pid'
 
 main() {
   root=/opt/headgate
   endpoint='' deployment_id='' token='' arch='' systemd=yes uninstall=no clear=no names=' ' health=''
-  # Whatever the caller's is: the service's account has to reach the programs.
+  # Not the caller's umask: the service's account has to read the programs.
   umask 022
   private=$(mktemp -d)
   variables=$private/variables
   : >"$variables"
   trap 'rm -rf "$private" "${work:-$private}"' EXIT
-  # Not every shell ends by way of EXIT on a signal.
+  # Not every shell runs the EXIT trap on a signal.
   trap 'exit 129' HUP
   trap 'exit 130' INT
   trap 'exit 143' TERM
@@ -42,7 +42,7 @@ main() {
       --uninstall) uninstall=yes; shift; continue ;;
       --clear-env) clear=yes; shift; continue ;;
     esac
-    [ $# -ge 2 ] || fail "$1 needs a value, or is unknown"
+    [ $# -ge 2 ] || fail "$1 needs a value, or is not an option"
     case $1 in
       --endpoint) endpoint=$2 ;;
       --deployment-id) deployment_id=$2 ;;
@@ -57,7 +57,7 @@ main() {
         case $2 in
           *=) ;;
           HEADGATE_HEALTH_ENDPOINT=*) health=${2#*=} ;;
-          # Each ends with a NUL, so that a value may hold anything.
+          # Entries end with a NUL, so that a value may contain anything else.
           *) printf '%s\0' "$2" >>"$variables" ;;
         esac
         ;;
@@ -73,7 +73,7 @@ main() {
   fi
 }
 
-# Makes of --root the folder that it is, through every link, before anything is asked of it or done to it.
+# Resolves every link in --root, before the folder is read or changed.
 resolve() {
   case $root in
     / | [!/]* | *//* | */. | */.. | */./* | */../* | *[[:cntrl:]]*)
@@ -87,16 +87,16 @@ resolve() {
     missing=/${there##*/}$missing there=${there%/*}
     there=${there:-/}
   done
-  # As the kernel names the programs that run from it.
+  # The path by which the kernel names programs that run from it.
   there=$(cd "$there" && pwd -P)
   root=${there%/}$missing
   case $root in
     '' | /bin | /boot | /dev | /etc | /home | /lib | /lib?? | /libx32 | /media | /mnt | /opt | /proc | /root | /run | \
       /sbin | /srv | /sys | /tmp | /usr | /var | /dev/* | /proc/* | /sys/* | *[[:cntrl:]]*)
-      fail "$root is the system's; give --root a folder of its own, such as /opt/headgate"
+      fail "$root is a system folder; give --root a folder of its own, such as /opt/headgate"
       ;;
   esac
-  # Who may replace a folder on the way may put anything in its place, between two commands of this script.
+  # A user who may replace a folder on the way could put something else in its place between two commands.
   above=''
   rest=${root#/}/
   while :; do
@@ -107,18 +107,18 @@ resolve() {
   done
 }
 
-# sure PATH: fail unless it is root's or this user's own, and nobody else may replace what is in it.
+# sure PATH: fail unless root or this user owns it, and nobody else may replace its contents.
 sure() {
-  # shellcheck disable=SC2012  # find is not on every host, and of what ls says only the first words are read.
+  # shellcheck disable=SC2012  # find is not on every host, and only the first words of ls are read.
   owner=$(ls -ldn "$1" | { read -r mode _ uid _ && echo "$uid $mode"; })
   mode=${owner#* } owner=${owner%% *}
   [ "$owner" = 0 ] || [ "$owner" = "$(id -u)" ] ||
-    fail "$1 belongs to the user with the number $owner, who could replace what is in it;" \
+    fail "$1 belongs to user id $owner, who could replace its contents;" \
       "run this as that user, or use another --root"
   case $mode in
-    # In a sticky folder others replace only what is theirs.
-    ????????w[tT]*) [ "$1" != "$root" ] || fail "everybody may write to $1; use another --root" ;;
-    ????????w*) fail "everybody may write to $1, and replace what is in it; use another --root" ;;
+    # In a sticky folder, users may replace only their own files.
+    ????????w[tT]*) [ "$1" != "$root" ] || fail "every user may write to $1; use another --root" ;;
+    ????????w*) fail "every user may write to $1 and replace its contents; use another --root" ;;
   esac
 }
 
@@ -127,34 +127,34 @@ install() {
     [ -n "$given" ] || fail "--endpoint, --deployment-id and --token are needed"
   done
   for program in curl gzip; do
-    command -v "$program" >/dev/null || fail "$program is needed"
+    command -v "$program" >/dev/null || fail "$program is not installed on this host; install it, and run this again"
   done
-  [ "$(uname -s)" = Linux ] || fail "this is for Linux"
+  [ "$(uname -s)" = Linux ] || fail "this script installs on Linux only"
   case $(uname -m) in
     x86_64 | amd64) host=amd64 ;;
     aarch64 | arm64) host=arm64 ;;
-    *) fail "there is no collector for $(uname -m)" ;;
+    *) fail "there is no collector for this host's processor, $(uname -m)" ;;
   esac
-  [ "${arch:-$host}" = "$host" ] || fail "this host is $host; compose the command for it, with arch $host"
+  [ "${arch:-$host}" = "$host" ] || fail "this host is $host, and the command is for $arch; compose it with arch $host"
   if [ "$systemd" = yes ]; then
     [ "$(id -u)" = 0 ] || fail "a service needs root; use sudo, or --no-systemd"
     [ -d "${SYSTEMD_RUNNING:-/run/systemd/system}" ] || fail "systemd does not run here; use --no-systemd"
     other=$(service_root)
-    [ "${other:-$root}" = "$root" ] || fail "the service runs from $other already; uninstall that one first"
+    [ "${other:-$root}" = "$root" ] || fail "the service runs from $other already; uninstall it first"
     case $root in
-      *[!A-Za-z0-9._/-]*) fail "a service's --root may hold letters, digits and . _ - / only" ;;
+      *[!A-Za-z0-9._/-]*) fail "with systemd, --root may contain letters, digits and . _ - / only" ;;
     esac
   elif [ "$(service_root)" = "$root" ]; then
     fail "a service runs from $root; uninstall it first, or install with systemd"
   fi
   if [ -d "$root" ]; then
     alone
-    ours || earlier || unused || fail "$root holds what no install made; give --root a folder of its own," \
-      "one that is empty or not there yet"
+    ours || earlier || unused || fail "$root contains files that no install created; give --root an" \
+      "empty folder, or one that does not exist yet"
   fi
   gather
-  alive || running || free || fail "something listens at $health already, another supervisor maybe;" \
-    "give this one a port of its own, with HEADGATE_HEALTH_ENDPOINT in env"
+  alive || running || free || fail "$health is in use already, perhaps by another supervisor;" \
+    "give this one its own port with HEADGATE_HEALTH_ENDPOINT in env"
 
   if [ ! -d "$root" ]; then
     make_root
@@ -183,7 +183,7 @@ install() {
 
   umask 077
   printf '%s\n' "$token" >"$work/token"
-  # The last of two counts, so no variable of a configuration replaces the connection.
+  # The last of two entries counts, so a variable of a configuration never replaces the connection.
   printf '%s\0' "HEADGATE_HEALTH_ENDPOINT=$health" >"$work/environment"
   cat "$variables" >>"$work/environment"
   printf '%s\0' "HEADGATE_ENDPOINT=$endpoint" "HEADGATE_DEPLOYMENT_ID=$deployment_id" \
@@ -192,8 +192,8 @@ install() {
   put etc/token 600
   put etc/environment 600
   umask 022
-  # So that it can be uninstalled when its link is long expired.
-  get "$base?$query" "$work/headgate-install" || fail "the script could not be fetched again"
+  # So that it can be uninstalled after its link has expired.
+  get "$base?$query" "$work/headgate-install" || fail "the script could not be fetched again; compose a new command"
   chmod 755 "$work/headgate-install"
   record file bin/headgate-install
   replace "$work/headgate-install" bin/headgate-install
@@ -207,7 +207,7 @@ install() {
   say "Installed in $root. To remove it: $root/bin/headgate-install --uninstall --root $root"
 }
 
-# Whether this script made the folder, and nobody but root and this user could have changed what it says of itself.
+# Whether this script installed here: the folder has its list, and only root and this user could have changed that.
 ours() {
   [ -f "$root/$listing" ] && [ ! -L "$root/$listing" ] || return 1
   { IFS= read -r first && IFS= read -r where; } <"$root/$listing" || return 1
@@ -217,7 +217,7 @@ ours() {
     fail "$root was installed as ${where#root }, and is a copy or has moved; remove it by that path, or by hand"
 }
 
-# Whether the script of before 2026-11-22 made the folder: it left no list, but what it wrote names the folder.
+# Whether the script of before 2026-11-22 installed here: it wrote no list, but its environment file names the folder.
 earlier() {
   for name in headgate-supervisor headgate-install; do
     [ -f "$root/bin/$name" ] && [ ! -L "$root/bin/$name" ] || return 1
@@ -232,7 +232,7 @@ earlier() {
   return 1
 }
 
-# Whether the folder is empty, as that of a new disk is.
+# Whether the folder is empty, or a new disk's.
 unused() {
   for entry in "$root"/* "$root"/.[!.]* "$root"/..?*; do
     case $entry in
@@ -242,19 +242,19 @@ unused() {
   done
 }
 
-# Makes the folder, one step at a time: `mkdir -p` would take what somebody puts there meanwhile.
+# Creates the folder step by step: `mkdir -p` would accept a folder that another user creates meanwhile.
 make_root() {
   at=$there
   rest=${root#"${there%/}"/}/
   made=''
   while [ -n "$rest" ]; do
     at=${at%/}/${rest%%/*} rest=${rest#*/}
-    mkdir "$at" || fail "$at cannot be made; run this as a user who may, or use another --root"
+    mkdir "$at" || fail "$at cannot be created; run this as a user who may create it, or use another --root"
     made=yes
   done
 }
 
-# Begins the list of what is made, or goes on with the one that is there.
+# Begins the list of what this script creates, or continues the one that exists.
 adopt() {
   ours && return 0
   before=no
@@ -271,7 +271,7 @@ adopt() {
       for name in $state; do echo "file var/$name"; done
       if [ "$(service_root)" = "$root" ]; then
         echo "unit $(unit_file)"
-        # Only an account that was made for this folder has its home in it.
+        # Only an account that was created for this folder has its home in it.
         [ "$(home_of_account)" != "$root/var" ] || echo "user $account"
       fi
     fi
@@ -279,7 +279,7 @@ adopt() {
   mv -f "$root/$listing.new" "$root/$listing"
 }
 
-# record KIND NAME: before it is made, so that a run that is called off can be removed as well.
+# record KIND NAME: list it before it is created, so that an interrupted run can be uninstalled, too.
 record() {
   grep -qxF "$1 $2" "$root/$listing" || echo "$1 $2" >>"$root/$listing"
 }
@@ -292,22 +292,22 @@ make_folder() {
   fi
 }
 
-# replace NEW NAME: put a file in the place of one under the root; never into a folder of that name.
+# replace NEW NAME: replace a file under the root; never put it into a folder of that name.
 replace() {
   [ -L "$root/$2" ] || [ ! -d "$root/$2" ] || fail "$root/$2 is a folder; remove it first"
-  # mv would put it into the folder that a link leads to.
+  # mv would move it into the folder that a link points to.
   [ ! -L "$root/$2" ] || rm -f "$root/$2"
   mv -f "$1" "$root/$2"
 }
 
-# octal FILE: its entries, each ended by a NUL, one a line, with every byte as `printf %b` reads it.
+# octal FILE: prints its NUL-terminated entries, one a line, every byte escaped for `printf %b`.
 octal() {
   od -An -v -to1 <"$1" | tr -d '\n' | sed 's/ 000/\
 /g' | sed 's/ /\\0/g'
 }
 
-# Adds to the variables those of the install before that this one does not name, and takes from all what this script
-# goes by as well.
+# Adds the variables of the previous install that this one does not name, and takes from all of them those that this
+# script needs itself.
 gather() {
   if [ "$clear" = no ] && [ -f "$root/etc/environment" ]; then
     mv "$variables" "$private/given"
@@ -334,7 +334,7 @@ gather() {
   while IFS= read -r entry; do
     said=$(printf '%b' "$entry")
     case $said in
-      # sudo keeps none of the caller's, and what the supervisor needs to get out this script needs as well.
+      # sudo drops the caller's variables, and this script needs the proxy and certificates as the supervisor does.
       HTTPS_PROXY=* | https_proxy=* | NO_PROXY=* | no_proxy=* | SSL_CERT_FILE=*) export "${said?}" ;;
     esac
   done <"$private/octal"
@@ -344,15 +344,16 @@ gather() {
   esac
 }
 
-# place NAME FILE SHA256 PACKED ARGUMENT: fetch a program unless this very one is there, and try it before it replaces any.
+# place NAME FILE SHA256 PACKED ARGUMENT: fetch a program unless it is installed already, and try it with ARGUMENT first.
 place() {
   name=$1 file=$2 sha256=$3 packed=$4 try=$5
-  [ -n "$sha256" ] || fail "this server has no $file to install; its operator publishes it"
+  [ -n "$sha256" ] || fail "this server has no $file to install; its operator runs \`make publish-install\`"
   if [ -x "$root/bin/$name" ] && [ "$(cat "$root/bin/.$name.sha256" 2>/dev/null)" = "$sha256" ]; then
     return
   fi
   say "Fetching $file ..."
-  get "$base/$file?$query" "$work/$file" || fail "$file could not be fetched; the link is good for an hour"
+  get "$base/$file?$query" "$work/$file" ||
+    fail "$file could not be fetched; if the command is older than an hour, compose a new one"
   seen=$(checksum "$work/$file")
   [ "$seen" = "$sha256" ] || fail "$file is not what was published: its SHA-256 is $seen, not $sha256; nothing was changed"
   if [ "$packed" = gz ]; then
@@ -362,17 +363,17 @@ place() {
     mv "$work/$file" "$work/$name"
   fi
   chmod 755 "$work/$name"
-  "$work/$name" "$try" >/dev/null || fail "$name does not run on this host, from $root; nothing was changed"
+  "$work/$name" "$try" >/dev/null || fail "$name does not run from $root on this host; nothing was changed"
   record file "bin/$name"
   record file "bin/.$name.sha256"
-  # A program that runs cannot be written to, but it can be replaced.
+  # The file of a running program cannot be written to, but it can be replaced.
   replace "$work/$name" "bin/$name"
   printf '%s\n' "$sha256" >"$work/sha256"
   replace "$work/sha256" "bin/.$name.sha256"
   changed=yes
 }
 
-# get URL FILE: for as long as anything arrives.
+# get URL FILE: without a limit of time as long as data arrives.
 get() {
   case $1 in
     https:*) set -- --proto =https --tlsv1.2 "$1" -o "$2" ;;
@@ -381,7 +382,7 @@ get() {
   curl -fsSL --retry 3 --connect-timeout 30 --speed-limit 1024 --speed-time 60 "$@"
 }
 
-# Keeps a second run of this script out of the root.
+# Keeps a second run of this script out of the folder.
 alone() {
   command -v flock >/dev/null || return 0
   exec 9<"$root"
@@ -398,7 +399,7 @@ checksum() {
   fi
 }
 
-# put PATH MODE: replace a file under the root by the one of that name in the work folder.
+# put PATH MODE: replace a file under the root by the file of that name in the work folder.
 put() {
   new=$work/${1##*/}
   chmod "$2" "$new"
@@ -416,7 +417,7 @@ unit_file() {
   printf '%s' "${SYSTEMD_UNITS:-/etc/systemd/system}/$unit.service"
 }
 
-# Where the installed service runs from; nothing if there is none.
+# Prints the folder that the installed service runs from; nothing if there is no service.
 service_root() {
   sed -n 's/^Environment=HEADGATE_ROOT=//p' "$(unit_file)" 2>/dev/null || :
 }
@@ -429,11 +430,11 @@ home_of_account() {
   fi
 }
 
-# Where SELinux is in force, a service is let run from most places only what is labelled as a program.
+# With SELinux enforcing, a service may start only files that are labelled as programs.
 label() {
   command -v selinuxenabled >/dev/null && selinuxenabled || return 0
   chcon -t bin_t "$root/bin/headgate-supervisor" "$root/bin/otelcol-contrib" ||
-    say "The programs could not be labelled for SELinux; if the service is not let run them, this is why."
+    say "The programs could not be labelled for SELinux; if the service cannot start them, that is the reason."
   restorecon "$(unit_file)" || :
 }
 
@@ -456,12 +457,12 @@ ExecStart="$root/bin/headgate-supervisor" --environment "$root/etc/environment"
 User=$account
 Restart=always
 RestartSec=5
-# The supervisor stops its collector; whatever is left is ended after half a minute.
+# The supervisor stops its collector; what still runs after half a minute is killed.
 KillMode=mixed
 TimeoutStopSec=30
 LimitNOFILE=65536
 
-# A collector reads logs of every owner and listens on low ports; it needs nothing else of root.
+# A collector reads every user's logs and listens on low ports; it needs no other right of root.
 AmbientCapabilities=CAP_DAC_READ_SEARCH CAP_NET_BIND_SERVICE
 CapabilityBoundingSet=CAP_DAC_READ_SEARCH CAP_NET_BIND_SERVICE
 NoNewPrivileges=yes
@@ -503,7 +504,7 @@ UNIT
   else
     systemctl start "$unit"
   fi
-  wait_until_healthy "journalctl -u $unit" || fail "the supervisor does not become ready; journalctl -u $unit says why"
+  wait_until_healthy "journalctl -u $unit" || fail "the supervisor did not become ready; see journalctl -u $unit"
 }
 
 start_process() {
@@ -521,7 +522,7 @@ start_process() {
   printf '%s\n' "$pid" >"$root/var/supervisor.pid"
   wait_until_healthy || {
     tail -n 20 "$root/var/supervisor.log" >&2
-    fail "the supervisor does not become ready"
+    fail "the supervisor did not become ready; these are the last lines of $root/var/supervisor.log"
   }
   say "Running as process $pid, until this host stops; its log is $root/var/supervisor.log"
 }
@@ -530,7 +531,7 @@ wait_until_healthy() {
   tries=0
   while [ "$tries" -lt 120 ]; do
     if curl -fsS --noproxy '*' "http://$probe/health" >/dev/null 2>&1; then
-      # It may be another that answers, while ours ends because it cannot listen there.
+      # Another supervisor may have answered, while ours exits because it cannot listen there.
       pause
       if alive; then return 0; fi
     fi
@@ -541,14 +542,14 @@ wait_until_healthy() {
   return 1
 }
 
-# Whether nothing listens where the supervisor is to say that it is well: 7 is curl's word for a connection refused.
+# Whether nothing listens at the health endpoint: curl exits with 7 if the connection is refused.
 free() {
   code=0
   curl -s -o /dev/null --noproxy '*' --max-time 5 "http://$probe/health" || code=$?
   [ "$code" = 7 ]
 }
 
-# Whether the supervisor of this root runs in the way that is asked for.
+# Whether the supervisor of this folder runs, as a service or as a process, whichever was asked for.
 alive() {
   if [ "$systemd" = yes ]; then
     [ "$(service_root)" = "$root" ] && systemctl is-active --quiet "$unit"
@@ -561,12 +562,12 @@ pause() {
   sleep 0.5 2>/dev/null || sleep 1
 }
 
-# Whether the process of the pid file is our supervisor, and not another that was given its number.
+# Whether the process of the pid file is our supervisor, and not another one with a reused number.
 running() {
   pid=$(cat "$root/var/supervisor.pid" 2>/dev/null || :)
   [ -n "$pid" ] || return 1
   case $(readlink "/proc/$pid/exe" 2>/dev/null || :) in
-    # Once its program is replaced, the kernel adds that it is deleted.
+    # After its program was replaced, the kernel adds "(deleted)".
     "$root/bin/headgate-supervisor" | "$root/bin/headgate-supervisor (deleted)") return 0 ;;
     *) return 1 ;;
   esac
@@ -574,7 +575,7 @@ running() {
 
 stop_process() {
   running || return 0
-  kill "$pid" || ! running || fail "process $pid cannot be stopped by this user"
+  kill "$pid" || ! running || fail "this user cannot stop process $pid; run this as the user who started it"
   tries=0
   while running; do
     tries=$((tries + 1))
@@ -584,18 +585,18 @@ stop_process() {
   rm -f "$root/var/supervisor.pid"
 }
 
-# Removes what the list of the folder names, and of folders those that are empty then.
+# Removes the files that the folder's list names, and its folders if they are empty then.
 remove() {
   if [ ! -e "$root" ]; then
-    # The folder may have been removed by hand, and its service not.
+    # The folder may have been removed by hand, but not its service.
     if [ "$(service_root)" = "$root" ]; then remove_service; fi
     say "Nothing is installed in $root."
     return
   fi
   alone
-  ours || earlier || fail "$root was not made by an install of Headgate, so nothing in it is removed"
-  [ -w "$root" ] || fail "$root is another user's; run this as that user, or with sudo"
-  # Of an install from before there was a list.
+  ours || earlier || fail "Headgate is not installed in $root; nothing was removed"
+  [ -w "$root" ] || fail "$root belongs to another user; run this as that user, or with sudo"
+  # An install of before 2026-11-22 has no list yet.
   adopt
   if [ "$(service_root)" = "$root" ]; then remove_service; fi
   stop_process
@@ -609,9 +610,9 @@ remove() {
     esac
   done <"$root/$listing"
   rm -rf "$root"/.installing-*
-  # What a supervisor that was killed was about to put into its place.
+  # Temporary files of a supervisor that was killed.
   if inside var/; then rm -f "$root"/var/identity.json-* "$root"/var/validate-config-*.yaml; fi
-  # Whatever is still in them somebody else has put there.
+  # Files that are left in these folders are somebody else's.
   for name in bin etc var; do
     ! grep -qxF "folder $name" "$root/$listing" || rmdir "$root/$name" 2>/dev/null || :
   done
@@ -620,13 +621,13 @@ remove() {
   rm -f "$root/$listing"
   [ "$whole" = no ] || rmdir "$root" 2>/dev/null || :
   if [ -e "$root" ] && ! unused; then
-    say "Removed from $root. What is still there is not of this install."
+    say "Removed from $root. The files that are left there are not part of this install."
   else
     say "Removed from $root."
   fi
 }
 
-# Whether the folders on the way to a name under the root are folders, and no links out of it.
+# Whether every folder on the way to a name under the root is a folder, not a link that leads out of it.
 inside() {
   on_the_way=''
   left=$1
@@ -638,7 +639,7 @@ inside() {
 
 remove_file() {
   inside "$1" || return 0
-  # A folder of that name is not ours.
+  # A folder of that name is not part of this install.
   if [ -L "$root/$1" ] || [ ! -d "$root/$1" ]; then rm -f "$root/$1"; fi
 }
 
@@ -647,14 +648,14 @@ remove_tree() {
   while read -r _ _ _ _ at _; do
     at=$(printf '%b' "$at")
     case $at/ in
-      "$root/$1/"*) say "$at is another file system, so $root/$1 is left as it is."; return 0 ;;
+      "$root/$1/"*) say "$at is another file system, so $root/$1 was not removed."; return 0 ;;
     esac
   done </proc/self/mountinfo
   rm -rf "${root:?}/${1:?}"
 }
 
 remove_service() {
-  [ "$(id -u)" = 0 ] || fail "a service needs root to be removed; use sudo"
+  [ "$(id -u)" = 0 ] || fail "removing the service needs root; use sudo"
   systemctl disable --now --quiet "$unit" || :
   rm -f "$(unit_file)"
   systemctl daemon-reload
@@ -672,5 +673,5 @@ fail() {
   exit 1
 }
 
-# At the end, so that half a download does nothing.
+# Called on the last line, so that a partial download does nothing.
 main "$@"

@@ -1,4 +1,4 @@
-"""Publishing what installs fetch: files described by their hashes, compressed and put into the bucket."""
+"""Publishing what installs fetch: the files are compressed, and put into the bucket under their hashes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CHUNK: Final = 1 << 20
 
 
 def packed_chart(folder: Path) -> bytes:
-    """The chart as `helm package` would pack it, the same bytes for the same files."""
+    """The chart as `helm package` packs it; the same files give the same bytes."""
     packed = io.BytesIO()
     with gzip.GzipFile(fileobj=packed, mode="wb", mtime=0) as zipped, tarfile.open(fileobj=zipped, mode="w") as archive:
         for path in sorted(folder.rglob("*")):
@@ -34,10 +34,10 @@ def packed_chart(folder: Path) -> bytes:
 
 
 def upload(s3: S3Client, bucket: str, versions: tuple[str, str], binaries: Mapping[str, Path], chart: bytes) -> Release:
-    """Put the files under names of their content, then the manifest that makes them the release; returns it.
+    """Put the files under their hashes, then the manifest that makes them the release; returns the release.
 
-    `versions` are those of collector and supervisor. What an earlier release named stays for the hosts that are
-    fetching it just now.
+    `versions` are those of collector and supervisor. The files of earlier releases stay, for hosts that are fetching
+    them.
     """
     artifacts = {}
     for name, path in binaries.items():
@@ -50,7 +50,7 @@ def upload(s3: S3Client, bucket: str, versions: tuple[str, str], binaries: Mappi
 def release(
     s3: S3Client, bucket: str, versions: tuple[str, str], programs: Mapping[str, Artifact], chart: bytes
 ) -> Release:
-    """Put the chart, then the manifest; returns what it says."""
+    """Put the chart, then the manifest; returns the release."""
     artifacts = {**programs, CHART: _put(s3, bucket, io.BytesIO(chart), compressed=False)}
     release = Release(*versions, artifacts)
     s3.put_object(Bucket=bucket, Key=PREFIX + MANIFEST, Body=release.encode(), ContentType="application/json")
@@ -58,7 +58,7 @@ def release(
 
 
 def compressed(path: Path) -> Path:
-    """The file with gzip, beside it; made once for a state of the file."""
+    """The path of the file's gzip, beside it; written only if the file has changed."""
     packed = path.with_name(path.name + ".gz")
     if not packed.exists() or packed.stat().st_mtime < path.stat().st_mtime:
         part = packed.with_suffix(".part")
@@ -69,7 +69,7 @@ def compressed(path: Path) -> Path:
 
 
 def sha256(file: IO[bytes]) -> str:
-    """Of the file from where it stands."""
+    """The hash in hex of the rest of the file."""
     total = hashlib.sha256()
     while chunk := file.read(_CHUNK):
         total.update(chunk)
@@ -77,8 +77,8 @@ def sha256(file: IO[bytes]) -> str:
 
 
 def _put(s3: S3Client, bucket: str, file: IO[bytes], *, compressed: bool) -> Artifact:
-    found = sha256(file)
-    key = f"{PREFIX}{found}"
+    digest = sha256(file)
+    key = f"{PREFIX}{digest}"
     file.seek(0)
     s3.upload_fileobj(file, bucket, key)
-    return Artifact(key, found, compressed)
+    return Artifact(key, digest, compressed)

@@ -25,13 +25,13 @@ _URL_SECONDS: Final = 900
 
 
 class ReleaseNotPublished(errors.Unavailable):
-    """There is nothing to install from."""
+    """The operator has not published what is to be installed."""
 
     code = "release_not_published"
     no_fault = True
 
     def __init__(self, what: str) -> None:
-        super().__init__(f"{what} is not published on this server: its operator runs `make publish-install`")
+        super().__init__(f"{what} is not published on this server; its operator runs `make publish-install`")
 
 
 class ArtifactNotFound(errors.NotFound):
@@ -40,12 +40,12 @@ class ArtifactNotFound(errors.NotFound):
     code = "artifact_not_found"
 
     def __init__(self) -> None:
-        super().__init__("No such file of an install")
+        super().__init__("An install has no such file")
 
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """A file to fetch. `key` is its object's, or its path on this machine; `sha256` is of the file as it is fetched."""
+    """A file to fetch. `key` is its object's key, or its path on this machine; `sha256` is of the bytes to fetch."""
 
     key: str
     sha256: str
@@ -54,7 +54,7 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """What is published: `collector-amd64`, `supervisor-arm64` and so on, and the chart."""
+    """What is published: `collector-amd64`, `supervisor-arm64` and so on, and the chart; an architecture may lack."""
 
     collector_version: str
     supervisor_version: str
@@ -64,10 +64,10 @@ class Release:
         """Raises ReleaseNotPublished, ArtifactNotFound."""
         if name not in names():
             raise ArtifactNotFound
-        found = self.artifacts.get(name)
-        if found is None:
+        artifact = self.artifacts.get(name)
+        if artifact is None:
             raise ReleaseNotPublished(name)
-        return found
+        return artifact
 
     def encode(self) -> bytes:
         return json.dumps(asdict(self), indent=1).encode()
@@ -80,7 +80,7 @@ class Release:
 
 
 def names() -> list[str]:
-    """Of every file that a release may have."""
+    """Names of the files that a release may contain."""
     return [f"{part}-{arch}" for part in ("collector", "supervisor") for arch in ("amd64", "arm64")] + [CHART]
 
 
@@ -90,7 +90,7 @@ def current() -> Release:
 
 
 def path(artifact: Artifact) -> Path | None:
-    """Where the file is on this machine; None if it is an object. Raises ArtifactNotFound for any other place."""
+    """The file's path on this machine; None if it is an object. Raises ArtifactNotFound outside the allowed folders."""
     if not artifact.key.startswith("/"):
         return None
     path = Path(artifact.key).resolve()
@@ -100,7 +100,7 @@ def path(artifact: Artifact) -> Path | None:
 
 
 def url(artifact: Artifact) -> str:
-    """S3's signed URL of the object, made without a call. It grants this one object for a quarter of an hour."""
+    """S3's signed URL of this one object, valid for a quarter of an hour; no call to S3."""
     return objects.link(artifact.key, _URL_SECONDS)
 
 

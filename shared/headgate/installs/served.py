@@ -1,4 +1,4 @@
-"""What a signed link serves: an install script, or a chart's values; and the files that these fetch in turn."""
+"""What a signed link serves: an install script or a chart's values, and the files that these fetch."""
 
 import json
 import shlex
@@ -22,27 +22,27 @@ _SCRIPTS: Final[Mapping[Platform, str]] = {"linux": "linux.sh", "docker": "docke
 
 
 class LinkInvalid(errors.Forbidden):
-    """Nothing of this deployment's signed it; whether the group exists is not told."""
+    """This deployment did not sign the link. The message does not say whether the group exists."""
 
     code = "link_invalid"
 
     def __init__(self) -> None:
-        super().__init__("This link is not one that this server issued; compose a new install command")
+        super().__init__("This server did not issue this link; compose a new install command")
 
 
 class LinkExpired(errors.Gone):
-    """It was good once: an hour has passed, or the token that it leads to was renewed."""
+    """The link was valid: an hour has passed since, or the fleet's token was renewed."""
 
     code = "link_expired"
 
     def __init__(self) -> None:
         super().__init__(
-            "This link has expired: it is good for an hour, and until the fleet's token is renewed; "
+            "This link has expired: a link is valid for an hour, and only until the fleet's token is renewed; "
             "compose a new install command"
         )
 
 
-def require_good(link: Link, signature: str) -> None:
+def require_valid(link: Link, signature: str) -> None:
     """Raises LinkInvalid, LinkExpired."""
     if not link.signed_by(signature, datetime.fromtimestamp(0, clock.now().tzinfo)):
         raise LinkInvalid
@@ -51,7 +51,7 @@ def require_good(link: Link, signature: str) -> None:
 
 
 def script(link: Link) -> str:
-    """The script of a checked link of docker or linux.
+    """The install script of docker or linux, for a checked link.
 
     Raises FleetNotFound, DeploymentNotFound, FleetTokenExpired, ReleaseNotPublished.
     """
@@ -77,10 +77,9 @@ def script(link: Link) -> str:
 
 
 def values(link: Link) -> str:
-    """The chart's values of a checked link of Kubernetes. No secret is among them: the line hands that to helm itself.
+    """The chart's values, for a checked link. They contain no secret: the command gives the token to helm itself.
 
-    Raises FleetNotFound, DeploymentNotFound, FleetTokenExpired, LinkExpired for a link from before a renewal: whoever
-    has seen it shall not get the next token by it.
+    Raises FleetNotFound, DeploymentNotFound, FleetTokenExpired, and LinkExpired if the token was renewed since.
     """
     fleet, group = _require_installable(link)
     if link.generation != fleet.token_generation:
@@ -94,12 +93,12 @@ def values(link: Link) -> str:
     }
     if group.replicas is not None:
         chosen["replicas"] = group.replicas
-    # JSON is YAML, and quotes whatever it holds.
+    # JSON is YAML, and quotes every value.
     return "".join(f"{name}: {json.dumps(value)}\n" for name, value in chosen.items())
 
 
 def artifact(link: Link, name: str) -> Artifact:
-    """A file for whoever holds a checked link; a cluster needs the chart alone, a host all but it.
+    """A file, for a checked link. A cluster fetches only the chart, a host every other file.
 
     Raises ArtifactNotFound, ReleaseNotPublished.
     """

@@ -1,4 +1,4 @@
-"""Composing the command that brings a host or a cluster into a deployment group."""
+"""Composing the command that makes a host or a cluster join a deployment group."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from headgate.installs.served import OPAMP
 
 
 class NotInstallable(errors.Invalid):
-    """The fleet and the request do not fit each other."""
+    """The fleet cannot be installed in the way that the request asks for."""
 
     code = "not_installable"
 
@@ -29,7 +29,7 @@ class NotInstallable(errors.Invalid):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the request says of the host."""
+    """What the request says about the host."""
 
     platform: Platform
     deployment_id: str | None
@@ -57,7 +57,8 @@ def compose(caller: Caller, fleet_id: str, options: Options) -> Install:
     fleet = fleets.get(caller, fleet_id)
     origin = fleets.endpoint()
     if fleet.on_kubernetes != (options.platform == "kubernetes"):
-        raise NotInstallable("platform", f"A {fleet.type} fleet is not installed with the platform {options.platform}")
+        platforms = "kubernetes" if fleet.on_kubernetes else "docker or linux"
+        raise NotInstallable("platform", f"The platform of a {fleet.type} fleet is {platforms}, not {options.platform}")
     group = _group(fleet, options.deployment_id)
     at = clock.now()
     if fleet.token_expired(at):
@@ -77,9 +78,10 @@ def _group(fleet: Fleet, deployment_id: str | None) -> Deployment:
     if deployment_id is None:
         of_fleet = deployments.ids(fleet.id, 2)
         if not of_fleet:
-            raise NotInstallable("deployment_id", "This fleet has no deployment yet; create one first")
+            command = "`headgate deployment create`"
+            raise NotInstallable("deployment_id", f"This fleet has no deployment yet; create one with {command}")
         if len(of_fleet) > 1:
-            raise NotInstallable("deployment_id", "This fleet has more than one deployment; name the one to install")
+            raise NotInstallable("deployment_id", "This fleet has several deployments: name one in deployment_id")
         deployment_id = of_fleet[0]
     return deployments.of_fleet(fleet.id, deployment_id)
 
@@ -115,12 +117,13 @@ def _command(options: Options, group: Deployment, connection: Connection, link: 
 
 
 def _notes(options: Options, group: Deployment, connection: Connection) -> list[str]:
-    notes = ["The command holds the fleet's token; treat it as a secret"]
+    notes = ["The command contains the fleet's token; treat it as a secret"]
     if options.platform == "docker":
+        image = commands.image()
         built = "the script at install_url builds it on the host"
-        notes.append(f"The host needs the image {commands.image()}; where no registry has it, {built}")
+        notes.append(f"The host needs the image {image}; if no registry has it, {built}")
         name = commands.container(connection, options.server_name)
-        notes.append(f"Where the container is there already, remove it first: docker rm --force {name}")
+        notes.append(f"If a container of that name exists, remove it first: docker rm --force {name}")
     if group.assignment is None:
-        notes.append("Nothing is assigned to this deployment; collectors wait until something is")
+        notes.append("No version is assigned to this deployment; its collectors run nothing until one is")
     return notes

@@ -1,4 +1,4 @@
-"""OpAMP messages: what of them this service reads, and what it answers. Nothing else knows the protobuf classes.
+"""OpAMP messages: what this service reads of them, and what it answers. Only this module knows the protobuf classes.
 
 The protocol is described at github.com/open-telemetry/opamp-spec, version 0.16.0.
 """
@@ -14,7 +14,7 @@ from headgate.opamp.reasons import reason
 from headgate.opamp.wire import opamp_pb2 as wire
 
 _UID_BYTES: Final = 16
-# Texts of agents that are kept; longer ones are cut.
+# Longer texts of agents are cut to so many characters.
 _NAME: Final = 255
 _HASH_BYTES: Final = 64
 
@@ -31,7 +31,7 @@ _CAPABILITIES: Final = (
 
 
 class NotOpamp(errors.BadRequest):
-    """The body is no message that an agent may send."""
+    """The body is not a message that an agent may send."""
 
     code = "not_opamp"
 
@@ -65,7 +65,7 @@ class Reply:
             message.connection_settings.opamp.heartbeat_interval_seconds = self.heartbeat_seconds
         if self.offer is not None:
             message.remote_config.config_hash = bytes.fromhex(self.offer.config_hash)
-            # Present even when it is empty: an empty map is a config, that of a collector that does not run.
+            # Present even if it is empty: an empty map is the config of a collector that runs nothing.
             message.remote_config.config.SetInParent()
             if self.offer.yaml is not None:
                 file = message.remote_config.config.config_map[""]
@@ -89,7 +89,7 @@ def decode(body: bytes) -> Report:
         uid=message.instance_uid,
         sequence_num=message.sequence_num,
         accepts_config=bool(message.capabilities & wire.AgentCapabilities_AcceptsRemoteConfig),
-        # To an agent that takes new connection settings, an interval alone would be settings without TLS verification.
+        # For an agent that accepts connection settings, an interval alone would be settings without TLS verification.
         takes_interval=bool(
             message.capabilities & wire.AgentCapabilities_ReportsHeartbeat
             and not message.capabilities & wire.AgentCapabilities_AcceptsOpAMPConnectionSettings
@@ -106,16 +106,16 @@ def decode(body: bytes) -> Report:
 def _health(message: wire.AgentToServer) -> Health | None:
     if message.HasField("health"):
         return Health(message.health.healthy, reason(message.health.last_error))
-    # An agent that cannot say is taken at its word about its config.
+    # An agent that does not report health counts as healthy.
     return None if message.capabilities & wire.AgentCapabilities_ReportsHealth else Health(healthy=True)
 
 
 def _config(message: wire.AgentToServer) -> ReportedConfig | None:
     if not message.HasField("remote_config_status"):
         return None
-    said = message.remote_config_status
-    status = _STATUSES.get(said.status, "unset")
-    return ReportedConfig(said.last_remote_config_hash[:_HASH_BYTES].hex(), status, reason(said.error_message))
+    reported = message.remote_config_status
+    status = _STATUSES.get(reported.status, "unset")
+    return ReportedConfig(reported.last_remote_config_hash[:_HASH_BYTES].hex(), status, reason(reported.error_message))
 
 
 def _description(message: wire.AgentToServer) -> Description | None:

@@ -1,4 +1,4 @@
-"""Whether a configuration has pipelines: a collector under a supervisor starts without any, and collects nothing."""
+"""Whether a configuration has pipelines: under a supervisor, a collector without any starts and collects nothing."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from headgate.configurations.pipelines import DEEPEST, readable
 
 _NULL: Final = "tag:yaml.org,2002:null"
 _MERGE: Final = "tag:yaml.org,2002:merge"
-# What a collector takes for a path in a key, as in `service::pipelines: {…}`.
+# The collector reads it as a path in a key, as in `service::pipelines: {…}`.
 _PATH: Final = "::"
 
 
 def runs_nothing(text: str) -> bool:
     """Whether the text is YAML, and `service::pipelines` in it is missing, null or empty.
 
-    Anything else that is wrong with it is for the collector to find.
+    The collector itself finds anything else that is wrong with it.
     """
     if not readable(text):
         return False
@@ -26,7 +26,7 @@ def runs_nothing(text: str) -> bool:
     try:
         if _deepest(yaml.parse(text, Loader=loader)) > DEEPEST:
             return False
-        # As the collector, which reads the first document. Nothing is constructed: an alias is a reference.
+        # The collector reads the first document only. Nothing is constructed: an alias stays a reference.
         root = next(yaml.compose_all(text, Loader=loader), None)
     except (yaml.YAMLError, ValueError):
         return False
@@ -35,7 +35,7 @@ def runs_nothing(text: str) -> bool:
 
 
 def _deepest(events: Iterable[yaml.Event]) -> int:
-    """How deep the text nests, as far as that matters; libyaml's composer calls itself, and ends the process."""
+    """How deep the text nests, up to DEEPEST. libyaml's composer is recursive: deep text would end the process."""
     depth = deepest = 0
     for event in events:
         if isinstance(event, yaml.CollectionStartEvent):
@@ -57,17 +57,17 @@ def _empty(node: yaml.Node | None) -> bool:
 def _value(node: yaml.Node | None, name: str) -> yaml.Node | None:
     """The value of a key, also of one that is merged in, or that is the first part of a path."""
     if not isinstance(node, yaml.MappingNode):
-        # Of another shape: there is something, and it is wrong.
+        # A value of another type: it is wrong, but not empty.
         return node
     seen: set[int] = set()
     merged: list[yaml.Node] = [node]
     while merged:
-        one = merged.pop()
-        # Each once: merges may lead back, or to the same many times.
-        if id(one) in seen or not isinstance(one, yaml.MappingNode):
+        mapping = merged.pop()
+        # Each mapping once: merges may be circular, or repeat.
+        if id(mapping) in seen or not isinstance(mapping, yaml.MappingNode):
             continue
-        seen.add(id(one))
-        entries: list[tuple[yaml.Node, yaml.Node]] = one.value
+        seen.add(id(mapping))
+        entries: list[tuple[yaml.Node, yaml.Node]] = mapping.value
         for key, value in entries:
             if isinstance(key, yaml.ScalarNode):
                 if key.value == name:

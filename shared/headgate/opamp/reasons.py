@@ -1,33 +1,33 @@
-"""Why a collector does not run: its own words, without those that a supervisor wraps around them."""
+"""Why a collector does not run: the collector's own message, without what the supervisor adds to it."""
 
 import re
 from typing import Final
 
 LONGEST: Final = 2_000
-# Enough to hold what is said twice; what is longer is cut before it is looked through.
+# Enough for a message that is repeated; a longer text is cut before it is searched.
 _READ: Final = 20_000
 _WRAPPED: Final = re.compile(
     r"(?:configuration validation failed: |config validation failed: [^,\n]{1,60}, output:\s*|Error: "
     r"|failed to get config: |cannot unmarshal the configuration: )+"
 )
 _AGAIN: Final = re.compile(r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d collector server run finished with error: ")
-# What it announces follows in a line of its own.
+# The errors that it announces follow in lines of their own.
 _ANNOUNCED: Final = re.compile(r"decoding failed due to the following error\(s\):\s+")
 _CHOICES: Final = re.compile(r" \(valid values: \[[^\]\n]{100,}\]\)")
 
 
-def reason(said: str) -> str:
-    """Each line once, the first cause first, of at most `LONGEST` characters."""
-    text = _CHOICES.sub("", _ANNOUNCED.sub("", said[:_READ]))
-    # Not a list: to look through it for each line took a hostile host's 20,000 characters half a second.
+def reason(message: str) -> str:
+    """Each line of the message once, the first cause first; at most `LONGEST` characters."""
+    text = _CHOICES.sub("", _ANNOUNCED.sub("", message[:_READ]))
+    # A dict: searching a list for each line took half a second for 20,000 characters of a hostile host.
     lines: dict[str, None] = {}
     for line in text.splitlines():
         words = line.strip()
-        # Each by itself: one may follow the other.
+        # One after the other: both may be there.
         words = _WRAPPED.sub("", _AGAIN.sub("", words, count=1), count=1) if _begins(words) else words
         if words:
             lines.setdefault(words)
-    return "\n".join(lines)[:LONGEST].rstrip() or said.strip()[:LONGEST]
+    return "\n".join(lines)[:LONGEST].rstrip() or message.strip()[:LONGEST]
 
 
 def _begins(line: str) -> bool:

@@ -163,7 +163,7 @@ def _version_text(configuration_id: str, n: int) -> str:
     """Cached: a published version never changes, and a rollout sends it to many."""
     text = published.text(configuration_id, n)
     if text is None:
-        raise errors.Unavailable("The assigned version could not be read")
+        raise errors.Unavailable("The assigned version could not be read; try again shortly")
     return text
 
 
