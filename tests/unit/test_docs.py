@@ -64,3 +64,15 @@ def test_the_index_lists_every_decision_by_its_title() -> None:
 @pytest.mark.parametrize("page", sorted(DECISIONS.glob("[0-9]*.md")), ids=lambda page: page.stem[:4])
 def test_the_title_of_a_decision_begins_with_its_number(page: Path) -> None:
     assert page.read_text().startswith(f"# {page.name[:4]}. ")
+
+
+def test_each_alarm_in_the_runbook_has_symptom_meaning_cure_and_check() -> None:
+    alarms = (ROOT / "docs" / "operating.md").read_text().split("## Alarms\n")[1].split("\n## ")[0]
+    labels = {
+        section.partition("\n")[0]: re.findall(
+            r"^- \*\*(You see|It means|Do|It worked when)\*\*", section, re.MULTILINE
+        )
+        for section in re.split(r"^### ", alarms, flags=re.MULTILINE)[1:]
+    }
+
+    assert labels == {alarm: ["You see", "It means", "Do", "It worked when"] for alarm in labels}
