@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from fastapi import Depends, Query, Request
 
 from headgate.foundation.caller import Caller
-from headgate.http.pagination import issue, position
+from headgate.http.pagination import issue, position_of
 from web.html import NOTHING, Html, html
 from web.layout import options
 
@@ -16,7 +16,7 @@ ENTRIES: Final = 100
 
 
 def _after(request: Request, after: Annotated[str | None, Query(max_length=2_000)] = None) -> str | None:
-    return None if after is None else position(after, request.url.path)
+    return None if after is None else position_of(after, request.url.path)
 
 
 After = Annotated[str | None, Depends(_after)]

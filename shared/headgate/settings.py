@@ -7,7 +7,7 @@ from functools import cache
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a deployment decides. Table and bucket names are empty where a function has no access to them."""
+    """The settings of a deployment. Names of tables and buckets are empty for functions that have no access to them."""
 
     configurations_table: str
     versions_table: str
@@ -38,7 +38,7 @@ class Settings:
 
 @cache
 def settings() -> Settings:
-    """Returns the settings of this process. Raises ValueError where a number is not one."""
+    """Returns the settings of this process. Raises ValueError if a number is malformed."""
     env = os.environ.get
     return Settings(
         configurations_table=env("HEADGATE_CONFIGURATIONS_TABLE", ""),

@@ -1,1 +1,1 @@
-"""What every concept stands on: ids, times, and the kinds of errors. It imports nothing else of Headgate."""
+"""What every concept uses: ids, times, errors, the caller, facts of the collector. It imports nothing of Headgate."""

@@ -1,4 +1,4 @@
-"""What can go wrong, in the domain's words. `headgate.http.statuses` alone knows their status codes."""
+"""The kinds of errors, named for the domain. `headgate.http.statuses` alone knows their status codes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,12 +50,12 @@ class NotFound(HeadgateError):
     code = "not_found"
 
     def named_by(self, field: str) -> None:
-        """Say which field of the request's body named it, where that is not plain from the path."""
+        """Add the field of the request's body that named it."""
         self.detail = f"{field}: {self.detail}"
 
 
 class Gone(HeadgateError):
-    """It was there, and will not be again."""
+    """It existed, and will not exist again."""
 
     code = "gone"
 
@@ -111,13 +111,13 @@ class Unavailable(HeadgateError):
     no_fault = False
     """Whether the request itself brought this about, while the deployment is as it should be."""
 
-    def so(self, consequence: str) -> None:
-        """Say what that means for the request, and what to do: who raised it knew neither."""
+    def add_consequence(self, consequence: str) -> None:
+        """Add what it means for the request and what to do; the code that raised it knows neither."""
         self.detail = f"{self.detail}; {consequence}"
 
 
 class Contention(Unavailable):
-    """A change lost every race for the same item within its time; trying again helps."""
+    """The change lost the race for an item again and again until its time was up; repeating the request helps."""
 
     code = "contention"
     no_fault = True

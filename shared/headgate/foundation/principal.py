@@ -1,4 +1,4 @@
-"""Who owns, makes or changes something."""
+"""A user or a service account, as the owner or author of something."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -1,4 +1,4 @@
-"""A function's web application, and the handler that API Gateway's events reach it by."""
+"""A function's web application, and the handler that turns API Gateway's events into requests."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -24,7 +24,7 @@ def create_app(title: str, routers: Sequence[APIRouter]) -> FastAPI:
     app.add_middleware(BodyLimit, max_bytes=MAX_BODY_BYTES)
     app.add_middleware(RequestContext)
     problems.install(app)
-    # Flat; those of the application itself are within its routers.
+    # One flat list: in `app.routes` they are nested in their routers.
     app.state.routes = [route for router in routers for route in router.routes]
     for router in routers:
         app.include_router(router)
@@ -32,5 +32,5 @@ def create_app(title: str, routers: Sequence[APIRouter]) -> FastAPI:
 
 
 def lambda_handler(app: FastAPI) -> Mangum:
-    # What is text to Mangum goes out as it is; anything else as base64.
+    # Mangum sends these types as text and anything else as base64.
     return Mangum(app, lifespan="off", text_mime_types=["text/", "application/json", "application/problem+json"])

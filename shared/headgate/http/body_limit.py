@@ -1,4 +1,4 @@
-"""The limit on request bodies: refused by the announced length before anything is read, else once it is over."""
+"""The limit on request bodies. A `Content-Length` over it is refused before anything is read."""
 
 from fastapi import HTTPException
 from starlette.datastructures import Headers
@@ -6,9 +6,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 class BodyLimit:
-    """ASGI middleware. Who reads a body over the limit gets a 413 raised; an earlier error, such as a 401, goes first.
+    """ASGI middleware. Reading a body over the limit raises a 413, so an error that needs no body, such as a 401, wins.
 
-    Starlette's own middleware of this kind answers in plain text, in the place of those earlier errors as well.
+    Starlette's own middleware answers in plain text, and before such errors.
     """
 
     def __init__(self, app: ASGIApp, max_bytes: int) -> None:

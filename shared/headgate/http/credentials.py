@@ -11,7 +11,7 @@ from headgate.identity import service as identity
 from headgate.identity import sessions
 from headgate.identity.model import NotAuthenticated, RateLimited, Session, SessionRequired, WriteAccessRequired
 
-# Only for the OpenAPI document; `authenticate` reads the header itself, before the body is looked at.
+# Only for the OpenAPI document; `authenticate` reads the header itself, before it reads the body.
 _scheme: Final = HTTPBearer(auto_error=False, description="An API token (`sv_…`) or a session (`ss_…`)")
 
 
@@ -19,14 +19,19 @@ ORGANIZATION_HEADER: Final = "X-Service-Org"
 
 
 def authenticate(request: Request, *, to_write: bool) -> Caller:
-    """Find the caller and take from the credential's rate limit; one read and one write, and another read
-    for a session.
+    """Find the caller and count the request against the credential's rate limit.
+
+    One read and one write, and another read for a session.
 
     Raises NotAuthenticated, RateLimited, WriteAccessRequired for a read-only token when `to_write`, and for a session
     OrganizationHeaderRequired or NotAnActiveMember.
     """
-    found = _presented(request)
-    caller = sessions.caller(found, request.headers.get(ORGANIZATION_HEADER)) if isinstance(found, Session) else found
+    authenticated = _presented(request)
+    caller = (
+        sessions.caller(authenticated, request.headers.get(ORGANIZATION_HEADER))
+        if isinstance(authenticated, Session)
+        else authenticated
+    )
     if to_write and not caller.can_write:
         raise WriteAccessRequired
     return caller
@@ -34,10 +39,10 @@ def authenticate(request: Request, *, to_write: bool) -> Caller:
 
 def authenticate_session(request: Request) -> Session:
     """Find the person. Raises as `authenticate` does, and SessionRequired for a token."""
-    found = _presented(request)
-    if not isinstance(found, Session):
+    authenticated = _presented(request)
+    if not isinstance(authenticated, Session):
         raise SessionRequired
-    return found
+    return authenticated
 
 
 def authenticate_member(request: Request, *, as_admin: bool) -> Caller:
@@ -56,13 +61,15 @@ def _presented(request: Request) -> Caller | Session:
 
 
 def admit(request: Request, credential: str) -> Caller | Session:
-    """Whom the value of a credential belongs to, counted against its limit. Raises NotAuthenticated, RateLimited."""
-    found, window = identity.authenticate(credential, clock.now())
+    """Find whose credential this is, and count the request against its limit. Raises NotAuthenticated, RateLimited."""
+    authenticated, window = identity.authenticate(credential, clock.now())
     request.state.rate_window = window
-    request.state.credential_id = found.id if isinstance(found, Session) else found.credential_id
+    request.state.credential_id = (
+        authenticated.id if isinstance(authenticated, Session) else authenticated.credential_id
+    )
     if window.used > window.limit:
         raise RateLimited(window)
-    return found
+    return authenticated
 
 
 def reader(request: Request, _: Annotated[object, Depends(_scheme)]) -> Caller:

@@ -1,7 +1,7 @@
-"""`Idempotency-Key`: the same request sent again gets the first one's answer, for a day.
+"""`Idempotency-Key`: for a day, repeating a request returns the first answer.
 
-Two writes around a create, one within its transaction, and none without the header. An answer of 400 or above is not
-kept: it may be tried again.
+It costs two writes around a create and one in its transaction; without the header, none. An answer of 400 or above is
+not stored, so the request may be repeated.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from headgate.storage.items import Item
 from headgate.storage.table import ConditionFailed, Key, Write
 
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,255}")
-_KEPT: Final = timedelta(hours=24)
-# A function is ended after 30 seconds; a request under way for longer than this has died.
+_STORED_FOR: Final = timedelta(hours=24)
+# Lambda ends a function after 30 seconds, so a request that began earlier than this has died.
 _UNDER_WAY: Final = timedelta(seconds=60)
 _HEADERS: Final = ("location", "etag", "content-type")
 
@@ -53,8 +53,8 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """What the first request made is at `path`; its answer was lost. `claim` is that request's."""
+class Created:
+    """The first request created what is at `path`, and its answer was lost. `claim` is that request's."""
 
     path: str
     claim: Claim
@@ -64,8 +64,8 @@ def fingerprint(method: str, path: str, body: bytes) -> str:
     return hashlib.sha256(b"\0".join((method.encode(), path.encode(), body))).hexdigest()
 
 
-def claim(credential_id: str, header: str, request_fingerprint: str, at: datetime) -> Claim | Made | Response:
-    """Take the key, or return the answer that the same request got before, or what it made; one conditional write.
+def claim(credential_id: str, header: str, request_fingerprint: str, at: datetime) -> Claim | Created | Response:
+    """Take the key, or return the first answer of the same request, or what it created; one conditional write.
 
     Raises Invalid for a key that is not 1–255 visible ASCII characters, KeyReused, FirstUnderWay.
     """
@@ -73,71 +73,71 @@ def claim(credential_id: str, header: str, request_fingerprint: str, at: datetim
         message = "The key has to be 1 to 255 visible ASCII characters"
         raise errors.Invalid(message, [errors.FieldError(("header", "Idempotency-Key"), message)])
     key = keys.idempotency(credential_id, hashlib.sha256(header.encode()).hexdigest())
-    mine = Claim(key, request_fingerprint, secrets.token_hex(8))
-    begun = key | {"fingerprint": mine.fingerprint, "nonce": mine.nonce, **items.expiry(at + _UNDER_WAY)}
+    held = Claim(key, request_fingerprint, secrets.token_hex(8))
+    begun = key | {"fingerprint": held.fingerprint, "nonce": held.nonce, **items.expiry(at + _UNDER_WAY)}
     free = "attribute_not_exists(pk) OR expires <= :now"
     try:
         table.write(table.identity.put_if(begun, free, {":now": int(at.timestamp())}))
     except ConditionFailed as taken:
-        return _first_answer(taken.item, mine)
+        return _first_answer(taken.item, held)
     except (BotoCoreError, ClientError):
-        # It may have been written all the same, and would keep the key from the next request.
+        # The claim may have been written all the same; it would block the next request with this key.
         with contextlib.suppress(BotoCoreError, ClientError):
-            release(mine)
+            release(held)
         raise
-    return mine
+    return held
 
 
-def made(mine: Claim, path: str, at: datetime) -> Write:
-    """The write that notes what is made, to stand in the transaction that makes it.
+def note_created(held: Claim, path: str, at: datetime) -> Write:
+    """The write that records what is created, for the transaction that creates it.
 
-    Another request that has taken the key over meanwhile makes that transaction fail.
+    If another request has taken over the key, the transaction fails.
     """
-    expiry = items.expiry(at + _KEPT)
-    values = {":path": path, ":nonce": mine.nonce} | {f":{name}": value for name, value in expiry.items()}
+    expiry = items.expiry(at + _STORED_FOR)
+    values = {":path": path, ":nonce": held.nonce} | {f":{name}": value for name, value in expiry.items()}
     change = "SET made = :path, expires = :expires, expires_at = :expires_at"
-    return table.identity.update(mine.key, change, "nonce = :nonce", values)
+    return table.identity.update(held.key, change, "nonce = :nonce", values)
 
 
-def keep(mine: Claim, response: Response, at: datetime) -> None:
-    """Keep the answer under the key; one conditional write."""
+def store_answer(held: Claim, response: Response, at: datetime) -> None:
+    """Store the answer under the key; one conditional write."""
     headers = {name: response.headers[name] for name in _HEADERS if name in response.headers}
     answer = large_texts.write(json.dumps({"headers": headers, "body": bytes(response.body).decode()}), "idempotency")
-    _settle(mine, {"status": response.status_code, **answer, **items.expiry(at + _KEPT)})
+    _replace(held, {"status": response.status_code, **answer, **items.expiry(at + _STORED_FOR)})
 
 
-def release(mine: Claim) -> None:
-    """Let the key be used again, unless the request has made something after all."""
-    _settle(mine, None, "nonce = :nonce AND attribute_not_exists(made)")
+def release(held: Claim) -> None:
+    """Free the key, unless the request has created something after all."""
+    _replace(held, None, "nonce = :nonce AND attribute_not_exists(made)")
 
 
-def forget(mine: Claim) -> None:
-    """Let the key be used again: what was made under it is no more."""
-    _settle(mine, None)
+def forget(held: Claim) -> None:
+    """Free the key: what was created under it has been deleted."""
+    _replace(held, None)
 
 
-def _settle(mine: Claim, answer: Item | None, condition: str = "nonce = :nonce") -> None:
-    """Replace the claim by its answer, or by nothing, unless another request has taken the key over meanwhile."""
-    nonce: Item = {":nonce": mine.nonce}
+def _replace(held: Claim, answer: Item | None, condition: str = "nonce = :nonce") -> None:
+    """Replace the claim by its answer, or delete it, unless another request has taken over the key."""
+    nonce: Item = {":nonce": held.nonce}
     if answer is None:
-        write = table.identity.delete(mine.key, condition, nonce)
+        write = table.identity.delete(held.key, condition, nonce)
     else:
-        item = mine.key | {"fingerprint": mine.fingerprint, "nonce": mine.nonce} | answer
+        item = held.key | {"fingerprint": held.fingerprint, "nonce": held.nonce} | answer
         write = table.identity.put_if(item, condition, nonce)
     with contextlib.suppress(ConditionFailed):
         table.write(write)
 
 
-def _first_answer(item: Item, mine: Claim) -> Claim | Made | Response:
-    if item.get("nonce") == mine.nonce:
-        # Our own: the answer to the first attempt was lost on its way.
-        return mine
-    if item and item["fingerprint"] != mine.fingerprint:
+def _first_answer(item: Item, held: Claim) -> Claim | Created | Response:
+    if item.get("nonce") == held.nonce:
+        # Our own claim: it was written, and the answer to the write was lost.
+        return held
+    if item and item["fingerprint"] != held.fingerprint:
         message = "This key was used for another request; use a new one"
         raise KeyReused(message, [errors.FieldError(("header", "Idempotency-Key"), message)])
     if "status" not in item and "made" in item:
-        first = Claim(mine.key, mine.fingerprint, items.text(item, "nonce"))
-        return Made(items.text(item, "made"), first)
+        first = Claim(held.key, held.fingerprint, items.text(item, "nonce"))
+        return Created(items.text(item, "made"), first)
     if "status" not in item:
         raise FirstUnderWay("The first request with this key has not ended; try again shortly")
     answer = json.loads(large_texts.read(item))

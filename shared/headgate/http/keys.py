@@ -1,4 +1,4 @@
-"""The key of what is remembered of a request with an `Idempotency-Key`, in the identity table."""
+"""The key of the record of an `Idempotency-Key`, which is in the identity table."""
 
 from headgate.storage.table import Key
 

@@ -1,4 +1,4 @@
-"""Pages on the wire: `limit`, and a cursor that only this service can have issued, for this caller and list."""
+"""Lists in pages: `limit`, and a signed cursor that is valid for one caller and one list."""
 
 import base64
 import binascii
@@ -30,7 +30,7 @@ class Page(BaseModel, Generic[Shown]):
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """How many entries, after which position. `scope` ties the cursors of a list to it and to who asked."""
+    """How many entries, after which position. `scope` names the list and the caller that a cursor is valid for."""
 
     limit: int
     after: str | None
@@ -49,27 +49,27 @@ def page_request(
 ) -> PageRequest:
     """Raises Invalid for a cursor that was not issued for this list and caller."""
     scope = f"{caller.organization_id} {caller.principal.id} {request.url.path}"
-    return PageRequest(limit, None if cursor is None else position(cursor, scope), scope)
+    return PageRequest(limit, None if cursor is None else position_of(cursor, scope), scope)
 
 
 Paging = Annotated[PageRequest, Depends(page_request)]
 
 
 def issue(position: str, scope: str) -> str:
-    """The cursor of a position, good for `scope` only."""
+    """The cursor of a position, valid for `scope` only."""
     signature = signing.sign("cursor", f"{scope}\0{position}".encode())
     return base64.urlsafe_b64encode(signature + position.encode()).decode().rstrip("=")
 
 
-def position(cursor: str, scope: str) -> str:
-    """Where the cursor that `issue` made points to. Raises Invalid for any other text."""
+def position_of(cursor: str, scope: str) -> str:
+    """The position of a cursor that `issue` made. Raises Invalid for any other text."""
     try:
         content = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
-        signature, found = content[:_SIGNATURE_LENGTH], content[_SIGNATURE_LENGTH:].decode()
-        issued = signing.verify("cursor", f"{scope}\0{found}".encode(), signature)
+        signature, position = content[:_SIGNATURE_LENGTH], content[_SIGNATURE_LENGTH:].decode()
+        issued = signing.verify("cursor", f"{scope}\0{position}".encode(), signature)
     except (binascii.Error, ValueError):
-        issued, found = False, ""
+        issued, position = False, ""
     if not issued:
         message = "This cursor was not issued for this list; start without one"
         raise errors.Invalid(f"query.cursor: {message}", [errors.FieldError(("query", "cursor"), message)])
-    return found
+    return position

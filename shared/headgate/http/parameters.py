@@ -1,4 +1,4 @@
-"""Path and query parameters, which come as text: parsed strictly, so that `+1`, `01` and `1_0` are not numbers."""
+"""Path and query parameters. They are text, parsed strictly: `+1`, `01` and `1_0` are not numbers."""
 
 import re
 from typing import Annotated, Final

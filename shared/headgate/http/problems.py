@@ -24,9 +24,9 @@ _CODES: Final[Mapping[int, str]] = {
     500: "internal_error",
     503: "unavailable",
 }
-# After a passing fault; long enough for a checker to be warm again.
+# After an outage; a checker starts again in this time.
 _RETRY_AFTER_OUTAGE: Final = "2"
-# A body of 1 MB can be wrong in 300,000 places; a function's answer may have 6 MB.
+# A body of 1 MB can have 300,000 errors, and a function's answer may have 6 MB.
 _MOST_ERRORS: Final = 100
 _TOO_LARGE: Final = "The request body is over 1 MB (1,048,576 bytes)"
 
@@ -73,7 +73,7 @@ def problem(
     code: str,
     detail: str,
     *,
-    found: Sequence[errors.FieldError] = (),
+    field_errors: Sequence[errors.FieldError] = (),
     headers: Mapping[str, str] | None = None,
 ) -> JSONResponse:
     body = Problem(
@@ -91,7 +91,7 @@ def problem(
                 line=error.line,
                 column=error.column,
             )
-            for error in found
+            for error in field_errors
         ]
         or None,
     )
@@ -101,7 +101,7 @@ def problem(
 
 
 def retry_after(error: Exception) -> dict[str, str]:
-    """The header that says when to try again, where that may help: after an outage, and over a limit."""
+    """The `Retry-After` header, after an outage and over a limit; else none."""
     if isinstance(error, errors.TooManyRequests):
         return {"Retry-After": str(error.retry_after)}
     if isinstance(error, errors.HeadgateError) and status_of(error) < HTTPStatus.INTERNAL_SERVER_ERROR:
@@ -129,21 +129,21 @@ def _domain_error(request: Request, error: Exception) -> JSONResponse:
     elif status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         logger.warning("outage", code=error.code, detail=error.detail)
         request.state.blame = faults.blame(error)
-    found = error.errors if isinstance(error, errors.Invalid) else ()
-    return problem(request, status, error.code, error.detail, found=found, headers=headers)
+    field_errors = error.errors if isinstance(error, errors.Invalid) else ()
+    return problem(request, status, error.code, error.detail, field_errors=field_errors, headers=headers)
 
 
 def _request_invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     entries = error.errors()
-    found = [_field_error(entry) for entry in entries[:_MOST_ERRORS]]
-    if any(one.loc[:1] == ("path",) for one in found):
-        # An id of the wrong shape names nothing.
+    field_errors = [_field_error(entry) for entry in entries[:_MOST_ERRORS]]
+    if any(error.loc[:1] == ("path",) for error in field_errors):
+        # A malformed id names nothing.
         return problem(request, 404, "not_found", "There is nothing at this path")
-    first = found[0]
+    first = field_errors[0]
     where = ".".join(str(part) for part in first.loc)
     more = f" (and {len(entries) - 1} more)" if len(entries) > 1 else ""
-    return problem(request, 422, "invalid", f"{where}: {first.message}{more}", found=found)
+    return problem(request, 422, "invalid", f"{where}: {first.message}{more}", field_errors=field_errors)
 
 
 def _field_error(entry: Mapping[str, object]) -> errors.FieldError:
@@ -174,9 +174,9 @@ def framework_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     match error.status_code:
         case 400:
-            # FastAPI's word for a body that its JSON parser could not read at all: not UTF-8, or nested too deeply.
+            # FastAPI raises it for a body that its JSON parser cannot read: not UTF-8, or nested too deeply.
             message = "The body is not JSON in UTF-8, or is nested too deeply"
-            return problem(request, 422, "invalid", message, found=[errors.FieldError(("body",), message)])
+            return problem(request, 422, "invalid", message, field_errors=[errors.FieldError(("body",), message)])
         case 404:
             return problem(request, 404, "not_found", "There is nothing at this path")
         case 405:
@@ -190,7 +190,7 @@ def framework_error(request: Request, error: Exception) -> JSONResponse:
 
 
 def _aws_fault(request: Request, error: Exception) -> JSONResponse:
-    """A table, bucket or other AWS service that did not answer. What it said goes to the log, not to the caller."""
+    """An AWS service failed. Its error code goes to the log, not to the caller."""
     operation = error.operation_name if isinstance(error, ClientError) else ""
     code = error.response["Error"]["Code"] if isinstance(error, ClientError) else type(error).__name__
     logger.error("aws_fault", operation=operation, aws_code=code)
@@ -215,9 +215,9 @@ def _defect(request: Request, error: Exception) -> JSONResponse:
 
 
 def methods_at(request: Request) -> str:
-    """For `Allow`: every method of every route at the path, where one route alone knows only its own."""
-    found: set[str] = set()
+    """For `Allow`: the methods of all routes at the path. Starlette knows those of one route only."""
+    methods: set[str] = set()
     for route in request.app.state.routes:
         if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE:
-            found |= route.methods or set()
-    return ", ".join(sorted(found | ({"HEAD"} if "GET" in found else set())))
+            methods |= route.methods or set()
+    return ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))

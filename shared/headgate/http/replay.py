@@ -1,6 +1,6 @@
-"""A create with an `Idempotency-Key` is carried out once; sent again, it gets the first answer.
+"""A create with an `Idempotency-Key` is carried out once; repeating it returns the first answer.
 
-Where that answer was lost, it is made anew of what the first request created, as it stands now.
+If that answer was lost, it is made again from what the first request created, as that is now.
 """
 
 import json
@@ -19,8 +19,8 @@ from headgate.http.paths import PUBLIC
 from headgate.observability.log import logger
 from headgate.storage import idempotent_create
 
-_KEPT_HEADERS: Final = ("etag", "content-type")
-# Of the create itself: what it is read by is a GET without a body.
+_COPIED_HEADERS: Final = ("etag", "content-type")
+# Headers of the create that do not fit the GET by which its result is read.
 _DROPPED_HEADERS: Final = (b"content-length", b"content-type", b"idempotency-key", b"transfer-encoding")
 
 
@@ -34,10 +34,10 @@ async def carry_out_once(
     body = await request.body()
     caller = request.state.caller
 
-    async def claim() -> idempotency.Claim | idempotency.Made | Response:
+    async def claim() -> idempotency.Claim | idempotency.Created | Response:
         return await run_in_threadpool(
             idempotency.claim,
-            # A session acts in several organizations.
+            # A session may act in several organizations.
             f"{caller.organization_id}#{caller.credential_id}",
             request.headers["idempotency-key"],
             idempotency.fingerprint(request.method, request.url.path, body),
@@ -45,7 +45,7 @@ async def carry_out_once(
         )
 
     claimed = await claim()
-    if isinstance(claimed, idempotency.Made):
+    if isinstance(claimed, idempotency.Created):
         answer = await _of(request, route, claimed.path)
         if answer is not None:
             return answer
@@ -53,52 +53,52 @@ async def carry_out_once(
         claimed = await claim()
     if isinstance(claimed, Response):
         return claimed
-    if isinstance(claimed, idempotency.Made):
-        raise errors.Contention("Another request with this key was made at once; try again shortly")
-    mine = claimed
+    if isinstance(claimed, idempotency.Created):
+        raise errors.Contention("Another request with this key was made at the same time; try again shortly")
+    held = claimed
     try:
-        with idempotent_create.noted_by(lambda path: idempotency.made(mine, path, clock.now())):
+        with idempotent_create.noted_by(lambda path: idempotency.note_created(held, path, clock.now())):
             response = await handle(request)
     except BaseException:
-        await run_in_threadpool(idempotency.release, mine)
+        await run_in_threadpool(idempotency.release, held)
         raise
     try:
-        await run_in_threadpool(idempotency.keep, mine, response, clock.now())
-    except Exception as error:  # noqa: BLE001  the create is done: a fault in remembering it must not turn it into an error
+        await run_in_threadpool(idempotency.store_answer, held, response, clock.now())
+    except Exception as error:  # noqa: BLE001  the create is done: failing to store its answer must not make it fail
         logger.error("idempotency_not_kept", kind=type(error).__name__)
     return response
 
 
 async def _of(request: Request, route: APIRoute, path: str) -> Response | None:
-    """The create's answer, made from a read of `path` by the same caller; None if nothing is there any more.
+    """The create's answer, made from a GET of `path` by the same caller; None if it has been deleted.
 
-    A read that fails otherwise is answered as it failed.
+    If the GET fails otherwise, its error is the answer.
     """
-    found = await _read(request, f"{PUBLIC}{path}")
-    if found.status_code == 404:
+    read = await _read(request, f"{PUBLIC}{path}")
+    if read.status_code == 404:
         return None
-    if found.status_code != 200:
-        return found
-    headers = {name: found.headers[name] for name in _KEPT_HEADERS if name in found.headers}
-    # What only the create's answer has, beside the thing itself, gets its default.
+    if read.status_code != 200:
+        return read
+    headers = {name: read.headers[name] for name in _COPIED_HEADERS if name in read.headers}
+    # Fields that only a create's answer has get their defaults.
     model = TypeAdapter(route.response_model)
-    body = model.dump_json(model.validate_python(json.loads(bytes(found.body))))
+    body = model.dump_json(model.validate_python(json.loads(bytes(read.body))))
     replayed = {"Location": f"{PUBLIC}{path}", "Idempotency-Replayed": "true"}
     return Response(body, route.status_code or 201, {**headers, **replayed})
 
 
 async def _read(request: Request, path: str) -> Response:
-    """The routes' own answer to a GET; in this function, which serves what it creates."""
+    """The answer of this function's own routes to a GET: a function serves what it creates."""
     scope = {
         **request.scope,
         "method": "GET",
         "path": path,
         "raw_path": path.encode(),
         "query_string": b"",
-        "headers": [one for one in request.scope["headers"] if one[0] not in _DROPPED_HEADERS],
+        "headers": [header for header in request.scope["headers"] if header[0] not in _DROPPED_HEADERS],
     }
-    for made_by_routing in ("endpoint", "route", "path_params", "router"):
-        scope.pop(made_by_routing, None)
+    for set_by_router in ("endpoint", "route", "path_params", "router"):
+        scope.pop(set_by_router, None)
     status, headers, body = 500, [], b""
 
     async def receive() -> Message:

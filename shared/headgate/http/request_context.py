@@ -1,4 +1,4 @@
-"""Around every request: its id, its log line, the rate limit's headers, and HEAD answered as GET without the body."""
+"""What every request gets: its id, its log line, the rate limit's headers, and HEAD as a GET without the body."""
 
 import re
 import time
@@ -41,7 +41,7 @@ class RequestContext:
                 status = message["status"]
                 headers = MutableHeaders(scope=message)
                 headers["X-Request-Id"] = request_id
-                # Answers are one caller's own; nothing between here and there may keep them.
+                # An answer is for one caller; nothing on the way may cache it.
                 headers.setdefault("Cache-Control", "no-store")
                 window = state.get("rate_window")
                 if isinstance(window, RateWindow):

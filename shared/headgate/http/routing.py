@@ -1,4 +1,4 @@
-"""How every route is entered: credential, rate limit and access before anything of the body is looked at."""
+"""What happens before and after every route: credential, rate limit and access first, before the body is read."""
 
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Final
@@ -32,7 +32,7 @@ def _as_person(request: Request) -> None:
     request.state.session = credentials.authenticate_session(request)
 
 
-# The strictest first: a page of a list asks for a reader too.
+# The strictest first: paging asks for a reader as well.
 _WAYS_IN: Final[tuple[tuple[object, Callable[[Request], None]], ...]] = (
     (credentials.admin, _as_admin),
     (credentials.member, _as_member),
@@ -50,7 +50,7 @@ class Route(APIRoute):
         dependencies = {dependant.call for dependant in _all(self.dependant)}
         enter_as = next((way for marker, way in _WAYS_IN if marker in dependencies), None)
         query_names = {field.alias for dependant in _all(self.dependant) for field in dependant.query_params}
-        # Only the public API: an answer of the application may hold a token's value, which no table may.
+        # Only the public API: an answer of the application may hold a token's value, which must not be stored.
         creates = self.methods == {"POST"} and self.status_code in (201, 202) and self.path.startswith(PUBLIC)
         if enter_as is _as_writer and len(auditing.actions_of(self)) != 1:
             raise TypeError(f"{self.path} changes something: name its action, `openapi_extra=audited(...)`")

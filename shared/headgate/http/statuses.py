@@ -1,4 +1,4 @@
-"""Which error is answered with which status. It knows no web framework, for the fleet service has none."""
+"""Which error has which status. This does not import the web framework, which the fleet service goes without."""
 
 from http import HTTPStatus
 from typing import Final

@@ -1,4 +1,4 @@
-"""What the bodies of several functions have in common."""
+"""Models and types that the bodies of several functions share."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +17,7 @@ _Value = TypeVar("_Value")
 
 @contextmanager
 def ids_in_body(**fields: type[NotFound]) -> Iterator[None]:
-    """What is not found is told with the field of the body that named it: `ids_in_body(fleet_id=FleetNotFound)`."""
+    """A NotFound inside the block names the field of the body: `with ids_in_body(fleet_id=FleetNotFound)`."""
     try:
         yield
     except NotFound as error:

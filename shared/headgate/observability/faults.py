@@ -1,4 +1,4 @@
-"""Whose fault an error is: for alarms that undo a deployment, only what it brings and its undoing cures is ours."""
+"""Whose fault an error is. The alarms that roll a deployment back count only ours: a rollback cures nothing else."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from headgate.foundation.errors import HeadgateError, Unavailable
 
 Blame = Literal["ours", "aws", "caller"]
 
-# AWS does not answer, or was asked too much.
+# AWS does not answer, or throttles.
 _PASSING: Final = (ConnectionError, HTTPClientError, IncompleteReadError)
 _THROTTLED: Final = (
     "EC2ThrottledException",
@@ -27,7 +27,7 @@ _THROTTLED: Final = (
 def blame(error: BaseException) -> Blame:
     """Whose fault it is: a defect, a missing right and a missing resource are ours, AWS not answering is AWS's.
 
-    What an outage came of decides for it.
+    An outage has the blame of its cause.
     """
     match error:
         case Unavailable() if error.no_fault:

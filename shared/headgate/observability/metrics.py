@@ -1,6 +1,6 @@
-"""What the alarms and the dashboard count, in CloudWatch's embedded metric format: a line of the log, no call.
+"""What the alarms and the dashboard count, in CloudWatch's embedded metric format: a log line instead of a call.
 
-Nothing that anybody sends becomes a name, a value or a dimension. Outside Lambda nothing is written.
+No input becomes a name, a value or a dimension. Outside Lambda nothing is written.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from aws_lambda_powertools.metrics import EphemeralMetrics
 if TYPE_CHECKING:
     from headgate.observability.faults import Blame
 
-# Of each function by its name, since a deployment of one function is rolled back by its own errors.
+# Per function: a function's deployment is rolled back by its own errors.
 OfFunction = Literal["Requests", "Outages", "ServerErrors"]
-# Of the whole deployment.
+# For the whole stack.
 OfDeployment = Literal[
     "CheckerFallbacks", "RunsSuccess", "RunsFail", "RunsError", "RunStepsFailed", "ExpectedStepErrors"
 ]
@@ -25,7 +25,7 @@ _NAMESPACE: Final = "Headgate"
 
 
 def count(name: OfDeployment, at: datetime | None = None) -> None:
-    """Add one to a metric, in a line of its own; of that moment, if it is to be compared with one of Lambda's own."""
+    """Add one to a metric, in a log line of its own. `at` is for metrics that are compared with one of Lambda's own."""
     if _in_lambda():
         metrics = _metrics()
         if at is not None:
@@ -35,10 +35,10 @@ def count(name: OfDeployment, at: datetime | None = None) -> None:
 
 
 def of_request(status: int, blame: Blame = "ours") -> dict[str, object]:
-    """What makes a metric of the log line of a request: fields to add to it. Its level has to be one that is logged.
+    """Fields that turn the log line of a request into metrics. The line has to be of a level that is logged.
 
-    A status of 500 and above is an outage unless the caller brought it about, and a server error only if it is ours: an
-    alarm undoes a deployment for those.
+    A status of 500 and above is an outage unless the caller caused it, and a server error only if the fault is ours: an
+    alarm on server errors rolls a deployment back.
     """
     if not _in_lambda():
         return {}
@@ -47,20 +47,20 @@ def of_request(status: int, blame: Blame = "ours") -> dict[str, object]:
     for name in _of_status(status, blame):
         metrics.add_metric(name, "Count", 1)
     serialized = metrics.serialize_metric_set()
-    # Of all functions together as well: an alarm that names none can end the deployment of any.
+    # Without the dimension as well, for alarms on all functions together.
     serialized["_aws"]["CloudWatchMetrics"][0]["Dimensions"].append([])
     return dict(serialized)
 
 
 def _of_status(status: int, blame: Blame) -> tuple[OfFunction, ...]:
-    # A metric is paid for in hours in which it has a value.
+    # CloudWatch charges for every hour in which a metric has a value.
     if status < 500 or blame == "caller":
         return ("Requests",)
     return ("Requests", "Outages", "ServerErrors") if blame == "ours" else ("Requests", "Outages")
 
 
 def _metrics() -> EphemeralMetrics:
-    # The namespace is the stack's name, so that two stacks of an account do not count together.
+    # The namespace is the stack's name, which keeps two stacks of an account apart.
     return EphemeralMetrics(namespace=os.environ.get("POWERTOOLS_METRICS_NAMESPACE", _NAMESPACE))
 
 

@@ -79,7 +79,7 @@ def require_judgeable(
         place = ("body", "signal_type") if problem.field == "signal_type" else ("path", "pipeline")
         raise Invalid(problem.message, [FieldError(place, problem.message)]) from problem
     except Unavailable as outage:
-        outage.so("no rule was saved, try again shortly")
+        outage.add_consequence("no rule was saved, try again shortly")
         raise
 
 

@@ -119,7 +119,7 @@ def start(caller: Caller, asked: Start) -> Run:
     except engine.RunRefused as refused:
         refusal = refused.reason
     except errors.Unavailable as outage:
-        outage.so("no test run was made, try again shortly")
+        outage.add_consequence("no test run was made, try again shortly")
         raise
     at = clock.now()
     run = Run(
