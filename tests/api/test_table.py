@@ -11,9 +11,16 @@ from headgate.storage import aws, items, retry, table
 from headgate.storage.items import Item
 from headgate.storage.table import ConditionFailed, Index, identity
 from headgate_local.template import Template
+from tests.support.aws import aws_for
 
 pytestmark = pytest.mark.usefixtures("aws_here")
 _OWN = Index("own", "own", "by_update")
+
+
+@pytest.fixture(scope="module")
+def aws_here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Template]:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        yield from aws_for(monkeypatch, tmp_path_factory.mktemp("objects"), documented=False)
 
 
 @pytest.fixture(autouse=True)

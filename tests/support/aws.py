@@ -13,10 +13,14 @@ from headgate.storage import aws
 from headgate_local import calls, moto_patches, template, user_pool
 from headgate_local.moto_data import MotoData
 from headgate_local.objects import ObjectFiles
+from tests.support.documented_data import Stored
 
 
-def aws_for(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[template.Template]:
-    """moto with the template's tables, bucket and user pool, for the body of a fixture."""
+def aws_for(monkeypatch: pytest.MonkeyPatch, folder: Path, *, documented: bool = True) -> Iterator[template.Template]:
+    """moto with the template's tables, bucket and user pool, for the body of a fixture.
+
+    What is stored has to be `documented` in docs/data.md.
+    """
     for name in [name for name in os.environ if name.startswith(("AWS_", "HEADGATE_"))]:
         if name not in ("HEADGATE_COLLECTORS_DIR", calls.VARIABLE):
             monkeypatch.delenv(name)
@@ -33,7 +37,8 @@ def aws_for(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[template.
     monkeypatch.setenv("HEADGATE_CHECKS_UNDER_WAY", "1000")
     settings.cache_clear()
     data = MotoData(described.tables(), described.buckets(), ObjectFiles(folder))
-    with mock_aws(), moto_patches.installed(data, keep=lambda _: None):
+    stored = Stored(described)
+    with mock_aws(), moto_patches.installed(data, keep=stored.note):
         aws.forget_clients()
         signing.signing_key.cache_clear()
         for name in aws.dynamodb().list_tables()["TableNames"]:
@@ -45,3 +50,4 @@ def aws_for(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Iterator[template.
         with user_pool.running(described, folder):
             yield described
     aws.forget_clients()
+    assert not documented or not stored.undocumented, f"docs/data.md does not list {sorted(stored.undocumented)}"

@@ -1,0 +1,74 @@
+"""docs/data.md against the code: every key that is built, every index of the template, every function it names."""
+
+import inspect
+from collections.abc import Iterator
+from types import ModuleType
+
+import pytest
+
+from headgate.configurations import keys as configuration_keys
+from headgate.fleets import keys as fleet_keys
+from headgate.identity import keys as identity_keys
+from headgate.runs import keys as run_keys
+from headgate.storage import table
+from headgate_local import template
+from headgate_local.records import Change
+from tests.support import documented_data
+from tests.support.documented_data import Stored
+
+PLACES: dict[ModuleType, str] = {identity_keys: "IdentityTable", fleet_keys: "FleetsTable", run_keys: "RunsTable"}
+
+
+def _built() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """An example of every key that a module of keys builds, and the table that it is of."""
+    for module in (identity_keys, fleet_keys, run_keys, configuration_keys):
+        for name, function in inspect.getmembers(module, inspect.isfunction):
+            if function.__module__ == module.__name__ and inspect.signature(function).return_annotation in (
+                table.Key,
+                "Key",
+            ):
+                parameters = inspect.signature(function).parameters.values()
+                key = function(*(1 if parameter.annotation is int else "x" for parameter in parameters))
+                place = PLACES.get(module, "VersionsTable" if "item" in key else "ConfigurationsTable")
+                yield place, tuple(str(value) for value in key.values())
+                if name == "member":
+                    yield place, (str(key["pk"]), "member#inv_x")
+
+
+@pytest.mark.parametrize("built", [*_built()], ids=str)
+def test_every_key_is_documented(built: tuple[str, tuple[str, ...]]) -> None:
+    place, key = built
+    assert any(kind.holds(place, key, frozenset()) for kind in documented_data.kinds())
+
+
+def test_every_documented_item_has_a_key() -> None:
+    keys = [*_built()]
+    for kind in documented_data.kinds():
+        assert kind.place == "Bucket" or any(kind.holds(*built, frozenset()) for built in keys), kind.name
+
+
+def test_keys_and_indexes_are_those_of_the_template() -> None:
+    page = documented_data.PAGE.read_text(encoding="utf-8")
+    for described in template.read().tables():
+        section = page.partition(f"\n## `{described.logical_id}`")[2].partition("\n## ")[0]
+        indexes = described.definition.get("GlobalSecondaryIndexes", [])
+        for schema in (described.definition["KeySchema"], *(index["KeySchema"] for index in indexes)):
+            assert {f"`{key['AttributeName']}`" in section for key in schema} == {True}, described.logical_id
+        assert all(f"`{index['IndexName']}`" in section for index in indexes)
+
+
+@pytest.mark.parametrize("function", sorted(documented_data.functions()))
+def test_every_function_is_there(function: str) -> None:
+    assert documented_data.exists(function)
+
+
+def test_what_is_not_documented_is_found() -> None:
+    stored = Stored(template.read())
+    (identity,) = [one.name for one in template.read().tables() if one.logical_id == "IdentityTable"]
+    key = '{"pk": {"S": "email#ann@example.com"}, "sk": {"S": "email"}}'
+    stored.note([Change(f"table/{identity}", key, {"pk": {}, "sk": {}, "user_id": {}})])
+    assert not stored.undocumented
+    stored.note([Change(f"table/{identity}", key, {"pk": {}, "sk": {}, "password": {}})])
+    stored.note([Change(f"table/{identity}", key.replace("email", "mail"), {"pk": {}, "sk": {}, "user_id": {}})])
+    stored.note([Change("bucket/b", "elsewhere/x", {})])
+    assert len(stored.undocumented) == 3
