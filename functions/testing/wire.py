@@ -58,7 +58,7 @@ def _distinct(rules: list[RuleIn]) -> list[RuleIn]:
     names = [rule.name for rule in rules]
     repeated = next((name for place, name in enumerate(names) if name in names[:place]), None)
     if repeated is not None:
-        raise ValueError(f"The rule name '{repeated}' is there twice")
+        raise ValueError(f"The rule name '{repeated}' is used twice")
     return rules
 
 

@@ -196,7 +196,7 @@ def test_an_organization_that_is_there_is_not_touched(alone: template.Template, 
     export_to(path, ann.organization_id)
     before = contents()
 
-    with pytest.raises(restore.OrganizationExists, match=f"{ann.organization_id} .Acme. is here already"):
+    with pytest.raises(restore.OrganizationExists, match=f"{ann.organization_id} .Acme. exists already"):
         restore.restore(path, quietly)
 
     assert contents() == before
@@ -256,9 +256,9 @@ def test_a_fleet_accepts_its_old_token_and_the_one_of_the_new_deployment(
     [
         (lambda lines: lines[:-1], "cut off"),
         (lambda lines: [*lines[:3], *lines[4:]], "damaged"),
-        (lambda lines: [*lines, lines[1]], "goes on after its end"),
+        (lambda lines: [*lines, lines[1]], "has lines after its seal"),
         (lambda lines: [lines[0].replace(b'"version":1', b'"version":2'), *lines[1:]], "version 2"),
-        (lambda lines: lines[1:], "no export of Headgate"),
+        (lambda lines: lines[1:], "not an export of Headgate"),
         (lambda lines: [], "cut off"),
         (lambda lines: [b"a: b\n"], "not JSON"),
     ],

@@ -154,7 +154,7 @@ def test_a_rule_of_the_api_is_neither_edited_nor_removed(
     ada: Browser, configuration_id: str, do: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # What the sandbox says of the rule is not what is asked here.
-    monkeypatch.setattr("headgate.rules.service.require_judgeable", lambda *_: None)
+    monkeypatch.setattr("headgate.rules.service.require_testable", lambda *_: None)
     answer = ada.post(configuration_id, do=do, rule=kept(configuration_id)["api"], **RULE)
 
     assert answer.status_code == 404
@@ -164,14 +164,14 @@ def test_a_rule_of_the_api_is_neither_edited_nor_removed(
 def test_names_repeat_and_too_many_rules_are_said_on_the_page(
     ada: Browser, configuration_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("headgate.rules.service.require_judgeable", lambda *_: None)
+    monkeypatch.setattr("headgate.rules.service.require_testable", lambda *_: None)
     repeated = ada.post(configuration_id, **(RULE | {"name": "api"}))
     many = tuple(stored(str(n), api_owned=True) for n in range(MOST_RULES))
     store.save(configuration_id, 1, RuleSet(PIPELINE, "n", "logs", many, 2))
     full = ada.post(configuration_id, **RULE)
 
     assert (repeated.status_code, full.status_code) == (422, 422)
-    assert '<p class="error" id="name-error">The rule name &#x27;api&#x27; is there twice' in repeated.text
+    assert '<p class="error" id="name-error">The rule name &#x27;api&#x27; is used twice' in repeated.text
     assert "20 is the most" in full.text
 
 

@@ -115,9 +115,9 @@ def test_what_cannot_have_come_out_ends_the_run_in_error(
 
 
 def nothing_to_judge(*_: object, **__: object) -> Any:
-    from headgate.rules.engine import Judgement
+    from headgate.rules.engine import Results
 
-    return Judgement(verdicts=[], records={"logs": 0})
+    return Results(verdicts=[], records={"logs": 0})
 
 
 def test_an_outcome_that_changes_after_it_was_read_changes_nothing(run: Run, ann: Member) -> None:

@@ -283,7 +283,7 @@ def test_a_collector_that_was_never_started_is_told_in_the_words_of_the_specific
         (
             "evaluate",
             {"Error": "KeyError", "Cause": '{"errorMessage": "a text", "errorType": "KeyError"}'},
-            "headgate: judging the rules failed: it ended with an error; run the test again\n",
+            "headgate: evaluating the rules failed: it ended with an error; run the test again\n",
         ),
     ],
 )

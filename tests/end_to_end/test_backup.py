@@ -96,7 +96,7 @@ def test_an_organization_moves_to_another_deployment_with_all_it_has(
     assert "exists; name another file" in again.stderr
     assert imported.returncode == 0, imported.stderr
     assert twice.returncode == 1
-    assert "is here already" in twice.stderr
+    assert "exists already" in twice.stderr
     assert invited.returncode == 0, invited.stderr
     headers = {"Authorization": f"Bearer {own_service.read_write_token}"}
     with httpx.Client(base_url=f"{there.base_url}/api/v1/public", headers=headers) as client:

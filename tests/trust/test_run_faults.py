@@ -41,7 +41,7 @@ _ENDED: Final = len(_CALLS) - 2
 """The first call that the run's end does not depend on any more."""
 _UNTIL: Final[tuple[Until, ...]] = ("attempt", "step", "call", "end")
 _ERROR: Final = re.compile(
-    r"(The test was never executed: preparing the run|headgate: (judging the rules|recording the results))"
+    r"(The test was never executed: preparing the run|headgate: (evaluating the rules|recording the results))"
     r" failed: the service's storage did not answer; run the test again\n?"
     r"((Everything is ready\.\n)?|headgate: what the collector wrote could not be fetched\n)"
 )

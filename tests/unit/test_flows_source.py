@@ -75,7 +75,7 @@ BROKEN: list[tuple[Break, str]] = [
     (replace("gallery.yaml", "nginx", "nginx, nginx"), "gallery.yaml: nginx is named twice"),
     (replace("gallery.yaml", "redis, nginx", "redis"), "nginx: gallery.yaml does not name it"),
     (replace("gallery.yaml", "nginx", "nginx, apache"), "apache: flow.yaml cannot be read"),
-    (replace("gallery.yaml", "nginx", "nginx, Apache_2"), "Apache_2: this is no slug"),
+    (replace("gallery.yaml", "nginx", "nginx, Apache_2"), "Apache_2: the folder's name is not a slug"),
     (remove("gallery.yaml"), "gallery.yaml cannot be read"),
 ]  # fmt: skip
 

@@ -11,7 +11,7 @@ from headgate.foundation.principal import Principal
 class AuditRecord:
     """One change: `action` is a stable word (see `audit.actions`), `target` the id of what was changed.
 
-    `details` say what a reader needs to understand it; never a credential, a configuration or a sample.
+    `details` hold what a reader needs to understand it, and never a credential, a configuration or a sample.
     """
 
     id: str

@@ -14,12 +14,12 @@ from headgate.storage.table import Write
 
 
 def entry(caller: Caller, action: Action, target: str, **details: str) -> Write:
-    """The record of a change by `caller`, to stand in the change's own transaction: both are kept, or neither."""
+    """The record of a change by `caller`, for the change's own transaction: both are stored, or neither."""
     return store.put(_record(caller, action, target, details))
 
 
 def entry_of_invited(organization_id: str, actor: Principal, session_id: str, action: Action, **details: str) -> Write:
-    """The same for what somebody does who was invited, and is not a member."""
+    """The same for a change by a person who was invited and is not a member."""
     at = clock.now()
     return store.put(
         AuditRecord(new_id("aud", at), organization_id, at, actor, session_id, actor.name, action, actor.id, details)
@@ -27,7 +27,7 @@ def entry_of_invited(organization_id: str, actor: Principal, session_id: str, ac
 
 
 def append(caller: Caller, action: Action, target: str, **details: str) -> None:
-    """Keep the record of a change that was made by itself; one put."""
+    """Store the record of a change that has been made; one put."""
     store.append(_record(caller, action, target, details))
 
 

@@ -12,7 +12,7 @@ from headgate.storage.table import Write
 
 
 def put(record: AuditRecord) -> Write:
-    """The record as a part of the transaction that makes the change; a record that exists is never replaced."""
+    """The record as a part of the transaction of the change. A record that exists is never replaced."""
     return table.identity.put_new(_item(record))
 
 

@@ -1,1 +1,1 @@
-"""Export and import of one organization's data, item by item, for an operator with access to the tables."""
+"""Export and import of one organization, item by item, for an operator with access to the tables."""

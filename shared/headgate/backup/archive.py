@@ -1,11 +1,11 @@
-"""The file of an export: gzipped JSON Lines, a header first and a seal last, so that a cut-off file is known as one.
+"""The file of an export: JSON Lines with gzip, a header first and a seal last, which shows that the file is complete.
 
     {"format": "headgate-organization", "version": 1, "organization_id", "name", "exported_at"}
     {"table": "configurations", "item": {...}}      an item in DynamoDB's form, binary values in base64
     {"object": "versions/<sha256>", "content"}      an object of the bucket in base64
     {"seal": "<sha256 of the lines before>", "items", "objects"}
 
-The lines stand in the order in which they are put back.
+An import reads the lines in this order.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ TABLES: Final[Mapping[TableName, Table]] = {
 
 
 class BadArchive(errors.Invalid):
-    """The file is no export, not a whole one, or one of a later Headgate."""
+    """The file is not an export, is not complete, or is of a later version of Headgate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Size:
 
 
 def write(path: Path, header: Header, records: Iterable[Record]) -> Size:
-    """Write a whole archive, or none: it takes its name when it is complete. Only its owner can read it."""
+    """Write an archive. It gets its name when it is complete, and only its owner can read it."""
     unfinished = path.with_name(path.name + ".unfinished")
     descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
@@ -90,14 +90,14 @@ def write(path: Path, header: Header, records: Iterable[Record]) -> Size:
 
 
 def read_header(path: Path) -> Header:
-    """What the archive holds, after reading all of it once. Raises BadArchive unless it is whole."""
+    """The header, after reading the whole archive once. Raises BadArchive unless it is complete."""
     seal = hashlib.sha256()
     items = objects = 0
     header: Header | None = None
     sealed = False
     for line in _lines(path):
         if sealed:
-            raise BadArchive(f"{path} goes on after its end")
+            raise BadArchive(f"{path} is damaged: it has lines after its seal. Take another copy of it")
         entry = _entry(path, line)
         if header is None:
             header = _header(path, entry)
@@ -116,7 +116,7 @@ def read_header(path: Path) -> Header:
 
 
 def records(path: Path) -> Iterator[Record]:
-    """The entries of an archive that `read_header` has found whole, in the order to put them back."""
+    """The entries of an archive that `read_header` has found complete, in the order of an import."""
     for line in _lines(path):
         entry = _entry(path, line)
         if "item" in entry:
@@ -160,22 +160,22 @@ def _lines(path: Path) -> Iterator[bytes]:
         with gzip.open(path) as packed:
             yield from packed
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise BadArchive(f"{path} is no export of Headgate, or it is cut off: {error}") from error
+        raise BadArchive(f"{path} is not an export of Headgate, or is cut off: {error}") from error
 
 
 def _entry(path: Path, line: bytes) -> dict[str, object]:
     try:
         entry = json.loads(line)
     except ValueError as error:
-        raise BadArchive(f"{path} is no export of Headgate: a line of it is not JSON") from error
+        raise BadArchive(f"{path} is not an export of Headgate: a line of it is not JSON") from error
     if not isinstance(entry, dict):
-        raise BadArchive(f"{path} is no export of Headgate: a line of it is no JSON object")
+        raise BadArchive(f"{path} is not an export of Headgate: a line of it is not a JSON object")
     return entry
 
 
 def _header(path: Path, entry: Mapping[str, object]) -> Header:
     if entry.get("format") != FORMAT:
-        raise BadArchive(f"{path} is no export of Headgate")
+        raise BadArchive(f"{path} is not an export of Headgate")
     if entry.get("version") != VERSION:
         raise BadArchive(
             f"{path} has version {entry.get('version')} of the export's format; this Headgate reads version {VERSION}. "
@@ -185,7 +185,7 @@ def _header(path: Path, entry: Mapping[str, object]) -> Header:
 
 
 def _encoded(node: object) -> object:
-    """DynamoDB's form with what JSON has no form for, binary values, in base64."""
+    """DynamoDB's form, with binary values, which JSON does not have, in base64."""
     if isinstance(node, bytes):
         return base64.b64encode(node).decode()
     if isinstance(node, Mapping):
@@ -206,5 +206,5 @@ def _value(attribute: Mapping[str, object]) -> Value:
     if kind == "M":
         return _item(cast("Mapping[str, Mapping[str, object]]", content))
     if kind == "L":
-        return [_value(one) for one in cast("list[Mapping[str, object]]", content)]
+        return [_value(entry) for entry in cast("list[Mapping[str, object]]", content)]
     return stored.unmarshal({"value": cast("AttributeValueTypeDef", attribute)})["value"]

@@ -1,7 +1,7 @@
-"""Reads all that belongs to an organization, in the order in which an import puts it back.
+"""Reads all that belongs to an organization, in the order of an import.
 
-Left out: test runs (they end after 30 days anyway), sessions, logins under way, invitations that nobody has accepted,
-idempotency records, and the deployment's signing key.
+Not included: test runs (they end after 30 days anyway), sessions, logins that have not ended, invitations that nobody
+has accepted, idempotency keys, and the signing key.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from headgate.storage import items, objects
 from headgate.storage.items import Item
 from headgate.storage.table import Key
 
-# Of a configuration that is being written while it is read.
+# Of reading a configuration that changes at the same time.
 _TRIES: Final = 20
 
 
@@ -44,7 +44,7 @@ def exists(organization_id: str) -> bool:
 
 
 def people(organization_id: str) -> Iterator[Item]:
-    """The items of the persons who are members."""
+    """The items of the people who are members."""
     for member in TABLES["identity"].each(items.text(keys.organization(organization_id), "pk")):
         if items.text(member, "sk").startswith("member#usr_"):
             person = TABLES["identity"].get(keys.user(items.text(member, "principal_id")))
@@ -60,8 +60,8 @@ def organizations() -> Iterator[tuple[str, str]]:
 
 
 def records(organization_id: str) -> Iterator[Record]:
-    """Data first, then what gives access to them, the organization's own item last: it makes an import take effect."""
-    # The persons themselves, who may belong to other organizations too.
+    """The data, then the access to them, then the organization's own item, with which an import takes effect."""
+    # People may belong to other organizations too.
     for person in people(organization_id):
         yield TableItem("identity", person)
     yield from _configurations(organization_id)
@@ -77,7 +77,7 @@ def _configurations(organization_id: str) -> Iterator[Record]:
 
 
 def _configuration(key: Key) -> Iterator[Record]:
-    """A configuration with its versions, texts and rules as of one moment: read again if it changed meanwhile."""
+    """A configuration with its versions, texts and rules as of one moment. Read again if it changed meanwhile."""
     for _ in range(_TRIES):
         before = TABLES["configurations"].get(key)
         if before is None:
@@ -92,7 +92,7 @@ def _configuration(key: Key) -> Iterator[Record]:
             yield TableItem("configurations", before)
             return
     raise errors.Contention(
-        f"{items.text(key, 'configuration_id')} is being changed all the time; try again in a while"
+        f"The configuration {items.text(key, 'configuration_id')} changed at every attempt to read it; try again later"
     )
 
 
@@ -105,14 +105,14 @@ def _fleets(organization_id: str) -> Iterator[Record]:
             count += 1
             fleet_id = items.text(item, "fleet_id")
             yield from _all("fleets", fleet_keys.of_fleet(fleet_id))
-            # The hash of what installed collectors present; of the value, nothing is kept anywhere.
+            # The hash of the token of installed collectors. The token itself is not stored.
             value = fleet_tokens.value_of(fleet_id, items.number(item, "token_generation"))
             token = TABLES["fleets"].get(fleet_keys.token(hash_of(value)))
             if token is not None:
                 yield TableItem("fleets", token)
         yield TableItem("fleets", item)
     if count:
-        # Counted over the fleets that stand in the file.
+        # The number of fleets in the file.
         yield TableItem("fleets", fleet_keys.count(organization_id) | {"fleets": count})
 
 
@@ -140,7 +140,7 @@ def _organization(organization_id: str) -> Iterator[Record]:
         yield TableItem("identity", item)
     if own is None:
         raise OrganizationNotFound(organization_id)
-    # Counted over the members that stand in the file.
+    # The number of Admins in the file.
     yield TableItem("identity", own | {"admins": admins})
 
 

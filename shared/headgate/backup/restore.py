@@ -1,7 +1,7 @@
-"""Puts an exported organization into a deployment that does not have it.
+"""Imports an exported organization into a Headgate that does not have it.
 
-Nothing that is there is ever replaced. The organization's own item comes last, so until an import is complete nobody
-sees any of it, and one that was cut off is finished by running it again.
+Nothing is ever replaced. The organization's own item comes last, so nobody sees any of it until the import is complete.
+An import that was interrupted is finished by running it again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Progress = Callable[[int], None]
 class OrganizationExists(errors.Conflict):
     def __init__(self, header: Header) -> None:
         super().__init__(
-            f"The organization {header.organization_id} ({header.name}) is here already, and an import replaces "
+            f"The organization {header.organization_id} ({header.name}) exists already, and an import replaces "
             "nothing. To go back to an earlier state, restore the tables to a point in time, see docs/backup.md"
         )
 
@@ -44,24 +44,24 @@ class InTheWay(errors.Conflict):
 
     def __init__(self, table: str, key: str) -> None:
         super().__init__(
-            f"The table {table} has another item {key} than the file; nothing was replaced, and the organization "
-            "stays invisible until an import is complete"
+            f"The item {key} of the table {table} is not the one in the file; nothing was replaced, and nobody sees "
+            "the organization until an import is complete"
         )
 
 
 def restore(path: Path, progress: Progress) -> tuple[Header, list[str]]:
-    """Import the file; returns its header and the addresses of people who have no account here: they are invited.
+    """Import the file. Returns its header, and the addresses of people who have no account here and are invited.
 
-    `progress` is told how many entries are in. Raises BadArchive, OrganizationExists, InTheWay.
+    `progress` gets the number of imported entries. Raises BadArchive, OrganizationExists, InTheWay.
     """
     header = archive.read_header(path)
     if export.exists(header.organization_id):
         raise OrganizationExists(header)
     people, records = _people(archive.records(path))
-    renamed, strangers = _settle_people(people)
+    renamed, strangers = _import_people(people)
     done = len(people)
     with ThreadPoolExecutor(_AT_ONCE) as threads:
-        # The access comes after the data, in the order of the file: only the data are written side by side.
+        # Access comes after the data and in the order of the file; only data are written in parallel.
         while batch := list(itertools.islice(records, _BATCH)):
             ours = [_as_here(record, renamed, strangers) for record in batch]
             list(threads.map(_put, [record for record in ours if not _gives_access(record)]))
@@ -74,13 +74,13 @@ def restore(path: Path, progress: Progress) -> tuple[Header, list[str]]:
 
 
 def invite(organization_id: str, url: str) -> list[str]:
-    """Give every member who has no account here one, by mail with a temporary password; their addresses."""
+    """Create an account for each member who has none, with a temporary password by mail. Their addresses."""
     addresses = [items.text(person, "email") for person in export.people(organization_id)]
     return [address for address in addresses if passwords.create(address, url)]
 
 
 def _people(records: Iterator[Record]) -> tuple[list[Item], Iterator[Record]]:
-    """The persons, who stand first in the file, and the rest."""
+    """The people, who come first in the file, and the other records."""
     people: list[Item] = []
     for record in records:
         if isinstance(record, TableItem) and record.table == "identity" and record.item["sk"] == "user":
@@ -90,8 +90,8 @@ def _people(records: Iterator[Record]) -> tuple[list[Item], Iterator[Record]]:
     return people, records
 
 
-def _settle_people(people: Iterable[Item]) -> tuple[Mapping[str, str], list[str]]:
-    """Who is called otherwise here, by their ids; and the addresses of those who were unknown here."""
+def _import_people(people: Iterable[Item]) -> tuple[Mapping[str, str], list[str]]:
+    """Import people. The ids here of those who have another one, by the id in the file, and the new addresses."""
     renamed: dict[str, str] = {}
     unknown = []
     for person in people:
@@ -115,7 +115,7 @@ def _gives_access(record: Record) -> bool:
 
 def _put(record: Record) -> None:
     if isinstance(record, BucketObject):
-        # Named by its content: the same object, if it is there.
+        # Its key is its hash, so an object with this key is the same one.
         objects.write(record.key, record.content)
         return
     there = _put_unless_there(record.table, record.item)
@@ -126,7 +126,7 @@ def _put(record: Record) -> None:
 
 
 def _put_token_of_this_deployment(fleet: Item) -> None:
-    """Installs from here on show a token made with this deployment's key; the one of the export goes on working."""
+    """New installations get a token made with this deployment's key. The token of the export keeps working."""
     fleet_id = items.text(fleet, "fleet_id")
     value = fleet_tokens.value_of(fleet_id, items.number(fleet, "token_generation"))
     _put_unless_there(
@@ -141,7 +141,7 @@ def _put_token_of_this_deployment(fleet: Item) -> None:
 
 
 def _put_unless_there(table: archive.TableName, item: Item) -> Item | None:
-    """One conditional write. The item that was there, if there was one."""
+    """One conditional write. The item that was there, None if there was none."""
     try:
         write(TABLES[table].put_new(item))
     except ConditionFailed as there:
@@ -159,9 +159,9 @@ def _key(record: TableItem) -> str:
 
 
 def _as_here(record: Record, renamed: Mapping[str, str], strangers: Collection[str]) -> Record:
-    """The record as it has to be where people have other ids, or no account yet.
+    """The record for this deployment, where people may have other ids, or no account yet.
 
-    Ids are long and random: no text holds one by chance.
+    Ids are long and random, so no text has one by chance.
     """
     if isinstance(record, BucketObject):
         return record

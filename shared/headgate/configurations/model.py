@@ -1,6 +1,6 @@
-"""Configurations, versions, and the rules of what may become of them.
+"""Configurations and versions, and which changes of them are allowed.
 
-The rules are pure functions here; the store repeats each as a condition expression, which is what settles a race.
+These are pure functions; the store repeats each as a condition of its write, which decides a race.
 """
 
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ Status = Literal["draft", "published"]
 
 
 class ConfigurationNotFound(errors.NotFound):
-    """There is none, or it is another member's draft."""
+    """It does not exist, or it is another member's draft."""
 
     code = "configuration_not_found"
 
@@ -24,7 +24,7 @@ class ConfigurationNotFound(errors.NotFound):
 
 
 class VersionNotFound(errors.NotFound):
-    """There is none, or it is another member's draft."""
+    """It does not exist, or it is another member's draft."""
 
     code = "version_not_found"
 
@@ -91,11 +91,11 @@ class Configuration:
         return self.owned_by(caller) or self.published_version is not None
 
     def shows_version(self, caller: Caller, version: "Version") -> bool:
-        """An owner sees all; an Admin who appended a draft to another's configuration sees that one as well."""
+        """An owner sees every version; others see published ones and the drafts that they created."""
         return self.owned_by(caller) or version.status == "published" or version.created_by.id == caller.principal.id
 
     def as_seen_by(self, caller: Caller) -> "Configuration":
-        """To others than its owner, the newest published version is the latest there is.
+        """To others than its owner, the newest published version is the latest one.
 
         Raises ConfigurationNotFound for one that the caller may not see.
         """

@@ -1,4 +1,4 @@
-"""The pipelines that a configuration's text names, for a list of them; the collector alone judges whether they are."""
+"""The ids of the pipelines in a configuration's text, to list them. Only the collector knows whether they are valid."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Final, TypeAlias
 
 _WANTED: Final = ("service", "pipelines")
 _MERGE: Final = "<<"
-# The parser's time for a token grows with the depth: 100,000 open braces took it 23 s.
+# The parser's time for a token grows with the depth: 100,000 open braces took 23 s.
 DEEPEST: Final = 64
-# It compares each `%TAG` with all before it: a megabyte of them took it 9 s.
+# It compares each `%TAG` with all before it: a megabyte of them took 9 s.
 _MOST_DIRECTIVES: Final = 100
 
 
 @dataclass(slots=True, eq=False)
 class _Collection:
-    """What of a mapping or a sequence matters here: its keys, None for those that are no text, and its collections."""
+    """The part of a mapping or a sequence that matters here: its keys (None unless text) and the collections in it."""
 
     is_mapping: bool
     entries: list[tuple[str | None, _Collection | None]] = field(default_factory=list)
@@ -24,7 +24,7 @@ class _Collection:
     at_key: bool = True
 
     def take(self, node: _Collection | str | None) -> None:
-        """Its next node; None for one that nothing is known of."""
+        """Add the next node; None if nothing is known about it."""
         collection = node if isinstance(node, _Collection) else None
         if not self.is_mapping:
             self.entries.append((None, collection))
@@ -41,9 +41,8 @@ _Entry: TypeAlias = tuple[str | None, _Collection | None]
 def pipelines(text: str) -> list[str]:
     """The ids below `service::pipelines` in their order; empty for a text that names none or is not YAML.
 
-    Aliases and merges are followed, each collection at most once on each of the three levels, and nothing is read from
-    where collections are nested too deeply or tags declared by the hundred: a stranger's text costs no more than its
-    length.
+    Aliases and merges are followed, each collection at most once on each of the three levels. Reading stops where
+    collections are nested too deeply or too many tags are declared, so the time grows with the text's length only.
     """
     level = [_root(text)]
     for wanted in _WANTED:
@@ -52,12 +51,12 @@ def pipelines(text: str) -> list[str]:
 
 
 def readable(text: str) -> bool:
-    """Whether the parser in C takes a time that hangs on the text's length alone, where nothing nests too deeply."""
+    """Whether the parser in C takes a time that depends on the text's length only, unless it nests too deeply."""
     return text.count("%TAG") <= _MOST_DIRECTIVES
 
 
 def _entries(collections: Iterable[_Collection]) -> Iterator[_Entry]:
-    """The entries of mappings, and of what they merge in its place."""
+    """The entries of mappings, with those of a merged mapping in place of the merge."""
     seen: set[_Collection] = set()
     waiting = [_merging(collections)]
     while waiting:
@@ -67,18 +66,20 @@ def _entries(collections: Iterable[_Collection]) -> Iterator[_Entry]:
             elif value is not None and value not in seen:
                 seen.add(value)
                 # A merge is of a mapping, or of a list of them.
-                waiting.append(iter(value.entries) if value.is_mapping else _merging(one for _, one in value.entries))
+                waiting.append(
+                    iter(value.entries) if value.is_mapping else _merging(merged for _, merged in value.entries)
+                )
                 break
         else:
             waiting.pop()
 
 
 def _merging(collections: Iterable[_Collection | None]) -> Iterator[_Entry]:
-    return ((_MERGE, one) for one in collections)
+    return ((_MERGE, collection) for collection in collections)
 
 
 def _root(text: str) -> _Collection:
-    """The text as far as it can be read, read as a stream of events."""
+    """The document, as far as it can be read, from the parser's stream of events."""
     import yaml  # only where it is needed: 15 ms of a cold start
 
     opened = [_Collection(is_mapping=False)]

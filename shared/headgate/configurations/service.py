@@ -28,8 +28,8 @@ from headgate.validation import service as validation
 def visible(caller: Caller, limit: int, after: str | None) -> Slice[Configuration]:
     """The caller's own and the organization's published ones, most recently updated first; two queries side by side.
 
-    A page is complete after these: whatever of the published ones is the caller's own stands among the own ones at
-    the same place, so dropping it never leaves a page short.
+    Both lists have the same order, so a published one that is the caller's own is at the same place in the caller's
+    list: leaving it out never makes a page too short.
     """
     own_query = _side_by_side().submit(store.own_slice, caller.organization_id, caller.principal, limit + 1, after)
     published = store.published_slice(caller.organization_id, limit + 1, after)
@@ -88,7 +88,7 @@ def newest_published(caller: Caller, configuration_id: str) -> int | None:
 def create(
     caller: Caller, name: str, yaml: str, distribution: str, description: str | None
 ) -> tuple[Configuration, Version]:
-    """Keep a new configuration, and its text as the draft version 1, unchecked. Raises UnknownDistribution."""
+    """Store a new configuration and its text as draft version 1, which is not checked. Raises UnknownDistribution."""
     if distribution != DISTRIBUTION:
         raise UnknownDistribution(distribution)
     at = clock.now()
@@ -116,9 +116,10 @@ def describe(caller: Caller, configuration_id: str, changes: Mapping[str, str | 
 
 
 def append(caller: Caller, configuration_id: str, yaml: str, description: str | None) -> Version:
-    """Keep a further version, a draft that inherits the latest one's collector version.
+    """Add a draft, which inherits the latest version's collector version.
 
-    Numbers have no gaps and no repeats, however many append at once. Raises ConfigurationNotFound, NotTheOwner.
+    Numbers have no gaps and no duplicates, however many requests append at once. Raises ConfigurationNotFound,
+    NotTheOwner.
     """
 
     def once() -> Version:
@@ -145,9 +146,9 @@ def edit(
 ) -> Version:
     """Change a draft; with `validate`, only if the collector accepts the result.
 
-    Raises ConfigurationNotFound, VersionNotFound, NotTheOwner, VersionIsPublished, VersionChanged,
-    validation's YamlInvalid, TooCostly and CollectorVersionNotInstalled, and Unavailable when it could not be checked;
-    nothing is saved then.
+    Raises ConfigurationNotFound, VersionNotFound, NotTheOwner, VersionIsPublished, VersionChanged, validation's
+    YamlInvalid, TooCostly and CollectorVersionNotInstalled, and Unavailable if it could not be checked. Nothing is
+    saved then.
     """
 
     def once() -> Version:
@@ -180,25 +181,25 @@ def publish(caller: Caller, configuration_id: str, n: int) -> Version:
 
 
 def _visible(caller: Caller, configuration_id: str) -> Configuration:
-    found = store.configuration(caller.organization_id, configuration_id)
-    if found is None or not found.visible_to(caller):
+    configuration = store.configuration(caller.organization_id, configuration_id)
+    if configuration is None or not configuration.visible_to(caller):
         raise ConfigurationNotFound
-    return found
+    return configuration
 
 
 def _changeable(caller: Caller, configuration_id: str) -> Configuration:
-    found = _visible(caller, configuration_id)
-    found.require_changeable_by(caller)
-    return found
+    configuration = _visible(caller, configuration_id)
+    configuration.require_changeable_by(caller)
+    return configuration
 
 
 def _version(caller: Caller, configuration_id: str, n: int) -> tuple[Configuration, Version]:
-    found = store.snapshot(caller.organization_id, configuration_id, n)
-    if found is None or not found.configuration.visible_to(caller):
+    snapshot = store.snapshot(caller.organization_id, configuration_id, n)
+    if snapshot is None or not snapshot.configuration.visible_to(caller):
         raise ConfigurationNotFound
-    if found.version is None or not found.configuration.shows_version(caller, found.version):
+    if snapshot.version is None or not snapshot.configuration.shows_version(caller, snapshot.version):
         raise VersionNotFound
-    return found.configuration, found.version
+    return snapshot.configuration, snapshot.version
 
 
 def _changeable_version(caller: Caller, configuration_id: str, n: int) -> tuple[Configuration, Version]:

@@ -11,7 +11,7 @@ SLUG: Final = re.compile(r"[a-z0-9-]{1,64}", re.ASCII)
 
 
 class FlowNotFound(errors.NotFound):
-    """The gallery has no flow of that slug, which may also be no slug at all."""
+    """The gallery has no flow with that slug."""
 
     code = "flow_not_found"
 
@@ -20,7 +20,7 @@ class FlowNotFound(errors.NotFound):
 
 
 class GalleryNotPublished(errors.Unavailable):
-    """Publishing the gallery is a step of the deployment, and it has not been taken."""
+    """Publishing the gallery is a step of the deployment that has not been done."""
 
     code = "gallery_not_published"
     no_fault = True
@@ -31,7 +31,7 @@ class GalleryNotPublished(errors.Unavailable):
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """What a list shows of a flow. `source` says where it comes from; any distribution is shown as it is."""
+    """What a list shows of a flow. `source` says where it comes from."""
 
     slug: str
     name: str

@@ -10,16 +10,16 @@ from headgate.storage import aws
 
 def build(folder: Path) -> dict[str, bytes]:
     """Every object of the gallery by its key. Raises BrokenGallery, naming each broken flow."""
-    flows = [found.published() for found in source.load(folder)]
+    flows = [flow.published() for flow in source.load(folder)]
     objects = {store.key_of(flow.flow.slug): store.flow_object(flow) for flow in flows}
     return {**objects, store.INDEX_KEY: store.index_object([flow.flow for flow in flows])}
 
 
 def upload(objects: Mapping[str, bytes], bucket: str) -> None:
-    """Replace the published gallery by these objects; one that is there already is not written again.
+    """Replace the published gallery by these objects. One that has not changed is not written again.
 
-    The index comes after the flows that it names, and what it no longer names goes last: no reader of the index is led
-    to a flow that is not there.
+    The index comes after the flows that it names, and flows that it no longer names are deleted last, so the index
+    always names flows that exist.
     """
     s3 = aws.s3()
     pages = s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=store.PREFIX)
@@ -32,5 +32,5 @@ def upload(objects: Mapping[str, bytes], bucket: str) -> None:
 
 
 def _etag(content: bytes) -> str:
-    """S3's own for an object written in one piece, unless a key of the customer encrypts it: then all are written."""
+    """S3's ETag of an object written in one part. A customer's key changes it: then every object is written."""
     return hashlib.md5(content, usedforsecurity=False).hexdigest()

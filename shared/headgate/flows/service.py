@@ -1,4 +1,4 @@
-"""The gallery: a list in its own order, and each flow by its slug."""
+"""The gallery: the list of flows in its order, and each flow by its slug."""
 
 from headgate.flows import store
 from headgate.flows.model import SLUG, Flow, FlowNotFound, FullFlow, GalleryNotPublished
@@ -7,9 +7,9 @@ from headgate.storage.page import Slice
 
 
 def listed(limit: int, after: str | None) -> Slice[Flow]:
-    """Up to `limit` flows, from the one behind the slug `after`. One read.
+    """Up to `limit` flows, after the one with the slug `after`. One read.
 
-    Raises GalleryNotPublished, and Invalid where `after` has left the gallery since the page before.
+    Raises GalleryNotPublished, and Invalid if `after` is no longer in the gallery.
     """
     flows = store.index()
     if flows is None:
@@ -21,11 +21,11 @@ def listed(limit: int, after: str | None) -> Slice[Flow]:
 
 
 def get(slug: str) -> FullFlow:
-    """One flow, by one read. Raises FlowNotFound, without a read for what cannot be a slug."""
-    found = store.find(slug) if SLUG.fullmatch(slug) else None
-    if found is None:
+    """One flow; one read, or none if the slug is malformed. Raises FlowNotFound."""
+    flow = store.find(slug) if SLUG.fullmatch(slug) else None
+    if flow is None:
         raise FlowNotFound
-    return found
+    return flow
 
 
 def _behind(flows: list[Flow], slug: str) -> int:

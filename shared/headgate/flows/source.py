@@ -1,6 +1,6 @@
-"""The flows as they are written: a folder each, checked for all that can be checked without a collector.
+"""The flows as they are written: one folder each, checked as far as that is possible without a collector.
 
-Tests run what is found here on the real collector; `publish` makes of it what the API serves.
+Tests run them on the real collector; `publish` turns them into what the API serves.
 """
 
 import re
@@ -27,11 +27,11 @@ SourceModel = TypeVar("SourceModel", bound=BaseModel)
 
 
 class BrokenFlow(Exception):
-    """A flow that cannot be published. Its text begins with the flow's name."""
+    """A flow that cannot be published. The message begins with the flow's name."""
 
 
 class BrokenGallery(Exception):
-    """One line for each thing that is wrong."""
+    """The message has a line for each problem."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__("\n".join(problems))
@@ -45,7 +45,7 @@ class _Source(BaseModel):
 class Trial(_Source):
     """The pipeline test that proves a flow: which pipeline the sample enters, and for how long it runs.
 
-    Without `main_component` at least one rule has to fail: that is what shows that the rules are about the flow.
+    Without `main_component` at least one rule has to fail, which shows that the rules test the flow.
     """
 
     target_pipeline: Sentence
@@ -55,7 +55,7 @@ class Trial(_Source):
 
 
 class FlowFile(_Source):
-    """`flow.yaml`. `settings` explains every variable of the YAML; defaults are taken from the YAML itself."""
+    """`flow.yaml`. `settings` explains every variable of the YAML, which has their defaults."""
 
     name: Sentence
     summary: Sentence
@@ -101,7 +101,7 @@ class Source:
     rules: tuple[Rule, ...]
 
     def published(self) -> FullFlow:
-        """What the API serves of it."""
+        """The flow as the API serves it."""
         file = self.file
         flow = Flow(
             slug=self.slug,
@@ -147,7 +147,7 @@ def read(folder: Path) -> Source:
     """One flow. Raises BrokenFlow."""
     slug = folder.name
     if not SLUG.fullmatch(slug):
-        raise BrokenFlow(f"{slug}: this is no slug; it takes 1 to 64 of a-z, 0-9 and -")
+        raise BrokenFlow(f"{slug}: the folder's name is not a slug; rename it to 1 to 64 of a-z, 0-9 and -")
     file = _model(FlowFile, folder / "flow.yaml")
     text = _text(folder / "collector.yaml")
     rules = tuple(_model(RuleFile, folder / "rules.yaml").rules)
@@ -165,21 +165,21 @@ def _gallery_order(folder: Path) -> list[str]:
 
 
 def _sample(folder: Path) -> str:
-    found = sorted(folder.glob("sample.*"))
-    if len(found) != 1:
-        raise BrokenFlow(f"{folder.name}: it needs one file sample.*, and has {len(found)}")
-    text = _text(found[0])
+    samples = sorted(folder.glob("sample.*"))
+    if len(samples) != 1:
+        raise BrokenFlow(f"{folder.name}: it needs one file sample.*, and has {len(samples)}")
+    text = _text(samples[0])
     if not text.strip() or len(text.encode()) > _LARGEST_SAMPLE:
-        raise BrokenFlow(f"{folder.name}: {found[0].name} is empty or larger than a test run takes")
+        raise BrokenFlow(f"{folder.name}: {samples[0].name} is empty or larger than a test run takes")
     return text
 
 
 def _inconsistencies(source: Source) -> Iterator[str]:
-    """What no single file can tell."""
+    """Problems between the files of a flow."""
     pipelines = _pipelines(source)
     signals = {name.partition("/")[0] for name in pipelines}
     if signals != set(source.file.signals):
-        yield f"flow.yaml: signals are {sorted(source.file.signals)}, and the pipelines hold {sorted(signals)}"
+        yield f"flow.yaml: signals are {sorted(source.file.signals)}, and the pipelines have {sorted(signals)}"
     trial = source.file.test
     if trial.target_pipeline not in pipelines:
         yield f"flow.yaml: collector.yaml has no pipeline {trial.target_pipeline}"
@@ -196,11 +196,11 @@ def _inconsistencies(source: Source) -> Iterator[str]:
         yield f"flow.yaml: collector.yaml does not use {', '.join(unused)}"
     names = [rule.name for rule in source.rules]
     if len(set(names)) < len(names):
-        yield "rules.yaml: two rules have one name"
+        yield "rules.yaml: two rules have the same name"
 
 
 def _pipelines(source: Source) -> Mapping[str, list[str]]:
-    """The components of each pipeline. Raises BrokenFlow where the text has no pipelines."""
+    """The components of each pipeline. Raises BrokenFlow if the text has no pipelines."""
     try:
         document = yaml.safe_load(source.yaml)
         return {name: [*_each(body)] for name, body in document["service"]["pipelines"].items()}
@@ -215,11 +215,11 @@ def _each(pipeline: Mapping[str, list[str]]) -> Iterator[str]:
 
 def _variables(text: str) -> dict[str, str | None]:
     """The variables a text refers to, each with its default. Raises ValueError where one has two defaults."""
-    found: dict[str, str | None] = {}
+    variables: dict[str, str | None] = {}
     for name, default in _VARIABLE.findall(text):
-        if found.setdefault(name, default or None) != (default or None):
+        if variables.setdefault(name, default or None) != (default or None):
             raise ValueError(f"{name} has two different defaults")
-    return found
+    return variables
 
 
 def _default(value: str | None) -> str:

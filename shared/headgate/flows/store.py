@@ -15,7 +15,7 @@ _FLOW: Final = TypeAdapter(FullFlow)
 
 
 def key_of(slug: str) -> str:
-    """Below a folder of its own, so that no slug can name the index."""
+    """In a folder of its own, so that no slug can be the index."""
     return f"{PREFIX}by-slug/{slug}.json"
 
 
@@ -26,16 +26,16 @@ def index() -> list[Flow] | None:
 
 
 def find(slug: str) -> FullFlow | None:
-    """The flow of a slug that has a slug's form; None if there is none. One GET."""
+    """The flow of a well-formed slug, None if there is none. One GET."""
     content = objects.read_if_there(key_of(slug))
     return None if content is None else _FLOW.validate_json(content)
 
 
 def index_object(flows: list[Flow]) -> bytes:
-    """What INDEX_KEY holds."""
+    """The content of the object INDEX_KEY."""
     return _INDEX.dump_json(flows)
 
 
 def flow_object(flow: FullFlow) -> bytes:
-    """What the key of a flow holds."""
+    """The content of a flow's object."""
     return _FLOW.dump_json(flow)

@@ -1,1 +1,1 @@
-"""Validation rules: what a pipeline's output has to look like, kept with a version, a set for each pipeline."""
+"""Validation rules: conditions on a pipeline's output, stored with a version, one set for each pipeline."""

@@ -1,4 +1,4 @@
-"""Rules that people add, edit and remove one by one; those saved through the API are left alone."""
+"""Rules that people add, edit and remove one by one in the application. Rules of the API do not change."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ from headgate.rules.model import Rule, RuleSet, StoredRule, default_name
 
 
 class RuleNotFound(errors.NotFound):
-    """There is none in this pipeline that was added by hand."""
+    """The pipeline has no such rule, or it was not added by hand."""
 
     code = "rule_not_found"
 
@@ -24,18 +24,18 @@ class RuleNotFound(errors.NotFound):
 
 
 def signal_of(pipeline: str) -> Signal:
-    """The signal of a pipeline's id: `logs` of `logs/audit`. Raises Invalid for one that rules cannot judge."""
+    """The signal of a pipeline's id: `logs` of `logs/audit`. Raises Invalid if rules cannot test that signal."""
     signal = pipeline.partition("/")[0]
     if signal not in get_args(Signal):
-        message = f"Rules judge pipelines of {', '.join(get_args(Signal))}; this is none"
+        message = f"Rules test pipelines of {', '.join(get_args(Signal))}; this pipeline is not one of them"
         raise errors.Invalid(message, [errors.FieldError(("path", "pipeline"), message)])
     return cast("Signal", signal)
 
 
 def add(caller: Caller, configuration_id: str, n: int, pipeline: str, rule: Rule) -> RuleSet:
-    """Add a rule to whatever others add meanwhile. Raises as `service.save` does."""
+    """Add a rule, beside any that others add at the same time. Raises as `service.save` does."""
     version = configurations.get_changeable_version(caller, configuration_id, n)
-    service.require_judgeable(caller, version, pipeline, signal_of(pipeline), [rule])
+    service.require_testable(caller, version, pipeline, signal_of(pipeline), [rule])
     added = StoredRule(new_id("rul"), False, rule)
     return _change(
         caller, configuration_id, n, pipeline, "rule_by_hand.added", rule.name, lambda rules: [*rules, added]
@@ -43,13 +43,13 @@ def add(caller: Caller, configuration_id: str, n: int, pipeline: str, rule: Rule
 
 
 def edit(caller: Caller, configuration_id: str, n: int, pipeline: str, rule_id: str, rule: Rule) -> RuleSet:
-    """Put `rule` in the place of that one, which keeps its id. Raises as `service.save` does, and RuleNotFound."""
+    """Replace a rule, which keeps its id. Raises as `service.save` does, and RuleNotFound."""
     version = configurations.get_changeable_version(caller, configuration_id, n)
-    service.require_judgeable(caller, version, pipeline, signal_of(pipeline), [rule])
+    service.require_testable(caller, version, pipeline, signal_of(pipeline), [rule])
 
     def edited(rules: Sequence[StoredRule]) -> list[StoredRule]:
         _require(rules, rule_id)
-        return [replace(one, rule=rule) if one.id == rule_id else one for one in rules]
+        return [replace(stored, rule=rule) if stored.id == rule_id else stored for stored in rules]
 
     return _change(caller, configuration_id, n, pipeline, "rule_by_hand.edited", rule.name, edited)
 
@@ -60,7 +60,7 @@ def remove(caller: Caller, configuration_id: str, n: int, pipeline: str, rule_id
 
     def without(rules: Sequence[StoredRule]) -> list[StoredRule]:
         _require(rules, rule_id)
-        return [one for one in rules if one.id != rule_id]
+        return [rule for rule in rules if rule.id != rule_id]
 
     return _change(caller, configuration_id, n, pipeline, "rule_by_hand.removed", rule_id, without)
 
@@ -75,7 +75,7 @@ def _change(
     changed: Callable[[Sequence[StoredRule]], Sequence[StoredRule]],
 ) -> RuleSet:
     def of_set(before: RuleSet) -> RuleSet:
-        by_hand = changed([one for one in before.rules if not one.api_owned])
+        by_hand = changed([rule for rule in before.rules if not rule.api_owned])
         return before.replace(by_hand, before.name or default_name(pipeline), api_owned=False)
 
     record = service.record_by_hand(caller, configuration_id, n, pipeline, action, rule=rule)
@@ -83,5 +83,5 @@ def _change(
 
 
 def _require(rules: Sequence[StoredRule], rule_id: str) -> None:
-    if not any(one.id == rule_id for one in rules):
+    if not any(rule.id == rule_id for rule in rules):
         raise RuleNotFound

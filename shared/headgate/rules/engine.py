@@ -1,4 +1,4 @@
-"""Asking the collector's checker what concerns pipeline tests: `prepare`, `compile` and `evaluate`."""
+"""What pipeline tests ask the collector's checker: `prepare`, `compile` and `evaluate`."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,20 +16,20 @@ from headgate.rules.model import Rule
 from headgate.validation.model import TOO_COSTLY, YAML_IN_BODY, TooCostly
 
 _Answer = TypeVar("_Answer")
-# In all; each part has 8 s by the checker's own clock, and 10 s until it is killed.
+# For the whole output. A part has 8 s by the checker's own clock, and is killed after 10 s.
 _EVALUATION_SECONDS = 25.0
 _PART_CHARACTERS = 2_000_000
 _PART_SECONDS = 10.0
 
 
 class SandboxFailed(Unavailable):
-    """The checker cannot answer what concerns tests just now."""
+    """The checker cannot answer a question of a pipeline test just now."""
 
     code = "sandbox_failed"
 
 
 class RunRefused(Exception):
-    """A configuration that is not wrong, but that is not run: it would need something outside it."""
+    """The configuration is valid, but a test does not run it: it would need something outside the test."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -60,7 +60,7 @@ class Sample:
 
 
 class Prepared(BaseModel):
-    """A run made ready: the collector's configuration and input, and what signals can be judged."""
+    """What a run needs: the collector's configuration and input, and the signals that rules can test."""
 
     signals: list[Signal]
     collector_yaml: str
@@ -70,7 +70,7 @@ class Prepared(BaseModel):
 
 
 class Verdict(BaseModel):
-    """What came of one rule; `message` says what was seen."""
+    """The result of one rule; `message` says what was seen."""
 
     matched: int
     total: int
@@ -106,8 +106,8 @@ class _Evaluation(BaseModel):
     records: dict[Signal, int]
 
 
-class Judgement(BaseModel):
-    """What came of rules, in their order, and how many records of each signal there were."""
+class Results(BaseModel):
+    """The results of rules, in their order, and how many records of each signal there were."""
 
     verdicts: list[Verdict]
     records: dict[Signal, int]
@@ -116,7 +116,7 @@ class Judgement(BaseModel):
 def signals_of(
     yaml: str, pipeline: str, signal_type: Signal, *, asker: Asker, yaml_at: tuple[str, ...] = YAML_IN_BODY
 ) -> list[Signal]:
-    """The signals in which that pipeline's output can be judged: its own, and those that its connectors turn it into.
+    """The signals of that pipeline's output that rules can test: its own, and those that its connectors turn it into.
 
     Raises Unpreparable, RunRefused, TooCostly about `yaml_at` in the request, Unavailable.
     """
@@ -142,33 +142,34 @@ def require_compilable(signals: Sequence[Signal], rules: Sequence[Rule], *, aske
         return
     answer = _ask("compile", {"signals": list(signals), "rules": _plain(rules)}, _compilations(), asker)
     if answer.refusals:
-        places = [
-            FieldError(("body", "rules", one.index, one.field), f"rule '{rules[one.index].name}': {one.message}")
-            for one in answer.refusals
-        ]
-        raise Invalid(places[0].message, places)
+        refused = [_field_error(refusal, rules[refusal.index].name) for refusal in answer.refusals]
+        raise Invalid(refused[0].message, refused)
 
 
-def evaluate(signals: Sequence[Signal], rules: Sequence[Rule], output: str, *, asker: Asker) -> Judgement:
-    """Judge recorded output, and count it. Raises Unavailable when that came to no end in time.
+def evaluate(signals: Sequence[Signal], rules: Sequence[Rule], output: str, *, asker: Asker) -> Results:
+    """Evaluate the rules on recorded output, and count its records. Raises Unavailable if that takes too long.
 
-    A large output goes in parts, each going on from the tallies of the one before.
+    A large output is sent in parts; each continues with the tallies of the part before.
     """
-    judged = Judgement(verdicts=[], records=dict.fromkeys(signals, 0))
+    results = Results(verdicts=[], records=dict.fromkeys(signals, 0))
     deadline = time.monotonic() + _EVALUATION_SECONDS
     tallies: list[dict[str, JsonValue]] | None = None
     for part in parts(output, _PART_CHARACTERS):
         request = {"signals": list(signals), "rules": _plain(rules), "documents": part, "tallies": tallies}
         timeout = min(_PART_SECONDS, max(0.1, deadline - time.monotonic()))
         answer = _ask("evaluate", request, _evaluations(), asker, timeout)
-        tallies, judged.verdicts = answer.tallies, answer.verdicts
+        tallies, results.verdicts = answer.tallies, answer.verdicts
         for signal, count in answer.records.items():
-            judged.records[signal] = judged.records.get(signal, 0) + count
-    return judged
+            results.records[signal] = results.records.get(signal, 0) + count
+    return results
+
+
+def _field_error(refusal: _Refusal, rule_name: str) -> FieldError:
+    return FieldError(("body", "rules", refusal.index, refusal.field), f"rule '{rule_name}': {refusal.message}")
 
 
 def parts(text: str, size: int) -> Iterator[str]:
-    """The text in parts of whole lines, of up to `size` characters or one line; at least one, if only an empty one."""
+    """The text in parts of whole lines, each of up to `size` characters or one longer line. At least one part."""
     start = 0
     while len(text) - start > size:
         end = text.rfind("\n", start, start + size) + 1 or text.find("\n", start) + 1 or len(text)
@@ -215,7 +216,7 @@ def _ask(
             raise TooCostly(refused.message, yaml_at) from refused
         raise SandboxFailed(f"The testing sandbox failed: {refused.message}") from refused
     except ValidationError as error:
-        raise SandboxFailed("The testing sandbox gave no proper answer") from error
+        raise SandboxFailed("The testing sandbox gave an answer that is not valid") from error
 
 
 def _plain(rules: Sequence[Rule]) -> list[dict[str, object]]:

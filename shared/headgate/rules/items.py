@@ -1,4 +1,4 @@
-"""A rule as an item of a table holds it, for every store that keeps rules."""
+"""A rule as a part of an item, for every store that has rules."""
 
 from collections.abc import Mapping
 from typing import cast
@@ -9,7 +9,7 @@ from headgate.storage.items import Value
 
 
 def rule_attributes(rule: Rule) -> dict[str, Value]:
-    """The attributes of a rule, without those that it does not have."""
+    """The attributes of a rule, without those that have no value."""
     values: dict[str, Value] = {
         "name": rule.name,
         "condition": rule.condition,

@@ -1,4 +1,4 @@
-"""Rules and rule sets, and what may become of a set."""
+"""Rules and rule sets, and which changes of a set are allowed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,23 +20,23 @@ class RuleNamesRepeat(errors.Invalid):
     code = "rule_names_repeat"
 
     def __init__(self, name: str) -> None:
-        message = f"The rule name '{name}' is there twice, or one was added by hand under it"
+        message = f"The rule name '{name}' is used twice; rules that were added by hand count too"
         super().__init__(message, [errors.FieldError(("body", "rules"), message)])
 
 
 class TooManyRules(errors.Invalid):
-    """With the rules that are kept, the set would be over its limit."""
+    """With the rules that stay in it, the set would exceed its limit."""
 
     code = "too_many_rules"
 
     def __init__(self, count: int) -> None:
-        message = f"With the rules that were added otherwise the set would hold {count}; {MOST_RULES} is the most"
+        message = f"With the rules that stay in it, the set would have {count}; {MOST_RULES} is the most"
         super().__init__(message, [errors.FieldError(("body", "rules"), message)])
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A condition on what a pipeline put out, and how many things have to meet it."""
+    """A condition on a pipeline's output, and how many records have to meet it."""
 
     name: str
     condition: str
@@ -66,18 +66,18 @@ class RuleSet:
     revision: int
 
     def replace(self, added: Sequence[StoredRule], name: str, *, api_owned: bool) -> "RuleSet":
-        """The set with the rules of that ownership replaced by `added`, and the others kept, first.
+        """The set with the rules of that ownership replaced by `added`. The others stay, and come first.
 
         Raises RuleNamesRepeat, TooManyRules.
         """
-        rules = (*(one for one in self.rules if one.api_owned != api_owned), *added)
+        rules = (*(rule for rule in self.rules if rule.api_owned != api_owned), *added)
         if len(rules) > MOST_RULES:
             raise TooManyRules(len(rules))
         names: set[str] = set()
-        for one in rules:
-            if one.rule.name in names:
-                raise RuleNamesRepeat(one.rule.name)
-            names.add(one.rule.name)
+        for stored in rules:
+            if stored.rule.name in names:
+                raise RuleNamesRepeat(stored.rule.name)
+            names.add(stored.rule.name)
         return replace(self, name=name, rules=rules, revision=self.revision + 1)
 
 

@@ -26,8 +26,8 @@ def saved(caller: Caller, configuration_id: str, n: int) -> list[RuleSet]:
 
 
 def saved_with(configuration_id: str, n: int) -> list[RuleSet]:
-    """The sets of a version that the caller is known to see, without those that lost their last rule; one read."""
-    return [one for one in store.rule_sets(configuration_id, n) if one.rules]
+    """The sets of a version that the caller is known to see, without empty ones; one read."""
+    return [rule_set for rule_set in store.rule_sets(configuration_id, n) if rule_set.rules]
 
 
 def saved_for(configuration_id: str, n: int, pipeline: str) -> RuleSet | None:
@@ -46,15 +46,15 @@ def save(
     *,
     api_owned: bool = True,
 ) -> RuleSet:
-    """Replace the rules of that ownership in a pipeline's set; rules of the other kind are kept.
+    """Replace the rules of that ownership in a pipeline's set; rules of the other kind stay.
 
-    A published version's rules may change too: they describe tests, not the collector. What is saved by hand is kept
-    with its record of the change. Raises ConfigurationNotFound, VersionNotFound, NotTheOwner; Invalid for a pipeline
-    that the version does not have and for a rule that the OTTL parser refuses; Unavailable when it could not be asked;
-    nothing is saved then.
+    A published version's rules may change too: they describe tests, not the collector. Rules by hand are saved together
+    with an audit record. Raises ConfigurationNotFound, VersionNotFound, NotTheOwner; Invalid for a pipeline that the
+    version does not have and for a rule that the OTTL parser refuses; Unavailable if the parser could not be asked.
+    Nothing is saved then.
     """
     version = configurations.get_changeable_version(caller, configuration_id, n)
-    require_judgeable(caller, version, pipeline, signal_type, rules)
+    require_testable(caller, version, pipeline, signal_type, rules)
     added = [StoredRule(new_id("rul"), api_owned, rule) for rule in rules]
 
     def changed(before: RuleSet) -> RuleSet:
@@ -64,10 +64,10 @@ def save(
     return save_changed(configuration_id, n, RuleSet(pipeline, "", signal_type, (), 0), changed, *records)
 
 
-def require_judgeable(
+def require_testable(
     caller: Caller, version: Version, pipeline: str, signal_type: Signal, rules: Sequence[Rule]
 ) -> None:
-    """Raises Invalid unless the version has the pipeline and the OTTL parser takes the rules, Unavailable."""
+    """Raises Invalid unless the version has the pipeline and the OTTL parser accepts the rules, and Unavailable."""
     try:
         signals = engine.signals_of(
             version.yaml or "", pipeline, signal_type, asker=Asker.of(caller), yaml_at=("path", "n")
@@ -90,7 +90,7 @@ def save_changed(
     changed: Callable[[RuleSet], RuleSet],
     *records: Write,
 ) -> RuleSet:
-    """Keep what `changed` makes of a pipeline's set, `none` where there is none yet. Raises Contention."""
+    """Save a pipeline's set as `changed` returns it; it gets `none` if there is no set yet. Raises Contention."""
 
     def once() -> RuleSet:
         after = changed(store.rule_set(configuration_id, n, none.pipeline) or none)
@@ -103,5 +103,5 @@ def save_changed(
 def record_by_hand(
     caller: Caller, configuration_id: str, n: int, pipeline: str, action: Action, **details: str
 ) -> Write:
-    """The record of a change that is made in the application."""
+    """The audit record of a change in the application."""
     return audit.entry(caller, action, f"configurations/{configuration_id}/versions/{n}", pipeline=pipeline, **details)

@@ -1,4 +1,4 @@
-"""Test runs, their states, and what may become of them."""
+"""Test runs, their states, and which changes of them are allowed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -13,8 +13,8 @@ from headgate.rules.model import Rule
 
 Status = Literal["Queued", "Running", "Success", "Fail", "Error"]
 
-KEPT: Final = timedelta(days=30)
-# The state machine gives itself seven minutes (statemachines/test_run.asl.yaml), so after these nothing is under way.
+RETENTION: Final = timedelta(days=30)
+# The state machine ends after seven minutes (statemachines/test_run.asl.yaml), so then nothing is under way.
 LONGEST: Final = timedelta(minutes=10)
 MOST_SAMPLE_BYTES: Final = 1_048_576
 NOTHING_CAME_OUT: Final = (
@@ -25,7 +25,7 @@ NEVER_EXECUTED: Final = "The test was never executed: "
 
 
 class RunNotFound(errors.NotFound):
-    """There is none, it has expired, or it is of another member's draft."""
+    """It does not exist, has expired, or tests another member's draft."""
 
     code = "run_not_found"
 
@@ -43,7 +43,7 @@ class OutputNotReady(errors.NotFound):
 
 
 class NoSavedRules(errors.Invalid):
-    """`use_saved_rules` for a pipeline without any."""
+    """`use_saved_rules` for a pipeline without saved rules."""
 
     code = "no_saved_rules"
 
@@ -53,7 +53,7 @@ class NoSavedRules(errors.Invalid):
 
 
 class Untrusted(Exception):
-    """What the test runner left cannot be what a run leaves; says why, to a person."""
+    """The test runner left files that no run can leave. The message says why, for a person."""
 
 
 class SampleTooLarge(errors.TooLarge):
@@ -73,7 +73,7 @@ class RunRule:
 
 @dataclass(frozen=True, slots=True)
 class RuleResult:
-    """What came of one rule; `message` says what was seen."""
+    """The result of one rule; `message` says what was seen."""
 
     rule: Rule
     api_owned: bool
@@ -85,8 +85,8 @@ class RuleResult:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A test run. `signals` are those in which its output can be judged; `published` whether it is of a published
-    version, and so to be seen by the whole organization."""
+    """A test run. `signals` are those of its output that rules can test. A run with `published` tests a published
+    version, so the whole organization may see it."""
 
     id: str
     organization_id: str
@@ -107,7 +107,7 @@ class Run:
     finished_at: datetime | None = None
     stderr: str = ""
     results: tuple[RuleResult, ...] = ()
-    # How many records of its signal the sample holds, and how many of each signal came out; None while nobody knows.
+    # How many records the sample has of its signal, and the output of each signal; None until they are counted.
     records_in: int | None = None
     records_out: Mapping[Signal, int] | None = None
 
@@ -121,7 +121,7 @@ class Run:
 
     @property
     def expires_at(self) -> datetime:
-        return self.created_at + KEPT
+        return self.created_at + RETENTION
 
     def visible_to(self, caller: Caller, at: datetime) -> bool:
         if self.organization_id != caller.organization_id or at >= self.expires_at:
@@ -130,26 +130,28 @@ class Run:
         return mine or self.published or caller.is_admin
 
     def is_lost(self, at: datetime) -> bool:
-        """Whether it has been under way for longer than any run can be. One that waits for its turn is not."""
+        """Whether it has been Running for longer than any run can. A run that waits for its turn is not lost."""
         return self.status == "Running" and at > (self.started_at or self.created_at) + LONGEST
 
     def has_waited(self, at: datetime) -> bool:
-        """Whether it is time to see if it still waits, or was lost on its way into the queue or out of it."""
+        """Whether it has been Queued for so long that it may have been lost on its way into or out of the queue."""
         return self.status == "Queued" and at > self.created_at + timedelta(minutes=1)
 
     def start(self, records_in: int, at: datetime) -> "Run":
         return replace(self, status="Running", records_in=records_in, started_at=at)
 
-    def judge(
+    def complete(
         self, results: tuple[RuleResult, ...], records_out: Mapping[Signal, int], stderr: str, at: datetime
     ) -> "Run":
-        """The collector ran for the whole duration: Success when every rule passed, which none is fine for."""
+        """The collector ran for the whole duration: Success if every rule passed, also if there are none."""
         status: Status = "Success" if all(result.passed for result in results) else "Fail"
-        said = stderr if any(records_out.values()) else NOTHING_CAME_OUT + stderr
-        return replace(self, status=status, results=results, records_out=records_out, stderr=said, finished_at=at)
+        notes = "" if any(records_out.values()) else NOTHING_CAME_OUT
+        return replace(
+            self, status=status, results=results, records_out=records_out, stderr=notes + stderr, finished_at=at
+        )
 
     def fail(self, stderr: str, at: datetime) -> "Run":
-        """It could not start, or the collector did not run as it should."""
+        """The run could not start, or the collector did not run as it should."""
         return replace(self, status="Error", stderr=stderr, finished_at=at)
 
     def refuse(self, reason: str, at: datetime) -> "Run":

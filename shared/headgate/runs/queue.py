@@ -1,7 +1,7 @@
-"""The queue of an organization's test runs: so many collect at once, the others wait in order.
+"""The queue of an organization's test runs: a limited number runs at once, the others wait in order.
 
-Every change of it is one conditional write of the whole, so that it is exact under any concurrency. A run holds a place
-from then on; its execution is named by it, so that starting it twice is starting it once.
+Every change of it is one conditional write of the whole queue, so it is exact under any concurrency. A run that begins
+gets a place. Its execution is named by the run, so starting it twice starts it once.
 """
 
 from dataclasses import dataclass, replace
@@ -12,12 +12,12 @@ from headgate.foundation import errors
 from headgate.runs.model import LONGEST
 
 _RETRY_AFTER: Final = 15
-# Within it a run that has a place is past its preparation, and one that has ended has given its place back.
-SETTLED: Final = timedelta(minutes=2)
+# By then a run with a place has been prepared, and one that has ended has given its place back.
+SETTLING_TIME: Final = timedelta(minutes=2)
 
 
 class TooManyRuns(errors.TooManyRequests):
-    """As many of the organization's runs wait as may; one of them has to begin first."""
+    """The organization has as many waiting runs as it may have; one of them has to begin first."""
 
     code = "too_many_runs_waiting"
 
@@ -27,19 +27,19 @@ class TooManyRuns(errors.TooManyRequests):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place among those that collect, and since when the run has it."""
+    """A place among the runs that are running, and since when the run has it."""
 
     run_id: str
     since: datetime
 
     def is_lost(self, at: datetime) -> bool:
-        """Whether its run has had longer than any run can take."""
+        """Whether the run has had it for longer than any run can take."""
         return at > self.since + LONGEST
 
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """Who collects and who waits. `revision` is 0 for a queue that nobody has entered yet."""
+    """Which runs are running, and which wait. `revision` is 0 for a queue that is not stored yet."""
 
     organization_id: str
     revision: int = 0
@@ -47,7 +47,7 @@ class Queue:
     waiting: tuple[str, ...] = ()
 
     def place(self, run_id: str) -> Place | None:
-        return next((one for one in self.places if one.run_id == run_id), None)
+        return next((place for place in self.places if place.run_id == run_id), None)
 
     def holds(self, run_id: str) -> bool:
         return run_id in self.waiting or self.place(run_id) is not None
@@ -63,13 +63,13 @@ class Queue:
     def leave(self, *run_ids: str) -> Self:
         return replace(
             self,
-            places=tuple(one for one in self.places if one.run_id not in run_ids),
-            waiting=tuple(one for one in self.waiting if one not in run_ids),
+            places=tuple(place for place in self.places if place.run_id not in run_ids),
+            waiting=tuple(run_id for run_id in self.waiting if run_id not in run_ids),
         )
 
     def without_lost(self, at: datetime) -> Self:
-        """Without the places whose runs came to no end."""
-        return replace(self, places=tuple(one for one in self.places if not one.is_lost(at)))
+        """Without the places of runs that never ended."""
+        return replace(self, places=tuple(place for place in self.places if not place.is_lost(at)))
 
     def next(self, places: int) -> str | None:
         """The run whose turn it is, if there is a place for it."""

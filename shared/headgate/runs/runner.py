@@ -1,7 +1,7 @@
-"""The test runner: the task that it is given, and what it leaves, which is taken as a stranger's word.
+"""The test runner: the task that it gets, and the files that it leaves, which are not trusted.
 
-It holds no rights. Its task is an object of its run with links that are signed for that run's files alone, and forms
-that store three of them, each up to its size.
+It has no rights. Its task is an object of its run with links that are signed for that run's files only, and forms that
+store three of them, each up to a size.
 """
 
 import json
@@ -16,13 +16,11 @@ from headgate.runs import store
 from headgate.runs.model import Run, Untrusted
 from headgate.storage import objects
 
-# What the test runner is made to keep to (layers/collector/internal/sandbox), with room for the mark of a cut.
+# The limits in layers/collector/internal/sandbox, with room for the note that something was cut off.
 LARGEST: Final = {"output": 32 << 20, "stderr": 66_000, "outcome.json": 4_096}
 # The state machine ends within this time.
 _LINK_SECONDS: Final = 420
 _CLOCKS_APART: Final = timedelta(minutes=2)
-
-
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
@@ -36,7 +34,7 @@ _Line = Annotated[str, StringConstraints(max_length=1_500), AfterValidator(_in_o
 
 
 class Outcome(BaseModel):
-    """How the test runner says the collector ended. `cause` is the collector's own word for a reason."""
+    """How the collector ended, according to the test runner. `cause` is the reason in the collector's words."""
 
     ran: StrictBool
     executed: StrictBool
@@ -51,7 +49,7 @@ class Outcome(BaseModel):
 
 
 def give(run: Run) -> str:
-    """Keep the run's task. Returns a signed link to it."""
+    """Store the run's task. Returns a signed link to it."""
     task = {
         "collector_version": run.collector_version,
         "duration_seconds": run.duration_seconds,
@@ -84,7 +82,7 @@ def output(run: Run) -> str:
 
 
 def stderr(run: Run) -> str:
-    """What the collector wrote; it ends with a line's end. Raises Untrusted."""
+    """What the collector wrote; its last line is complete. Raises Untrusted."""
     text = _left(run, "stderr") or ""
     return text if not text or text.endswith("\n") else text + "\n"
 

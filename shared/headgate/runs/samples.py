@@ -9,7 +9,7 @@ from headgate.rules.engine import Sample
 
 
 def of_json(value: Mapping[str, JsonValue] | Sequence[Mapping[str, JsonValue]]) -> Sample:
-    """One document a line, so that a fault in the third one is told as of line 3."""
+    """One document a line, so that an error in the third one is reported for line 3."""
     documents = [value] if isinstance(value, Mapping) else value
     lines = [json.dumps(document, ensure_ascii=False, separators=(",", ":")) for document in documents]
     return Sample("\n".join(lines), is_otlp=True)

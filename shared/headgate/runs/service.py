@@ -1,4 +1,4 @@
-"""Starting test runs, and reading what came of them."""
+"""Starting test runs, and reading their results."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ _LARGEST_ANSWER: Final = 2_500_000
 
 
 class TestingUnavailable(errors.Unavailable):
-    """No run can be started just now, and none was."""
+    """No run can be started just now, and none was started."""
 
     __test__ = False
     code = "testing_unavailable"
@@ -112,7 +112,7 @@ def start(caller: Caller, asked: Start) -> Run:
             source.yaml, asked.target_pipeline, asked.signal_type, asked.sample, asker=asker, yaml_at=source.named_at
         )
         signals = tuple(prepared.signals)
-        engine.require_compilable(signals, [one.rule for one in rules], asker=asker)
+        engine.require_compilable(signals, [run_rule.rule for run_rule in rules], asker=asker)
         refusal = _not_installed(version, asker)
     except engine.Unpreparable as problem:
         raise problem.as_invalid(source.named_at) from problem
@@ -153,29 +153,29 @@ def get(caller: Caller, run_id: str) -> Run:
     Raises RunNotFound.
     """
     at = clock.now()
-    found = store.run(run_id)
-    if found is None or not found.visible_to(caller, at):
+    run = store.run(run_id)
+    if run is None or not run.visible_to(caller, at):
         raise RunNotFound
-    lost = found.is_lost(at) or (found.has_waited(at) and not turns.see_to(found))
-    return finish_lost(found) if lost else found
+    lost = run.is_lost(at) or (run.has_waited(at) and not turns.advance(run))
+    return finish_lost(run) if lost else run
 
 
 def output(caller: Caller, run_id: str) -> str:
-    """What the collector put out, empty when it never ran. Raises RunNotFound, OutputNotReady."""
+    """The collector's output, empty if it never ran. Raises RunNotFound, OutputNotReady."""
     run = _require_finished(caller, run_id)
     # A run in Error may have ended before there was any.
-    found = store.file_if_there(run_id, "output") if run.status == "Error" else store.file(run_id, "output")
-    return found or ""
+    text = store.file_if_there(run_id, "output") if run.status == "Error" else store.file(run_id, "output")
+    return text or ""
 
 
 def output_link(caller: Caller, run_id: str) -> str | None:
-    """A URL to fetch an output from that is too large for an answer, else None. Raises RunNotFound, OutputNotReady."""
+    """The URL of an output that is too large for a response, else None. Raises RunNotFound, OutputNotReady."""
     _require_finished(caller, run_id)
     return store.link(run_id, "output") if store.file_size(run_id, "output") > _LARGEST_ANSWER else None
 
 
 def finish_lost(lost: Run) -> Run:
-    """End a run as Error whose execution is gone. Returns it as it stands after."""
+    """End a run as Error, since its execution is gone. Returns it as it is then."""
     ended = lost.fail("The test run was interrupted: its execution did not come to an end", clock.now())
     try:
         store.update(ended)
@@ -188,7 +188,7 @@ def finish_lost(lost: Run) -> Run:
 
 
 def count_outcome(ended: Run) -> None:
-    """Count a run that has just ended. One that was refused from the start is its caller's affair, and not counted."""
+    """Count a run that has just ended, for the metrics. A run that was refused from the start is not counted."""
     match ended.status:
         case "Success":
             metrics.count("RunsSuccess")
@@ -199,15 +199,15 @@ def count_outcome(ended: Run) -> None:
 
 
 def finish_unfinished() -> int:
-    """End every run as Error that had begun; for the start of a service whose executions do not survive it.
+    """End every run that had begun as Error, and begin those that waited, in order. How many ended.
 
-    Those that waited for their turn begin instead, in their order.
+    For the start of a service whose executions do not survive it.
     """
     unfinished = list(store.unfinished())
-    queues = {one: store.queue(one) for one in {run.organization_id for run in unfinished}}
-    begun = [one for one in unfinished if one.id not in queues[one.organization_id].waiting]
-    for one in begun:
-        finish_lost(one)
+    queues = {id_: store.queue(id_) for id_ in {run.organization_id for run in unfinished}}
+    begun = [run for run in unfinished if run.id not in queues[run.organization_id].waiting]
+    for run in begun:
+        finish_lost(run)
     for organization_id in queues:
         turns.make_room(organization_id)
     return len(begun)
@@ -238,11 +238,11 @@ def _rules(asked: Start) -> tuple[RunRule, ...]:
     saved = rule_sets.saved_for(asked.source.configuration_id, asked.source.n, asked.target_pipeline)
     if saved is None or not saved.rules:
         raise NoSavedRules(asked.source.n, asked.target_pipeline)
-    return tuple(RunRule(one.rule, one.api_owned) for one in saved.rules)
+    return tuple(RunRule(stored.rule, stored.api_owned) for stored in saved.rules)
 
 
 def _not_installed(version: str, asker: Asker) -> str | None:
-    """Why that collector cannot run: the test runner has those that judge here. Raises Unavailable."""
+    """Why that collector cannot run, None if it can: the test runner has the checker's versions. Raises Unavailable."""
     if version == settings().collector_version:
         return None
     installed = checker.installed(asker=asker)
@@ -252,9 +252,9 @@ def _not_installed(version: str, asker: Asker) -> str | None:
 
 
 def _launch(run: Run, yaml: str, sample: str) -> None:
-    """Keep the run and its files, and start the execution named by it. Raises TestingUnavailable, nothing left behind.
+    """Store the run and its files, and start its execution. Raises TestingUnavailable, TooManyRuns; nothing stays then.
 
-    Files first: the execution reads them. The run before its turn, which changes it. Raises TooManyRuns as well.
+    The files come first, since the execution reads them, and the run before its turn, which changes it.
     """
     try:
         store.put_file(run.id, "configuration.yaml", yaml)

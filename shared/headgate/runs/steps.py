@@ -1,4 +1,4 @@
-"""The tasks of the state machine: prepare, evaluate, record, and what to do when one of them fails.
+"""The tasks of the state machine: prepare, evaluate, record, and what happens if one of them fails.
 
 Between prepare and evaluate the test runner fetches `task.json`, `collector.yaml` and `input` of the run and leaves
 `output`, `stderr` and, last, `outcome.json`.
@@ -25,7 +25,7 @@ Stage = Literal["prepare", "collect", "evaluate", "record"]
 _STAGES: Final[dict[Stage, str]] = {
     "prepare": "preparing the run failed",
     "collect": "the test runner failed",
-    "evaluate": "judging the rules failed",
+    "evaluate": "evaluating the rules failed",
     "record": "recording the results failed",
 }
 _AGAIN: Final = "; run the test again"
@@ -33,18 +33,18 @@ _NO_STDERR: Final = "headgate: what the collector wrote could not be fetched\n"
 
 
 class RunGone(Exception):
-    """There is no such run, or it has ended: nothing is left to do."""
+    """There is no such run, or it has ended: there is nothing to do."""
 
 
 class Collection(BaseModel):
-    """What the test runner needs to know: a signed link to its task."""
+    """What the test runner gets: a signed link to its task."""
 
     run_id: str
     task_url: str
 
 
 class Evaluation(BaseModel):
-    """How the collector ended and what came of the rules; or `fault`, where the test runner's word cannot be taken."""
+    """How the collector ended, and the results of the rules. Or `fault`, if the test runner's files cannot be right."""
 
     outcome: Outcome | None = None
     verdicts: list[Verdict] = []
@@ -70,7 +70,7 @@ def prepare(run_id: str) -> Collection:
 
 
 def evaluate(run_id: str) -> Evaluation:
-    """Judge the output, and count it; nothing of it when the collector did not run as it should.
+    """Evaluate the rules on the output, and count its records, if the collector ran as it should.
 
     Raises RunGone, Unavailable.
     """
@@ -82,12 +82,12 @@ def evaluate(run_id: str) -> Evaluation:
         output = runner.output(run)
     except Untrusted as lie:
         return Evaluation(fault=str(lie))
-    judged = engine.evaluate(run.signals, [one.rule for one in run.rules], output, asker=_asker(run))
-    return Evaluation(outcome=outcome, verdicts=judged.verdicts, records=judged.records)
+    results = engine.evaluate(run.signals, [run_rule.rule for run_rule in run.rules], output, asker=_asker(run))
+    return Evaluation(outcome=outcome, verdicts=results.verdicts, records=results.records)
 
 
 def record(run_id: str, evaluation: Evaluation) -> None:
-    """End the run by what the test runner and the rules say. Raises RunGone."""
+    """End the run with what the test runner and the rules reported. Raises RunGone."""
     run = _unfinished(run_id)
     outcome, at = evaluation.outcome, clock.now()
     try:
@@ -101,17 +101,17 @@ def record(run_id: str, evaluation: Evaluation) -> None:
     elif not outcome.ran:
         after = run.fail(f"headgate: {outcome.why}\n{stderr}", at)
     else:
-        results = tuple(_result(one, verdict) for one, verdict in zip(run.rules, evaluation.verdicts, strict=True))
-        after = run.judge(results, evaluation.records, stderr, at)
+        results = tuple(_result(*pair) for pair in zip(run.rules, evaluation.verdicts, strict=True))
+        after = run.complete(results, evaluation.records, stderr, at)
     store.update(after)
     service.count_outcome(after)
     turns.make_room(run.organization_id, run_id)
 
 
 def fail(run_id: str, stage: Stage, error: str, at_fault: str | None) -> None:
-    """End the run as Error after a failure of the state machine's own. A run that has ended stays as it is.
+    """End the run as Error, since a step failed. A run that has ended stays as it is.
 
-    `error` is what the state machine calls the error, `at_fault` a sentence on it where it is one of ours.
+    `error` is the state machine's name of the error. `at_fault` is a sentence about it, if the error is one of ours.
     """
     try:
         run = _unfinished(run_id)
@@ -130,7 +130,7 @@ def fail(run_id: str, stage: Stage, error: str, at_fault: str | None) -> None:
 
 
 def finish(run_id: str) -> None:
-    """End a run as Error whose execution ended without recording anything. A run that has ended stays as it is."""
+    """End a run as Error, since its execution ended without a result. A run that has ended stays as it is."""
     try:
         service.finish_lost(_unfinished(run_id))
     except RunGone:
@@ -138,19 +138,19 @@ def finish(run_id: str) -> None:
 
 
 def _make_room_after(run_id: str) -> None:
-    """For a run that ended, whose step may have failed between that and making room."""
+    """For a run that has ended: the step that ended it may have failed before it made room."""
     run = store.run(run_id)
     if run is not None:
         turns.make_room(run.organization_id, run_id)
 
 
 def _asker(run: Run) -> Asker:
-    """The run stands for itself: whose credential started it may be gone by now."""
+    """The run asks for itself, since the credential that started it may be deleted by now."""
     return Asker(run.organization_id, run.id)
 
 
 def _reason(error: str) -> str:
-    """An error that is not ours, to a person: by what Step Functions calls it, since its own words may tell of AWS."""
+    """A sentence about an error that is not ours. Its own message may have details of AWS, so its name decides."""
     if error == "States.Timeout":
         return "it took too long" + _AGAIN
     if error.startswith(("ECS.", "AmazonECS.")):
@@ -170,7 +170,7 @@ def _notes(run_id: str) -> str:
 
 
 def _stderr_if_there(run: Run) -> str:
-    """For the end of a run that may be ending because the bucket does not answer, or before there is any."""
+    """The stderr, of a run that may end because the bucket does not answer, or before there is any."""
     try:
         notes = store.file_if_there(run.id, "notes") or ""
         return notes + (store.file_if_there(run.id, "stderr", runner.LARGEST["stderr"]) or "")

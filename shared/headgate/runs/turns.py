@@ -1,8 +1,8 @@
 """Whose turn it is: runs enter the queue of their organization, begin, and make room for the next.
 
-No crash leaves a run behind. A run begins after its place is kept, and is begun again by whoever finds it with a place
-and not begun; a run that ended makes room in the step that ended it, which is tried again; and a place that was never
-given back ends by itself. Whoever looks at a run that waits long sees to it that this comes to pass.
+A crash loses no run. A run is started after its place is stored, and is started again by the next request that reads it
+with a place and still Queued. A run that ends makes room in the same step, which is retried. A place that was never
+given back ends by itself. Reading a run that has waited long makes sure of all this (`advance`).
 """
 
 import json
@@ -12,20 +12,20 @@ from botocore.exceptions import ClientError
 from headgate.foundation import clock
 from headgate.runs import store
 from headgate.runs.model import Run
-from headgate.runs.queue import SETTLED, Queue
+from headgate.runs.queue import SETTLING_TIME, Queue
 from headgate.settings import settings
 from headgate.storage import aws
 from headgate.storage.retry import retry
 
 
 def require_room(organization_id: str) -> None:
-    """Raises TooManyRuns when another run could only be refused; one read."""
+    """Raises TooManyRuns if another run could neither begin nor wait; one read."""
     queue = store.queue(organization_id).without_lost(clock.now())
     queue.require_room(settings().runs_waiting, settings().runs_under_way)
 
 
 def enter(run: Run) -> None:
-    """Begin the run, or let it wait; a read, a write, and StartExecution. Raises TooManyRuns."""
+    """Begin the run, or add it to those that wait; a read, a write, and StartExecution. Raises TooManyRuns."""
 
     def once() -> list[str]:
         at = clock.now()
@@ -44,9 +44,9 @@ def enter(run: Run) -> None:
 
 
 def make_room(organization_id: str, *ended: str) -> None:
-    """Let runs leave the queue, and begin those whose turn it is then; a read, and a write if something changes.
+    """Let runs leave the queue, and begin the next ones; a read, and a write if something changes.
 
-    They begin before the queue says so: if this comes to no end, it is done again from the start.
+    They begin before the queue is written, so if this breaks off it is repeated from the start.
     """
 
     def once() -> None:
@@ -66,8 +66,8 @@ def make_room(organization_id: str, *ended: str) -> None:
     retry(once)
 
 
-def see_to(run: Run) -> bool:
-    """See to a run that has been Queued for long. False if it is lost: it neither waits nor can it begin any more."""
+def advance(run: Run) -> bool:
+    """Begin a run that has been Queued for long, if it can. False if it is lost: it does not wait and cannot begin."""
     at = clock.now()
     queue = store.queue(run.organization_id)
     place = queue.place(run.id)
@@ -82,9 +82,9 @@ def see_to(run: Run) -> bool:
 
 
 def _ended(queue: Queue) -> list[str]:
-    """Runs that have ended and still hold a place."""
+    """Runs that have ended and still have a place."""
     at = clock.now()
-    old = [one.run_id for one in queue.places if at > one.since + SETTLED]
+    old = [place.run_id for place in queue.places if at > place.since + SETTLING_TIME]
     return [run_id for run_id in old if (run := store.run(run_id)) is None or run.is_final]
 
 

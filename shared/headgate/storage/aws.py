@@ -1,4 +1,4 @@
-"""The AWS clients, each made at its first use: creating one costs tens of milliseconds of a cold start."""
+"""The AWS clients. Each is created at its first use, which costs tens of milliseconds of a cold start."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 from functools import cache
 from typing import TYPE_CHECKING, Protocol, TypedDict
 
-from headgate.storage.complete_responses import only_whole
+from headgate.storage.complete_responses import require_complete
 
 if TYPE_CHECKING:
     from botocore.config import Config
@@ -18,58 +18,58 @@ if TYPE_CHECKING:
 
 
 class InvokeResponse(TypedDict, total=False):
-    """What comes of an invocation: `FunctionError` where the function itself failed."""
+    """The result of an invocation. `FunctionError` is there if the function itself failed."""
 
     FunctionError: str
     Payload: StreamingBody
 
 
 class LambdaClient(Protocol):
-    """What is used of Lambda."""
+    """The part of Lambda's client that is used."""
 
     def invoke(self, *, FunctionName: str, Payload: bytes, TenantId: str) -> InvokeResponse: ...
 
 
-# Making two clients at once from boto3's default session is not thread-safe.
-_making = threading.RLock()
+# Creating two clients at once from boto3's default session is not thread-safe.
+_creation = threading.RLock()
 
 
 def dynamodb() -> DynamoDBClient:
-    with _making:
+    with _creation:
         return _dynamodb()
 
 
 def s3() -> S3Client:
-    with _making:
+    with _creation:
         return _s3()
 
 
 def stepfunctions() -> SFNClient:
-    with _making:
+    with _creation:
         return _stepfunctions()
 
 
 def cognito() -> CognitoIdentityProviderClient:
-    with _making:
+    with _creation:
         return _cognito()
 
 
 def functions() -> LambdaClient:
-    with _making:
+    with _creation:
         return _functions()
 
 
 def forget_clients() -> None:
-    """Make new clients at the next use, for a process whose AWS endpoint has changed."""
-    with _making:
-        for made in (_dynamodb, _s3, _stepfunctions, _cognito, _functions):
-            made.cache_clear()
+    """Create new clients at the next use, in a process whose AWS endpoint has changed."""
+    with _creation:
+        for client in (_dynamodb, _s3, _stepfunctions, _cognito, _functions):
+            client.cache_clear()
 
 
 def _config() -> Config:
     from botocore.config import Config
 
-    # API Gateway gives up after 30 s; three tries of a hanging call have to end well before.
+    # API Gateway gives up after 30 s; three attempts that get no response have to end well before.
     return Config(
         connect_timeout=2,
         read_timeout=6,
@@ -84,7 +84,7 @@ def _dynamodb() -> DynamoDBClient:
     import boto3
 
     client = boto3.client("dynamodb", config=_config())
-    only_whole(client)
+    require_complete(client)
     return client
 
 
@@ -93,11 +93,11 @@ def _s3() -> S3Client:
     import boto3
     from botocore.config import Config
 
-    # For signed URLs: their older form is refused in newer regions, and so is S3's address without a region, which
-    # also redirects to another name than the signed one while a bucket is new.
+    # For signed URLs. Newer regions refuse the older signature and S3's address without a region, which also redirects
+    # to a name that was not signed while a bucket is new.
     signed = Config(signature_version="s3v4", s3={"addressing_style": "virtual"})
     client = boto3.client("s3", config=_config().merge(signed))
-    only_whole(client)
+    require_complete(client)
     return client
 
 
@@ -106,7 +106,7 @@ def _stepfunctions() -> SFNClient:
     import boto3
 
     client = boto3.client("stepfunctions", config=_config())
-    only_whole(client)
+    require_complete(client)
     return client
 
 
@@ -115,7 +115,7 @@ def _cognito() -> CognitoIdentityProviderClient:
     import boto3
 
     client = boto3.client("cognito-idp", config=_config())
-    only_whole(client)
+    require_complete(client)
     return client
 
 
@@ -124,7 +124,7 @@ def _functions() -> LambdaClient:
     import boto3
     from botocore.config import Config
 
-    # One try: what failed may have run for its whole time, and whoever asks knows how much is left.
+    # One attempt: a failed one may have used up the time, and only the caller knows how much is left.
     patient = Config(read_timeout=24, retries={"mode": "standard", "total_max_attempts": 1})
     client: LambdaClient = boto3.client("lambda", config=_config().merge(patient))
     return client

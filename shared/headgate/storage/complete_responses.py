@@ -1,8 +1,8 @@
-"""Answers of AWS count only when they came whole.
+"""Makes boto3 refuse responses of AWS that are not complete.
 
-boto3 takes what arrived before a connection broke for the answer, and what it cannot parse for an empty one: an item
-that is there would be told to be missing. Such an answer is made a 502 here, which boto3 tries again as any other, and
-raises in the end. It does the same for errors that S3 sends in a 200.
+boto3 accepts what arrived before a connection broke, and takes a response that it cannot parse for an empty one: an
+item that exists would be reported as missing. Here such a response becomes a 502, which boto3 retries like any other
+and raises in the end. The same happens to errors that S3 sends with status 200.
 """
 
 from __future__ import annotations
@@ -22,32 +22,32 @@ if TYPE_CHECKING:
 _CRC32: Final = "x-amz-crc32"
 
 
-def only_whole(client: BaseClient) -> None:
-    """From now on, what is no whole answer to the client is tried again, and is a ClientError if it stays so."""
+def require_complete(client: BaseClient) -> None:
+    """From now on the client retries a response that is not complete, and raises ClientError if it stays so."""
     events = client.meta.events
     service = client.meta.service_model.service_id.hyphenize()
-    events.register_last(f"before-parse.{service}.*", _refuse_part)
-    # Before boto3's own judgement, whose place is the service without an operation.
-    events.register_first(f"needs-retry.{service}.*", _tell_status)
+    events.register_last(f"before-parse.{service}.*", _refuse_partial)
+    # Before boto3's own handler, which is registered for the service without an operation.
+    events.register_first(f"needs-retry.{service}.*", _use_parsed_status)
 
 
-def _refuse_part(operation_model: OperationModel, response_dict: MutableMapping[str, object], **_: object) -> None:
+def _refuse_partial(operation_model: OperationModel, response_dict: MutableMapping[str, object], **_: object) -> None:
     status, body = response_dict["status_code"], response_dict["body"]
-    # A stream is looked at by who reads it (headgate.storage.objects), and an outage is one already.
+    # Whoever reads a stream checks it (headgate.storage.objects), and a 5xx is an error already.
     if not isinstance(body, bytes) or not isinstance(status, int) or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return
     headers = cast("Mapping[str, str]", response_dict["headers"])
-    if not _is_whole(operation_model, status, headers, body):
+    if not _is_complete(operation_model, status, headers, body):
         response_dict.update(status_code=int(HTTPStatus.BAD_GATEWAY), body=b"")
 
 
-def _tell_status(response: tuple[AWSResponse, Mapping[str, Mapping[str, int]]] | None, **_: object) -> None:
+def _use_parsed_status(response: tuple[AWSResponse, Mapping[str, Mapping[str, int]]] | None, **_: object) -> None:
     if response is not None:
         http, parsed = response
         http.status_code = parsed.get("ResponseMetadata", {}).get("HTTPStatusCode", http.status_code)
 
 
-def _is_whole(model: OperationModel, status: int, headers: Mapping[str, str], body: bytes) -> bool:
+def _is_complete(model: OperationModel, status: int, headers: Mapping[str, str], body: bytes) -> bool:
     length, checksum = headers.get("content-length"), headers.get(_CRC32)
     if model.http["method"] == "HEAD":
         return length is not None or status != HTTPStatus.OK
@@ -68,7 +68,7 @@ def _is_whole(model: OperationModel, status: int, headers: Mapping[str, str], bo
 
 
 def _has_content(model: OperationModel) -> bool:
-    """Whether a good answer says something in its body, and not in its headers alone."""
+    """Whether a successful response has content in its body, and not in its headers only."""
     members = model.output_shape.members.values() if model.output_shape is not None else ()
     return any("location" not in member.serialization for member in members)
 
@@ -82,7 +82,7 @@ def _is_object(body: bytes) -> bool:
 
 def _is_document(body: bytes) -> bool:
     try:
-        ElementTree.fromstring(body)  # noqa: S314  what boto3 parses next, in the same way
+        ElementTree.fromstring(body)  # noqa: S314  boto3 parses it next, in the same way
     except ElementTree.ParseError:
         return False
     return True

@@ -22,7 +22,7 @@ Item: TypeAlias = dict[str, Value]
 
 
 def marshal(values: Mapping[str, Value]) -> dict[str, AttributeValueTypeDef]:
-    """The attributes in DynamoDB's form. Entries that are None are left out, so an absent thing has no attribute."""
+    """The attributes in DynamoDB's form, without those that are None."""
     return {name: _attribute(value) for name, value in values.items() if value is not None}
 
 
@@ -70,7 +70,7 @@ def _value(attribute: Mapping[str, object]) -> Value:
 
 
 def text(item: Mapping[str, Value], name: str) -> str:
-    """The attribute as text. Raises TypeError where the item has something else there."""
+    """The attribute as text. Raises TypeError if it is something else."""
     value = item.get(name)
     if not isinstance(value, str):
         raise TypeError(f"the attribute {name} is not text")
@@ -119,14 +119,14 @@ def condition_failed(error: ClientError) -> bool:
 
 
 def current_item(error: ClientError) -> Item:
-    """The item that stood in the way of a conditional write, if the write asked for it; empty if there was none."""
+    """The item for which the condition of a write failed, if the write asked for it; empty if there was none."""
     return unmarshal(cast("Mapping[str, AttributeValueTypeDef]", error.response.get("Item", {})))
 
 
 def cancellation_codes(error: ClientError) -> list[str]:
     """Why each item of a refused transaction was refused (`None`, `ConditionalCheckFailed`, `TransactionConflict`).
 
-    Empty when the error is something else than a refused transaction.
+    Empty if the error is not a refused transaction.
     """
     if error.response["Error"]["Code"] != "TransactionCanceledException":
         return []

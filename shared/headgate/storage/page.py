@@ -1,4 +1,4 @@
-"""A part of a list, as stores and services give it."""
+"""A part of a list, as stores and services return it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ Entry = TypeVar("Entry")
 
 @dataclass(frozen=True, slots=True)
 class Slice(Generic[Entry]):
-    """Entries in order; `position` is where the next slice starts, None after the last one."""
+    """Entries in order. `position` is where the next slice starts; None if this is the last one."""
 
     entries: Sequence[Entry]
     position: str | None
