@@ -20,7 +20,7 @@ SAM_PYTHON = ROOT / ".venv-sam" / "bin" / "python"
 def transformed(*contents: str) -> dict[str, Any]:
     """`document`, `machine` and `resources`; see tests/support/sam_transform.py."""
     variables = {**os.environ, "AWS_DEFAULT_REGION": "us-east-1", "PYTHONPATH": ""}
-    command = [SAM_PYTHON, ROOT / "tests" / "sam_transform.py", *contents]
+    command = [SAM_PYTHON, ROOT / "tests" / "support" / "sam_transform.py", *contents]
     done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
