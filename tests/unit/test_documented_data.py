@@ -1,35 +1,47 @@
 """docs/data.md against the code: every key that is built, every index of the template, every function it names."""
 
+import importlib.util
 import inspect
+import pkgutil
 from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
 
-from headgate.configurations import keys as configuration_keys
+import headgate
 from headgate.fleets import keys as fleet_keys
-from headgate.identity import keys as identity_keys
-from headgate.runs import keys as run_keys
 from headgate.storage import table
 from headgate_local import template
 from headgate_local.records import Change
 from tests.support import documented_data
 from tests.support.documented_data import Stored
 
-PLACES: dict[ModuleType, str] = {identity_keys: "IdentityTable", fleet_keys: "FleetsTable", run_keys: "RunsTable"}
+# By the key's attributes, in their order.
+PLACES = {
+    ("pk", "sk"): "IdentityTable",
+    ("run_id",): "RunsTable",
+    ("organization_id", "configuration_id"): "ConfigurationsTable",
+    ("configuration_id", "item"): "VersionsTable",
+}
+
+
+def _modules() -> Iterator[ModuleType]:
+    for package in pkgutil.iter_modules(headgate.__path__, "headgate."):
+        if importlib.util.find_spec(f"{package.name}.keys") if package.ispkg else None:
+            yield importlib.import_module(f"{package.name}.keys")
 
 
 def _built() -> Iterator[tuple[str, tuple[str, ...]]]:
     """An example of every key that a module of keys builds, and the table that it is of."""
-    for module in (identity_keys, fleet_keys, run_keys, configuration_keys):
+    for module in _modules():
         for name, function in inspect.getmembers(module, inspect.isfunction):
             if function.__module__ == module.__name__ and inspect.signature(function).return_annotation in (
                 table.Key,
                 "Key",
             ):
                 parameters = inspect.signature(function).parameters.values()
-                key = function(*(1 if parameter.annotation is int else "x" for parameter in parameters))
-                place = PLACES.get(module, "VersionsTable" if "item" in key else "ConfigurationsTable")
+                key = function(*(1 if parameter.annotation in (int, "int") else "x" for parameter in parameters))
+                place = "FleetsTable" if module is fleet_keys else PLACES[tuple(key)]
                 yield place, tuple(str(value) for value in key.values())
                 if name == "member":
                     yield place, (str(key["pk"]), "member#inv_x")

@@ -1,4 +1,4 @@
-"""Every key of the audit records, which are in the identity table."""
+"""The keys of audit records in the identity table. docs/data.md has the attributes."""
 
 from headgate.storage.table import Key
 
