@@ -1,4 +1,4 @@
-"""Approving the login of a command line."""
+"""The pages that approve the login of a command line."""
 
 import re
 from collections.abc import Sequence
@@ -28,8 +28,8 @@ _ENTER: Final = """\
 <button>Continue</button></form></div>
 """
 _CONFIRM: Final = """\
-<div class="card"><h1>Let a command line act as you?</h1>
-<p>It asks from <strong>{client}</strong>. Go on only if your own terminal shows this code:</p>
+<div class="card"><h1>Allow a command line to act as you?</h1>
+<p>The request comes from <strong>{client}</strong>. Continue only if your own terminal shows this code:</p>
 <div class="code">{code}</div>
 <form method="post" action="/device">{csrf}<input type="hidden" name="user_code" value="{code}">
 <label for="organization">Organization</label>
@@ -38,9 +38,9 @@ _CONFIRM: Final = """\
 <button class="danger" name="answer" value="deny">Deny</button></div></form></div>
 """
 _PASTE: Final = """\
-<div class="card"><h1>Let a command line act as you?</h1>
-<p>You get a code to paste into your terminal. Go on only if you started <code>headgate login --no-browser</code>
-yourself.</p>
+<div class="card"><h1>Allow a command line to act as you?</h1>
+<p>You get a code to paste into your terminal. Continue only if you started
+<code>headgate login --no-browser</code> yourself.</p>
 <form method="post" action="/login">{csrf}<input type="hidden" name="code_challenge" value="{challenge}">
 <label for="organization">Organization</label>
 <select id="organization" name="organization_id">{organizations}</select>
@@ -49,13 +49,12 @@ yourself.</p>
 _CODE: Final = """\
 <div class="card"><h1>Paste this into your terminal</h1>
 <div class="code long" id="code">{code}</div>
-<p class="soft">It works once, within five minutes. Whoever has it can act as you in {organization}: show it to nobody
-else.</p></div>
+<p class="soft">It works once, within five minutes. Anybody who has it can act as you in {organization}: do not share
+it.</p></div>
 """
-_NOWHERE: Final = """\
+_NO_ORGANIZATION: Final = """\
 <div class="card"><h1>No organization</h1>
-<p>You are not a member of any organization, so there is nothing that a command line could do. Ask an Admin to invite
-you.</p></div>
+<p>A command line acts in an organization, and you are not a member of any. Ask an Admin to invite you.</p></div>
 """
 _DONE: Final = """\
 <div class="card"><h1>{title}</h1><p>{text}</p></div>
@@ -72,7 +71,7 @@ def device_page(who: Visit, session: Person, user_code: str = "") -> Response:
         return page(frame(who), "Connect a command line", html(_ENTER), problem=error.detail, status=404)
     organizations = sessions.organizations(session)
     if not organizations:
-        return page(frame(who), "No organization", html(_NOWHERE))
+        return page(frame(who), "No organization", html(_NO_ORGANIZATION))
     content = html(
         _CONFIRM,
         client=client,
@@ -80,7 +79,7 @@ def device_page(who: Visit, session: Person, user_code: str = "") -> Response:
         csrf=csrf_field(frame(who)),
         organizations=_choices(organizations),
     )
-    return page(frame(who), "Let a command line act as you?", content)
+    return page(frame(who), "Allow a command line to act as you?", content)
 
 
 @router.post("/device")
@@ -102,9 +101,9 @@ def code_page(who: Visit, session: Person, code_challenge: str = "", code_challe
     challenge = _challenge(code_challenge if code_challenge_method == "S256" else "")
     organizations = sessions.organizations(session)
     if not organizations:
-        return page(frame(who), "No organization", html(_NOWHERE))
+        return page(frame(who), "No organization", html(_NO_ORGANIZATION))
     content = html(_PASTE, csrf=csrf_field(frame(who)), challenge=challenge, organizations=_choices(organizations))
-    return page(frame(who), "Let a command line act as you?", content)
+    return page(frame(who), "Allow a command line to act as you?", content)
 
 
 @router.post("/login")
@@ -118,19 +117,20 @@ def show_code(who: Visit, session: Person, form: Form) -> Response:
 
 def _challenge(text: str) -> str:
     if not _CHALLENGE.fullmatch(text):
-        raise errors.Invalid("This link is incomplete; copy the whole of it from your terminal")
+        raise errors.Invalid("This link is incomplete: copy all of it from your terminal")
     return text
 
 
 def _choices(organizations: Sequence[Membership]) -> Html:
-    names = [one.organization_name for one in organizations]
-    # Anybody's organization may have the name of one's own, and take one in.
+    names = [membership.organization_name for membership in organizations]
     values = [
-        (one.organization_id, one.organization_name if names.count(one.organization_name) == 1 else _told_apart(one))
-        for one in organizations
+        (membership.organization_id, _label(membership, unique=names.count(membership.organization_name) == 1))
+        for membership in organizations
     ]
     return options(values, values[0][0])
 
 
-def _told_apart(one: Membership) -> str:
-    return f"{one.organization_name} ({one.organization_id})"
+def _label(membership: Membership, *, unique: bool) -> str:
+    """The organization's name, with its id if another of the person's organizations has the same name."""
+    name = membership.organization_name
+    return name if unique else f"{name} ({membership.organization_id})"

@@ -1,4 +1,4 @@
-"""Forms of a name, and a form that was not accepted: it comes back with what was typed and what is wrong."""
+"""The name field of forms, and forms that were refused."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from web.parts import text
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """A form that was not accepted: what was typed into it, and why."""
+    """A form that was refused: what was typed, and why it was refused."""
 
     form: Mapping[str, str]
     error: errors.HeadgateError

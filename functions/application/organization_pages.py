@@ -1,4 +1,4 @@
-"""An organization: its members, service accounts, tokens and record of changes."""
+"""The pages of an organization: overview, invitations, members and changes."""
 
 from typing import Final
 
@@ -17,7 +17,7 @@ from web.addresses import public_url
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, options, page, redirect
 from web.pages import Form, Member, Person, Visit, frame, page_router
-from web.parts import ENTRIES, After, action, confirmed, day, empty, home, more, tag, text
+from web.parts import ENTRIES, After, action, confirmed, empty, home, moment, more, tag, text
 from web.visitor import Visitor
 
 router = page_router()
@@ -33,14 +33,15 @@ _INVITED: Final = '<div class="card"><h1>You are invited</h1><ul class="plain">{
 _INVITATION: Final = """\
 <li><span>{name}<br><span class="soft small">as {role}, by {by}, until {until}</span></span>
 <span class="row">{accept}{decline}</span></li>"""
-_NO_INVITATION: Final = """\
-<div class="card"><h1>No invitation</h1><p>Nobody invites you to an organization at the moment.</p></div>"""
+_NO_INVITATIONS: Final = """\
+<div class="card"><h1>No invitations</h1><p>You have no open invitations.</p></div>"""
 _OVERVIEW: Final = """\
 <div class="card"><h1>{name}</h1>
 <p class="soft">Organization <code>{id}</code> · you are {role}</p>
-<p>Look at its <a href="/organizations/{id}/configurations">configurations</a>, whose pipelines you give validation
-rules here, and at its <a href="/organizations/{id}/fleets">fleets</a>, whose groups you give volume mounts.</p>
-<p class="last">All else is worked on with the command line and the API. Connect a terminal with
+<p>Here you can read its <a href="/organizations/{id}/configurations">configurations</a> and give their pipelines
+validation rules, and see its <a href="/organizations/{id}/fleets">fleets</a> and give their deployment groups volume
+mounts.</p>
+<p class="last">Everything else is done with the command line and the API. Sign in from a terminal with
 <code>headgate login --url {url}</code>.</p></div>
 {manage}"""
 _MANAGE: Final = """\
@@ -58,18 +59,19 @@ _INVITE: Final = """\
 <form method="post" action="/organizations/{id}/members" class="row">{csrf}{email}
 <div class="field"><label for="role">Role</label><select id="role" name="role">{roles}</select></div>
 <button>Invite</button></form>
-<p class="small soft last">They become a member by accepting, within seven days. Who has no account yet gets a mail;
-tell others to sign in.</p></div>"""
+<p class="small soft last">The invitation is open for seven days. People without an account get a mail. Everybody else
+gets none: tell them to sign in and accept.</p></div>"""
 _MEMBER: Final = '<tr><td>{name} {tag}</td><td>{role}</td><td>{again}</td><td class="end">{remove}</td></tr>'
 _ROLE: Final = """\
 <form method="post" action="/organizations/{id}/members/{member}/role">{csrf}
 <select name="role" aria-label="Role of {name}">{roles}</select>\
-<button class="plain small" aria-label="Set the role of {name}">Set</button></form>"""
+<button class="plain small" aria-label="Save the role of {name}">Save</button></form>"""
 _CHANGES: Final = """\
 <h1>Changes</h1><div class="card">{list}</div>{more}"""
 _CHANGE_TABLE: Final = """\
-<table><thead><tr><th>When</th><th>Who</th><th>What</th><th>Credential</th></tr></thead><tbody>{rows}</tbody></table>"""
-_ASSIGNED: Final = "assigned {now}, before {before}"
+<table><thead><tr><th>Time (UTC)</th><th>Who</th><th>Change</th><th>Credential</th></tr></thead><tbody>{rows}</tbody>
+</table>"""
+_ASSIGNED: Final = "assigned {now}; before: {before}"
 _VERSION: Final = '<a href="/organizations/{organization}/configurations/{id}/versions/{n}">{name} version {n}</a>'
 _CHANGE: Final = """\
 <tr><td class="small when">{at}</td><td>{who}</td><td><code>{action}</code> {details}
@@ -84,9 +86,10 @@ def start(who: Visit, session: Person) -> Response:
     if len(organizations) == 1 and not invited:
         return redirect(f"/organizations/{organizations[0].organization_id}")
     if not organizations:
-        return page(frame(who), "No organization", invited or html(_NONE))
+        return page(frame(who), "You are invited" if invited else "No organization", invited or html(_NONE))
     entries = [
-        html(_CHOICE, id=one.organization_id, name=one.organization_name, role=one.role) for one in organizations
+        html(_CHOICE, id=membership.organization_id, name=membership.organization_name, role=membership.role)
+        for membership in organizations
     ]
     content = html("{invited}{chosen}", invited=invited, chosen=html(_CHOOSE, entries=entries))
     return page(frame(who), "Your organizations", content)
@@ -94,7 +97,7 @@ def start(who: Visit, session: Person) -> Response:
 
 @router.get("/invitations")
 def list_invitations(who: Visit, session: Person) -> Response:
-    return page(frame(who), "Invitations", _invitations(who, session) or html(_NO_INVITATION))
+    return page(frame(who), "Invitations", _invitations(who, session) or html(_NO_INVITATIONS))
 
 
 @router.post("/invitations/{organization_id}/accept")
@@ -110,23 +113,23 @@ def decline_invitation(organization_id: OrganizationId, session: Person, form: F
 
 
 def _invitations(who: Visitor, session: Session) -> Html:
-    """What the person is invited to; nothing if they are not."""
+    """The person's open invitations; empty if there are none."""
     csrf = csrf_field(frame(who))
-    found = invitations.of(session)
-    # Anybody's organization may have the name of one's own; who invites is an address that was proven.
+    invited = invitations.of(session)
+    # Two organizations may have the same name; the inviter's address was verified.
     entries = [
         html(
             _INVITATION,
-            name=one.organization_name,
-            role=dict(_ROLES)[one.role],
-            by=one.invited_by,
-            until=day(one.expires_at),
-            accept=_answer(one, "accept", csrf, "Accept"),
-            decline=_answer(one, "decline", csrf, "Decline"),
+            name=invitation.organization_name,
+            role=dict(_ROLES)[invitation.role],
+            by=invitation.invited_by,
+            until=moment(invitation.expires_at),
+            accept=_answer(invitation, "accept", csrf, "Accept"),
+            decline=_answer(invitation, "decline", csrf, "Decline"),
         )
-        for one in found
+        for invitation in invited
     ]
-    return html(_INVITED, entries=entries) if found else NOTHING
+    return html(_INVITED, entries=entries) if invited else NOTHING
 
 
 def _answer(invitation: Invitation, way: str, csrf: Html, label: str) -> Html:
@@ -173,10 +176,10 @@ def rename(request: Request, who: Visit, caller: Member, form: Form) -> Response
 @router.post("/organizations/{organization_id}/create")
 def create_organization(request: Request, who: Visit, caller: Member, form: Form) -> Response:
     try:
-        made = members.create_organization(caller, name_of(form))
+        created = members.create_organization(caller, name_of(form))
     except errors.Invalid as error:
         return _overview(request, who, caller, other=Wrong(form, error))
-    return redirect(f"/organizations/{made.organization_id}")
+    return redirect(f"/organizations/{created.organization_id}")
 
 
 @router.get("/organizations/{organization_id}/members")
@@ -187,7 +190,7 @@ def list_members(who: Visit, caller: Member, after: After) -> Response:
 def _members(
     who: Visitor, caller: Caller, after: str | None = None, wrong: Wrong | None = None, problem: str = ""
 ) -> Response:
-    """The members; with what is wrong about an invitation, or the problem that kept a change of one from being made."""
+    """The members; after an error, with the invitation as typed, or with the reason why a member was not changed."""
     shown = frame(who, caller, "members")
     part = members.members(caller, ENTRIES, after)
     typed = wrong.form if wrong else {}
@@ -202,7 +205,7 @@ def _members(
     content = html(
         _MEMBERS,
         invite=invite if caller.is_admin else NOTHING,
-        rows=[_member_row(who, caller, one) for one in part.entries],
+        rows=[_member_row(who, caller, member) for member in part.entries],
         more=more(f"{home(caller)}/members", part.position),
     )
     return page(shown, "Members", content, problem=problem, status=409 if problem else status(wrong))
@@ -241,7 +244,7 @@ def list_changes(who: Visit, caller: Member, after: After) -> Response:
     rows = [_change_row(record) for record in part.entries]
     content = html(
         _CHANGES,
-        list=html(_CHANGE_TABLE, rows=rows) if rows else empty("Nothing was changed yet."),
+        list=html(_CHANGE_TABLE, rows=rows) if rows else empty("No changes yet."),
         more=more(f"{home(caller)}/changes", part.position),
     )
     return page(frame(who, caller, "changes"), "Changes", content)
@@ -264,10 +267,10 @@ def _member_row(who: Visitor, caller: Caller, member: MemberRecord) -> Html:
                 name=member.principal.name,
                 roles=options(_ROLES, member.role),
             )
-        loss = "Access ends at once." if person else "Its tokens stop working at once, for good."
+        loss = "They lose access at once." if person else "Its tokens are deleted and stop working at once."
         label = "Remove"
         if is_id("inv", member.principal.id):
-            loss, label = "The invitation ends.", "Withdraw"
+            loss, label = "The invitation can no longer be accepted.", "Withdraw"
         remove = confirmed(f"{path}/{member.principal.id}/remove", csrf, label, loss, of=member.principal.name)
         if member.status == "invited":
             fields = html(
@@ -307,11 +310,11 @@ def _role(form: dict[str, str]) -> Role:
             return "admin"
         case "contributor":
             return "contributor"
-    raise errors.Invalid("The role is Contributor or Admin")
+    raise errors.Invalid("Choose the role Contributor or Admin")
 
 
 def _version(record: AuditRecord, prefix: str) -> Html | str:
-    """The version that was assigned; `prefix` is that of the details about the one before."""
+    """A link to the assigned version; with the `prefix` `before_`, to the version assigned before."""
     configuration_id, n = (record.details.get(f"{prefix}{name}") for name in ("configuration_id", "version_number"))
     if configuration_id is None or n is None:
         return "nothing"

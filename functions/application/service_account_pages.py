@@ -1,4 +1,4 @@
-"""Service accounts and their tokens."""
+"""The pages of service accounts and their tokens."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from headgate.identity.model import Caller, ServiceAccount, Token
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, options, page, redirect
 from web.pages import Form, Member, Visit, frame, page_router
-from web.parts import ENTRIES, After, action, confirmed, day, empty, home, more
+from web.parts import ENTRIES, After, action, confirmed, day, empty, home, moment, more
 from web.visitor import Visitor
 
 router = page_router()
@@ -46,15 +46,15 @@ _TOKENS: Final = """\
 <p class="soft">Its tokens stop working at once.</p>{delete}</div>"""
 _VALUE: Final = """\
 <div class="card"><h2>Your new token</h2><div class="code long" id="token">{value}</div>
-<p class="soft">Copy it now: it is not kept and cannot be shown again.</p></div>"""
+<p class="soft">Copy it now: it is not stored and cannot be shown again.</p></div>"""
 _KEY_TABLE: Final = """\
 <table><thead><tr><th>Name</th><th>Access</th><th>Expires</th><td></td></tr></thead><tbody>{rows}</tbody></table>"""
 _KEY_ROW: Final = """\
 <tr><td>{name}</td><td data-label="Access">{access}</td><td data-label="Expires">{expires}</td>
 <td class="end">{delete}</td></tr>"""
 _REMOVED: Final = """\
-<div class="card"><h2>Not a member</h2><p>This service account was removed from the organization, and its tokens with
-it.</p>{again}</div>"""
+<div class="card"><h2>Not a member</h2><p>This service account was removed from the organization, and its tokens were
+deleted.</p>{again}</div>"""
 
 
 @router.get("/organizations/{organization_id}/service-accounts")
@@ -66,15 +66,15 @@ def _service_accounts(who: Visitor, caller: Caller, after: str | None = None, wr
     shown = frame(who, caller, "service-accounts")
     part = identity.service_accounts(caller, ENTRIES, after)
     entries = [
-        html(_ACCOUNT, id=caller.organization_id, account=one.id, name=one.name, at=day(one.created_at))
-        for one in part.entries
+        html(_ACCOUNT, id=caller.organization_id, account=account.id, name=account.name, at=day(account.created_at))
+        for account in part.entries
     ]
-    listed = html('<ul class="plain">{entries}</ul>', entries=entries) if entries else empty("No service account yet.")
+    listed = html('<ul class="plain">{entries}</ul>', entries=entries) if entries else empty("No service accounts yet.")
     content = html(
         _ACCOUNTS,
         id=caller.organization_id,
         csrf=csrf_field(shown),
-        name=name_field(wrong, hint="What it is for, such as ci"),
+        name=name_field(wrong, hint="What it is for, for example ci"),
         list=listed,
         more=more(f"{home(caller)}/service-accounts", part.position),
     )
@@ -92,7 +92,7 @@ def create_service_account(who: Visit, caller: Member, form: Form) -> Response:
 
 @router.get("/organizations/{organization_id}/service-accounts/{service_account_id}")
 def show_service_account(who: Visit, caller: Member, service_account_id: ServiceAccountId) -> Response:
-    return _page_of(who, caller, _look(caller, service_account_id))
+    return _page_of(who, caller, _read(caller, service_account_id))
 
 
 @router.post("/organizations/{organization_id}/service-accounts/{service_account_id}/delete")
@@ -111,13 +111,13 @@ def add_service_account(caller: Member, service_account_id: ServiceAccountId, fo
 def create_token(who: Visit, caller: Member, service_account_id: ServiceAccountId, form: Form) -> Response:
     days = form.get("days", "")
     if days not in dict(_LIFETIMES):
-        raise errors.Invalid("Choose one of the offered lifetimes")
-    # Before the token is made: after it, nothing may keep its value from being shown.
-    found = _look(caller, service_account_id)
+        raise errors.Invalid("Choose from the list when the token expires")
+    # Read before the token is created: once it exists, no error may prevent its value from being shown.
+    shown = _read(caller, service_account_id)
     try:
         name = name_of(form)
     except errors.Invalid as error:
-        return _page_of(who, caller, found, wrong=Wrong(form, error))
+        return _page_of(who, caller, shown, wrong=Wrong(form, error))
     token, value = identity.create_token(
         caller.organization_id,
         service_account_id,
@@ -126,7 +126,7 @@ def create_token(who: Visit, caller: Member, service_account_id: ServiceAccountI
         expires_at=clock.now() + timedelta(days=int(days)) if days else None,
         by=caller,
     )
-    return _page_of(who, caller, replace(found, tokens=[*found.tokens, token]), html(_VALUE, value=value))
+    return _page_of(who, caller, replace(shown, tokens=[*shown.tokens, token]), html(_VALUE, value=value))
 
 
 @router.post("/organizations/{organization_id}/service-accounts/{service_account_id}/tokens/{token_id}/delete")
@@ -137,43 +137,43 @@ def delete_token(caller: Member, service_account_id: ServiceAccountId, token_id:
 
 @dataclass(frozen=True, slots=True)
 class _Account:
-    """What the page of a service account shows."""
+    """A service account with what its page shows."""
 
     account: ServiceAccount
     tokens: Sequence[Token]
     is_member: bool
 
 
-def _look(caller: Caller, service_account_id: str) -> _Account:
+def _read(caller: Caller, service_account_id: str) -> _Account:
     account = identity.service_account(caller, service_account_id)
     return _Account(account, identity.tokens(caller, account.id), members.is_member(caller, account.id))
 
 
 def _page_of(
-    who: Visitor, caller: Caller, found: _Account, value: Html = NOTHING, wrong: Wrong | None = None
+    who: Visitor, caller: Caller, shown: _Account, value: Html = NOTHING, wrong: Wrong | None = None
 ) -> Response:
     typed = wrong.form if wrong else {}
-    account = found.account
-    shown = frame(who, caller, "service-accounts")
-    csrf = csrf_field(shown)
+    account = shown.account
+    around = frame(who, caller, "service-accounts")
+    csrf = csrf_field(around)
     path = f"{home(caller)}/service-accounts/{account.id}"
-    rows = [_token_row(csrf, path, token) for token in found.tokens]
+    rows = [_token_row(csrf, path, token) for token in shown.tokens]
     removed = html(_REMOVED, again=action(f"{path}/add", csrf, "Make it a member again", "plain"))
     content = html(
         _TOKENS,
         id=caller.organization_id,
         name=account.name,
         value=value,
-        membership=NOTHING if found.is_member else removed,
+        membership=NOTHING if shown.is_member else removed,
         path=path,
         csrf=csrf,
         name_field=name_field(wrong),
         lifetimes=options(_LIFETIMES, typed.get("days", "")),
         write=Html(" checked") if typed.get("write_access") == "yes" else NOTHING,
-        tokens=html(_KEY_TABLE, rows=rows) if rows else empty("No token yet."),
+        tokens=html(_KEY_TABLE, rows=rows) if rows else empty("No tokens yet."),
         delete=confirmed(f"{path}/delete", csrf, "Delete service account", "This cannot be undone."),
     )
-    return page(shown, account.name, content, status=status(wrong))
+    return page(around, account.name, content, status=status(wrong))
 
 
 def _token_row(csrf: Html, path: str, token: Token) -> Html:
@@ -182,8 +182,12 @@ def _token_row(csrf: Html, path: str, token: Token) -> Html:
         _KEY_ROW,
         name=token.name,
         access="Read and write" if token.access == "read_write" else "Read",
-        expires="Expired" if expired else day(token.expires_at) if token.expires_at else "Never",
+        expires="Expired" if expired else moment(token.expires_at) if token.expires_at else "Never",
         delete=confirmed(
-            f"{path}/tokens/{token.id}/delete", csrf, "Delete", "What uses it is refused at once.", of=token.name
+            f"{path}/tokens/{token.id}/delete",
+            csrf,
+            "Delete",
+            "Whatever uses it is refused at once.",
+            of=token.name,
         ),
     )

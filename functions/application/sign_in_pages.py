@@ -1,4 +1,4 @@
-"""Signing in and out, and passwords."""
+"""The pages for signing in and out, and for passwords."""
 
 from typing import Final
 
@@ -28,18 +28,18 @@ _SIGN_IN: Final = """\
 """
 _CHOOSE: Final = """\
 <div class="card"><h1>Choose your password</h1>
-<p class="soft">Your temporary password was right. From now on you sign in with one that only you know.</p>
+<p class="soft">Your temporary password is correct. Choose your own: from now on you sign in with it.</p>
 <form method="post" action="/sign-in/new-password">{csrf}<input type="hidden" name="next" value="{next}">
 <input type="hidden" name="challenge" value="{challenge}">
 <label for="password">New password</label>
 <input id="password" name="password" type="password" autocomplete="new-password" required minlength="12" maxlength="256"
  aria-describedby="rule"{invalid}>
-<p class="small soft" id="rule">At least 12 characters. A few words in a row are good.</p>
+<p class="small soft" id="rule">At least 12 characters. Several random words make a good password.</p>
 <button>Set password and sign in</button></form></div>
 """
 _FORGOT: Final = """\
 <div class="card"><h1>Forgot your password?</h1>
-<p class="soft">We send a code to your email address, with which you set a new one.</p>
+<p class="soft">We send a code to your email address. With it you can set a new password.</p>
 <form method="post" action="/forgot-password">{csrf}
 <label for="email">Email address</label>
 <input id="email" name="email" type="email" autocomplete="username" required maxlength="254">
@@ -57,15 +57,15 @@ _RESET: Final = """\
 <label for="password">New password</label>
 <input id="password" name="password" type="password" autocomplete="new-password" required minlength="12" maxlength="256"
  aria-describedby="rule"{weak}>
-<p class="small soft" id="rule">At least 12 characters. You are signed out everywhere.</p>
+<p class="small soft" id="rule">At least 12 characters. A new password signs you out everywhere.</p>
 <button>Set password</button></form></div>
 <p class="small"><a href="/forgot-password">Send another code</a></p>
 """
 _SENT: Final = """\
-<div class="card"><h1>Look into your mail</h1>
-<p>If that address has an account, a mail is on its way to it, or was sent within the last quarter of an hour. Follow
-its link within an hour, and enter its code there.</p>
-<p class="soft last">Nothing came? Ask again after a quarter of an hour.</p></div>
+<div class="card"><h1>Check your mail</h1>
+<p>If that address has an account, a mail with a code is on its way, or was sent in the last 15 minutes. Follow the link
+in it within an hour, and enter the code there.</p>
+<p class="soft last">If no mail arrives, ask again after 15 minutes.</p></div>
 <p class="small"><a href="/forgot-password">Send another mail</a></p>
 """
 
@@ -103,14 +103,14 @@ def new_password(who: Visit, form: Form) -> Response:
         content = _new_password(who, after, challenge, weak=True)
         return page(frame(who), "Choose your password", content, problem=error.detail, status=422)
     except passwords.WrongPassword:
-        problem = "That took too long; sign in with the temporary password again"
+        problem = "That took too long: sign in with the temporary password again"
         return page(frame(who), "Sign in", _sign_in(who, after, ""), problem=problem, status=403)
     return _signed_in(who, session, value, after)
 
 
 @router.post("/sign-out")
 def sign_out(who: Visit, form: Form) -> Response:
-    """The session ends at once, wherever its cookie may have been copied to."""
+    """End the session, also for copies of its cookie."""
     if who.session is not None:
         sessions.end(who.session)
     return visitor.sign_out(redirect("/sign-in?notice=signed-out"))
@@ -131,7 +131,7 @@ def forgot_password(request: Request, who: Visit, form: Form) -> Response:
 @router.get("/reset-password")
 def reset_password_page(who: Visit, email: str = "", request: str = "") -> Response:
     if not request:
-        return page(frame(who), "Look into your mail", html(_SENT))
+        return page(frame(who), "Check your mail", html(_SENT))
     return page(frame(who), "Set a new password", _reset(who, email[:254], request[:100]))
 
 
@@ -146,7 +146,7 @@ def reset_password(who: Visit, form: Form) -> Response:
     return visitor.know(redirect("/sign-in?notice=password-set"), proof)
 
 
-# Where to go on: browsers put the cursor there.
+# Marks the wrong field; browsers put the cursor there.
 _INVALID: Final = Html(' aria-invalid="true" autofocus')
 _NOTICES: Final = {
     "signed-out": "You are signed out.",

@@ -1,4 +1,4 @@
-"""The pages of configurations: the list, and each one's versions."""
+"""The pages of configurations: the list, and the versions of one."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ from headgate.http.parameters import ConfigurationId
 from web.html import NOTHING, Html, html
 from web.layout import page
 from web.pages import Member, Visit, frame, page_router
-from web.parts import ENTRIES, After, day, empty, home, more, tag
+from web.parts import ENTRIES, After, day, home, more, tag
 
 router = page_router()
 
@@ -22,27 +22,29 @@ _TABLE: Final = """\
 _ROW: Final = """\
 <tr><td><a href="{path}"><strong>{name}</strong></a>{description}</td><td data-label="Owner">{owner}</td>
 <td data-label="Version">{latest} {published}</td><td class="soft small" data-label="Updated">{at}</td></tr>"""
+_NO_CONFIGURATIONS: Final = """\
+<p class="soft">No configurations yet. You see your own, and those that others have published. Create one with
+<code>headgate config create FILE</code>.</p>"""
 _DESCRIPTION: Final = '<div class="soft small">{text}</div>'
 _CONFIGURATION: Final = """\
 <p class="small"><a href="{home}/configurations">Configurations</a></p>
 <h1>{name}</h1>{description}
 <p class="soft"><code>{id}</code> · {distribution} · owned by {owner}</p>
-<div class="card"><h2>Versions</h2><table><thead><tr><th>Version</th><th>Status</th><th>Collector</th><th>By</th>
-<th>Created</th></tr></thead><tbody>{rows}</tbody></table></div>{more}"""
+<div class="card"><h2>Versions</h2><table><thead><tr><th>Version</th><th>Status</th><th>Collector</th>
+<th>Created by</th><th>Created</th></tr></thead><tbody>{rows}</tbody></table></div>{more}"""
 _VERSION: Final = """\
 <tr><td><a href="{path}"><strong>Version {n}</strong></a>{description}</td><td>{status}</td>
-<td data-label="Collector">{collector}</td><td data-label="By">{by}</td>
+<td data-label="Collector">{collector}</td><td data-label="Created by">{by}</td>
 <td class="soft small" data-label="Created">{at}</td></tr>"""
 
 
 @router.get("/organizations/{organization_id}/configurations")
 def list_configurations(who: Visit, caller: Member, after: After) -> Response:
     part = configurations.visible(caller, ENTRIES, after)
-    rows = [_row(caller, one) for one in part.entries]
-    nothing = empty("Nothing yet that you can see: your own configurations, and what others have published.")
+    rows = [_row(caller, configuration) for configuration in part.entries]
     content = html(
         _CONFIGURATIONS,
-        list=html(_TABLE, rows=rows) if rows else nothing,
+        list=html(_TABLE, rows=rows) if rows else Html(_NO_CONFIGURATIONS),
         more=more(f"{home(caller)}/configurations", part.position),
     )
     return page(frame(who, caller, "configurations"), "Configurations", content)
@@ -74,7 +76,7 @@ def _row(caller: Caller, configuration: Configuration) -> Html:
     elif published == latest:
         status = tag("published", "good")
     else:
-        status = html("{tag}", tag=tag(f"{published} published", "good"))
+        status = html("{tag}", tag=tag(f"version {published} published", "good"))
     return html(
         _ROW,
         path=f"{home(caller)}/configurations/{configuration.id}",

@@ -1,4 +1,4 @@
-"""The page of a fleet's collectors: what each is assigned, what it reports to run, and why not if it does not."""
+"""The page of a fleet's collectors: the version each is assigned, the one it runs, and its state."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from headgate.instances.service import Seen
 from web.html import NOTHING, Html, html
 from web.layout import page
 from web.pages import Member, Visit, frame, page_router
-from web.parts import ENTRIES, After, empty, home, moment, more, tag
+from web.parts import ENTRIES, After, home, moment, more, tag
 
 router = page_router()
 
@@ -28,14 +28,17 @@ _PAGE: Final = """\
 <h1>Collectors</h1>
 <div class="card">{list}</div>{more}"""
 _TABLE: Final = """\
-<table><thead><tr><th>Host</th><th>Group</th><th>State</th><th>Assigned</th><th>Runs</th><th>Last seen</th></tr>
+<table><thead><tr><th>Host</th><th>Group</th><th>State</th><th>Assigned</th><th>Running</th><th>Last seen</th></tr>
 </thead><tbody>{rows}</tbody></table>"""
 _ROW: Final = """\
 <tr><td><strong>{host}</strong> <span class="soft small">{platform}</span></td>
 <td data-label="Group"><a href="{home}/fleets/{fleet}/deployments/{deployment}">{group}</a></td>
-<td data-label="State">{state}</td><td data-label="Assigned">{assigned}</td><td data-label="Runs">{running}</td>
+<td data-label="State">{state}</td><td data-label="Assigned">{assigned}</td><td data-label="Running">{running}</td>
 <td class="soft small" data-label="Last seen">{at}</td></tr>{message}"""
 _MESSAGE: Final = '<tr><td colspan="6"><pre class="wrapped">{message}</pre></td></tr>'
+_NO_COLLECTORS: Final = """\
+<p class="soft">No collector has reported yet. <code>headgate fleet install {id}</code> prints the command that installs
+one.</p>"""
 _VERSION: Final = '<a href="{home}/configurations/{id}/versions/{n}">{name}</a> <span class="soft">version {n}</span>'
 
 
@@ -44,35 +47,34 @@ def list_collectors(who: Visit, caller: Member, fleet_id: FleetId, after: After)
     fleet = fleets.get(caller, fleet_id)
     part = instances.instances(caller, fleet_id, ENTRIES, after)
     groups = {group.id: group.name for group in deployments.deployments(caller, fleet_id, ENTRIES, None).entries}
-    names = names_of(caller, (version for one in part.entries for version in (one.assigned, one.running)))
-    rows = [_row(caller, fleet_id, one, groups, names) for one in part.entries]
-    nothing = empty("No collector has reported yet: run the fleet's install command on a host.")
+    names = names_of(caller, (version for seen in part.entries for version in (seen.assigned, seen.running)))
+    rows = [_row(caller, fleet_id, seen, groups, names) for seen in part.entries]
     content = html(
         _PAGE,
         home=home(caller),
         fleet=fleet.id,
         label=fleet.label,
-        list=html(_TABLE, rows=rows) if rows else nothing,
+        list=html(_TABLE, rows=rows) if rows else html(_NO_COLLECTORS, id=fleet.id),
         more=more(f"{home(caller)}/fleets/{fleet_id}/collectors", part.position),
     )
     return page(frame(who, caller, "fleets"), f"Collectors of {fleet.label}", content)
 
 
 def _row(caller: Caller, fleet_id: str, seen: Seen, groups: dict[str, str], names: dict[str, str]) -> Html:
-    one = seen.instance
-    described = one.description
+    instance = seen.instance
+    described = instance.description
     return html(
         _ROW,
         home=home(caller),
         fleet=fleet_id,
-        host=described.host_name or one.id,
+        host=described.host_name or instance.id,
         platform="/".join(part for part in (described.os, described.arch) if part),
-        deployment=one.deployment_id,
-        group=groups.get(one.deployment_id, one.deployment_id),
+        deployment=instance.deployment_id,
+        group=groups.get(instance.deployment_id, instance.deployment_id),
         state=tag(seen.state.replace("_", " "), _KINDS.get(seen.state, "")),
         assigned=_version(caller, seen.assigned, names),
         running=_version(caller, seen.running, names),
-        at=moment(one.last_seen_at),
+        at=moment(instance.last_seen_at),
         message=html(_MESSAGE, message=seen.state_message) if seen.state_message else NOTHING,
     )
 

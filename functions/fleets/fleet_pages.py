@@ -1,4 +1,4 @@
-"""The pages of fleets: what there is, what each group is assigned, and the volume mounts of a group."""
+"""The pages of fleets and their deployment groups: assignments, volume mounts and the fleet's token."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -23,33 +23,39 @@ from headgate.instances.model import INSTANCE_STATES
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page, redirect
 from web.pages import Form, Member, Visit, frame, page_router
-from web.parts import ENTRIES, After, action, choice, day, empty, hidden, home, more, tag, text
+from web.parts import ENTRIES, After, action, choice, day, empty, hidden, home, moment, more, tag, text
 from web.visitor import Visitor
 
 router = page_router()
 
-_KINDS: Final = {"server-supervisor": "Servers", "kubernetes-supervisor": "Kubernetes"}
+_TYPES: Final = {"server-supervisor": "Servers", "kubernetes-supervisor": "Kubernetes"}
 
 _FLEETS: Final = '<h1>Fleets</h1><div class="card">{list}</div>{more}'
 _FLEET_TABLE: Final = """\
-<table><thead><tr><th>Fleet</th><th>Kind</th><th>Collectors</th><th>Created</th></tr></thead><tbody>{rows}</tbody>
+<table><thead><tr><th>Fleet</th><th>Type</th><th>Collectors</th><th>Created</th></tr></thead><tbody>{rows}</tbody>
 </table>"""
 _FLEET_ROW: Final = """\
-<tr><td><a href="{path}"><strong>{label}</strong></a></td><td>{kind}</td>
+<tr><td><a href="{path}"><strong>{label}</strong></a></td><td>{type}</td>
 <td data-label="Collectors">{instances}</td><td class="soft small" data-label="Created">{at}, {by}</td></tr>"""
 _FLEET: Final = """\
 <p class="small"><a href="{home}/fleets">Fleets</a></p>
 <h1>{label}</h1>
-<p class="soft">{kind} · <code>{id}</code> · {token}</p>
+<p class="soft">{type} · <code>{id}</code> · {token}</p>
 <div class="card"><h2>Deployment groups</h2>{groups}</div>{more}
 <div class="card"><h2>Collectors</h2>{instances}</div>{renewal}"""
-_COLLECTORS: Final = '<p class="last">{counts} <a href="{path}/collectors">See each</a></p>'
+_NO_FLEETS: Final = """\
+<p class="soft">No fleets yet. Create one with <code>headgate fleet create LABEL</code>.</p>"""
+_NO_GROUPS: Final = """\
+<p class="soft">No deployment groups yet. Create one with
+<code>headgate deployment create {id} NAME CONFIGURATION --role ROLE</code>.</p>"""
+_COLLECTORS: Final = '<p class="last">{counts} <a href="{path}/collectors">Show each collector</a></p>'
 _NO_COLLECTORS: Final = """\
-<p class="soft last">None has reported yet. <code>headgate fleet install {id}</code> prints how to install one.</p>"""
+<p class="soft last">No collector has reported yet. <code>headgate fleet install {id}</code> prints the command that
+installs one.</p>"""
 _RENEWAL: Final = """\
 <div class="card"><h2>Token</h2>
-<p class="soft">Every collector of this fleet reports with it. After a renewal, install each host again before the old
-token stops: without the new one, a collector runs on but reports and receives nothing.</p>
+<p class="soft">Every collector of this fleet signs in with this token. After a renewal, install each host again before
+the old token stops working: a collector without the new token keeps running, but reports and receives nothing.</p>
 <details class="confirm"><summary>Renew token …</summary><form method="post" action="{path}/token" class="apart">{csrf}
 {grace}<button class="danger small">Renew token</button></form></details></div>"""
 _GRACES: Final[tuple[tuple[Grace, str], ...]] = (
@@ -68,11 +74,12 @@ _GROUP: Final = """\
 <h1>{name} {tags}</h1>
 <p class="soft"><code>{id}</code></p>
 <div class="card"><h2>Assigned</h2><p>{assigned}</p>
-<p class="hint">Its collectors are told so. <a href="{home}/fleets/{fleet}/collectors">What each of them runs</a></p>
+<p class="hint">Its collectors receive this version.
+<a href="{home}/fleets/{fleet}/collectors">Show what each collector runs</a></p>
 </div>
 <div class="card" id="volume-mounts"><h2>Volume mounts</h2>
-<p class="soft">Folders of the host that the group's containers see. The Docker install command includes them;
-containers that run already keep those that they were started with.</p>{mounts}{add}</div>"""
+<p class="soft">Folders of the host that are mounted into the group's containers. The Docker install command includes
+them; running containers keep the mounts that they were started with.</p>{mounts}{add}</div>"""
 _MOUNT_TABLE: Final = """\
 <table><thead><tr><th>Path on the host</th><th>Path in the container</th><th></th></tr></thead><tbody>{rows}</tbody>
 </table>"""
@@ -80,8 +87,8 @@ _MOUNT_ROW: Final = """\
 <tr><td data-label="Host"><code>{host_path}</code> {left_out}</td>
 <td data-label="Container"><code>{mount_path}</code></td><td class="end">{remove}</td></tr>"""
 _LEFT_OUT: Final = """\
-<p class="hint">A mount marked <span class="tag bad">left out</span> is not in the command: both paths have to be
-absolute, without <code>..</code>, of letters, digits and <code>. _ - /</code>.</p>"""
+<p class="hint">A mount marked <span class="tag bad">left out</span> is not in the install command. Both paths must be
+absolute, must not contain <code>..</code>, and may contain only letters, digits and <code>. _ - /</code>.</p>"""
 _ADD: Final = """\
 <form method="post" action="{path}" class="apart" aria-label="Add a volume mount">{csrf}
 <div class="two">{host_path}{mount_path}</div><button>Add mount</button></form>"""
@@ -95,15 +102,14 @@ def list_fleets(who: Visit, caller: Member, after: After) -> Response:
             _FLEET_ROW,
             path=f"{home(caller)}/fleets/{counted.fleet.id}",
             label=counted.fleet.label,
-            kind=_KINDS[counted.fleet.type],
+            type=_TYPES[counted.fleet.type],
             instances=_instances(counted),
             at=day(counted.fleet.created_at),
             by=counted.fleet.created_by.name,
         )
         for counted in part.entries
     ]
-    nothing = empty("No fleet yet. The command line and the API make them.")
-    listed = html(_FLEET_TABLE, rows=rows) if rows else nothing
+    listed = html(_FLEET_TABLE, rows=rows) if rows else Html(_NO_FLEETS)
     content = html(_FLEETS, list=listed, more=more(f"{home(caller)}/fleets", part.position))
     return page(frame(who, caller, "fleets"), "Fleets", content)
 
@@ -131,9 +137,9 @@ def show_fleet(who: Visit, caller: Member, fleet_id: FleetId, after: After) -> R
         home=home(caller),
         id=fleet.id,
         label=fleet.label,
-        kind=_KINDS[fleet.type],
-        token=f"token until {day(fleet.token_expires_at)}" if fleet.token_expires_at else "token without an end",
-        groups=html(_GROUP_TABLE, rows=rows) if rows else empty("No deployment group yet."),
+        type=_TYPES[fleet.type],
+        token=f"token expires at {moment(fleet.token_expires_at)}" if fleet.token_expires_at else "token never expires",
+        groups=html(_GROUP_TABLE, rows=rows) if rows else html(_NO_GROUPS, id=fleet.id),
         more=more(path, part.position),
         instances=html(
             _COLLECTORS if counted.total else _NO_COLLECTORS,
@@ -148,15 +154,15 @@ def show_fleet(who: Visit, caller: Member, fleet_id: FleetId, after: After) -> R
 
 @router.post("/organizations/{organization_id}/fleets/{fleet_id}/token")
 def renew_token(caller: Member, fleet_id: FleetId, form: Form) -> Response:
-    grace = next((one for one, _ in _GRACES if one == form.get("grace", "1d")), None)
+    grace = next((value for value, _ in _GRACES if value == form.get("grace", "1d")), None)
     if grace is None:
-        raise errors.Invalid(f"grace has to be one of {', '.join(one for one, _ in _GRACES)}")
+        raise errors.Invalid("Choose from the list when the old token stops working")
     fleets.renew_token(caller, fleet_id, grace)
     return redirect(f"{home(caller)}/fleets/{fleet_id}")
 
 
 def _renewal(path: str, csrf: Html) -> Html:
-    return html(_RENEWAL, path=path, csrf=csrf, grace=choice("grace", "The old token stops", _GRACES, "1d"))
+    return html(_RENEWAL, path=path, csrf=csrf, grace=choice("grace", "The old token stops working", _GRACES, "1d"))
 
 
 @router.get("/organizations/{organization_id}/fleets/{fleet_id}/deployments/{deployment_id}")
@@ -188,12 +194,12 @@ def _group_page(
     typed: VolumeMount | None = None,
     error: errors.Invalid | None = None,
 ) -> Response:
-    """The group; with an error, what was typed and what is wrong with it."""
+    """The group's page; after an error, with the typed mount and the error beside its field."""
     fleet = fleets.get(caller, fleet_id)
     group = deployments.of_fleet(fleet_id, deployment_id)
     shown = frame(who, caller, "fleets")
     path = f"{home(caller)}/fleets/{fleet_id}/deployments/{deployment_id}/volume-mounts"
-    problems = {str(one.loc[-1]): one.message for one in error.errors} if error else {}
+    problems = {str(field.loc[-1]): field.message for field in error.errors} if error else {}
     typed = typed or VolumeMount("", "")
     fields = {
         "host_path": text(
@@ -213,11 +219,11 @@ def _group_page(
         tags=_tags(group),
         assigned=_assigned(caller, group.assignment, names_of(caller, [group.assignment])),
         mounts=_mounts(path, csrf_field(shown), group),
-        add=empty("Groups of a Kubernetes fleet have none.")
+        add=empty("Groups of a Kubernetes fleet have no volume mounts.")
         if fleet.on_kubernetes
         else html(_ADD, path=path, csrf=csrf_field(shown), **fields),
     )
-    # What is wrong with a field stands beside it.
+    # Errors of the two fields are shown beside them.
     problem = next(iter(problems.values()), "The mount was not added") if error else ""
     return page(shown, group.name, content, problem=problem, status=status_of(error) if error else 200)
 
@@ -256,7 +262,7 @@ def _mount(form: dict[str, str]) -> VolumeMount:
 
 def _instances(counted: CountedFleet) -> Html:
     if not counted.total:
-        return html('<span class="soft">none has reported</span>')
+        return html('<span class="soft">none yet</span>')
     kinds = {"applied": "good", "apply_failed": "bad", "stale": "bad"}
     counts = [
         html("{tag} ", tag=tag(f"{counted.instances[state]} {state.replace('_', ' ')}", kinds.get(state, "")))
@@ -276,18 +282,19 @@ def _tags(group: Deployment) -> list[Html]:
 
 def _assigned(caller: Caller, assignment: Assignment | None, names: dict[str, str]) -> Html:
     if assignment is None:
-        return html('<span class="soft">nothing is assigned</span>')
+        return html('<span class="soft">nothing assigned</span>')
     name = names[assignment.configuration_id]
     return html(_ASSIGNED, home=home(caller), id=assignment.configuration_id, n=assignment.version_number, name=name)
 
 
 def names_of(caller: Caller, assignments: Iterable[Assignment | None]) -> dict[str, str]:
-    """The names of configurations by their ids; one read each."""
-    return {one: _name(caller, one) for one in {each.configuration_id for each in assignments if each}}
+    """The names of the assigned configurations by id; one read each."""
+    ids = {assignment.configuration_id for assignment in assignments if assignment}
+    return {configuration_id: _name(caller, configuration_id) for configuration_id in ids}
 
 
 def _name(caller: Caller, configuration_id: str) -> str:
-    """What is assigned is published, so everyone sees its name."""
+    """The name; everyone may see it, as only published versions are assigned. The id if it is deleted."""
     try:
         return configurations.summary(caller, configuration_id).name
     except ConfigurationNotFound:

@@ -1,4 +1,4 @@
-"""The form of one rule: what was typed, the rule that it makes, and what is wrong with it beside each field."""
+"""The form of a rule: its fields with their errors, and the rule that it describes."""
 
 from dataclasses import dataclass, field
 from typing import Final, Self, get_args
@@ -14,10 +14,10 @@ from web.parts import area, choice, text
 
 _FIELDS: Final = ("name", "condition", "context", "expect", "min", "max")
 _EXPECTATIONS: Final = (
-    ("any", "At least one meets it"),
-    ("all", "Every one meets it"),
-    ("none", "None meets it"),
-    ("count", "So many meet it:"),
+    ("any", "At least one matches"),
+    ("all", "Every one matches"),
+    ("none", "None matches"),
+    ("count", "This many match:"),
 )
 _OWN_CONTEXTS: Final[dict[Signal, tuple[Context, ...]]] = {
     "logs": ("log", "scope", "resource"),
@@ -29,7 +29,7 @@ _TWO: Final = '<div class="two">{first}{second}</div>'
 
 @dataclass(frozen=True, slots=True)
 class RuleForm:
-    """What was typed, by field."""
+    """The typed texts, by field."""
 
     typed: dict[str, str] = field(default_factory=dict)
 
@@ -48,24 +48,27 @@ class RuleForm:
         given["name"], given["condition"] = self.typed["name"], self.typed["condition"].strip()
         for name in ("min", "max"):
             value = self.typed[name].strip()
-            # What is no number is refused as text by the same model as in the API.
+            # Anything but a number stays text, which the API's model refuses.
             given[name] = int(value) if value.isascii() and value.isdigit() and len(value) < 16 else value or None
         try:
             return RuleIn.model_validate(given).rule(signal_type)
         except ValidationError as error:
-            found = [
+            fields = [
                 errors.FieldError(("body", *(entry["loc"] or ("min",))), entry["msg"].removeprefix("Value error, "))
                 for entry in error.errors(include_url=False)
             ]
-            raise errors.Invalid(found[0].message, found) from None
+            raise errors.Invalid(fields[0].message, fields) from None
 
     def fields(self, signal_type: Signal, error: errors.HeadgateError | None) -> tuple[Html, str]:
-        """The fields, each with what is wrong with it, and what is to be said above them all."""
+        """The fields, each with its error, and the message to show above the form."""
         problems = self._problems(error)
         typed = self.typed
         own = _OWN_CONTEXTS[signal_type]
-        others = [one for one in get_args(Context) if one not in own]
-        contexts = [(one, one) for one in own] + [(one, f"{one}, made by a connector") for one in others]
+        # A connector may turn the pipeline's signal into another one.
+        others = [context for context in get_args(Context) if context not in own]
+        contexts = [(context, context) for context in own] + [
+            (context, f"{context} (from a connector)") for context in others
+        ]
         fields = html(
             "{name}{condition}{how}{count}",
             name=text("name", "Name", typed.get("name", ""), most=200, error=problems.pop("name", "")),
@@ -75,14 +78,14 @@ class RuleForm:
                 typed.get("condition", ""),
                 most=4_096,
                 rows=3,
-                hint='An OTTL condition, as in attributes["http.status_code"] == 200',
+                hint='An OTTL condition, for example attributes["http.status_code"] == 200',
                 error=problems.pop("condition", ""),
             ),
             how=html(
                 _TWO,
                 first=choice(
                     "context",
-                    "Judged for each",
+                    "Evaluated on every",
                     contexts,
                     typed.get("context") or DEFAULT_CONTEXTS[signal_type],
                     error=problems.pop("context", ""),
@@ -99,7 +102,7 @@ class RuleForm:
                     typed.get("min", ""),
                     most=15,
                     required=False,
-                    hint="Only where so many have to meet it",
+                    hint="Only if the number of matches is expected",
                     error=problems.pop("min", ""),
                 ),
                 second=text(
@@ -112,11 +115,11 @@ class RuleForm:
         return fields, next(iter(problems.values()), "The rule was not saved; see below")
 
     def _problems(self, error: errors.HeadgateError | None) -> dict[str, str]:
-        """What is wrong, by field; under no field's name what is wrong as a whole."""
+        """The error messages by field; one about the whole rule has the key ''."""
         if not isinstance(error, errors.Invalid):
             return {"": error.detail} if error else {}
         prefix = f"rule '{self.typed.get('name', '').strip()}': "
-        problems = {str(one.loc[-1]): one.message.removeprefix(prefix) for one in error.errors}
+        problems = {str(field.loc[-1]): field.message.removeprefix(prefix) for field in error.errors}
         if error.code == "rule_names_repeat":
             problems["name"] = problems.pop("rules")
         return problems or {"": error.detail}

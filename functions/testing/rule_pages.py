@@ -1,4 +1,4 @@
-"""The pages of a version: its pipelines and text, and the rules by which each pipeline is tested."""
+"""The pages of a version: its pipelines and YAML, and the validation rules of each pipeline."""
 
 from typing import Final
 from urllib.parse import quote
@@ -31,7 +31,7 @@ _VERSION: Final = """\
 {where}<h1>Version {n} {status}</h1>
 <p class="soft">Collector {collector} · by {by}, {at}</p>{description}
 <div class="card"><h2>Pipelines</h2>{pipelines}</div>
-<div class="card"><h2>Text</h2><pre tabindex="0" aria-label="YAML"><code>{yaml}</code></pre></div>"""
+<div class="card"><h2>Configuration</h2><pre tabindex="0" aria-label="YAML"><code>{yaml}</code></pre></div>"""
 _PIPELINE_TABLE: Final = """\
 <table><thead><tr><th>Pipeline</th><th>Validation rules</th></tr></thead><tbody>{rows}</tbody></table>"""
 _PIPELINE_ROW: Final = (
@@ -39,8 +39,8 @@ _PIPELINE_ROW: Final = (
 )
 _RULES: Final = """\
 {where}<h1>Rules of {pipeline}</h1>
-<p class="soft">What a test run of this pipeline has to put out. Rules may change on a published version too: they
-describe tests, not the collector.</p>
+<p class="soft">Test runs of this pipeline check its output against these rules. Rules may change on a published version
+too: they describe tests, not the collector.</p>
 <div class="card"><h2>Rules</h2>{rules}</div>{form}"""
 _RULE: Final = """\
 <li class="rule"><div><strong>{name}</strong> {origin}<div><code>{condition}</code></div>
@@ -55,7 +55,7 @@ _FORM: Final = """\
 @router.get("/organizations/{organization_id}/configurations/{configuration_id}/versions/{n}")
 def show_version(who: Visit, caller: Member, configuration_id: ConfigurationId, n: VersionNumber) -> Response:
     configuration, version = configurations.snapshot(caller, configuration_id, n)
-    sets = {one.pipeline: one for one in rules.saved_with(configuration_id, n)}
+    sets = {rule_set.pipeline: rule_set for rule_set in rules.saved_with(configuration_id, n)}
     named = pipelines(version.yaml or "")
     rows = [
         html(
@@ -64,7 +64,7 @@ def show_version(who: Visit, caller: Member, configuration_id: ConfigurationId, 
             pipeline=pipeline,
             count=_count(sets.get(pipeline)),
         )
-        for pipeline in [*named, *(one for one in sets if one not in named)]
+        for pipeline in [*named, *(pipeline for pipeline in sets if pipeline not in named)]
     ]
     content = html(
         _VERSION,
@@ -75,7 +75,7 @@ def show_version(who: Visit, caller: Member, configuration_id: ConfigurationId, 
         by=version.created_by.name,
         at=day(version.created_at),
         description=html("<p>{text}</p>", text=version.description) if version.description else NOTHING,
-        pipelines=html(_PIPELINE_TABLE, rows=rows) if rows else empty("The text names no pipeline."),
+        pipelines=html(_PIPELINE_TABLE, rows=rows) if rows else empty("This version has no pipelines."),
         yaml=version.yaml,
     )
     return page(frame(who, caller, "configurations"), f"{configuration.name}, version {n}", content)
@@ -89,7 +89,7 @@ def show_rules(
     saved = rules.saved_for(configuration_id, n, pipeline)
     if saved is None and pipeline not in pipelines(version.yaml or ""):
         raise errors.NotFound("This version has no such pipeline")
-    edited = next((one for one in _by_hand(saved) if one.id == rule), None)
+    edited = next((stored for stored in _by_hand(saved) if stored.id == rule), None)
     form = RuleForm.of_rule(edited.rule) if edited else RuleForm()
     return _rules_page(who, caller, configuration, version, pipeline, saved, form, edited.id if edited else "")
 
@@ -98,7 +98,7 @@ def show_rules(
 def change_rules(
     who: Visit, caller: Member, configuration_id: ConfigurationId, n: VersionNumber, form: Form
 ) -> Response:
-    """Add, edit or remove a rule. What was typed and could not be saved stays in the form, with the reason."""
+    """Add, edit or remove a rule. If it cannot be saved, the form shows what was typed and why."""
     pipeline, rule_id = form.get("pipeline", ""), form.get("rule", "")
     back = redirect(_rules_path(caller, configuration_id, n, pipeline))
     if form.get("do") == "remove":
@@ -130,18 +130,18 @@ def _rules_page(
     rule_id: str,
     error: errors.HeadgateError | None = None,
 ) -> Response:
-    """A pipeline's rules, and for who may change them the form with what is in it."""
+    """A pipeline's rules, with the form for those who may change them."""
     shown = frame(who, caller, "configurations")
     csrf = csrf_field(shown)
     path = _rules_path(caller, configuration.id, version.n, pipeline)
     may_change = configuration.changeable_by(caller)
-    entries = [_rule(path, pipeline, csrf, one, may_change) for one in (saved.rules if saved else ())]
+    entries = [_rule(path, pipeline, csrf, stored, may_change) for stored in (saved.rules if saved else ())]
     fields, problem = typed.fields(by_hand.signal_of(pipeline), error)
     content = html(
         _RULES,
         where=_where(caller, configuration, version.n),
         pipeline=pipeline,
-        rules=html('<ul class="plain">{entries}</ul>', entries=entries) if entries else empty("No rule yet."),
+        rules=html('<ul class="plain">{entries}</ul>', entries=entries) if entries else empty("No rules yet."),
         form=html(
             _FORM,
             title="Edit the rule" if rule_id else "Add a rule",
@@ -153,7 +153,7 @@ def _rules_page(
             cancel=html('<a href="{path}">Cancel</a>', path=path) if rule_id else NOTHING,
         )
         if may_change
-        else empty("Only the owner of this configuration or an Admin changes its rules."),
+        else empty("Only the owner of this configuration and Admins can change its rules."),
     )
     return page(shown, f"Rules of {pipeline}", content, problem=problem, status=status_of(error) if error else 200)
 
@@ -165,7 +165,7 @@ def _rule(path: str, pipeline: str, csrf: Html, stored: StoredRule, may_change: 
     return html(
         _RULE,
         name=name,
-        origin=tag("by the API" if stored.api_owned else "by hand"),
+        origin=tag("saved through the API" if stored.api_owned else "added here"),
         condition=stored.rule.condition,
         meaning=_meaning(stored.rule),
         edit=html(_EDIT, path=path, id=stored.id, name=name) if changes else NOTHING,
@@ -174,23 +174,23 @@ def _rule(path: str, pipeline: str, csrf: Html, stored: StoredRule, may_change: 
 
 
 def _meaning(rule: Rule) -> str:
-    """What is expected, in words."""
+    """The expectation in words."""
     match rule.expect:
         case "any":
-            return f"At least one {rule.context} meets it"
+            return f"At least one {rule.context} must match"
         case "all":
-            return f"Every {rule.context} meets it"
+            return f"Every {rule.context} must match"
         case "none":
-            return f"No {rule.context} meets it"
+            return f"No {rule.context} may match"
         case "count" if rule.min is not None and rule.max is not None:
-            return f"Between {rule.min} and {rule.max} of {rule.context} meet it"
+            return f"{rule.min} to {rule.max} × {rule.context} must match"
         case "count" if rule.min is not None:
-            return f"At least {rule.min} of {rule.context} meet it"
-    return f"At most {rule.max} of {rule.context} meet it"
+            return f"At least {rule.min} × {rule.context} must match"
+    return f"At most {rule.max} × {rule.context} may match"
 
 
 def _by_hand(saved: RuleSet | None) -> list[StoredRule]:
-    return [one for one in (saved.rules if saved else ()) if not one.api_owned]
+    return [stored for stored in (saved.rules if saved else ()) if not stored.api_owned]
 
 
 def _hidden(pipeline: str, rule_id: str) -> Html:
@@ -200,11 +200,11 @@ def _hidden(pipeline: str, rule_id: str) -> Html:
 def _count(saved: RuleSet | None) -> Html:
     if saved is None:
         return html('<span class="soft">none</span>')
-    of_api = sum(one.api_owned for one in saved.rules)
-    by_people = len(saved.rules) - of_api
-    words = [f"{of_api} by the API"] if of_api else []
-    words += [f"{by_people} by hand"] if by_people else []
-    return html("{words}", words=", ".join(words))
+    through_api = sum(stored.api_owned for stored in saved.rules)
+    added_here = len(saved.rules) - through_api
+    counts = [f"{through_api} saved through the API"] if through_api else []
+    counts += [f"{added_here} added here"] if added_here else []
+    return html("{counts}", counts=", ".join(counts))
 
 
 def _where(caller: Caller, configuration: Configuration, n: int | None = None) -> Html:
@@ -214,6 +214,6 @@ def _where(caller: Caller, configuration: Configuration, n: int | None = None) -
 
 
 def _rules_path(caller: Caller, configuration_id: str, n: int, pipeline: str) -> str:
-    """The pipeline stands in the query: its name may hold `/` and `..`, of which a path makes something else."""
+    """The pipeline is in the query: its name may contain `/` and `..`, which a path would change."""
     path = f"{home(caller)}/configurations/{configuration_id}/versions/{n}/rules"
     return f"{path}?pipeline={quote(pipeline, safe='')}"

@@ -1,4 +1,4 @@
-"""Where this deployment is, and who asks."""
+"""The addresses of the service and of the client."""
 
 from fastapi import Request
 
@@ -6,14 +6,14 @@ from headgate.settings import settings
 
 
 def public_url(request: Request) -> str:
-    """The address of the deployment without a slash at the end.
+    """The public address of the service, without a slash at the end.
 
-    By the request where no setting says it: a stack's own address is known only once the stack exists, and API Gateway
-    hands on requests for its own hosts alone.
+    Without a setting it comes from the request: a stack's address is known only after its creation, and API Gateway
+    forwards requests for its own hosts only.
     """
     return settings().public_url.rstrip("/") or str(request.base_url).rstrip("/")
 
 
 def client_address(request: Request) -> str:
-    """The network address that the request came from: API Gateway's word for it, not a header of the sender's."""
+    """The network address of the client, as API Gateway reports it; headers of the client are not trusted."""
     return request.client.host if request.client else "unknown"

@@ -1,4 +1,4 @@
-"""What all pages have in common: head, bar, and the headers that keep a browser from being used against its person."""
+"""What all pages share: head, bar, tabs, and the headers that protect a browser against attacks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from headgate.foundation.caller import Caller
 from web.html import NOTHING, Html, html, joined
 
 STYLE_PATH: Final = "/style.css"
-# No scripts and no inline styles at all; forms go nowhere else, and no other site frames a page.
+# No scripts and no inline styles; forms post to this site only, and no other site may frame a page.
 SECURITY_HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'",
     "X-Frame-Options": "DENY",
     "X-Content-Type-Options": "nosniff",
-    # With `no-referrer`, a browser would send `Origin: null` with our own forms.
+    # With `no-referrer`, browsers would send `Origin: null` with this site's own forms.
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Strict-Transport-Security": "max-age=31536000",
@@ -32,7 +32,7 @@ _PAGE: Final = """\
 <link rel="stylesheet" href="/style.css">
 </head>
 <body>
-<a class="skip" href="#content">To the content</a>
+<a class="skip" href="#content">Skip to the content</a>
 {bar}
 <main id="content"{narrow}>
 {notice}
@@ -54,7 +54,7 @@ _SIGN_OUT: Final = """\
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What a page shows around its content: who is signed in, and where. `csrf` goes into every form."""
+    """What a page shows around its content: the person and the organization. `csrf` goes into every form."""
 
     csrf: str
     email: str = ""
@@ -65,7 +65,7 @@ class Frame:
 def page(
     frame: Frame, title: str, content: Html, *, notice: str = "", problem: str = "", status: int = 200
 ) -> HTMLResponse:
-    """A page; one without anybody signed in, or apart from the organization's pages, is narrow."""
+    """A page. It is narrow unless it belongs to an organization."""
     notices = joined(
         html('<div class="notice{bad}" role="{role}">{text}</div>', bad=bad, role=role, text=text)
         for text, bad, role in ((problem, " bad", "alert"), (notice, "", "status"))
@@ -83,7 +83,7 @@ def page(
 
 
 def redirect(path: str) -> RedirectResponse:
-    """Go to another page of ours with GET."""
+    """Redirect to another page of this site, with GET."""
     return RedirectResponse(path, 303, headers=SECURITY_HEADERS)
 
 

@@ -1,4 +1,4 @@
-"""How every page is entered and left: the visitor known, forms checked, errors shown as pages."""
+"""The route class and the dependencies of pages: visitor, checked forms, membership, errors as pages."""
 
 import re
 from collections.abc import Callable, Coroutine
@@ -22,13 +22,19 @@ from web.html import html
 from web.layout import Frame, page, redirect
 from web.visitor import Visitor, posted, remember, visitor
 
-_TITLES: Final = {403: "Not allowed", 404: "Not found", 429: "Too often", 502: "Not available", 503: "Not available"}
-_PROBLEM: Final = '<div class="card"><h1>{title}</h1><p class="last"><a href="/">To the start</a></p></div>'
+_TITLES: Final = {
+    403: "Not allowed",
+    404: "Not found",
+    429: "Too many requests",
+    502: "Not available",
+    503: "Not available",
+}
+_PROBLEM: Final = '<div class="card"><h1>{title}</h1><p class="last"><a href="/">To the start page</a></p></div>'
 _OURS: Final = re.compile(r"/(?![/\\])[A-Za-z0-9_/?=&%.~:-]*")
 
 
 class SignInNeeded(errors.Unauthenticated):
-    """A page for people who are signed in. `after` is where to go then."""
+    """The page needs a signed-in person; `after` is the address to go to after the sign-in."""
 
     def __init__(self, after: str) -> None:
         super().__init__("Sign in first")
@@ -36,12 +42,12 @@ class SignInNeeded(errors.Unauthenticated):
 
 
 def ours(path: str) -> str:
-    """The path if it is one of this site, else the start: a link must not send anybody elsewhere after a sign-in."""
+    """The path if it is one of this site, else `/`: a link must not lead to another site after a sign-in."""
     return path if _OURS.fullmatch(path) else "/"
 
 
 class PageRoute(APIRoute):
-    """A route whose errors are pages too."""
+    """A route that shows errors as pages."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[None, None, Response]]:
         handle = super().get_route_handler()
@@ -55,15 +61,15 @@ class PageRoute(APIRoute):
             except SignInNeeded as error:
                 return redirect(f"/sign-in?next={quote(error.after, safe='/')}")
             except (NotAnActiveMember, OrganizationHeaderRequired, RequestValidationError):
-                # To a stranger, an organization of others and none at all look the same.
-                return _problem(who, 404, "There is nothing here, or nothing that is yours to see")
+                # Whether the organization exists is not told to strangers.
+                return _problem(who, 404, "This page does not exist, or you have no access to it")
             except errors.HeadgateError as error:
                 request.state.blame = faults.blame(error)
                 return later(_problem(who, statuses.status_of(error), error.detail), error)
             except (BotoCoreError, ClientError) as error:
                 logger.error("aws_fault", kind=type(error).__name__)
                 request.state.blame = faults.blame(error)
-                unsure = "" if request.method == "GET" else "what you did may not have been saved; "
+                unsure = "" if request.method == "GET" else "your change may not have been saved; "
                 detail = f"A part of the service did not answer; {unsure}try again shortly"
                 return later(_problem(who, 503, detail), error)
 
@@ -71,7 +77,7 @@ class PageRoute(APIRoute):
 
 
 def later(response: Response, error: Exception) -> Response:
-    """The page that tells of the error, saying when to try again where that may help."""
+    """The error's page with the header Retry-After, if the error has one."""
     response.headers.update(problems.retry_after(error))
     return response
 
@@ -114,20 +120,20 @@ Member = Annotated[Caller, Depends(_member)]
 
 
 def install(app: FastAPI) -> None:
-    """Make `app` answer a person with a page where there is nothing, and a program with a problem."""
-    app.add_exception_handler(HTTPException, _nowhere)
+    """Make `app` answer unknown paths and methods with a page for people, with a problem for programs."""
+    app.add_exception_handler(HTTPException, _not_found)
 
 
-def _nowhere(request: Request, error: Exception) -> Response:
+def _not_found(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    of_program = request.url.path.startswith(("/api/", "/v1/"))
-    if error.status_code == 404 and not of_program:
-        return _problem(None, 404, "There is nothing at this address")
-    if error.status_code == 405 and request.method in ("GET", "HEAD") and not of_program:
-        # Where a form that was not accepted leaves the browser's address.
-        shown = _problem(None, 405, "This address takes what a form sends; go to the form, and send it again")
-        shown.headers["Allow"] = problems.methods_at(request)
-        return shown
+    from_program = request.url.path.startswith(("/api/", "/v1/"))
+    if error.status_code == 404 and not from_program:
+        return _problem(None, 404, "There is no page at this address")
+    if error.status_code == 405 and request.method in ("GET", "HEAD") and not from_program:
+        # A refused form leaves the browser at the address that it was posted to; a reload comes here.
+        answer = _problem(None, 405, "This address only accepts a form: go back to the form and send it again")
+        answer.headers["Allow"] = problems.methods_at(request)
+        return answer
     return problems.framework_error(request, error)
 
 
@@ -136,6 +142,5 @@ def frame(who: Visitor, caller: Caller | None = None, tab: str = "") -> Frame:
 
 
 def _problem(who: Visitor | None, status: int, detail: str) -> Response:
-    title = _TITLES.get(status, "Not possible")
-    content = html(_PROBLEM, title=title)
-    return page(frame(who) if who else Frame(""), title, content, problem=detail, status=status)
+    title = _TITLES.get(status, "Request refused")
+    return page(frame(who) if who else Frame(""), title, html(_PROBLEM, title=title), problem=detail, status=status)

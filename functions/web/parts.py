@@ -1,4 +1,4 @@
-"""Parts that several pages have: fields with their problem beside them, buttons, links to the next page of a list."""
+"""Parts of pages: form fields with their errors, buttons, tags, links to the next page of a list."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -20,7 +20,7 @@ def _after(request: Request, after: Annotated[str | None, Query(max_length=2_000
 
 
 After = Annotated[str | None, Depends(_after)]
-"""Where the page of a list begins: what its link says, and nothing else, for a table refuses most other places."""
+"""The position after which a page of a list begins: only one that a link of this service gave is valid."""
 
 _FIELD: Final = '<div class="field"><label for="{name}">{label}</label>{control}{hint}{error}</div>'
 _TEXT: Final = '<input id="{id}" name="{name}"{kind} value="{value}" maxlength="{most}" spellcheck="false"{attributes}>'
@@ -46,7 +46,7 @@ def text(
     kind: str = "",
     as_id: str = "",
 ) -> Html:
-    """A line of text. `kind` is HTML's type; `as_id` where another form of the page has a field of this name."""
+    """A line of text. `kind` is HTML's type; `as_id` is the id if another form of the page has a field of this name."""
     known = as_id or name
     control = html(
         _TEXT,
@@ -81,13 +81,13 @@ def hidden(name: str, value: str) -> Html:
 
 
 def action(path: str, csrf: Html, label: str, kind: str, fields: Html = NOTHING, *, of: str = "") -> Html:
-    """A form that is one button. `of` says to what the button does it, for who does not see the row that it is in."""
+    """A form that is one button. `of` names the button's object for screen readers, which do not see its row."""
     described = html(' aria-label="{label} {of}"', label=label, of=of) if of else NOTHING
     return html(_ACTION, action=path, csrf=csrf, fields=fields, label=label, kind=kind, described=described)
 
 
 def confirmed(path: str, csrf: Html, label: str, loss: str, *, of: str = "") -> Html:
-    """A button that only shows another one, with what is lost: what cannot be undone takes more than one slip."""
+    """A button that asks first: it opens to `loss`, which says what is lost, and to the button itself."""
     described = html(' aria-label="{label} {of} …"', label=label, of=of) if of else NOTHING
     button = action(path, csrf, label, "danger", of=of)
     return html(_CONFIRMED, label=label, described=described, loss=loss, button=button)
@@ -105,7 +105,7 @@ def empty(text: str) -> Html:
 
 
 def tag(text: str, kind: str = "") -> Html:
-    """A word on what something is; `kind` is empty, `good` or `bad`."""
+    """A short label; `kind` is empty, `good` or `bad`."""
     return html('<span class="tag {kind}">{text}</span>', text=text, kind=kind)
 
 

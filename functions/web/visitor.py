@@ -1,4 +1,4 @@
-"""Who sent a request for a page: the session of its cookie, and whether a form of ours sent it."""
+"""The visitor of a page: the session of the cookie, and the protection of forms against other sites (CSRF)."""
 
 import re
 import secrets
@@ -15,7 +15,7 @@ from headgate.identity.model import NotAuthenticated, Session
 from web.addresses import public_url
 from web.forms import read_form
 
-# The prefix makes browsers refuse the cookie from other hosts of the domain, and over plain HTTP.
+# With the prefix __Host-, browsers refuse the cookie from other hosts of the domain, and over plain HTTP.
 SESSION_COOKIE: Final = "__Host-headgate-session"
 VISIT_COOKIE: Final = "__Host-headgate-visit"
 KNOWN_COOKIE: Final = "__Host-headgate-known"
@@ -24,25 +24,25 @@ _VISIT: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 class ForeignForm(errors.Forbidden):
-    """A form that this person's page did not hold (cross-site request forgery), or that is too old."""
+    """A form that no page of this person contained (cross-site request forgery), or that is too old."""
 
     code = "foreign_form"
 
     def __init__(self) -> None:
-        super().__init__("This form is no longer valid; go back, load the page again, and repeat what you did")
+        super().__init__("This form is no longer valid: go back, reload the page and send the form again")
 
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """`session` of who is signed in. `visit` is a random value that ties the forms of who is not to their browser."""
+    """`session` is None if nobody is signed in; then the random `visit` ties forms to the browser."""
 
     session: Session | None
     visit: str
 
     @property
     def csrf(self) -> str:
-        of = self.session.id if self.session else self.visit
-        return signing.sign("csrf", of.encode()).hex()
+        tied_to = self.session.id if self.session else self.visit
+        return signing.sign("csrf", tied_to.encode()).hex()
 
     @property
     def email(self) -> str:
@@ -50,21 +50,21 @@ class Visitor:
 
 
 def visitor(request: Request) -> Visitor:
-    """Raises RateLimited for a session over its limit; a session that ended is as none."""
+    """The visitor; a session that has ended counts as none. Raises RateLimited for a session over its limit."""
     session: Session | None = None
     value = request.cookies.get(SESSION_COOKIE, "")
     if value.startswith(sessions.PREFIX):
         try:
-            found = credentials.admit(request, value)
+            admitted = credentials.admit(request, value)
         except NotAuthenticated:
-            found = None
-        session = found if isinstance(found, Session) and found.kind == "browser" else None
+            admitted = None
+        session = admitted if isinstance(admitted, Session) and admitted.kind == "browser" else None
     visit = request.cookies.get(VISIT_COOKIE, "")
     return Visitor(session, visit if _VISIT.fullmatch(visit) else secrets.token_urlsafe(32))
 
 
 async def posted(request: Request, who: Visitor) -> dict[str, str]:
-    """The fields of a form of ours. Raises ForeignForm, Invalid."""
+    """The fields of a form of this site. Raises ForeignForm, Invalid."""
     origin = request.headers.get("origin")
     if origin is not None and origin not in (public_url(request), str(request.base_url).rstrip("/")):
         raise ForeignForm
@@ -77,19 +77,19 @@ async def posted(request: Request, who: Visitor) -> dict[str, str]:
 
 
 def sign_in(response: Response, value: str) -> Response:
-    """Give the browser its new session, and forget the visit before it."""
+    """Set the cookie of the new session, and delete that of the visit before it."""
     _set(response, SESSION_COOKIE, value, int(sessions.LIFETIME.total_seconds()))
     _set(response, VISIT_COOKIE, "", 0)
     return response
 
 
 def known_at(request: Request) -> str:
-    """The proof that somebody's account was signed in in this browser before."""
+    """The proof that an account was signed in with this browser before; empty if there is none."""
     return request.cookies.get(KNOWN_COOKIE, "")
 
 
 def know(response: Response, proof: str) -> Response:
-    """Let the browser keep the proof; it gives no access."""
+    """Store the proof in the browser; it gives no access."""
     _set(response, KNOWN_COOKIE, proof, _KNOWN_SECONDS)
     return response
 
@@ -100,7 +100,7 @@ def sign_out(response: Response) -> Response:
 
 
 def remember(response: Response, who: Visitor) -> Response:
-    """Tie the forms of the page to the browser of somebody who is not signed in."""
+    """Tie the page's forms to the browser of a visitor who is not signed in."""
     if who.session is None and "set-cookie" not in response.headers:
         _set(response, VISIT_COOKIE, who.visit, None)
     return response

@@ -86,14 +86,14 @@ def test_a_version_shows_its_pipelines_with_their_rules_and_its_text(ada: Browse
     text = ada.http.get(path).text
 
     assert f'href="{path}/rules?pipeline=logs%2Fa%20b"' in text
-    assert "1 by the API, 1 by hand" in text
+    assert "1 saved through the API, 1 added here" in text
     assert "receivers: {nop: }" in text
 
 
 def test_rules_of_the_api_are_shown_and_have_no_buttons(ada: Browser, configuration_id: str) -> None:
     text = ada.page(configuration_id).text
 
-    assert "Between 1 and 2 of log meet it" in text
+    assert "1 to 2 × log must match" in text
     assert ('aria-label="Edit hand"' in text, 'aria-label="Remove hand"' in text) == (True, True)
     assert ('aria-label="Edit api"' in text, 'aria-label="Remove api"' in text) == (False, False)
 

@@ -110,7 +110,7 @@ def test_a_rule_is_added_edited_and_removed_by_hand(page: Page, service: LocalSe
 
     condition.fill('attributes["service"] == "nginx"')
     page.get_by_role("button", name="Add rule").click()
-    expect(page.get_by_text("At least 2 of log meet it")).to_be_visible()
+    expect(page.get_by_text("At least 2 × log must match")).to_be_visible()
     assert stored(service, made)["From nginx"] == ('attributes["service"] == "nginx"', False)
 
     page.get_by_role("link", name="Edit From nginx").click()
@@ -190,7 +190,7 @@ def test_a_form_that_is_not_accepted_keeps_what_was_typed_and_marks_the_field(pa
     refused("Create", "other", "   ")
     # As when somebody goes to the address bar and presses Enter.
     page.goto(page.url)
-    expect(page.get_by_role("alert")).to_contain_text("takes what a form sends")
+    expect(page.get_by_role("alert")).to_contain_text("only accepts a form")
 
     # One with a single Admin: to others' organization, another test may have added a second.
     page.goto(made.home)
