@@ -1,4 +1,4 @@
-"""The public API over HTTP: one method a verb, and one exception for whatever goes wrong."""
+"""The public API over HTTP, and the fields of its answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import click
 from headgate_cli import VERSION
 from headgate_cli.errors import Failed, NotAuthenticated, Unreachable
 from headgate_cli.responses import MOST_LINKED_BYTES, Answer, fetch
-from headgate_cli.untrusted import quoted
+from headgate_cli.untrusted import harmless, quoted
 
 if TYPE_CHECKING:
     from headgate_cli.login.credentials import Credential
@@ -23,16 +23,26 @@ Entity = Mapping[str, object]
 # API Gateway answers within 30 s.
 _SECONDS: Final = 35.0
 _PAGE: Final = 100
-# Bounds a list without an end or that repeats itself; more than any organization holds.
+# Bounds for a list that repeats itself or never ends; no organization holds as much.
 _MOST_PAGES: Final = 1_000
-_MOST_OF_A_LIST: Final = 64 * 1_048_576
+_MOST_LIST_BYTES: Final = 64 * 1_048_576
 _LONGEST_CURSOR: Final = 4_096
-# Of waiting for the rate limit's next minute; the limit is per minute, so a third refusal is something else.
-_WAITS: Final = 3
+_RETRIES: Final = 3
 _LONGEST_WAIT: Final = 120
-# The first try of a create that was cut off is still at work.
+_RATE_LIMITED: Final = "rate_limited"
+# The connection of a create was cut, and its first try is still at work.
 _UNDER_WAY: Final = "idempotency_key_in_use"
 _PAUSE: Final = 1.0
+# What to do about a problem, by its code: the API does not know the commands.
+_WAYS_OUT: Final = {
+    "configuration_not_found": "see `headgate config list`",
+    "version_not_found": "see `headgate config versions CONFIGURATION`",
+    "version_not_published": "publish it with `headgate config publish CONFIGURATION --version N`",
+    "fleet_not_found": "see `headgate fleet list`",
+    "deployment_not_found": "see `headgate deployment list FLEET`",
+    "run_not_found": "check the id; runs are deleted after 30 days",
+    "output_not_ready": "wait with `headgate test show RUN --wait`",
+}
 _CREDENTIAL_CODES: Final = (
     "write_access_required",
     "admin_required",
@@ -43,14 +53,15 @@ _CREDENTIAL_CODES: Final = (
 
 
 class ServerError(Failed):
-    """The server refused the request, or could not do it. `code` is the problem's (RFC 9457), stable for programs."""
+    """The server refused the request, or could not serve it. `code` is the problem's stable code (RFC 9457)."""
 
     def __init__(self, status: int, code: str, detail: str, errors: list[Entity]) -> None:
         places = [_line_of(error) for error in errors if error.get("message") != detail]
-        # The one error that is all of the detail, which begins with where in the request it is: said once.
-        alone = len(errors) == 1 and detail.endswith(str(errors[0].get("message")))
-        lines = places if alone and places else [detail, *places]
-        super().__init__("\n  ".join(map(quoted, lines)))
+        # A single error often repeats the detail behind its place in the request: print it once.
+        repeats_detail = len(errors) == 1 and detail.endswith(str(errors[0].get("message")))
+        lines = places if repeats_detail and places else [detail, *places]
+        way_out = f": {_WAYS_OUT[code]}" if code in _WAYS_OUT else ""
+        super().__init__("\n  ".join(map(quoted, lines)) + way_out)
         self.status = status
         self.code = code
         self.detail = detail
@@ -61,7 +72,7 @@ class Api:
     """The public API of one server, called with one credential."""
 
     def __init__(self, credential: Credential) -> None:
-        # Only now: it takes a third of the start of a command, and --help does without.
+        # Imported here: it takes a third of a command's start, and --help does without.
         import httpx
 
         self.url = credential.url
@@ -70,20 +81,20 @@ class Api:
         try:
             self._http = httpx.Client(base_url=f"{credential.url}/api/v1/public", headers=headers, timeout=_SECONDS)
         except httpx.InvalidURL as error:
-            raise click.UsageError(f"{credential.url} is no address of a server: {error}") from error
+            raise click.UsageError(f"{credential.url!r} is not a server address: {error}") from error
 
     def get(self, path: str, **parameters: str | int) -> Entity:
         return self._entity(self._send("GET", path, parameters=parameters))
 
     def text(self, path: str) -> str:
-        """A plain text answer, as it is; one that is too large for an answer, from where the server sends us."""
+        """A plain text answer. The server redirects to storage for one that is too large for an answer."""
         answer = self._send("GET", path, may_redirect=True)
         if answer.leads_to:
             answer = self._linked(answer.leads_to)
         return answer.content.decode(errors="replace")
 
     def items(self, path: str) -> Iterator[Entity]:
-        """All entries of a list, page by page. Raises Unreachable for a list without an end."""
+        """All entries of a list, page by page. Raises Unreachable for a list that does not end."""
         cursor, seen, size = "", set[str](), 0
         for _ in range(_MOST_PAGES):
             answer = self._send("GET", path, parameters={"limit": _PAGE} | ({"cursor": cursor} if cursor else {}))
@@ -92,13 +103,13 @@ class Api:
             cursor, size = optional(page, "next_cursor"), size + len(answer.content)
             if not cursor:
                 return
-            if cursor in seen or len(cursor) > _LONGEST_CURSOR or size > _MOST_OF_A_LIST:
+            if cursor in seen or len(cursor) > _LONGEST_CURSOR or size > _MOST_LIST_BYTES:
                 break
             seen.add(cursor)
-        raise Unreachable(f"{self.url} answers with a list that does not end")
+        raise Unreachable(f"{self.url} sent a list that does not end: is it a Headgate server?")
 
     def create(self, path: str, body: Mapping[str, object]) -> Entity:
-        """A POST that makes something: repeated after a cut connection, it still makes it once."""
+        """A POST that creates something once, even if a cut connection makes it repeat."""
         return self._entity(self._send("POST", path, body, {"Idempotency-Key": str(uuid.uuid4())}))
 
     def post(self, path: str, body: Mapping[str, object] | None = None) -> Entity:
@@ -119,22 +130,24 @@ class Api:
     def _entity(self, answer: Answer) -> Entity:
         entity = answer.entity()
         if entity is None:
-            raise Unreachable(f"{self.url} does not answer as a Headgate server")
+            raise Unreachable(f"{self.url} does not answer like a Headgate server: check the address")
         return entity
 
     def _linked(self, url: str) -> Answer:
-        """What a link of the server's leads to. The link is the key: the credential is for the server alone."""
+        """Fetch a signed link that the server gave, without the credential: that is for the server only."""
         import httpx
 
         if self.url.startswith("https://") and not url.startswith("https://"):
-            raise Unreachable(f"{self.url} sends to an address without https://")
+            raise Unreachable(f"{self.url} redirects to an address without https://, which is not followed")
         try:
-            with httpx.Client(timeout=_SECONDS) as elsewhere:
-                answer = fetch(elsewhere, "GET", url, most=MOST_LINKED_BYTES)
+            with httpx.Client(timeout=_SECONDS) as storage:
+                answer = fetch(storage, "GET", url, most=MOST_LINKED_BYTES)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise Unreachable(f"what {self.url} keeps elsewhere cannot be fetched: {quoted(str(error))}") from error
+            raise Unreachable(
+                f"cannot fetch the output from the storage of {self.url}: {quoted(str(error))}"
+            ) from error
         if not answer.succeeded:
-            raise Failed(f"what {self.url} keeps elsewhere cannot be fetched: status {answer.status}")
+            raise Failed(f"cannot fetch the output from the storage of {self.url}: status {answer.status}; try again")
         return answer
 
     def _send(
@@ -151,24 +164,23 @@ class Api:
         import httpx
 
         repeatable = method in ("GET", "PUT") or "Idempotency-Key" in (headers or {})
-        for tries_left in range(_WAITS, -1, -1):
+        for tries_left in range(_RETRIES, -1, -1):
             try:
                 answer = fetch(
                     self._http, method, path, json=body, headers=dict(headers or {}), params=dict(parameters or {})
                 )
             except (httpx.RemoteProtocolError, httpx.ReadError) as error:
-                # The connection was cut: the answer is lost, not what was asked for.
+                # The connection was cut: the server may have done the request, and only the answer is lost.
                 if repeatable and tries_left:
                     continue
                 reason = quoted(str(error)) or type(error).__name__
-                raise Unreachable(f"{self.url} hung up without an answer: {reason}") from error
+                raise Unreachable(f"{self.url} closed the connection without an answer: {reason}") from error
             except (httpx.HTTPError, httpx.InvalidURL) as error:
-                # An id that is none makes a path that is none.
                 raise Unreachable(_unreached(self.url, error)) from error
             if answer.status == 429 and tries_left:
                 _wait(answer)
                 continue
-            if answer.status == 409 and tries_left and (answer.entity() or {}).get("code") == _UNDER_WAY:
+            if answer.status == 409 and tries_left and _code(answer) == _UNDER_WAY:
                 time.sleep(_PAUSE)
                 continue
             break
@@ -178,26 +190,36 @@ class Api:
 
 
 def _wait(answer: Answer) -> None:
-    told = answer.headers.get("Retry-After", "")
-    seconds = min(float(told), _LONGEST_WAIT) if told.isascii() and told.isdigit() else 5.0
-    click.echo(f"headgate: over the request limit; going on in {math.ceil(seconds)} s", err=True)
+    retry_after = answer.headers.get("Retry-After", "")
+    seconds = min(float(retry_after), _LONGEST_WAIT) if retry_after.isascii() and retry_after.isdigit() else 5.0
+    # Not every 429 is about the requests of a minute: too many checks or runs under way are others.
+    limited = _code(answer) in ("", _RATE_LIMITED)
+    reason = "over the request limit" if limited else quoted(optional(answer.entity() or {}, "detail"))
+    click.echo(harmless(f"headgate: {reason}; trying again in {math.ceil(seconds)} s"), err=True)
     time.sleep(seconds)
+
+
+def _code(answer: Answer) -> str:
+    """The code of a problem; empty if the answer is none or has none."""
+    return optional(answer.entity() or {}, "code")
 
 
 def _unreached(url: str, error: Exception) -> str:
     reason = quoted(str(error)) or type(error).__name__
     if "SSL: WRONG_VERSION_NUMBER" in reason:
-        return f"cannot reach {url}: what answers there does not speak TLS; is it http://?"
-    return f"cannot reach {url}: {reason}. Is this its address, and is it running?"
+        return f"cannot reach {url}: the server does not speak TLS; if it has none, write http://"
+    return f"cannot reach {url}: {reason}. Check the address, and that the server is running"
 
 
 def _refusal(url: str, answer: Answer, source: str) -> Failed:
     problem = answer.entity() or {}
     if "detail" not in problem:
-        return Unreachable(f"{url} answered {answer.status} and is no Headgate server, or something stands before it")
+        return Unreachable(
+            f"{url} answered {answer.status}, not like a Headgate server: check the address, and any proxy before it"
+        )
     detail, code = str(problem["detail"]), str(problem.get("code", ""))
     if answer.status == 401 or code in _CREDENTIAL_CODES:
-        return NotAuthenticated(quoted(detail), f"{url} was asked with {source}" if source else "")
+        return NotAuthenticated(quoted(detail), f"server: {url}; credential: {source}" if source else "")
     return ServerError(answer.status, code, detail, entities(problem, "errors"))
 
 
@@ -208,27 +230,32 @@ def _line_of(error: Entity) -> str:
 
 
 def text(entity: Entity, name: str) -> str:
-    """The field as text. Raises Failed: the server's answer is none of ours."""
+    """The field as text. Raises Failed if the answer does not have it."""
     value = entity.get(name)
     if not isinstance(value, str):
-        raise Failed(f"the server's answer has no {name}")
+        raise Failed(_lacks(name))
     return value
 
 
 def optional(entity: Entity, name: str) -> str:
-    """The field as text; empty where there is none."""
+    """The field as text; empty if it is absent or null."""
     value = entity.get(name)
     return "" if value is None else str(value)
 
 
 def number(entity: Entity, name: str) -> int:
+    """The field as an integer. Raises Failed if the answer does not have it."""
     value = entity.get(name)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise Failed(f"the server's answer has no {name}")
+        raise Failed(_lacks(name))
     return value
 
 
 def entities(entity: Entity, name: str) -> list[Entity]:
-    """The entries of a list; none where there is no list."""
+    """The objects in the field's list; empty if it is not a list."""
     value = entity.get(name)
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+
+
+def _lacks(name: str) -> str:
+    return f"the server's answer lacks the field {name}: server and command line may be of different versions"

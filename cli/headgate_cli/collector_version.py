@@ -1,4 +1,4 @@
-"""The type of options that name a collector's version."""
+"""The option type for collector versions."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _VERSION: Final = re.compile(r"(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)){2}")
 
 
 class CollectorVersion(click.ParamType[str]):
-    """`0.139.0`, or `v0.139.0` as its releases are tagged."""
+    """`0.139.0`, or `v0.139.0` as the releases are tagged."""
 
     name = "X.Y.Z"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
         version = str(value).removeprefix("v")
         if not _VERSION.fullmatch(version):
-            self.fail(f"{value!r} is no collector's version, as in 0.139.0", param, ctx)
+            self.fail(f"{value!r} is not a collector version: use X.Y.Z, for example 0.139.0", param, ctx)
         return version

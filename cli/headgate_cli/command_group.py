@@ -1,4 +1,4 @@
-"""Commands of one noun."""
+"""The click group of each noun's commands."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Final
 
 import click
 
-# Click cuts at 45, in the middle of a sentence; a help text wraps anyway.
+# Click cuts summaries at 45 characters, in the middle of a sentence; help wraps long lines anyway.
 _LONGEST_SUMMARY: Final = 200
 
 
 class Group(click.Group):
-    """A group whose help says of each command all of its first sentence."""
+    """A group whose help lists each command with the whole first sentence of its help."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         commands = [

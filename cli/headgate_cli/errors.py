@@ -1,4 +1,4 @@
-"""How a command ends when it cannot do its work, and with which exit code."""
+"""The errors that end a command, and their exit codes."""
 
 import sys
 from typing import IO, Any, Final
@@ -28,7 +28,7 @@ class NotAuthenticated(Failed):
     exit_code = NOT_AUTHENTICATED
 
     def __init__(self, message: str, hint: str = "") -> None:
-        """`hint` is a second line: with what the server was asked."""
+        """`hint` is printed as a second line: it names the credential that was sent."""
         super().__init__(message)
         self.hint = hint
 
@@ -39,8 +39,8 @@ class NotAuthenticated(Failed):
 
 
 class Unreachable(Failed):
-    """Nothing answers at the server's address, or no Headgate server does: the next request is in vain."""
+    """Nothing answers at the address, or not like a Headgate server: further requests are useless."""
 
 
 class Ended(click.exceptions.Exit):
-    """The command has said all there is to say; `Ended(1)` for findings, a failing test, an outage."""
+    """The command ends without another message; `Ended(1)` for findings, a failing test, an outage."""

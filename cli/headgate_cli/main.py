@@ -1,4 +1,4 @@
-"""The command `headgate`: its subcommands, and how errors become exit codes."""
+"""The command `headgate`: its subcommands, and the exit code of each error."""
 
 from __future__ import annotations
 
@@ -13,27 +13,30 @@ from headgate_cli import VERSION
 from headgate_cli.errors import FAILED, INTERRUPTED, USAGE, Ended, Failed
 from headgate_cli.untrusted import harmless, quoted
 
-# What each command is for, and where it is: only the one that is run is imported.
+# Each command's module and summary. Only the command that runs is imported.
 _COMMANDS: Final = {
-    "login": ("headgate_cli.login.commands:login", "Sign in to a server, and remember it."),
-    "logout": ("headgate_cli.login.commands:logout", "Forget the stored credential."),
-    "whoami": ("headgate_cli.login.commands:whoami", "Say whom the credential acts as."),
+    "login": ("headgate_cli.login.commands:login", "Sign in to a server and store the credential."),
+    "logout": ("headgate_cli.login.commands:logout", "Delete the stored credential from this machine."),
+    "whoami": ("headgate_cli.login.commands:whoami", "Show who the credential acts as."),
     "config": ("headgate_cli.configurations.commands:config", "Work with configurations and their versions."),
     "validate": ("headgate_cli.checks.commands:validate", "Validate files on the real collector."),
-    "lint": ("headgate_cli.checks.commands:lint", "Check every OTTL expression of files."),
-    "test": ("headgate_cli.runs.commands:test", "Run pipeline tests and look at them."),
+    "lint": ("headgate_cli.checks.commands:lint", "Check every OTTL expression in files."),
+    "test": ("headgate_cli.runs.commands:test", "Run pipeline tests and show their results."),
     "rules": ("headgate_cli.rules.commands:rules", "Read and save the rules of a version's pipelines."),
     "fleet": ("headgate_cli.fleets.commands:fleet", "Work with fleets of collectors."),
-    "deployment": ("headgate_cli.fleets.deployments:deployment", "Say what each group of a fleet is assigned."),
-    "flow": ("headgate_cli.flows.commands:flow", "Browse the gallery of flows, and start from one."),
+    "deployment": (
+        "headgate_cli.fleets.deployments:deployment",
+        "Assign configurations to a fleet's deployment groups.",
+    ),
+    "flow": ("headgate_cli.flows.commands:flow", "List the gallery's flows and create configurations from them."),
     "completion": ("headgate_cli.completion:completion", "Print the completion script of a shell."),
 }
 
-_UNREADABLE: Final = "an argument holds {letters}, which this locale cannot read: set LC_ALL=C.UTF-8"
+_UNREADABLE: Final = "an argument contains {letters}, which this locale cannot encode: set LC_ALL=C.UTF-8"
 
 
 class _Lazy(click.Group):
-    """A group that imports a command when it is run, and not to list it."""
+    """A group that imports a command only when it runs; listing the commands imports none."""
 
     def list_commands(self, _: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -51,8 +54,8 @@ class _Lazy(click.Group):
             result: object = super().invoke(ctx)
             sys.stdout.flush()
         except BrokenPipeError as error:
-            # Whoever read our output has enough; Python would complain again when it closes the stream.
-            _no_more_output()
+            # The reader has closed the pipe, as `head` does. Python would raise again when it closes the stream.
+            _discard_output()
             raise Ended(0) from error
         return result
 
@@ -64,10 +67,10 @@ class _Lazy(click.Group):
         except click.UsageError as error:
             import difflib
 
-            near = difflib.get_close_matches(args[0], _COMMANDS, n=1)
-            if not near:
+            similar = difflib.get_close_matches(args[0], _COMMANDS, n=1)
+            if not similar:
                 raise
-            raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", ctx) from error
+            raise click.UsageError(f"{error.message} Did you mean {similar[0]!r}?", ctx) from error
 
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -79,15 +82,15 @@ class _Lazy(click.Group):
 def headgate() -> None:
     """Work with a Headgate server.
 
-    The server is the one of `headgate login`, of --url, or of HEADGATE_URL; a token in SERVICE_API_TOKEN comes before
-    a stored session.
+    The server is --url, else HEADGATE_URL, else the one of `headgate login`. The credential is --token, else
+    SERVICE_API_TOKEN, else the one that `headgate login` stored.
 
     \b
     Exit codes:
-      0    done, and nothing is wrong
-      1    a finding, a failing test, a conflict, an outage, any other error
-      2    usage
-      3    the credential is missing, not accepted, or without the access needed
+      0    success
+      1    invalid YAML, a failing test, a conflict, an outage, or any other error
+      2    wrong usage, such as an unknown option
+      3    the credential is missing, is not accepted, or lacks the access needed
       130  interrupted
 
     \b
@@ -99,11 +102,11 @@ def headgate() -> None:
 
 
 def main() -> None:
-    """Run the command line of this process, and exit with its code."""
-    # https://no-color.org: any value but an empty one.
+    """Run the command line of this process and exit with its code."""
+    # https://no-color.org: any value but an empty string counts.
     colour = False if os.environ.get("NO_COLOR") else None
     code = 0
-    _open_what_is_closed()
+    _open_closed_streams()
     try:
         code = headgate.main(prog_name="headgate", standalone_mode=False, color=colour) or 0
     except click.exceptions.Exit as ended:
@@ -115,9 +118,9 @@ def main() -> None:
         click.echo(f"headgate: {_UNREADABLE.format(letters=ascii(error.object[error.start : error.end]))}", err=True)
         code = USAGE
     except OSError as error:
-        # Of the files it is about, a command has said so itself: this is mostly what it prints to.
-        _no_more_output()
-        click.echo(f"headgate: cannot write the output, or work with a file: {error}", err=True)
+        # A command reports errors of its own files itself: this is mostly standard output.
+        _discard_output()
+        click.echo(f"headgate: cannot write the output or use a file: {error}", err=True)
         code = FAILED
     except (click.Abort, KeyboardInterrupt):
         click.echo("Interrupted", err=True)
@@ -126,25 +129,25 @@ def main() -> None:
 
 
 def _show(error: click.ClickException) -> None:
-    """Click's own errors print what they quote as it is: an argument, a file's name."""
-    if isinstance(error, Failed):
+    """Print the error. Click's own errors quote arguments and file names unescaped, so they are made harmless first."""
+    if isinstance(error, Failed | click.exceptions.NoArgsIsHelpError):
         error.show()
         return
     message = harmless(quoted(error.format_message()))
-    shown = (
+    escaped = (
         click.UsageError(message, error.ctx) if isinstance(error, click.UsageError) else click.ClickException(message)
     )
-    shown.show()
+    escaped.show()
 
 
-def _open_what_is_closed() -> None:
-    """A caller may have closed a stream (`<&-`, a service without a terminal): it is empty then, or goes nowhere."""
+def _open_closed_streams() -> None:
+    """Replace a standard stream that the caller closed (`<&-`): it reads as empty, or discards what is written."""
     sys.stdin = sys.stdin or os.fdopen(os.open(os.devnull, os.O_RDONLY))
     sys.stdout = sys.stdout or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     sys.stderr = sys.stderr or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
 
 
-def _no_more_output() -> None:
+def _discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -1,4 +1,4 @@
-"""What a server answers, taken as a stranger's: no more bytes, no longer and no deeper than any answer of ours."""
+"""Reading answers of a server that is not trusted: with bounds on size, time and depth of nesting."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from headgate_cli.errors import Unreachable
 if TYPE_CHECKING:
     import httpx
 
-# A function's answer has 6 MB at most.
+# A Lambda function's answer is 6 MB at most.
 MOST_BYTES: Final = 8 * 1_048_576
-# A run's output, fetched by a link; the service keeps no more of one.
+# The output of a run, fetched by a link: the service stores no more of it.
 MOST_LINKED_BYTES: Final = 64 * 1_048_576
-_LONGEST_SECONDS: Final = 120.0
-_DEEPEST: Final = 100
+_MOST_SECONDS: Final = 120.0
+_MOST_LEVELS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer that came whole."""
+    """An answer that was received completely."""
 
     status: int
     headers: Mapping[str, str]
@@ -35,11 +35,11 @@ class Answer:
 
     @property
     def leads_to(self) -> str:
-        """Where a redirection leads; empty where it is none."""
+        """Where the answer redirects to; empty if it does not."""
         return self.headers.get("location", "") if 300 <= self.status < 400 else ""
 
     def entity(self) -> Mapping[str, object] | None:
-        """The JSON object that the answer is; None where it is none, or deeper than any of ours."""
+        """The JSON object in the answer; None if it is not one, or is nested too deeply."""
         try:
             content = json.loads(self.content)
         except (ValueError, RecursionError):
@@ -55,27 +55,33 @@ class Request(TypedDict, total=False):
 
 
 def fetch(http: httpx.Client, method: str, url: str, *, most: int = MOST_BYTES, **request: Unpack[Request]) -> Answer:
-    """The answer to a request. Raises httpx.HTTPError, and Unreachable for an answer that is none of ours."""
-    # Not compressed: a few bytes could become any number.
+    """The answer to a request. Raises httpx.HTTPError, and Unreachable for an answer out of bounds."""
+    # No compression: a few bytes could expand without bound.
     request["headers"] = {"Accept-Encoding": "identity", **request.get("headers", {})}
-    ends = time.monotonic() + _LONGEST_SECONDS
+    ends = time.monotonic() + _MOST_SECONDS
     content = bytearray()
     with http.stream(method, url, **request) as response:
         if response.headers.get("Content-Encoding", "identity").lower() != "identity":
-            raise Unreachable(f"{response.url.host} answers compressed, which was not asked for")
+            raise Unreachable(f"{response.url.host} sent a compressed answer, which was not asked for")
         for part in response.iter_raw():
             content += part
             if len(content) > most:
-                raise Unreachable(f"{response.url.host} answers with more than {most // 1_048_576} MB")
+                raise Unreachable(
+                    f"{response.url.host} sent more than {most // 1_048_576} MB, which is not a Headgate answer"
+                )
             if time.monotonic() > ends:
-                raise Unreachable(f"{response.url.host} takes longer than {_LONGEST_SECONDS:.0f} s for one answer")
+                raise Unreachable(
+                    f"{response.url.host} took longer than {_MOST_SECONDS:.0f} s for one answer: try again"
+                )
         return Answer(response.status_code, response.headers, bytes(content))
 
 
 def _too_deep(content: object) -> bool:
     level: list[object] = [content]
-    for _ in range(_DEEPEST):
-        inner = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)]
+    for _ in range(_MOST_LEVELS):
+        inner = [
+            value.values() if isinstance(value, dict) else value for value in level if isinstance(value, dict | list)
+        ]
         level = [value for values in inner for value in values]
         if not level:
             return False

@@ -1,8 +1,8 @@
-"""Reading and writing files of a folder that may be a stranger's.
+"""Reading and writing files in a folder that somebody else may have filled.
 
-Only regular files are read, none past 1 MB, and a link, be it the file or a folder on the way to it, may lead only to
-what lies in the link's own folder. What is above the working folder is the person's own, and so is the folder of a path
-that leads elsewhere.
+Only regular files of at most 1 MB are read. A symbolic link, as the file or as a folder on the way to it, may lead only
+into the folder that holds the link. Folders above the working folder are trusted, and so is the folder of a path that
+leads out of the working folder.
 """
 
 from __future__ import annotations
@@ -20,36 +20,33 @@ from headgate_cli.untrusted import one_line
 
 STDIN: Final = "-"
 STDIN_NAME: Final = "<stdin>"
-# The most that the server takes of a body or a sample.
+# The server's limit for a body and for a sample.
 MOST_BYTES: Final = 1_048_576
 
-# What a shell's `<(...)` becomes, and other names of what this process was given open.
-_GIVEN_OPEN: Final = re.compile(r"/dev/(?:stdin|fd/([0-9]{1,4}))|/proc/self/fd/([0-9]{1,4})")
-# O_NONBLOCK: a pipe that nobody writes to is looked at, not waited for.
+# File descriptors that the caller opened, such as those of a shell's `<(...)`.
+_DESCRIPTOR: Final = re.compile(r"/dev/(?:stdin|fd/([0-9]{1,4}))|/proc/self/fd/([0-9]{1,4})")
+# O_NONBLOCK: opening a pipe without a writer does not wait.
 _TO_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 _TO_WRITE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 
 def read(file: str) -> str:
-    """The text of a file that a person named, or of standard input for `-`.
-
-    Raises Failed with the file's name and what is wrong.
-    """
+    """The text of a file that a person named, or of standard input for `-`. Raises Failed."""
     try:
-        content = _given(file) if file == STDIN or _GIVEN_OPEN.fullmatch(file) else read_bytes(Path(file))
+        content = _read_descriptor(file) if file == STDIN or _DESCRIPTOR.fullmatch(file) else read_bytes(Path(file))
     except OSError as error:
         raise Failed(f"cannot read {one_line(file)}: {error.strerror}") from error
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
-        raise Failed(f"{one_line(name(file))} is not UTF-8: line {line} has a byte that cannot be read") from error
+        raise Failed(f"{one_line(name(file))} is not UTF-8 text: see line {line}") from error
 
 
 def read_bytes(path: Path, *, links: bool = False) -> bytes:
-    """What a regular file holds; `links` follows every link, in folders that are nobody else's.
+    """The content of a regular file. `links` follows every link: for folders that nobody else writes to.
 
-    Raises OSError, and Failed for a link that leads out, what is not a file, and what is too large.
+    Raises OSError, and Failed for a link out of its folder, for anything but a regular file, and for one over 1 MB.
     """
     descriptor = os.open(path.resolve() if links else place(path), _TO_READ)
     with os.fdopen(descriptor, "rb") as opened:
@@ -59,7 +56,7 @@ def read_bytes(path: Path, *, links: bool = False) -> bytes:
 
 
 def replace(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all, in the place where it is. Raises OSError, and Failed as `read_bytes`."""
+    """Replace a file's content atomically. Raises OSError, and Failed as `read_bytes`."""
     target = place(path)
     unfinished = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
@@ -71,7 +68,7 @@ def replace(path: Path, content: bytes) -> None:
 
 
 def place(path: Path) -> Path:
-    """Where the path leads. Raises Failed where a link on the way leads out of its own folder."""
+    """The path with its links followed. Raises Failed if a link on the way leads out of its own folder."""
     here = Path.cwd()
     wanted = Path(os.path.normpath(here / path))
     if wanted.is_relative_to(here):
@@ -85,7 +82,7 @@ def place(path: Path) -> Path:
             if not target.is_relative_to(reached):
                 raise Failed(
                     f"{one_line(str(path))}: {one_line(step)} is a link that leads out of its folder, to "
-                    f"{one_line(str(target))}; if that is what you mean, name it instead"
+                    f"{one_line(str(target))}; name that file instead"
                 )
             following = target
         reached = following
@@ -93,8 +90,8 @@ def place(path: Path) -> Path:
 
 
 def is_file(wanted: str) -> bool:
-    """Whether the person's word means a file, which may be one that `read` refuses."""
-    if wanted == STDIN or _GIVEN_OPEN.fullmatch(wanted):
+    """Whether the argument names a file, even one that `read` refuses."""
+    if wanted == STDIN or _DESCRIPTOR.fullmatch(wanted):
         return True
     try:
         return os.path.lexists(wanted) and not Path(wanted).is_dir()
@@ -106,17 +103,17 @@ def name(file: str) -> str:
     return STDIN_NAME if file == STDIN else file
 
 
-def _given(file: str) -> bytes:
-    """What standard input, or another file that was open already, has to say."""
-    found = _GIVEN_OPEN.fullmatch(file)
-    number = next((group for group in found.groups() if group), "0") if found else ""
+def _read_descriptor(file: str) -> bytes:
+    """The content of standard input, or of another descriptor that the caller opened."""
+    match = _DESCRIPTOR.fullmatch(file)
+    number = next((group for group in match.groups() if group), "0") if match else ""
     if number in ("", "0"):
         return _bounded(sys.stdin.buffer.read(MOST_BYTES + 1), STDIN_NAME)
     with os.fdopen(os.dup(int(number)), "rb") as opened:
         return _bounded(opened.read(MOST_BYTES + 1), file)
 
 
-def _bounded(content: bytes | None, called: str) -> bytes:
+def _bounded(content: bytes | None, label: str) -> bytes:
     if content is not None and len(content) > MOST_BYTES:
-        raise Failed(f"{one_line(called)} is over 1 MB, which is the most that the server takes")
+        raise Failed(f"{one_line(label)} is over 1 MB, the server's limit")
     return content or b""

@@ -7,17 +7,19 @@ from typing import Final
 
 import click
 
-_VARIABLE: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class _Variable(click.ParamType[tuple[str, str]]):
     name = "NAME=VALUE"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
-        found = _VARIABLE.fullmatch(str(value))
-        if not found:
-            self.fail(f"{value!r} is not NAME=VALUE", param, ctx)
-        return found[1], found[2]
+        variable, separator, content = str(value).partition("=")
+        if not separator:
+            self.fail(f"{value!r} has no =: write NAME=VALUE", param, ctx)
+        if not _NAME.fullmatch(variable):
+            self.fail(f"{variable!r} is not a variable name: use letters, digits and _, no digit first", param, ctx)
+        return variable, content
 
 
-env = click.option("--env", multiple=True, type=_Variable(), help="A value for an ${env:NAME}; repeatable.")
+env = click.option("--env", multiple=True, type=_Variable(), help="A value for ${env:NAME}. Repeatable.")

@@ -1,4 +1,4 @@
-"""YAML in files of a person's own: rules, and the pipelines of a configuration."""
+"""Reading YAML files: rules, and the pipelines of a configuration."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _MOST_MERGED: Final = 200_000
 SIGNALS: Final = ("logs", "metrics", "traces")
 
 
-def parse(content: str, called: str) -> object:
-    """What the text holds. Raises Failed with the place where it is no YAML."""
-    # Only now: no other command needs it.
+def parse(content: str, label: str) -> object:
+    """The parsed text. Raises Failed, with line and column, if it is not YAML."""
+    # Imported here: most commands do without it.
     import yaml
 
     class Loader(yaml.SafeLoader):
-        """Merges (`<<`) of merges can double at each line; a file of rules has none."""
+        """Bounds merges (`<<`): merges of merges can double the size with each line."""
 
         merged = 0
 
@@ -26,7 +26,7 @@ def parse(content: str, called: str) -> object:
             super().flatten_mapping(node)
             self.merged += len(node.value)
             if self.merged > _MOST_MERGED:
-                raise yaml.YAMLError("its merges grow without bound")
+                raise yaml.YAMLError(f"its merges (<<) expand to more than {_MOST_MERGED:,} entries")
 
     try:
         return yaml.load(content, Loader)  # noqa: S506  Loader is a SafeLoader with a bound on merges
@@ -34,30 +34,30 @@ def parse(content: str, called: str) -> object:
         mark = error.problem_mark
         where = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
         # "expected a single document in the stream", "but found another document"
-        words = [error.context, error.problem] if (error.problem or "").startswith("but ") else [error.problem]
-        said = ", ".join(word for word in words if word)
-        raise Failed(f"{one_line(called)}{where}: {quoted(said)}") from error
+        parts = [error.context, error.problem] if (error.problem or "").startswith("but ") else [error.problem]
+        reason = ", ".join(part for part in parts if part)
+        raise Failed(f"{one_line(label)}{where}: {quoted(reason)}") from error
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise Failed(f"{one_line(called)} is no YAML: {quoted(str(error))}") from error
+        raise Failed(f"{one_line(label)} is not valid YAML: {quoted(str(error))}") from error
 
 
-def shown(value: object) -> str:
+def dump_yaml(value: object) -> str:
     import yaml
 
     return yaml.safe_dump(value, allow_unicode=True, sort_keys=False, width=120)
 
 
-def pipelines(content: str, called: str) -> list[str]:
+def pipelines(content: str, label: str) -> list[str]:
     """The names of the configuration's pipelines."""
-    document = parse(content, called)
+    document = parse(content, label)
     service = document.get("service") if isinstance(document, Mapping) else None
-    found = service.get("pipelines") if isinstance(service, Mapping) else None
-    return [str(name) for name in found] if isinstance(found, Mapping) else []
+    defined = service.get("pipelines") if isinstance(service, Mapping) else None
+    return [str(name) for name in defined] if isinstance(defined, Mapping) else []
 
 
 def signal_of(pipeline: str) -> str:
-    """`logs/edge` is of logs. Raises Failed for what is named otherwise."""
+    """The pipeline's signal: `logs` for `logs/edge`. Raises Failed for any other name."""
     signal = pipeline.partition("/")[0]
     if signal not in SIGNALS:
-        raise Failed(f"{pipeline!r} is no pipeline of logs, metrics or traces")
+        raise Failed(f"{pipeline!r} is not a pipeline name: it must start with logs, metrics or traces")
     return signal

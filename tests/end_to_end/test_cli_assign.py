@@ -27,7 +27,7 @@ def test_a_version_with_errors_is_published_by_force_alone(cli: Cli, text: str) 
     refused = cli.run("config", "publish", made)
     assert (refused.code, refused.out, published(cli, made)) == (1, "", None)
     assert "edge v1" in refused.err
-    assert refused.err.endswith("Nothing was published; --force goes on all the same\n")
+    assert refused.err.endswith("Nothing was published; --force goes on anyway\n")
     assert cli.run("config", "push", "edge.yaml", "--to", made, "--publish").code == 1
     assert published(cli, made) is None
 
@@ -43,7 +43,7 @@ def test_a_draft_that_was_pushed_before_is_checked_when_it_is_published(cli: Cli
     cli.ok("config", "push", "edge.yaml", "--no-validate")
 
     refused = cli.run("config", "push", "edge.yaml", "--publish")
-    assert (refused.code, refused.err.splitlines()[-1]) == (1, "Nothing was saved; --no-validate saves it all the same")
+    assert (refused.code, refused.err.splitlines()[-1]) == (1, "Nothing was saved; --no-validate saves it anyway")
     assert cli.ok("config", "push", "edge.yaml", "--publish", "--no-validate") == (
         "edge.yaml: edge v1, unchanged, published\n"
     )
@@ -62,7 +62,7 @@ def test_a_version_with_errors_is_assigned_by_force_alone(cli: Cli) -> None:
         refused = cli.run("deployment", *line)
         assert (refused.code, refused.out) == (1, "")
         assert "edge v2" in refused.err
-        assert "; --force goes on all the same\n" in refused.err
+        assert "; --force goes on anyway\n" in refused.err
     assert assigned(cli, "edges") == [("edge", 1)]
 
     forced = cli.run("deployment", "assign", "edges", "Default", "edge", "--force")
@@ -81,7 +81,7 @@ def test_a_collector_that_the_server_does_not_have_stops_nothing_and_is_said(cli
 
     for line in (["config", "publish", made], ["deployment", "assign", "edges", "Default", made]):
         done = cli.run(*line)
-        assert (done.code, done.err.startswith("warning: edge v1 is not checked: ")) == (0, True), done
+        assert (done.code, done.err.startswith("warning: edge v1 was not validated: ")) == (0, True), done
         assert "0.1.0" in done.err
     assert assigned(cli, "edges") == [("edge", 1)]
 

@@ -41,7 +41,7 @@ def test_another_of_the_same_name_is_made_and_told_of(cli: Cli) -> None:
 
     assert (first.code, first.err) == (0, "gateway v1 is a draft\n")
     assert (second.code, second.json[0]["name"]) == (0, "gateway")
-    assert f"headgate: 'gateway' is the name of {first.out.strip()} too: name each by its id" in second.err
+    assert f"headgate: 'gateway' is also the name of {first.out.strip()}: use ids from now on" in second.err
 
 
 @pytest.mark.parametrize("text", [EDGE.replace("\n", "\r\n"), "﻿" + EDGE, EDGE.rstrip("\n"), EDGE + "# 配置\n"])
@@ -118,7 +118,7 @@ def test_what_somebody_else_pushed_is_not_pushed_over(cli: Cli) -> None:
     pulled = cli.run("config", "pull")
 
     assert [one.code for one in (unchanged, changed, pulled)] == [1, 1, 1]
-    assert "the file has no change of its own: pull it" in unchanged.err
+    assert "the file is unchanged: get it with `headgate config pull`" in unchanged.err
     assert f"headgate config diff {made} --file edge.yaml" in changed.err
     assert "was changed here" in pulled.err
     assert (cli.folder / "edge.yaml").read_text() == EDGE.replace("5s", "8s")
@@ -194,7 +194,7 @@ def test_a_pull_of_what_is_published_leaves_drafts_alone(cli: Cli) -> None:
     done = cli.run("config", "pull", "--all", "--published", "--to", "production")
 
     assert done.out == "production/edge.yaml: edge v1\n"
-    assert "draft: nothing is published" in done.err
+    assert "draft: no version is published" in done.err
     assert (cli.folder / "production" / "edge.yaml").read_text() == EDGE
 
 
@@ -276,11 +276,11 @@ def kept_text(said: str) -> str:
 def test_a_draft_is_edited_in_place_and_a_published_version_is_followed_by_a_draft(cli: Cli) -> None:
     made = pushed(cli)
     code, said = until_end(cli.terminal("config", "edit", "edge", **editor(cli, "s/5s/6s/", "s/6s/7s/")))
-    assert (code, "edge v1 is saved, a draft" in said) == (0, True)
+    assert (code, "edge v1 is saved as a draft" in said) == (0, True)
 
     cli.ok("config", "publish", "edge")
     code, said = until_end(cli.terminal("config", "edit", "edge", **editor(cli, "s/5s/6s/", "s/6s/7s/")))
-    assert (code, "edge v2 is saved, a draft" in said) == (0, True)
+    assert (code, "edge v2 is saved as a draft" in said) == (0, True)
     assert cli.versions(made) == [EDGE.replace("5s", "6s"), EDGE.replace("5s", "7s")]
 
 
@@ -326,7 +326,7 @@ def test_an_edit_of_what_changed_meanwhile_is_kept_and_not_saved(cli: Cli) -> No
     child.sendline("edit")
     code, said = until_end(child)
 
-    assert (code, "was changed meanwhile" in said) == (1, True)
+    assert (code, "somebody else changed version" in said) == (1, True)
     assert kept_text(said) == EDGE.replace("5s", "6s")
     assert cli.versions(made) == [EDGE.replace("5s", "9s")]
 

@@ -24,21 +24,37 @@ TOO_NARROW = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
         ("whoami --token ''", 2, "--token is empty"),
         ("login --token ''", 2, "--token is empty"),
         ("login --no-browser < /dev/null", 3, "headgate: the input ended before a code was pasted"),
-        ("whoami --url localhost:8300", 2, "'localhost:8300' is no address of a server: it begins with https://"),
-        ("whoami --url http://me:secret@127.0.0.1", 2, "leave out what stands before the @"),
-        ("flow show ngnix", 1, "there is no flow 'ngnix': look with `headgate flow list`"),
-        ("flow use ../identity", 1, "there is no flow '../identity': look with `headgate flow list`"),
-        ("validate edge.yaml --version latest", 2, "'--version': 'latest' is no collector's version, as in 0.139.0"),
-        ("validate edge.yaml --version ''", 2, "'' is no collector's version"),
-        ("test run edge --sample s --collector-version 0.139", 2, "'0.139' is no collector's version"),
-        ("test show run_1", 2, "'run_1' is no run's id, as `headgate test run` prints it"),
-        ("test output ../../identity", 2, "'../../identity' is no run's id"),
+        ("whoami --url localhost:8300", 2, "'localhost:8300' is not a server address: it must start with https://"),
+        ("whoami --url http://me:secret@127.0.0.1", 2, "remove what is before the @"),
+        ("flow show ngnix", 1, "there is no flow 'ngnix': `headgate flow list` shows the flows"),
+        ("flow use ../identity", 1, "there is no flow '../identity': `headgate flow list` shows the flows"),
+        (
+            "validate edge.yaml --version latest",
+            2,
+            "'latest' is not a collector version: use X.Y.Z",
+        ),
+        ("validate edge.yaml --version ''", 2, "'' is not a collector version"),
+        ("test run edge --sample s --collector-version 0.139", 2, "'0.139' is not a collector version"),
+        ("test show run_1", 2, "'run_1' is not a run id: use the one that `headgate test run` prints"),
+        ("test output ../../identity", 2, "'../../identity' is not a run id"),
+        (
+            "test run edge.yaml --sample s --rule x:all=",
+            2,
+            "'x:all=' has no condition after the =",
+        ),
+        ("test run edge.yaml --sample s --rule =true", 2, "'=true' has no name before the ="),
+        ("test run edge.yaml --sample s --rule x", 2, "'x' has no =: write NAME=CONDITION"),
+        ("validate edge.yaml --env 1A=x", 2, "'1A' is not a variable name: use letters, digits and _, no digit first"),
+        ("validate edge.yaml --env A", 2, "'A' has no =: write NAME=VALUE"),
+        (f"config show cfg_{'0' * 26}", 1, "No such configuration: see `headgate config list`"),
+        (f"test show run_{'0' * 26}", 1, "No such test run: check the id; runs are deleted after 30 days"),
+        (f"fleet install flt_{'0' * 26}", 1, "No such fleet: see `headgate fleet list`"),
         ("fleet create ''", 1, "headgate: label: This must not be empty\n"),
         ("fleet create clusters --type kubernetes-supervisor --expires-in 1y", 0, "headgate deployment create flt_"),
         (
             "fleet create more --type kubernetes --expires-in 1y",
             0,
-            "Its token does not expire: no Kubernetes fleet's does\n",
+            "--expires-in was ignored: the token of a Kubernetes fleet does not expire\n",
         ),
     ],
 )
@@ -47,6 +63,41 @@ def test_a_mistake_is_named_with_its_way_out(cli: Cli, line: str, code: int, sai
 
     assert (done.code, "Traceback" in done.err) == (code, False), done
     assert said in done.err
+
+
+def test_a_group_without_a_command_shows_its_help_and_no_error(cli: Cli) -> None:
+    done = cli.run("config")
+
+    assert (done.code, "Usage: headgate config" in done.err, "Error" in done.err) == (2, True, False)
+
+
+def test_a_kubernetes_fleet_without_a_group_names_the_command_that_creates_one(cli: Cli) -> None:
+    fleet = cli.ok("fleet", "create", "clusters", "--type", "kubernetes").strip()
+
+    done = cli.run("fleet", "install", "clusters")
+
+    assert done.code == 1
+    assert f"create a group:  headgate deployment create {fleet} NAME CONFIGURATION --role ROLE\n" in done.err
+
+
+def test_the_docker_command_comes_with_the_link_that_builds_the_image(cli: Cli) -> None:
+    cli.ok("fleet", "create", "edge")
+
+    done = cli.run("fleet", "install", "edge", "--platform", "docker")
+
+    assert (done.code, "To build the image on the host" in done.err) == (0, True)
+    assert re.search(r"curl -fsSL '?http\S+/fleet-install/docker/\S+ \| sh\n", done.err)
+
+
+def test_a_version_that_does_not_exist_names_the_command_that_lists_them(cli: Cli) -> None:
+    cli.write("edge.yaml", EDGE)
+    cli.ok("config", "create", "edge.yaml", "--publish")
+    cli.ok("fleet", "create", "edge")
+
+    done = cli.run("deployment", "assign", "edge", "Default", "edge", "--version", "9")
+
+    said = "see `headgate config versions CONFIGURATION`\n"
+    assert (done.code, done.err.endswith(said)) == (1, True), done
 
 
 def test_an_argument_that_the_locale_cannot_read_is_said(cli: Cli) -> None:
@@ -58,28 +109,28 @@ def test_an_argument_that_the_locale_cannot_read_is_said(cli: Cli) -> None:
 
     assert (done.code, done.err) == (
         2,
-        "headgate: an argument holds '\\udcc3\\udcb6', which this locale cannot read: set LC_ALL=C.UTF-8\n",
+        "headgate: an argument contains '\\udcc3\\udcb6', which this locale cannot encode: set LC_ALL=C.UTF-8\n",
     )
 
 
 def test_a_server_that_speaks_no_tls_is_said(cli: Cli) -> None:
     done = cli.run("whoami", "--url", cli.url.replace("http://", "https://"))
 
-    assert (done.code, "does not speak TLS; is it http://?" in done.err) == (1, True)
+    assert (done.code, "does not speak TLS; if it has none, write http://" in done.err) == (1, True)
 
 
 def test_what_is_refused_says_which_credential_was_sent(cli: Cli) -> None:
     refused = "headgate: The credential is missing, malformed, revoked or expired\n"
+    sent = f"{refused}  server: {cli.url}; credential: "
 
-    assert cli.run("whoami", "--token", "sv_x").err == f"{refused}  {cli.url} was asked with the token of --token\n"
-    of_environment = cli.run("whoami", SERVICE_API_TOKEN="sv_x")
-    assert of_environment.err == f"{refused}  {cli.url} was asked with the token in SERVICE_API_TOKEN\n"
+    assert cli.run("whoami", "--token", "sv_x").err == f"{sent}the token of --token\n"
+    assert cli.run("whoami", SERVICE_API_TOKEN="sv_x").err == f"{sent}the token in SERVICE_API_TOKEN\n"
     cli.ok("login", "--token", cli.token)
     kept = Path(cli.environment({})["XDG_CONFIG_HOME"]) / "headgate" / "credentials.json"
     kept.write_text(kept.read_text().replace(cli.token, "sv_x"))
     stored = cli.run("whoami", SERVICE_API_TOKEN="")
     assert stored.code == 3
-    assert stored.err == f"{refused}  {cli.url} was asked with what `headgate login` stored; run it again for another\n"
+    assert stored.err == f"{sent}the one stored by `headgate login`; run it again to replace it\n"
 
 
 def test_an_editor_that_fails_leaves_no_file_where_nothing_was_written(cli: Cli, tmp_path: Path) -> None:
@@ -88,7 +139,7 @@ def test_an_editor_that_fails_leaves_no_file_where_nothing_was_written(cli: Cli,
     temporary = {"TMPDIR": str(tmp_path)}
 
     done = cli.run("config", "edit", "edge", EDITOR="false", **temporary)
-    assert (done.code, done.err) == (1, "headgate: false: Editing failed: set EDITOR to one that works\n")
+    assert (done.code, done.err) == (1, "headgate: false: Editing failed: set EDITOR to an editor that works\n")
     assert not list(tmp_path.glob("headgate-*"))
 
     wrote = 'sh -c \'echo "# mine" >> "$0"; exit 1\''

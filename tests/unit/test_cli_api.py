@@ -38,7 +38,18 @@ def test_over_the_limit_it_waits_as_told_and_asks_again(
 
     assert server.api().post("/validate", {"yaml": "a"}) == {"id": "x"}
     assert slept == [7, 7]
-    assert "over the request limit; going on in 7 s" in capsys.readouterr().err
+    assert "over the request limit; trying again in 7 s" in capsys.readouterr().err
+
+
+def test_too_many_checks_under_way_are_said_to_be_that(
+    server: Server, slept: list[float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    busy = {"detail": "2 checks of this credential are under way", "code": "too_many_checks_under_way"}
+    server.answers = [(429, {"Retry-After": "1"}, busy), (200, {}, {"id": "x"})]
+
+    server.api().post("/validate", {"yaml": "a"})
+    said = "headgate: 2 checks of this credential are under way; trying again in 1 s\n"
+    assert (slept, capsys.readouterr().err) == ([1], said)
 
 
 def test_a_limit_that_never_ends_is_an_error(server: Server, slept: list[float]) -> None:
@@ -204,23 +215,23 @@ def test_nothing_else_is_fetched_from_elsewhere(server: Server) -> None:
 def test_an_answer_larger_than_any_of_ours_is_not_read_on(server: Server) -> None:
     server.answers = [(200, {}, b'{"a": "' + b"a" * (16 << 20) + b'"}')]
 
-    with pytest.raises(Unreachable, match="answers with more than 8 MB"):
+    with pytest.raises(Unreachable, match="sent more than 8 MB"):
         server.api().get("/identity")
 
 
 def test_an_answer_is_never_unpacked(server: Server) -> None:
     server.answers = [(200, {"Content-Encoding": "gzip"}, gzip.compress(b"{}" + b" " * (64 << 20)))]
 
-    with pytest.raises(Unreachable, match="compressed, which was not asked for"):
+    with pytest.raises(Unreachable, match="sent a compressed answer"):
         server.api().get("/identity")
     assert server.requests[0][1]["Accept-Encoding"] == "identity"
 
 
 def test_an_answer_that_drips_ends(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headgate_cli.responses._LONGEST_SECONDS", -1.0)
+    monkeypatch.setattr("headgate_cli.responses._MOST_SECONDS", -1.0)
     server.answers = [(200, {}, {})]
 
-    with pytest.raises(Unreachable, match="takes longer than"):
+    with pytest.raises(Unreachable, match="took longer than"):
         server.api().get("/identity")
 
 
@@ -228,7 +239,7 @@ def test_an_answer_that_drips_ends(server: Server, monkeypatch: pytest.MonkeyPat
 def test_an_answer_that_is_too_deep_is_none_of_ours(server: Server, depth: int) -> None:
     server.answers = [(200, {}, b'{"a": ' + b"[" * depth + b"]" * depth + b"}")]
 
-    with pytest.raises(Unreachable, match="does not answer as a Headgate server"):
+    with pytest.raises(Unreachable, match="does not answer like a Headgate server"):
         server.api().get("/identity")
 
 

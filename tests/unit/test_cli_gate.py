@@ -92,7 +92,7 @@ def test_what_was_not_found_valid_stops_it_unless_forced(server: Server, run: Ru
     code, said = run(line)
 
     assert (code, changed(server)) == (1, [])
-    assert said.endswith("; --force goes on all the same\n")
+    assert said.endswith("; --force goes on anyway\n")
     assert ("could not validate edge v" in said) == (verdict is not INVALID)
 
     assert run(f"{line} --force")[0] == 0
@@ -106,7 +106,7 @@ def test_a_collector_version_that_is_not_there_is_a_warning(server: Server, run:
 
     assert (code, len(changed(server))) == (0, 1)
     assert said.startswith("warning: edge v")
-    assert "is not checked: 0.140.0 is not installed" in said
+    assert "was not validated: 0.140.0 is not installed" in said
 
 
 @pytest.mark.parametrize("verdict", [NOT_INSTALLED, OUTAGE, (503, {}, {"detail": "no"})])
@@ -120,7 +120,7 @@ def test_a_text_that_was_not_checked_is_not_saved(
 
     assert (code, changed(server)) == (1, [])
     assert said.startswith("headgate: could not validate edge.yaml: ")
-    assert said.endswith("Nothing was saved; --no-validate saves it all the same\n")
+    assert said.endswith("Nothing was saved; --no-validate saves it anyway\n")
 
 
 def test_what_was_checked_is_what_is_assigned(server: Server, run: Run) -> None:

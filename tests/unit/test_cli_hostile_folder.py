@@ -141,7 +141,7 @@ def test_the_way_out_of_a_refused_link_is_to_name_what_it_leads_to(server: Serve
     (folder / "c.yaml").symlink_to(target)
 
     refused = run(server, folder, "validate", "c.yaml").stderr.decode()
-    assert refused == f"headgate: c.yaml: c.yaml {LEADS_OUT}, to {target}; if that is what you mean, name it instead\n"
+    assert refused == f"headgate: c.yaml: c.yaml {LEADS_OUT}, to {target}; name that file instead\n"
     assert run(server, folder, "validate", str(target)).returncode == 0
     assert run(server, folder, "validate", "../shared.yaml").returncode == 0
 
@@ -236,7 +236,7 @@ def test_no_command_reads_past_1_mb(server: Server, folder: Path, line: str) -> 
     keep(folder, "c.yaml")
     done = shell(server, folder, f"ulimit -v 1500000; exec $CLI {line}")
 
-    assert_refused(done, server, "c.yaml is over 1 MB, which is the most that the server takes")
+    assert_refused(done, server, "c.yaml is over 1 MB, the server's limit")
 
 
 @pytest.mark.parametrize("line", ["validate -", "validate /dev/stdin", "validate <(cat /dev/zero)"])
@@ -267,7 +267,8 @@ def test_a_folder_of_more_files_than_anyone_has_is_not_pushed(server: Server, fo
     for number in range(1_001):
         (folder / f"{number}.yaml").touch()
 
-    assert_refused(run(server, folder, "config", "push", "."), server, "holds over 1,000 YAML files: name some of them")
+    refusal = "contains over 1,000 YAML files: name the files to push"
+    assert_refused(run(server, folder, "config", "push", "."), server, refusal)
     assert not server.requests
 
 

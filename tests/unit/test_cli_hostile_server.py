@@ -216,7 +216,7 @@ def test_a_text_as_it_is_goes_to_a_file_and_not_to_the_log_of_a_workflow(
     refused = run(server, tmp_path, line, GITHUB_ACTIONS="true")
 
     assert (refused.returncode, refused.stdout) == (1, b"")
-    assert b"would take a line of this text for a command: write it to a file by `> FILE`" in refused.stderr
+    assert b"would run a line of this text as a command: write it to a file with `> FILE`" in refused.stderr
     assert run(server, tmp_path, line).stdout.rstrip(b"\n") == FORGED.encode()
     with (tmp_path / "out").open("wb") as out:
         written = subprocess.run(

@@ -130,7 +130,7 @@ def test_only_a_web_page_is_opened(authority: Authority, monkeypatch: pytest.Mon
     monkeypatch.setitem(DEVICE, "verification_uri_complete", page)
     opened: list[str] = []
 
-    with pytest.raises(LoginFailed, match="no web page"):
+    with pytest.raises(LoginFailed, match="no web address"):
         browser_login(authority.url, say=lambda _: None, open_page=lambda url: bool(opened.append(url)))
     assert not opened
 

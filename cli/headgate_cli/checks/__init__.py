@@ -1,1 +1,1 @@
-"""`validate` and `lint`: what is wrong with files, and where."""
+"""`validate` and `lint`: the errors in files, with their places."""

@@ -18,7 +18,7 @@ from headgate_cli.output import dump, print_commands, say, tell, tell_json
 from headgate_cli.safe_files import name, read
 from headgate_cli.untrusted import one_line
 
-# Whose standard error a person reads.
+# The formats that also print a summary for people on standard error.
 _SUMMARIZED: Final = ("text", "github")
 
 F = TypeVar("F", bound=Callable[..., None])
@@ -38,7 +38,7 @@ def _format(command: F) -> F:
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option(
-    "--version", type=CollectorVersion(), help="The collector's version, as in 0.139.0; the server's own by default."
+    "--version", type=CollectorVersion(), help="The collector version, for example 0.139.0; the server's by default."
 )
 @variables.env
 @_format
@@ -46,7 +46,7 @@ def _format(command: F) -> F:
 def validate(api: Api, files: Sequence[str], version: str | None, env: Sequence[tuple[str, str]], output: str) -> None:
     """Validate files on the real collector; `-` is standard input.
 
-    Ends with 0 when every file is valid, and with 1 when one is not or could not be checked.
+    Ends with 0 if every file is valid, with 1 if a file is invalid or could not be validated.
 
     \b
     Examples:
@@ -58,8 +58,8 @@ def validate(api: Api, files: Sequence[str], version: str | None, env: Sequence[
     if env:
         request["env"] = dict(env)
     answers, failed = _ask(api, "/validate", files, request, "could not validate")
-    found = [one for file, (_, answer) in answers.items() for one in findings.of_validation(file, answer)]
-    _show(answers, found, output, complete=not failed)
+    reported = [finding for file, (_, answer) in answers.items() for finding in findings.of_validation(file, answer)]
+    _show(answers, reported, output, complete=not failed)
     if output in _SUMMARIZED:
         for file, (_, answer) in answers.items():
             if answer.get("valid"):
@@ -70,13 +70,13 @@ def validate(api: Api, files: Sequence[str], version: str | None, env: Sequence[
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--notes", is_flag=True, help="Show remarks on right expressions too, such as an inferred context.")
+@click.option("--notes", is_flag=True, help="Also show notes on correct expressions, such as an inferred context.")
 @_format
 @connected
 def lint(api: Api, files: Sequence[str], notes: bool, output: str) -> None:
-    """Check every OTTL expression of files with the collector's own grammar; `-` is standard input.
+    """Check every OTTL expression in files with the collector's own grammar; `-` is standard input.
 
-    Ends with 0 when every expression is right, and with 1 when one is not or could not be checked.
+    Ends with 0 if every expression is correct, with 1 if one is not or could not be checked.
 
     \b
     Examples:
@@ -85,13 +85,15 @@ def lint(api: Api, files: Sequence[str], notes: bool, output: str) -> None:
       headgate lint --format github collector.yaml gateway.yaml
     """
     answers, failed = _ask(api, "/ottl/lint", files, {}, "could not lint")
-    found = [one for file, (_, answer) in answers.items() for one in findings.of_lint(file, answer, notes=notes)]
-    _show(answers, found, output, complete=not failed)
+    reported = [
+        finding for file, (_, answer) in answers.items() for finding in findings.of_lint(file, answer, notes=notes)
+    ]
+    _show(answers, reported, output, complete=not failed)
     if output in _SUMMARIZED:
         for file, (_, answer) in answers.items():
             checked, skipped = number(answer, "checked"), len(entities(answer, "skipped"))
-            left = f", {skipped} that cannot be judged" if skipped else ""
-            say(f"{one_line(file)}: {checked} expression{'' if checked == 1 else 's'} checked{left}")
+            not_checked = f", {skipped} skipped: the linter cannot check them" if skipped else ""
+            say(f"{one_line(file)}: {checked} expression{'' if checked == 1 else 's'} checked{not_checked}")
     _end(answers, failed=failed)
 
 
@@ -99,7 +101,7 @@ Answers = Mapping[str, tuple[str, Entity]]
 
 
 def _ask(api: Api, path: str, files: Sequence[str], request: Mapping[str, object], outage: str) -> tuple[Answers, bool]:
-    """Texts and answers by the file's name; and whether one could not be checked, which is said."""
+    """Texts and answers by the file's name, and whether a file could not be checked, for which a message is printed."""
     texts = {name(file): read(file) for file in files}
     answers: dict[str, tuple[str, Entity]] = {}
     failed = False
@@ -111,22 +113,22 @@ def _ask(api: Api, path: str, files: Sequence[str], request: Mapping[str, object
         except Failed as error:
             failed = True
             say(f"headgate: {outage} {one_line(file)}: {error.message}")
-            # A refusal is about this file, an outage perhaps too: the others are asked all the same.
+            # An error may be about this file alone: only an unreachable server ends the loop.
             if isinstance(error, Unreachable):
                 break
     return answers, failed
 
 
-def _show(answers: Answers, found: Sequence[Finding], output: str, *, complete: bool) -> None:
+def _show(answers: Answers, reported: Sequence[Finding], output: str, *, complete: bool) -> None:
     match output:
         case "json":
             dump([{"file": file, **answer} for file, (_, answer) in answers.items()])
         case "sarif":
-            tell_json(findings.as_sarif(found, complete=complete))
-        case "github" if found:
-            print_commands(findings.as_github(found))
-        case "text" if found:
-            tell(findings.as_text(found, {file: content for file, (content, _) in answers.items()}))
+            tell_json(findings.as_sarif(reported, complete=complete))
+        case "github" if reported:
+            print_commands(findings.as_github(reported))
+        case "text" if reported:
+            tell(findings.as_text(reported, {file: content for file, (content, _) in answers.items()}))
 
 
 def _end(answers: Answers, *, failed: bool) -> None:

@@ -1,4 +1,4 @@
-"""What is wrong with a text and where, shown as compilers do, or for CI."""
+"""The errors, warnings and notes about a file, printed as compilers do, or for CI."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from headgate_cli.untrusted import one_line, printable, quoted
 Severity = Literal["error", "warning", "note"]
 
 _COLOURS: Final = {"error": "red", "warning": "yellow", "note": "cyan"}
-# GitHub's word for what SARIF and compilers call a note.
+# GitHub calls a note a notice.
 _GITHUB: Final = {"error": "error", "warning": "warning", "note": "notice"}
 _TAB: Final = 4
-# What YAML 1.1 counts as the end of a line, and the server with it; Python's splitlines knows more.
+# The line ends of YAML 1.1, as the server counts them; Python's splitlines knows more.
 _LINE_END: Final = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
-# Of a line that is longer, the part around the caret is shown.
+# At least so many columns of a long line are shown around the caret.
 _NARROWEST: Final = 40
 _SARIF_SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`line` and `column` count from 1, a column per Unicode character; 0 where the place is not known."""
+    """`line` and `column` count from 1, in Unicode characters; 0 if the place is not known."""
 
     file: str
     severity: Severity
@@ -49,28 +49,28 @@ def of_validation(file: str, answer: Entity) -> list[Finding]:
         Finding(
             file,
             severity,
-            text(one, "code"),
-            text(one, "message"),
-            text(one, "component_path"),
-            _at(one, "line"),
-            _at(one, "column"),
+            text(entry, "code"),
+            text(entry, "message"),
+            text(entry, "component_path"),
+            _at(entry, "line"),
+            _at(entry, "column"),
         )
         for severity, name in _SEVERITIES
-        for one in entities(answer, name)
+        for entry in entities(answer, name)
     ]
 
 
 def of_lint(file: str, answer: Entity, *, notes: bool) -> list[Finding]:
-    """The errors of an answer of POST /ottl/lint, and its `notes` if wanted; of what it cannot judge, nothing."""
-    found = []
+    """The errors of an answer of POST /ottl/lint, and its notes if wanted; nothing for skipped expressions."""
+    reported = []
     for item in entities(answer, "items"):
         location = item.get("location")
         place: Entity = location if isinstance(location, dict) else {}
         for severity, code, name in _LINT if notes else _LINT[:1]:
             if optional(item, name):
                 at = (optional(place, "path"), _at(place, "line"), _at(place, "column"))
-                found.append(Finding(file, severity, code, optional(item, name), *at))
-    return found
+                reported.append(Finding(file, severity, code, optional(item, name), *at))
+    return reported
 
 
 _SEVERITIES: Final[tuple[tuple[Severity, str], ...]] = (("error", "errors"), ("warning", "warnings"))
@@ -83,12 +83,12 @@ def as_text(findings: Iterable[Finding], sources: Mapping[str, str]) -> str:
 
 
 def as_github(findings: Iterable[Finding]) -> list[str]:
-    """Workflow commands, which GitHub shows beside the lines of a change."""
+    """Workflow commands; GitHub shows them at the lines of a change."""
     return [_github(finding) for finding in findings]
 
 
 def as_sarif(findings: Sequence[Finding], *, complete: bool) -> str:
-    """SARIF 2.1.0, one run of the tool; not `complete` where a file could not be checked."""
+    """SARIF 2.1.0 with one run of the tool; `complete` is false if a file could not be checked."""
     codes = sorted({finding.code for finding in findings})
     driver = {
         "name": "headgate",
@@ -108,7 +108,7 @@ def as_sarif(findings: Sequence[Finding], *, complete: bool) -> str:
 def _lines(finding: Finding, source: str) -> Iterable[str]:
     place = ":".join(str(part) for part in (finding.file, finding.line, finding.column) if part)
     severity = click.style(f"{finding.severity}:", fg=_COLOURS[finding.severity], bold=True)
-    # What no line is known for is named by the component.
+    # Without a line, the component's path is the place.
     message = finding.message
     if not finding.line and finding.path and finding.path not in message:
         message = f"{finding.path}: {message}"
@@ -130,14 +130,14 @@ def _lines(finding: Finding, source: str) -> Iterable[str]:
 
 
 def _hint(finding: Finding, line: str) -> str:
-    """What cannot be seen in a line, and is to blame for what was found there."""
+    """An invisible cause of the finding in this line; empty if there is none."""
     if finding.code == "yaml_syntax" and "\t" in line[: len(line) - len(line.lstrip())]:
         return "a tab is not indentation in YAML: use spaces"
     return ""
 
 
 def _around(line: str, at: int, room: int) -> tuple[str, int]:
-    """What of the line is shown in `room` cells of a terminal, and how many cells of it are left of `line[at]`."""
+    """The part of the line around `line[at]` that fits into `room` columns, and how many columns are before it."""
     line = printable(line).replace("\n", "�")
     if cells(line) <= room:
         return line, cells(line[:at])
@@ -160,7 +160,7 @@ def _github(finding: Finding) -> str:
 
 
 def _escaped(value: str, more: str) -> str:
-    """As GitHub's runner reads it back: percent signs and line ends always, commas and colons in properties."""
+    """Escaped for GitHub's runner: percent signs and line ends always, the characters in `more` in properties."""
     return re.sub(f"[%\r\n{more}]", lambda match: f"%{ord(match[0]):02X}", value)
 
 

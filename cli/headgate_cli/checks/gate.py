@@ -1,4 +1,4 @@
-"""What the collector says of texts before they are saved, published or assigned: an error stops the command."""
+"""Validation before texts are saved, published or assigned: an error stops the command."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from headgate_cli.errors import FAILED, Ended, Failed, NotAuthenticated
 from headgate_cli.output import say
 from headgate_cli.untrusted import one_line
 
-force = click.option("--force", is_flag=True, help="Go on whatever the collector says of it.")
-_GO_ON: Final = "--force goes on all the same"
+force = click.option("--force", is_flag=True, help="Go on even if the version is invalid or cannot be validated.")
+_GO_ON: Final = "--force goes on anyway"
 
 _NOT_INSTALLED: Final = "collector_version_not_installed"
 
 
-def require_sound(api: Api, called: str, checked: tuple[str, str], *, undone: str, forced: bool) -> None:
+def require_sound(api: Api, label: str, checked: tuple[str, str], *, undone: str, forced: bool) -> None:
     """As `require_valid`, for a stored version that is to be published or assigned.
 
-    A collector version that the server does not have is a warning: its hosts may have it, and no second try finds it.
+    A collector version that the server does not have is only a warning: hosts may have it, and trying again is useless.
     """
-    require_valid(api, {called: checked}, undone=undone, way_out=_GO_ON, forced=forced, unchecked=_NOT_INSTALLED)
+    require_valid(api, {label: checked}, undone=undone, way_out=_GO_ON, forced=forced, unchecked=_NOT_INSTALLED)
 
 
 def require_valid(
@@ -36,14 +36,15 @@ def require_valid(
     forced: bool = False,
     unchecked: str = "",
 ) -> None:
-    """Show what is wrong; one request a text. Texts and collector versions come by what to call them.
+    """Validate each text, with one request each, and print the findings.
 
-    Raises Ended for errors and where a text could not be checked, unless `forced`; `undone` says what was not done
-    then. A refusal with the code `unchecked` is a warning.
+    `texts` holds the text and the collector version by the name to print. Raises Ended, unless `forced`, if a text is
+    invalid or could not be validated; the message is `undone` and `way_out`. An error with the code `unchecked` is only
+    a warning.
     """
-    found = []
+    reported = []
     stops = False
-    for called, (content, version) in texts.items():
+    for label, (content, version) in texts.items():
         try:
             answer = api.post("/validate", {"yaml": content} | ({"version": version} if version else {}))
         except NotAuthenticated:
@@ -51,24 +52,24 @@ def require_valid(
         except ServerError as error:
             if unchecked and error.code == unchecked:
                 warning = click.style("warning:", fg="yellow", bold=True)
-                say(f"{warning} {one_line(called)} is not checked: {error.message}")
+                say(f"{warning} {one_line(label)} was not validated: {error.message}")
                 continue
-            stops = _could_not(called, error)
+            stops = _could_not(label, error)
         except Failed as error:
-            stops = _could_not(called, error)
+            stops = _could_not(label, error)
         else:
             stops = stops or answer.get("valid") is not True
-            found += findings.of_validation(called, answer)
+            reported += findings.of_validation(label, answer)
             continue
         if not forced:
             break
-    if found:
-        say(findings.as_text(found, {called: content for called, (content, _) in texts.items()}))
+    if reported:
+        say(findings.as_text(reported, {label: content for label, (content, _) in texts.items()}))
     if stops and not forced:
         say(f"{undone}; {way_out}" if way_out else undone)
         raise Ended(FAILED)
 
 
-def _could_not(called: str, error: Failed) -> bool:
-    say(f"headgate: could not validate {one_line(called)}: {error.message}")
+def _could_not(label: str, error: Failed) -> bool:
+    say(f"headgate: could not validate {one_line(label)}: {error.message}")
     return True

@@ -1,4 +1,4 @@
-"""`config`: the commands that read, and those that change one configuration."""
+"""`config list | show | versions | diff | publish`; the other subcommands have modules of their own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from headgate_cli.configurations.push import create, push
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import diff as show_diff
-from headgate_cli.output import dump, print_text, say, since, table, tell
+from headgate_cli.output import dump, minute, print_text, say, table, tell
 from headgate_cli.safe_files import name, read
 from headgate_cli.untrusted import block, one_line
 
@@ -26,7 +26,7 @@ _CONFIGURATION = "CONFIGURATION"
 def config() -> None:
     """Work with configurations and their versions.
 
-    CONFIGURATION is an id (cfg_...), a name, or a file that `pull` or `push` keeps in step with one.
+    CONFIGURATION is an id (cfg_...), a name, or a file that `pull` or `push` recorded in headgate.json.
 
     \b
     Examples:
@@ -47,35 +47,35 @@ def list_(api: Api, as_json: bool) -> None:
       headgate config list
       headgate config list --json
     """
-    found = list(api.items("/configurations"))
+    configurations = list(api.items("/configurations"))
     if as_json:
-        dump(found)
+        dump(configurations)
         return
     rows = [
         (
-            text(one, "id"),
-            text(one, "name"),
-            number(one, "latest_version"),
-            one.get("published_version"),
-            since(text(one, "updated_at")),
+            text(entry, "id"),
+            text(entry, "name"),
+            number(entry, "latest_version"),
+            entry.get("published_version"),
+            minute(text(entry, "updated_at")),
         )
-        for one in found
+        for entry in configurations
     ]
     table(
         ("ID", "NAME", "LATEST", "PUBLISHED", "UPDATED (UTC)"),
         rows,
-        nothing="No configuration yet: `headgate config create FILE`",
+        nothing="No configurations yet: create one with `headgate config create FILE`",
     )
 
 
 @config.command()
 @click.argument("configuration", metavar=_CONFIGURATION)
-@click.option("--version", "n", type=VersionNumber(), help="A version instead of the latest one.")
-@click.option("--yaml", "yaml_only", is_flag=True, help="Print the text and nothing else.")
+@click.option("--version", "n", type=VersionNumber(), help="The version; the latest one by default.")
+@click.option("--yaml", "yaml_only", is_flag=True, help="Print the YAML only.")
 @as_json
 @connected
 def show(api: Api, configuration: str, n: int | None, yaml_only: bool, as_json: bool) -> None:
-    """Show a configuration with the text of its latest version, or of another one.
+    """Show a configuration with the YAML of its latest version, or of another one.
 
     \b
     Examples:
@@ -84,23 +84,23 @@ def show(api: Api, configuration: str, n: int | None, yaml_only: bool, as_json: 
     """
     configuration_id = lookup.find(api, configuration)
     detail = api.get(f"/configurations/{configuration_id}")
-    shown = lookup.version(api, configuration_id, n) if n else detail
+    chosen = lookup.version(api, configuration_id, n) if n else detail
     if as_json:
-        dump(shown)
+        dump(chosen)
         return
     if yaml_only:
-        print_text(text(shown, "yaml"))
+        print_text(text(chosen, "yaml"))
         return
     latest, published = number(detail, "latest_version"), one_line(optional(detail, "published_version"))
-    which = f"version {n}, {one_line(text(shown, 'status'))}" if n else f"version {latest}, the latest"
+    which = f"version {n}, {one_line(text(chosen, 'status'))}" if n else f"version {latest}, the latest"
     say(click.style(one_line(text(detail, "name")), bold=True) + f"  {configuration_id}")
     if optional(detail, "description"):
         say(block(optional(detail, "description")))
     say(
-        f"{which}; {f'version {published} is published' if published else 'none is published'}; "
-        f"collector {one_line(text(shown, 'collector_version'))}\n"
+        f"{which}; {f'version {published} is published' if published else 'no version is published'}; "
+        f"collector {one_line(text(chosen, 'collector_version'))}\n"
     )
-    print_text(text(shown, "yaml"))
+    print_text(text(chosen, "yaml"))
 
 
 @config.command()
@@ -114,29 +114,30 @@ def versions(api: Api, configuration: str, as_json: bool) -> None:
     Examples:
       headgate config versions edge
     """
-    found = list(api.items(f"/configurations/{lookup.find(api, configuration)}/versions"))
+    versions = list(api.items(f"/configurations/{lookup.find(api, configuration)}/versions"))
     if as_json:
-        dump(found)
+        dump(versions)
         return
     rows = [
         (
-            number(one, "n"),
-            text(one, "status"),
-            text(one, "collector_version"),
-            since(text(one, "created_at")),
-            optional(one, "description"),
+            number(version, "n"),
+            text(version, "status"),
+            text(version, "collector_version"),
+            minute(text(version, "created_at")),
+            optional(version, "description"),
         )
-        for one in found
+        for version in versions
     ]
-    table(("VERSION", "STATUS", "COLLECTOR", "CREATED (UTC)", "DESCRIPTION"), rows, nothing="No version you can see")
+    nothing = "No versions that you can see: others' versions are visible once they are published"
+    table(("VERSION", "STATUS", "COLLECTOR", "CREATED (UTC)", "DESCRIPTION"), rows, nothing=nothing)
 
 
 @config.command()
 @click.argument("configuration", metavar=_CONFIGURATION)
-@click.option("--from", "before", type=VersionNumber(), help="The older side; the newest published one by default.")
-@click.option("--to", "after", type=VersionNumber(), help="The newer side; the latest one by default.")
-@click.option("--file", "file", default="", help="Compare the latest version, or --from, with this file.")
-@click.option("--exit-code", is_flag=True, help="End with 1 where there is a difference.")
+@click.option("--from", "before", type=VersionNumber(), help="The older version; the newest published one by default.")
+@click.option("--to", "after", type=VersionNumber(), help="The newer version; the latest one by default.")
+@click.option("--file", "file", default="", help="Compare the latest version, or that of --from, with this file.")
+@click.option("--exit-code", is_flag=True, help="End with 1 if there is a difference.")
 @connected
 def diff(api: Api, configuration: str, before: int | None, after: int | None, file: str, exit_code: bool) -> None:
     """Show what changed between two versions, or between a version and a file.
@@ -148,10 +149,10 @@ def diff(api: Api, configuration: str, before: int | None, after: int | None, fi
       headgate config diff edge --file edge.yaml --exit-code
     """
     if file and after:
-        raise click.UsageError("--file is the newer side: leave out --to")
+        raise click.UsageError("--file and --to exclude each other: the file is the newer side")
     latest = lookup.latest(api, lookup.find(api, configuration))
     if not (before or file) and latest.version == 1:
-        raise Failed(f"{one_line(latest.name)} has one version only: compare it with a file by --file")
+        raise Failed(f"{one_line(latest.name)} has only one version: compare it with a file, with --file FILE")
     published = latest.published if latest.published != latest.version else 0
     older = before or (latest.version if file else published or latest.version - 1)
     newer = after or latest.version
@@ -159,11 +160,12 @@ def diff(api: Api, configuration: str, before: int | None, after: int | None, fi
     def side(n: int) -> str:
         return latest.yaml if n == latest.version else text(lookup.version(api, latest.id, n), "yaml")
 
-    called = one_line(latest.name)
-    there = (side(older), f"{called} v{older}")
-    here = (read(file), one_line(name(file))) if file else (side(newer), f"{called} v{newer}")
-    if not show_diff(there[0], here[0], (there[1], here[1])):
-        say(f"No difference between {there[1]} and {here[1]}")
+    configuration_name = one_line(latest.name)
+    before_text, before_name = side(older), f"{configuration_name} v{older}"
+    after_text = read(file) if file else side(newer)
+    after_name = one_line(name(file)) if file else f"{configuration_name} v{newer}"
+    if not show_diff(before_text, after_text, (before_name, after_name)):
+        say(f"No difference between {before_name} and {after_name}")
     elif exit_code:
         raise Ended(FAILED)
 
@@ -175,9 +177,9 @@ def diff(api: Api, configuration: str, before: int | None, after: int | None, fi
 @as_json
 @connected
 def publish(api: Api, configuration: str, n: int | None, force: bool, as_json: bool) -> None:
-    """Publish a version: the organization sees it, fleets can run it, and it never changes again.
+    """Publish a version: the organization sees it, fleets can run it, and it can never change again.
 
-    The collector checks it first: an error, or an outage, publishes nothing.
+    The version is validated first. If it is invalid, or cannot be validated, nothing is published.
 
     \b
     Examples:
@@ -186,11 +188,9 @@ def publish(api: Api, configuration: str, n: int | None, force: bool, as_json: b
     """
     latest = lookup.latest(api, lookup.find(api, configuration))
     n = n or latest.version
-    called = f"{latest.name} v{n}"
     if n != latest.published:
-        # Only the newest published one is known to be: another one is asked for.
-        checked = lookup.text_of(api, latest, n)
-        gate.require_sound(api, called, checked, undone="Nothing was published", forced=force)
+        content = lookup.text_of(api, latest, n)
+        gate.require_sound(api, f"{latest.name} v{n}", content, undone="Nothing was published", forced=force)
     published = api.post(f"/configurations/{latest.id}/versions/{n}/publish")
     if as_json:
         dump(published)

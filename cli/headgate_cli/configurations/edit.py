@@ -1,4 +1,4 @@
-"""`config edit`: a version in the person's own editor, saved when the collector takes it."""
+"""`config edit`: a version in the person's own editor, saved once it is valid."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from headgate_cli.untrusted import one_line
 
 
 class _NoEditor(Failed):
-    """It could not be started, or ended with an error."""
+    """The editor could not be started, or ended with an error."""
 
 
 @click.command()
 @click.argument("configuration", metavar="CONFIGURATION")
-@click.option("-m", "--description", default="", help="What the new version is about, where one is made.")
+@click.option("-m", "--description", default="", help="A description, if a new version is created.")
 @as_json
 @connected
 def edit(api: Api, configuration: str, description: str, as_json: bool) -> None:
     """Edit the latest version in $VISUAL or $EDITOR.
 
-    A draft is changed in place; a published version is followed by a new draft. What the collector refuses comes back
-    to the editor, and what is not saved stays in a file.
+    A draft is changed in place; for a published version a new draft is created. If the text is invalid, the editor
+    opens again. Text that is not saved stays in a file, whose name is printed.
 
     \b
     Examples:
@@ -44,11 +44,11 @@ def edit(api: Api, configuration: str, description: str, as_json: bool) -> None:
     folder = Path(tempfile.mkdtemp(prefix="headgate-"))
     file = folder / f"{configuration_id}.yaml"
     file.write_bytes(text(before, "yaml").encode())
-    kept = f"what you wrote is in {file}"
+    unsaved = f"what you wrote is in {file}"
     try:
         content = _edited(api, file, text(before, "yaml"), latest.collector_version)
         if content is None:
-            _forget(file)
+            _delete(file)
             say("No change")
             if as_json:
                 dump(before)
@@ -60,30 +60,32 @@ def edit(api: Api, configuration: str, description: str, as_json: bool) -> None:
             after = api.create(f"/configurations/{configuration_id}/versions", {"yaml": content} | described)
     except _NoEditor as error:
         if read_bytes(file) == text(before, "yaml").encode():
-            _forget(file)
+            _delete(file)
             raise
-        raise Failed(f"{error.message}; nothing was saved, {kept}") from error
+        raise Failed(f"{error.message}; nothing was saved, {unsaved}") from error
     except ServerError as error:
-        what = f"version {latest.version} was changed meanwhile" if error.status == 412 else error.message
-        raise Failed(f"{what}; nothing was saved, {kept}") from error
+        reason = f"somebody else changed version {latest.version} meanwhile" if error.status == 412 else error.message
+        raise Failed(f"{reason}; nothing was saved, {unsaved}") from error
     except NotAuthenticated as error:
-        raise NotAuthenticated(f"{error.message}; nothing was saved, {kept}", error.hint) from error
+        raise NotAuthenticated(f"{error.message}; nothing was saved, {unsaved}", error.hint) from error
     except Failed as error:
-        raise type(error)(f"{error.message}; nothing was saved, {kept}") from error
+        raise type(error)(f"{error.message}; nothing was saved, {unsaved}") from error
     except (Ended, click.Abort, KeyboardInterrupt):
-        say(f"Nothing was saved; {kept}")
+        say(f"Nothing was saved; {unsaved}")
         raise
-    _forget(file)
+    _delete(file)
     if number(after, "n") > latest.version + 1:
-        say(f"version {number(after, 'n') - 1} came from somebody else meanwhile: compare them")
+        n = number(after, "n")
+        compare = f"headgate config diff {configuration_id} --from {n - 1} --to {n}"
+        say(f"Somebody else saved version {n - 1} meanwhile: compare the two with `{compare}`")
     if as_json:
         dump(after)
     else:
-        tell(f"{one_line(latest.name)} v{number(after, 'n')} is saved, a draft")
+        tell(f"{one_line(latest.name)} v{number(after, 'n')} is saved as a draft")
 
 
 def _edited(api: Api, file: Path, before: str, version: str) -> str | None:
-    """The text that the collector takes; None where nothing was changed. Raises Ended when the person gives up."""
+    """The edited text, valid or saved on demand; None if it was not changed. Raises Ended if the person gives up."""
     while True:
         _open_editor(file)
         content = read(str(file))
@@ -93,7 +95,7 @@ def _edited(api: Api, file: Path, before: str, version: str) -> str | None:
             require_valid(api, {str(file): (content, version)}, undone="Nothing was saved yet")
         except Ended:
             answer = click.prompt(
-                "Edit again, save it all the same, or leave?",
+                "Edit again, save the invalid text, or leave?",
                 type=click.Choice(["edit", "save", "leave"]),
                 default="edit",
             )
@@ -108,9 +110,9 @@ def _open_editor(file: Path) -> None:
     try:
         click.edit(filename=str(file), editor=os.environ.get("VISUAL") or os.environ.get("EDITOR"))
     except click.ClickException as error:
-        raise _NoEditor(f"{error.message}: set EDITOR to one that works") from error
+        raise _NoEditor(f"{error.message}: set EDITOR to an editor that works") from error
 
 
-def _forget(file: Path) -> None:
+def _delete(file: Path) -> None:
     file.unlink()
     file.parent.rmdir()

@@ -1,4 +1,4 @@
-"""A folder of configuration files and what the server had of each: `headgate.json` beside them, to be kept in git."""
+"""A folder of configuration files, with the manifest `headgate.json`: the configuration and version of each file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -31,45 +31,48 @@ class Entry:
 
 
 class Folder:
-    """The files of a folder, read and written as `safe_files` does. The manifest is written after each change."""
+    """The files of a folder, read and written by `safe_files`. Every recorded change is written to the manifest."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.entries = _read(path / MANIFEST)
 
     def of(self, configuration_id: str) -> str | None:
-        """The file that holds the configuration."""
+        """The configuration's file, if the manifest has one."""
         return next((file for file, entry in self.entries.items() if entry.id == configuration_id), None)
 
     def files(self) -> list[str]:
-        """The YAML files, in order; with those that `safe_files` refuses, and without the locks of an editor."""
-        found = []
+        """The YAML files, sorted; includes files that `safe_files` refuses to read, excludes an editor's locks."""
+        names = []
         try:
-            for one in safe_files.place(self.path).iterdir():
-                if one.suffix in SUFFIXES and not one.is_dir() and not one.name.startswith(".#"):
-                    found.append(one.name)
-                if len(found) > MOST_FILES:
-                    raise Failed(f"{one_line(str(self.path))} holds over {MOST_FILES:,} YAML files: name some of them")
+            for file in safe_files.place(self.path).iterdir():
+                if file.suffix in SUFFIXES and not file.is_dir() and not file.name.startswith(".#"):
+                    names.append(file.name)
+                if len(names) > MOST_FILES:
+                    raise Failed(
+                        f"{one_line(str(self.path))} contains over {MOST_FILES:,} YAML files: name the files to push"
+                    )
         except OSError as error:
             raise Failed(f"cannot read {one_line(str(self.path))}: {error.strerror}") from error
-        return sorted(found)
+        return sorted(names)
 
-    def keep(self, file: str, entry: Entry) -> None:
+    def record(self, file: str, entry: Entry) -> None:
+        """Set the file's entry in the manifest."""
         self.entries = {**self.entries, file: entry}
         content = {
             "configurations": {
-                name: {"id": one.id, "name": one.name, "version": one.version, "sha256": one.sha256}
-                for name, one in sorted(self.entries.items())
+                name: {"id": entry.id, "name": entry.name, "version": entry.version, "sha256": entry.sha256}
+                for name, entry in sorted(self.entries.items())
             }
         }
         _write(self.path / MANIFEST, json.dumps(content, ensure_ascii=False, indent=2) + "\n")
 
     def write(self, file: str, text: str) -> None:
-        """Replace the file's text, whole or not at all."""
+        """Replace the file's text atomically."""
         _write(self.path / file, text)
 
     def changed_here(self, file: str) -> bool:
-        """Whether the file is there and not as it was last pulled or pushed."""
+        """Whether the file exists and differs from what was last pulled or pushed."""
         entry = self.entries.get(file)
         try:
             content = safe_files.read_bytes(self.path / file)
@@ -80,7 +83,7 @@ class Folder:
         return entry is None or hashlib.sha256(content).hexdigest() != entry.sha256
 
     def holds(self, file: str, text: str) -> bool:
-        """Whether the file is there with this text. Raises Failed."""
+        """Whether the file exists with this text. Raises Failed."""
         return safe_files.is_file(str(self.path / file)) and safe_files.read_bytes(self.path / file) == text.encode()
 
 
@@ -92,20 +95,16 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def at(entry: Entry, version: int, text: str) -> Entry:
-    return replace(entry, version=version, sha256=digest(text))
-
-
 def _plain(file: str) -> str:
-    """The name, if it is one of a file in the folder. Raises ValueError: a manifest may come from a stranger."""
+    """The name, if it can be that of a file in the folder. Raises ValueError: somebody else may have written it."""
     if not file or file in (".", "..", MANIFEST) or not file.isprintable() or re.search(r"[/\\:]", file):
-        raise ValueError(f"{file!r} names no file of this folder")
+        raise ValueError(f"{file!r} is not the name of a file in this folder")
     return file
 
 
 def _id(value: object) -> str:
     if not isinstance(value, str) or not CONFIGURATION_ID.fullmatch(value):
-        raise ValueError(f"{value!r} is no configuration's id")
+        raise ValueError(f"{value!r} is not a configuration id")
     return value
 
 
@@ -113,8 +112,8 @@ def _read(path: Path) -> Mapping[str, Entry]:
     try:
         content = json.loads(safe_files.read_bytes(path))
         return {
-            _plain(file): Entry(_id(one["id"]), str(one["name"]), int(one["version"]), str(one["sha256"]))
-            for file, one in content["configurations"].items()
+            _plain(file): Entry(_id(entry["id"]), str(entry["name"]), int(entry["version"]), str(entry["sha256"]))
+            for file, entry in content["configurations"].items()
         }
     except FileNotFoundError:
         return {}
@@ -122,14 +121,14 @@ def _read(path: Path) -> Mapping[str, Entry]:
         raise Failed(f"cannot read {one_line(str(path))}: {error.strerror}") from error
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise Failed(
-            f"{one_line(str(path))} is not a manifest of this command ({one_line(str(error))}): mend it, or delete "
-            "it and pull again"
+            f"{one_line(str(path))} is not a manifest of headgate ({one_line(str(error))}): correct it, or delete it "
+            "and pull again"
         ) from error
 
 
 def _write(path: Path, text: str) -> None:
     try:
-        # As it is on the server: no translation of line ends.
+        # Bytes, as on the server: line ends are not translated.
         safe_files.replace(path, text.encode())
     except OSError as error:
         raise Failed(f"cannot write {one_line(str(path))}: {error.strerror}") from error

@@ -1,4 +1,4 @@
-"""Which configuration a person means: by its id, by its name, or by a file that is in step with it."""
+"""Finding a configuration by id, by name, or by a file that `pull` or `push` recorded in headgate.json."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from headgate_cli.untrusted import one_line
 
 @dataclass(frozen=True, slots=True)
 class Latest:
-    """A configuration as it stands: its latest version with its text, and the newest published one (0 for none)."""
+    """A configuration, its latest version with text, and the number of the newest published version (0 for none)."""
 
     id: str
     name: str
@@ -26,7 +26,7 @@ class Latest:
 
 
 def find(api: Api, wanted: str) -> str:
-    """The configuration's id. Raises Failed where none or several are meant."""
+    """The configuration's id. Raises Failed if no configuration has the name, or several have."""
     if CONFIGURATION_ID.fullmatch(wanted):
         return wanted
     path = Path(wanted)
@@ -34,13 +34,19 @@ def find(api: Api, wanted: str) -> str:
         entry = Folder(path.parent).entries.get(path.name)
         if entry is not None:
             return entry.id
-    named = [text(one, "id") for one in api.items("/configurations") if one.get("name") == wanted]
-    if not named:
-        raise Failed(f"there is no configuration {wanted!r} that you can see: look with `headgate config list`")
-    if len(named) > 1:
-        ids = one_line(", ".join(named))
-        raise Failed(f"{len(named)} configurations are called {wanted!r}; name one by its id: {ids}")
-    return named[0]
+    ids = ids_of(api, wanted)
+    if not ids:
+        raise Failed(
+            f"there is no configuration {wanted!r} that you can see: `headgate config list` shows those you can"
+        )
+    if len(ids) > 1:
+        raise Failed(f"{len(ids)} configurations are called {wanted!r}; use the id instead: {one_line(', '.join(ids))}")
+    return ids[0]
+
+
+def ids_of(api: Api, name: str) -> list[str]:
+    """The ids of all visible configurations with the name, the last changed first."""
+    return [text(entry, "id") for entry in api.items("/configurations") if entry.get("name") == name]
 
 
 def latest(api: Api, configuration_id: str) -> Latest:
@@ -63,11 +69,11 @@ def version(api: Api, configuration_id: str, n: int) -> Entity:
 
 
 def text_of(api: Api, latest: Latest, n: int) -> tuple[str, str]:
-    """A version's text and its collector version; no request for the latest one."""
+    """A version's text and its collector version; needs no request for the latest version."""
     if n == latest.version:
         return latest.yaml, latest.collector_version
-    found = version(api, latest.id, n)
-    return text(found, "yaml"), text(found, "collector_version")
+    other = version(api, latest.id, n)
+    return text(other, "yaml"), text(other, "collector_version")
 
 
 class VersionNumber(click.ParamType[int]):
@@ -78,5 +84,5 @@ class VersionNumber(click.ParamType[int]):
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
         digits = str(value).removeprefix("v")
         if not digits.isascii() or not digits.isdigit() or int(digits) < 1:
-            self.fail(f"{value!r} is no version number, as in 12 or v12", param, ctx)
+            self.fail(f"{value!r} is not a version number: write 12 or v12", param, ctx)
         return int(digits)

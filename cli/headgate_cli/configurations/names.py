@@ -1,4 +1,4 @@
-"""Names of configurations, for tables and records that hold their ids."""
+"""Names of configurations, for tables and JSON that contain their ids."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from headgate_cli.api import Api, Entity, ServerError, entities, optional, text
 
 
 def of(api: Api, ids: Iterable[str]) -> Mapping[str, str]:
-    """By id; an id for what cannot be seen. One request for a single one, else one for the hundred changed last and one
-    for each that is not among them."""
-    wanted = {one for one in ids if one}
-    found: dict[str, str] = {}
+    """The names by id; the id itself for a configuration that is not visible.
+
+    Costs one request for a single id; for several, one for the hundred configurations changed last and one for each id
+    that is not among them.
+    """
+    wanted = {configuration_id for configuration_id in ids if configuration_id}
+    by_id: dict[str, str] = {}
     if len(wanted) > 1:
         latest = entities(api.get("/configurations", limit=100), "items")
-        found = {text(one, "id"): text(one, "name") for one in latest if one.get("id") in wanted}
-    return found | {one: _name(api, one) for one in sorted(wanted - found.keys())}
+        by_id = {text(entry, "id"): text(entry, "name") for entry in latest if entry.get("id") in wanted}
+    return by_id | {missing: _name(api, missing) for missing in sorted(wanted - by_id.keys())}
 
 
 def named(entity: Entity, names: Mapping[str, str]) -> Entity:
@@ -25,7 +28,7 @@ def named(entity: Entity, names: Mapping[str, str]) -> Entity:
 
 
 def version(entity: object, names: Mapping[str, str]) -> str:
-    """`edge v3`; empty where there is none."""
+    """`edge v3`; empty if the entity names no version."""
     if not isinstance(entity, dict) or not entity.get("configuration_id") or entity.get("version_number") is None:
         return ""
     configuration_id = text(entity, "configuration_id")

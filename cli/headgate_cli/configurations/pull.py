@@ -1,4 +1,4 @@
-"""`config pull`: from the server into a folder."""
+"""`config pull`: write configurations from the server into a folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ from headgate_cli.untrusted import one_line
 @click.command()
 @click.argument("configurations", nargs=-1, metavar="CONFIGURATION...")
 @click.option("--all", "everything", is_flag=True, help="Every configuration you can see.")
-@click.option("--to", "folder", default=".", type=click.Path(file_okay=False), help="The folder; this one by default.")
+@click.option(
+    "--to", "folder", default=".", type=click.Path(file_okay=False), help="The folder; the current one by default."
+)
 @click.option("--published", is_flag=True, help="The newest published version instead of the latest one.")
 @click.option("--force", is_flag=True, help="Replace files that were changed here since the last pull or push.")
 @as_json
@@ -36,9 +38,9 @@ def pull(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Write configurations to files, and remember in headgate.json which version each is.
+    """Write configurations to files, and record in headgate.json which version each file is.
 
-    Without arguments, renews every file of the folder. Keep the folder in git, headgate.json with it.
+    Without arguments, pulls every file of the folder again. Commit headgate.json with the files.
 
     \b
     Examples:
@@ -46,38 +48,40 @@ def pull(
       headgate config pull --all --published --to production
     """
     if everything and configurations:
-        raise click.UsageError("name configurations, or give --all, not both")
+        raise click.UsageError("name configurations or use --all, not both")
     try:
         safe_files.place(Path(folder)).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise Failed(f"cannot make the folder {one_line(folder)}: {error.strerror}") from error
-    there = Folder(Path(folder))
+        raise Failed(f"cannot create the folder {one_line(folder)}: {error.strerror}") from error
+    target = Folder(Path(folder))
     if everything:
-        wanted = [text(one, "id") for one in api.items("/configurations")]
+        ids = [text(entry, "id") for entry in api.items("/configurations")]
     elif configurations:
-        wanted = [lookup.find(api, one) for one in configurations]
+        ids = [lookup.find(api, configuration) for configuration in configurations]
     else:
-        wanted = [entry.id for entry in there.entries.values()]
-    if not wanted:
-        raise click.UsageError("name the configurations to pull, or give --all")
+        ids = [entry.id for entry in target.entries.values()]
+    if not ids:
+        raise click.UsageError(
+            "no configuration is visible to you" if everything else "name the configurations to pull, or use --all"
+        )
     pulled = []
     refused = False
-    for one in wanted:
-        got = _pull(api, there, one, published=published, force=force)
-        refused = refused or got is None
-        if got is not None and got.file:
-            pulled.append(got)
+    for configuration_id in ids:
+        result = _pull(api, target, configuration_id, published=published, force=force)
+        refused = refused or result is None
+        if result is not None and result.file:
+            pulled.append(result)
             if not as_json:
-                tell(f"{one_line(got.file)}: {one_line(got.name)} v{got.version_number}")
+                tell(f"{one_line(result.file)}: {one_line(result.name)} v{result.version_number}")
     if as_json:
-        dump([asdict(one) for one in pulled])
+        dump([asdict(result) for result in pulled])
     if refused:
         raise Ended(FAILED)
 
 
 @dataclass(frozen=True, slots=True)
 class Pulled:
-    """A file that is in step now; `file` is empty where there is nothing to be in step with."""
+    """A file that is equal to a version now; `file` is empty if no version is published and only those are pulled."""
 
     file: str
     configuration_id: str
@@ -85,29 +89,29 @@ class Pulled:
     version_number: int
 
 
-def _pull(api: Api, there: Folder, configuration_id: str, *, published: bool, force: bool) -> Pulled | None:
-    """None where the file has changes of its own, which is said."""
+def _pull(api: Api, target: Folder, configuration_id: str, *, published: bool, force: bool) -> Pulled | None:
+    """Write one configuration. Returns None, after a message, if the file was changed here."""
     latest = lookup.latest(api, configuration_id)
     n, yaml = latest.version, latest.yaml
     if published and latest.published != latest.version:
         if not latest.published:
-            say(f"{one_line(latest.name)}: nothing is published; left out")
+            say(f"{one_line(latest.name)}: no version is published; skipped")
             return Pulled("", latest.id, latest.name, 0)
         n = latest.published
         yaml = text(lookup.version(api, configuration_id, n), "yaml")
-    file = there.of(configuration_id) or _free_name(there, latest.name)
+    file = target.of(configuration_id) or _free_name(target, latest.name)
     entry = entry_of(latest.id, latest.name, n, yaml)
-    if there.changed_here(file) and not force and not there.holds(file, yaml):
-        say(f"{one_line(str(there.path / file))} was changed here: push it, or give --force to lose the change")
+    if target.changed_here(file) and not force and not target.holds(file, yaml):
+        say(f"{one_line(str(target.path / file))} was changed here: push it, or discard the change with --force")
         return None
-    there.write(file, yaml)
-    there.keep(file, entry)
-    return Pulled(str(there.path / file), latest.id, latest.name, n)
+    target.write(file, yaml)
+    target.record(file, entry)
+    return Pulled(str(target.path / file), latest.id, latest.name, n)
 
 
-def _free_name(there: Folder, name: str) -> str:
-    """A file name like the configuration's name, that no other file has."""
+def _free_name(target: Folder, name: str) -> str:
+    """A file name like the configuration's name that no file of the folder has."""
     stem = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:80] or "configuration"
-    taken = {*there.entries, *there.files()}
+    taken = {*target.entries, *target.files()}
     candidates = (f"{stem}{suffix}.yaml" for suffix in ("", *(f"-{number}" for number in range(2, len(taken) + 3))))
     return next(candidate for candidate in candidates if candidate not in taken)

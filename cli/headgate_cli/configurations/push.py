@@ -1,4 +1,4 @@
-"""`config push` and `config create`: from files to the server, validated first."""
+"""`config push` and `config create`: save files on the server, validated first."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import click
 from headgate_cli.api import Api, entities, number, text
 from headgate_cli.checks.gate import require_valid
 from headgate_cli.configurations import lookup
-from headgate_cli.configurations.folder import MANIFEST, SUFFIXES, Entry, Folder, at, digest, entry_of
+from headgate_cli.configurations.folder import MANIFEST, SUFFIXES, Entry, Folder, digest, entry_of
 from headgate_cli.configurations.lookup import Latest
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
@@ -21,17 +21,17 @@ from headgate_cli.output import diff, dump, say, tell
 from headgate_cli.safe_files import STDIN, name, read
 from headgate_cli.untrusted import one_line
 
-_description = click.option("-m", "--description", default="", help="What this version is about.")
-_no_validate = click.option("--no-validate", is_flag=True, help="Save or publish it whatever the collector says of it.")
-_publish = click.option("--publish", is_flag=True, help="Publish it as well.")
+_description = click.option("-m", "--description", default="", help="A description of the version.")
+_no_validate = click.option("--no-validate", is_flag=True, help="Save without validating first.")
+_publish = click.option("--publish", is_flag=True, help="Publish the version as well.")
 
 _NOT_SAVED: Final = "Nothing was saved"
-_WAY_OUT: Final = "--no-validate saves it all the same"
+_WAY_OUT: Final = "--no-validate saves it anyway"
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A file, its text, and the configuration as it stands on the server; None where there is none yet."""
+    """A file, its text, and its configuration on the server; `latest` is None if it is not there yet."""
 
     folder: Folder
     file: str
@@ -49,13 +49,13 @@ class Change:
 
     @property
     def is_draft(self) -> bool:
-        """Whether the newest version on the server is not published yet."""
+        """Whether the latest version on the server is not published yet."""
         return self.latest is None or self.latest.published != self.latest.version
 
 
 @dataclass(frozen=True, slots=True)
 class Pushed:
-    """A file that is in step now; whether that took a new version, and whether it was published just now."""
+    """A file that is equal to a version now; whether that version was saved, and published, by this push."""
 
     file: str
     configuration_id: str
@@ -67,13 +67,15 @@ class Pushed:
 
 @click.command()
 @click.argument("file", metavar="FILE")
-@click.option("--name", "called", default="", help="Its name; the file's by default.")
+@click.option(
+    "--name", "label", default="", help="The configuration's name; the file's name without its ending by default."
+)
 @_description
 @_publish
 @_no_validate
 @as_json
 @connected
-def create(api: Api, file: str, called: str, description: str, publish: bool, no_validate: bool, as_json: bool) -> None:
+def create(api: Api, file: str, label: str, description: str, publish: bool, no_validate: bool, as_json: bool) -> None:
     """Create a configuration from a file, or from standard input as `-`.
 
     \b
@@ -81,36 +83,40 @@ def create(api: Api, file: str, called: str, description: str, publish: bool, no
       headgate config create collector.yaml --name edge
       headgate config create - --name gateway --publish < collector.yaml
     """
-    if file == STDIN and not called:
+    if file == STDIN and not label:
         raise click.UsageError("name the configuration with --name")
     content = read(file)
     if not no_validate:
         require_valid(api, {name(file): (content, "")}, undone=_NOT_SAVED, way_out=_WAY_OUT)
-    request = {"name": called or Path(file).stem, "yaml": content}
-    before = _namesakes(api, request["name"])
-    made = api.create("/configurations", request | ({"description": description} if description else {}))
+    request = {"name": label or Path(file).stem, "yaml": content}
+    namesakes = _namesakes(api, request["name"])
+    created = api.create("/configurations", request | ({"description": description} if description else {}))
     if publish:
-        _published(api, text(made, "id"), 1)
-        made = {**made, "published_version": 1}
-    if before:
+        _publish_version(api, text(created, "id"), 1)
+        created = {**created, "published_version": 1}
+    if namesakes:
         say(
-            f"headgate: {request['name'].strip()!r} is the name of {', '.join(before)} too: name each by its id. "
-            f"A version instead of a configuration comes by `headgate config push FILE --to {before[0]}`"
+            f"headgate: {request['name'].strip()!r} is also the name of {', '.join(namesakes)}: use ids from now on. "
+            f"To add a version to it instead, use `headgate config push FILE --to {namesakes[0]}`"
         )
     if as_json:
-        dump(made)
+        dump(created)
         return
-    tell(one_line(text(made, "id")))
-    say(f"{one_line(text(made, 'name'))} v1 is {'published' if publish else 'a draft'}")
+    tell(one_line(text(created, "id")))
+    say(f"{one_line(text(created, 'name'))} v1 is {'published' if publish else 'a draft'}")
 
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="FILE|FOLDER...")
-@click.option("--to", "configuration", default="", help="The configuration (id or name) that the one file goes to.")
+@click.option(
+    "--to", "configuration", default="", help="The configuration (id or name) to add a version to; for a single file."
+)
 @_description
 @_publish
-@click.option("--dry-run", is_flag=True, help="Show what would change, and save nothing.")
-@click.option("--force", is_flag=True, help="Push over versions that came to the server since the last pull or push.")
+@click.option("--dry-run", is_flag=True, help="Show what would change; save nothing.")
+@click.option(
+    "--force", is_flag=True, help="Push although the server's version has changed since the last pull or push."
+)
 @_no_validate
 @as_json
 @connected
@@ -125,10 +131,10 @@ def push(
     no_validate: bool,
     as_json: bool,
 ) -> None:
-    """Save files as new versions where their text differs from the latest one.
+    """Save each file as a new version if it differs from the latest version.
 
-    A file that headgate.json does not know becomes a new configuration, named like the file. All files are validated
-    before anything is saved.
+    A file that is not in headgate.json becomes a new configuration, named like the file. All files are validated before
+    anything is saved.
 
     \b
     Examples:
@@ -137,17 +143,20 @@ def push(
       headgate config push collector.yaml --to edge
     """
     changes = [change for path in paths for change in _changes(api, path, configuration, alone=len(paths) == 1)]
-    conflicts = [] if force else [change for change in changes if _conflict(change)]
+    conflicts = [] if force else [change for change in changes if _conflicts(change)]
     for change in conflicts:
-        _tell(change)
+        _say_conflict(change)
     if conflicts:
         say(_NOT_SAVED)
         raise Ended(FAILED)
-    checked = [change for change in changes if change.saves or (publish and change.is_draft)]
     if dry_run:
         _show(changes, publish=publish)
     if not no_validate:
-        texts = {one.path: (one.text, one.latest.collector_version if one.latest else "") for one in checked}
+        texts = {
+            change.path: (change.text, change.latest.collector_version if change.latest else "")
+            for change in changes
+            if change.saves or (publish and change.is_draft)
+        }
         require_valid(api, texts, undone=_NOT_SAVED, way_out=_WAY_OUT)
     if dry_run:
         return
@@ -155,33 +164,33 @@ def push(
     for change in changes:
         pushed.append(_save(api, change, description, publish=publish))
         if not as_json:
-            tell(_said(pushed[-1]))
+            tell(_summary(pushed[-1]))
     if as_json:
-        dump([asdict(one) for one in pushed])
+        dump([asdict(file) for file in pushed])
 
 
-def _namesakes(api: Api, called: str) -> list[str]:
-    """The ids of those with that name that you can see, of the hundred changed last: in one request."""
+def _namesakes(api: Api, label: str) -> list[str]:
+    """The ids of the configurations with the name, among the hundred visible ones changed last: one request."""
     latest = entities(api.get("/configurations", limit=100), "items")
-    return [one_line(text(one, "id")) for one in latest if one.get("name") == called.strip()]
+    return [one_line(text(entry, "id")) for entry in latest if entry.get("name") == label.strip()]
 
 
 def _changes(api: Api, path: str, configuration: str, *, alone: bool) -> list[Change]:
-    """What a file, or each file of a folder, would change."""
+    """The changes of a file, or of each file of a folder."""
     if path == STDIN:
-        raise click.UsageError("a push is of files; standard input goes with `headgate config create -`")
+        raise click.UsageError("push takes files and folders; for standard input use `headgate config create -`")
     if Path(path).is_dir():
         folder = Folder(Path(path))
         files = folder.files()
         if not files:
-            raise Failed(f"{one_line(path)} holds no file whose name ends with {' or '.join(SUFFIXES)}")
+            raise Failed(f"{one_line(path)} contains no file whose name ends with {' or '.join(SUFFIXES)}")
         for missing in sorted(set(folder.entries) - set(files)):
-            say(f"{one_line(str(folder.path / missing))} is gone; its configuration stays as it is")
+            say(f"{one_line(str(folder.path / missing))} does not exist any more; its configuration is not changed")
     else:
         folder = Folder(Path(path).parent)
         files = [Path(path).name]
     if configuration and not (alone and files == [Path(path).name]):
-        raise click.UsageError("--to takes one file")
+        raise click.UsageError("--to takes a single file: push the others without it")
     return [_change(api, folder, file, configuration) for file in files]
 
 
@@ -196,51 +205,55 @@ def _change(api: Api, folder: Folder, file: str, configuration: str) -> Change:
 
 
 def _refuse_namesake(api: Api, folder: Folder, file: str) -> None:
-    """Raises Failed: without its manifest, a folder that is pushed again would become new configurations each time."""
+    """Raises Failed if a configuration has the file's name.
+
+    Without its manifest, a folder that is pushed again would otherwise become new configurations each time.
+    """
     name, path = Path(file).stem, one_line(str(folder.path / file))
-    there = [one_line(text(one, "id")) for one in api.items("/configurations") if one.get("name") == name]
-    if there:
+    ids = [one_line(configuration_id) for configuration_id in lookup.ids_of(api, name)]
+    if ids:
         raise Failed(
-            f"{path}: there is a configuration {name!r} already ({', '.join(there)}), and "
-            f"{one_line(str(folder.path / MANIFEST))} does not say that this file is it. Give --to {there[0]} to add a "
-            "version to it, or make another one with `headgate config create`. Nothing was saved"
+            f"{path}: a configuration {name!r} exists already ({', '.join(ids)}), and "
+            f"{one_line(str(folder.path / MANIFEST))} does not connect this file with it. To add a version to it, use "
+            f"--to {ids[0]}; to create another configuration, use `headgate config create`. Nothing was saved"
         )
 
 
-def _conflict(change: Change) -> bool:
-    """Whether another version came to the server since this file was last in step with it."""
+def _conflicts(change: Change) -> bool:
+    """Whether the server's latest text is another one than was last pulled or pushed here."""
     entry, latest = change.folder.entries.get(change.file), change.latest
     if entry is None or latest is None or entry.id != latest.id or latest.yaml == change.text:
         return False
-    # The text decides: a draft can change and keep its number.
+    # Compare texts, not numbers: a draft changes without a new number.
     return digest(latest.yaml) != entry.sha256
 
 
-def _tell(conflict: Change) -> None:
+def _say_conflict(conflict: Change) -> None:
     entry, latest = conflict.folder.entries[conflict.file], conflict.latest
     assert latest is not None
-    said = f"{one_line(conflict.path)}: version {latest.version} on the server is not what was pulled or pushed here"
+    path = one_line(conflict.path)
+    changed = f"{path}: version {latest.version} on the server differs from what was last pulled or pushed here"
     if digest(conflict.text) == entry.sha256:
-        say(f"{said}, and the file has no change of its own: pull it")
+        say(f"{changed}, and the file is unchanged: get it with `headgate config pull`")
         return
     say(
-        f"{said} (version {entry.version}). Look at the difference with\n"
+        f"{changed} (version {entry.version}). Compare them with\n"
         f"  headgate config diff {one_line(latest.id)} --file {one_line(shlex.quote(conflict.path))}\n"
-        "bring what you want of it into the file, and push with --force"
+        "copy what you need from it into the file, and push with --force"
     )
 
 
 def _show(changes: Sequence[Change], *, publish: bool) -> None:
     for change in changes:
-        called, path = one_line(change.name), one_line(change.path)
+        label, path = one_line(change.name), one_line(change.path)
         if change.latest is None:
             diff("", change.text, ("nothing", path))
-            say(f"{path}: would become a new configuration {called}{', published' if publish else ''}")
+            say(f"{path}: would become a new configuration {label}{', published' if publish else ''}")
         elif change.saves:
-            diff(change.latest.yaml, change.text, (f"{called} v{change.latest.version}", path))
-            say(f"{path}: would become {called} v{change.latest.version + 1}{_published_too(publish)}")
+            diff(change.latest.yaml, change.text, (f"{label} v{change.latest.version}", path))
+            say(f"{path}: would become {label} v{change.latest.version + 1}{_published_too(publish)}")
         elif publish and change.is_draft:
-            say(f"{path}: {called} v{change.latest.version} would be published")
+            say(f"{path}: {label} v{change.latest.version} would be published")
         else:
             say(f"{path}: no change")
 
@@ -253,39 +266,44 @@ def _save(api: Api, change: Change, description: str, *, publish: bool) -> Pushe
     latest = change.latest
     described = {"description": description} if description else {}
     if latest is None:
-        made = api.create("/configurations", {"name": change.name, "yaml": change.text} | described)
-        entry = entry_of(text(made, "id"), change.name, 1, change.text)
+        created = api.create("/configurations", {"name": change.name, "yaml": change.text} | described)
+        entry = entry_of(text(created, "id"), change.name, 1, change.text)
     elif change.saves:
         added = api.create(f"/configurations/{latest.id}/versions", {"yaml": change.text} | described)
         entry = entry_of(latest.id, latest.name, number(added, "n"), change.text)
         if entry.version != latest.version + 1:
-            path = one_line(change.path)
-            say(f"{path}: version {entry.version - 1} came from somebody else at the same time: compare them")
+            other = entry.version - 1
+            compare = f"headgate config diff {one_line(latest.id)} --from {other} --to {entry.version}"
+            say(
+                f"{one_line(change.path)}: somebody else saved version {other} at the same time: compare the two with "
+                f"`{compare}`"
+            )
     else:
-        entry = _in_step(change, latest)
-    # At once, so that a fault in the next file does not make this one a stranger.
+        entry = _unchanged_entry(change, latest)
+    # Recorded at once: an error with the next file must not lose this one.
     if change.folder.entries.get(change.file) != entry:
-        change.folder.keep(change.file, entry)
+        change.folder.record(change.file, entry)
     publishes = publish and (latest is None or latest.published != entry.version)
     if publishes:
-        _published(api, entry.id, entry.version)
+        _publish_version(api, entry.id, entry.version)
     return Pushed(change.path, entry.id, change.name, entry.version, saved=change.saves, published=publishes)
 
 
-def _said(pushed: Pushed) -> str:
-    what = ("" if pushed.saved else ", unchanged") + _published_too(pushed.published)
-    return f"{one_line(pushed.file)}: {one_line(pushed.name)} v{pushed.version_number}{what}"
+def _summary(pushed: Pushed) -> str:
+    outcome = ("" if pushed.saved else ", unchanged") + _published_too(pushed.published)
+    return f"{one_line(pushed.file)}: {one_line(pushed.name)} v{pushed.version_number}{outcome}"
 
 
-def _in_step(change: Change, latest: Latest) -> Entry:
+def _unchanged_entry(change: Change, latest: Latest) -> Entry:
+    """The manifest's entry of a file whose text is the latest version's; keeps the name that the entry has."""
     entry = change.folder.entries.get(change.file)
-    known = entry if entry and entry.id == latest.id else entry_of(latest.id, latest.name, 0, "")
-    return at(known, latest.version, change.text)
+    name = entry.name if entry and entry.id == latest.id else latest.name
+    return entry_of(latest.id, name, latest.version, change.text)
 
 
-def _published(api: Api, configuration_id: str, n: int) -> None:
+def _publish_version(api: Api, configuration_id: str, n: int) -> None:
     try:
         api.post(f"/configurations/{configuration_id}/versions/{n}/publish")
     except Failed as error:
         saved = f"version {n} of {one_line(configuration_id)} is saved"
-        raise Failed(f"{saved}, and not published: {error.message}") from error
+        raise Failed(f"{saved}, but not published: {error.message}") from error

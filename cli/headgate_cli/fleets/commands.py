@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 import click
 
 from headgate_cli import variables
-from headgate_cli.api import Api, Entity, optional, text
+from headgate_cli.api import Api, Entity, ServerError, optional, text
 from headgate_cli.command_group import Group
 from headgate_cli.configurations import names
 from headgate_cli.connection import as_json, connected
+from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
-from headgate_cli.output import dump, print_text, say, since, table, tell
+from headgate_cli.output import dump, minute, print_text, say, table, tell
 from headgate_cli.untrusted import one_line, quoted
 
 _KUBERNETES: Final = "kubernetes-supervisor"
@@ -37,30 +39,30 @@ def fleet() -> None:
 @as_json
 @connected
 def list_(api: Api, as_json: bool) -> None:
-    """List the fleets, newest first, with what their collectors do.
+    """List the fleets, newest first, with the states of their collectors.
 
     \b
     Examples:
       headgate fleet list
     """
-    found = list(api.items("/fleets"))
+    fleets = list(api.items("/fleets"))
     if as_json:
-        dump(found)
+        dump(fleets)
         return
     rows = [
         (
-            text(one, "id"),
-            text(one, "label"),
-            text(one, "type"),
-            _counted(one),
-            since(optional(one, "token_expires_at")),
+            text(fleet, "id"),
+            text(fleet, "label"),
+            text(fleet, "type"),
+            _states(fleet),
+            minute(optional(fleet, "token_expires_at")) or "never",
         )
-        for one in found
+        for fleet in fleets
     ]
     table(
-        ("ID", "LABEL", "TYPE", "COLLECTORS", "TOKEN EXPIRES"),
+        ("ID", "LABEL", "TYPE", "COLLECTORS", "TOKEN EXPIRES (UTC)"),
         rows,
-        nothing="No fleet yet: `headgate fleet create LABEL`",
+        nothing="No fleets yet: create one with `headgate fleet create LABEL`",
     )
 
 
@@ -73,35 +75,36 @@ def list_(api: Api, as_json: bool) -> None:
     metavar="[server|kubernetes]",
     default="server",
     show_default=True,
+    help="Where its collectors run.",
 )
 @click.option(
     "--expires-in",
     type=click.Choice(["180d", "1y", "2y", "never"]),
     default="never",
     show_default=True,
-    help="How long its token lives; a Kubernetes fleet's does not expire.",
+    help="How long the fleet's token is valid; that of a Kubernetes fleet does not expire.",
 )
 @as_json
 @connected
 def create(api: Api, label: str, kind: str, expires_in: str, as_json: bool) -> None:
-    """Create a fleet; a server fleet begins with a Default group.
+    """Create a fleet; a server fleet starts with a Default group.
 
     \b
     Examples:
       headgate fleet create edge --expires-in 1y
       headgate fleet create clusters --type kubernetes
     """
-    made = api.create("/fleets", {"label": label, "type": _TYPES[kind], "expires_in": expires_in})
+    created = api.create("/fleets", {"label": label, "type": _TYPES[kind], "expires_in": expires_in})
     if as_json:
-        dump(made)
+        dump(created)
         return
-    fleet_id, kubernetes = text(made, "id"), text(made, "type") == _KUBERNETES
+    fleet_id, kubernetes = text(created, "id"), text(created, "type") == _KUBERNETES
     tell(one_line(fleet_id))
     # A Kubernetes fleet has no Default group, so there is nothing to install yet.
-    following = f"deployment create {fleet_id} NAME CONFIGURATION" if kubernetes else f"fleet install {fleet_id}"
-    say(f"{one_line(text(made, 'label'))} is created. Next: `headgate {one_line(following)}`")
+    following = _create_group(fleet_id) if kubernetes else f"headgate fleet install {fleet_id}"
+    say(f"{one_line(text(created, 'label'))} is created. Next: `{one_line(following)}`")
     if kubernetes and expires_in != "never":
-        say("Its token does not expire: no Kubernetes fleet's does")
+        say("--expires-in was ignored: the token of a Kubernetes fleet does not expire")
 
 
 @fleet.command()
@@ -109,46 +112,56 @@ def create(api: Api, label: str, kind: str, expires_in: str, as_json: bool) -> N
 @as_json
 @connected
 def instances(api: Api, fleet: str, as_json: bool) -> None:
-    """List the fleet's collectors: which version each is assigned, which it reports to run, and how it is.
+    """List the fleet's collectors: the version each is assigned, the one it runs, and its state.
 
     \b
     Examples:
       headgate fleet instances edge
     """
     fleet_id = lookup.fleet(api, fleet)
-    found = list(api.items(f"/fleets/{fleet_id}/instances"))
-    called = names.of(api, (optional(version, "configuration_id") for one in found for version in _versions(one)))
+    instances = list(api.items(f"/fleets/{fleet_id}/instances"))
+    versions = [version for instance in instances for version in _versions(instance)]
+    by_id = names.of(api, (optional(version, "configuration_id") for version in versions))
     if as_json:
-        dump([_named(one, called) for one in found])
+        dump([_named(instance, by_id) for instance in instances])
         return
-    groups = {text(one, "id"): text(one, "name") for one in lookup.groups(api, fleet_id)}
+    groups = {text(group, "id"): text(group, "name") for group in lookup.groups(api, fleet_id)}
     rows = [
         (
-            optional(one, "host_name") or text(one, "id"),
-            groups.get(optional(one, "deployment_id"), optional(one, "deployment_id")),
-            f"{optional(one, 'os')}/{optional(one, 'arch')}".strip("/"),
-            text(one, "state"),
-            names.version(one.get("assigned"), called),
-            names.version(one.get("running"), called),
-            since(text(one, "last_seen_at")),
-            optional(one, "state_message"),
+            optional(instance, "host_name") or text(instance, "id"),
+            groups.get(optional(instance, "deployment_id"), optional(instance, "deployment_id")),
+            f"{optional(instance, 'os')}/{optional(instance, 'arch')}".strip("/"),
+            text(instance, "state").replace("_", " "),
+            names.version(instance.get("assigned"), by_id),
+            names.version(instance.get("running"), by_id),
+            minute(text(instance, "last_seen_at")),
+            optional(instance, "state_message"),
         )
-        for one in found
+        for instance in instances
     ]
     headings = ("HOST", "GROUP", "PLATFORM", "STATE", "ASSIGNED", "RUNNING", "LAST SEEN (UTC)", "MESSAGE")
-    table(headings, rows, nothing="No collector has reported yet: `headgate fleet install FLEET`")
+    nothing = f"No collector has reported yet: `headgate fleet install {one_line(fleet)}` prints how to install one"
+    table(headings, rows, nothing=nothing)
 
 
 @fleet.command()
 @click.argument("fleet", metavar="FLEET")
 @click.option(
-    "--platform", type=click.Choice(["docker", "linux", "kubernetes"]), help="linux, or kubernetes, by default."
+    "--platform",
+    type=click.Choice(["docker", "linux", "kubernetes"]),
+    help="Default: linux for a server fleet, kubernetes for a Kubernetes fleet.",
 )
-@click.option("--deployment", "group", default="", help="The group, by id or name; the Default one by default.")
+@click.option(
+    "--deployment",
+    "group",
+    default="",
+    help="The deployment group, by id or name. Default: the Default group of a server fleet, the only group of a "
+    "Kubernetes fleet.",
+)
 @click.option("--server-name", help="docker: the container's name.")
-@click.option("--arch", type=click.Choice(["amd64", "arm64"]), help="linux: the processor.")
-@click.option("--root-deploy-path", help="linux: where everything goes.")
-@click.option("--systemd/--no-systemd", default=None, help="linux: with a systemd unit or without.")
+@click.option("--arch", type=click.Choice(["amd64", "arm64"]), help="linux: the processor; amd64 by default.")
+@click.option("--root-deploy-path", help="linux: the folder to install into, an absolute path.")
+@click.option("--systemd/--no-systemd", default=None, help="linux: run as a systemd unit (the default), or not.")
 @variables.env
 @as_json
 @connected
@@ -162,7 +175,9 @@ def install(
     as_json: bool,
     **options: str | bool | None,
 ) -> None:
-    """Print the command that brings a host or a cluster into a group. It holds the fleet's token.
+    """Print the command that installs a collector on a host or a cluster. It contains the fleet's token.
+
+    A Kubernetes fleet needs a deployment group first: create one with `headgate deployment create`.
 
     \b
     Examples:
@@ -179,7 +194,12 @@ def install(
         request["deployment_id"] = lookup.group(api, fleet_id, group)
     if env:
         request["env"] = dict(env)
-    answer = api.post(f"/fleets/{fleet_id}/install", request)
+    try:
+        answer = api.post(f"/fleets/{fleet_id}/install", request)
+    except ServerError as error:
+        if error.code == "not_installable" and platform == "kubernetes" and not group:
+            raise Failed(_choose_group(error, fleet_id)) from error
+        raise
     if as_json:
         dump(answer)
         return
@@ -187,10 +207,30 @@ def install(
     notes = answer.get("notes")
     for note in notes if isinstance(notes, list) else []:
         say(f"note: {quoted(str(note))}")
-    say(f"Its link works until {one_line(since(text(answer, 'expires_at')))} UTC")
+    expires = one_line(minute(text(answer, "expires_at")))
+    url = optional(answer, "install_url")
+    if url and platform == "docker":
+        # The commands of the other platforms contain their link.
+        say(f"To build the image on the host, until {expires} UTC: curl -fsSL {one_line(shlex.quote(url))} | sh")
+    else:
+        say(f"The link in the command expires at {expires} UTC")
 
 
-def _counted(fleet: Entity) -> str:
+def _create_group(fleet_id: str) -> str:
+    return f"headgate deployment create {fleet_id} NAME CONFIGURATION --role ROLE"
+
+
+def _choose_group(error: ServerError, fleet_id: str) -> str:
+    """What the server says of a Kubernetes fleet without a group, or with several, and the commands for it."""
+    return (
+        f"{error.message}\n"
+        f"  see its groups:  headgate deployment list {fleet_id}\n"
+        f"  create a group:  {_create_group(fleet_id)}\n"
+        f"  install a group: headgate fleet install {fleet_id} --deployment GROUP"
+    )
+
+
+def _states(fleet: Entity) -> str:
     instances = fleet.get("instances")
     if not isinstance(instances, dict) or not instances.get("total"):
         return "none"
@@ -198,9 +238,11 @@ def _counted(fleet: Entity) -> str:
 
 
 def _versions(instance: Entity) -> list[Entity]:
-    return [one for one in (instance.get("assigned"), instance.get("running")) if isinstance(one, dict)]
+    return [version for version in (instance.get("assigned"), instance.get("running")) if isinstance(version, dict)]
 
 
-def _named(instance: Entity, called: Mapping[str, str]) -> Entity:
-    told = {field: instance[field] for field in ("assigned", "running") if isinstance(instance.get(field), dict)}
-    return {**instance, **{field: names.named(one, called) for field, one in told.items() if isinstance(one, dict)}}
+def _named(instance: Entity, by_id: Mapping[str, str]) -> Entity:
+    """The instance with the configuration's name in `assigned` and `running`."""
+    versions = {field: instance.get(field) for field in ("assigned", "running")}
+    named = {field: names.named(value, by_id) for field, value in versions.items() if isinstance(value, dict)}
+    return {**instance, **named}

@@ -25,7 +25,7 @@ _version = click.option(
 
 @click.group(cls=Group)
 def deployment() -> None:
-    """Say what each group of a fleet is assigned. FLEET and GROUP are ids, or a label and a name.
+    """Assign configurations to a fleet's deployment groups. FLEET is an id or a label, GROUP an id or a name.
 
     \b
     Examples:
@@ -39,30 +39,31 @@ def deployment() -> None:
 @as_json
 @connected
 def list_(api: Api, fleet: str, as_json: bool) -> None:
-    """List the fleet's groups by name, and what each is assigned.
+    """List the fleet's deployment groups by name, with their assigned versions.
 
     \b
     Examples:
       headgate deployment list edge
     """
-    found = lookup.groups(api, lookup.fleet(api, fleet))
-    called = names.of(api, (optional(one, "configuration_id") for one in found))
+    groups = lookup.groups(api, lookup.fleet(api, fleet))
+    by_id = names.of(api, (optional(group, "configuration_id") for group in groups))
     if as_json:
-        dump([names.named(one, called) for one in found])
+        dump([names.named(group, by_id) for group in groups])
         return
     rows = [
         (
-            text(one, "id"),
-            text(one, "name"),
-            one.get("role"),
-            one.get("replicas"),
-            one.get("namespace"),
-            names.version(one, called),
+            text(group, "id"),
+            text(group, "name"),
+            group.get("role"),
+            group.get("replicas"),
+            group.get("namespace"),
+            names.version(group, by_id),
         )
-        for one in found
+        for group in groups
     ]
     headings = ("ID", "NAME", "ROLE", "REPLICAS", "NAMESPACE", "ASSIGNED")
-    table(headings, rows, nothing="No group yet: `headgate deployment create FLEET NAME CONFIGURATION`")
+    create = f"headgate deployment create {one_line(fleet)} NAME CONFIGURATION --role ROLE"
+    table(headings, rows, nothing=f"No groups yet: create one with `{create}`")
 
 
 @deployment.command()
@@ -70,9 +71,11 @@ def list_(api: Api, fleet: str, as_json: bool) -> None:
 @click.argument("name", metavar="NAME")
 @click.argument("configuration", metavar="CONFIGURATION")
 @_version
-@click.option("--role", type=click.Choice(["node", "cluster", "gateway"]), help="kubernetes: what the group does.")
+@click.option(
+    "--role", type=click.Choice(["node", "cluster", "gateway"]), help="kubernetes: required; what the group does."
+)
 @click.option("--replicas", type=click.IntRange(min=1), help="kubernetes: how many collectors a gateway has.")
-@click.option("--namespace", help="kubernetes: where it runs.")
+@click.option("--namespace", help="kubernetes: the namespace it runs in.")
 @gate.force
 @as_json
 @connected
@@ -87,9 +90,9 @@ def create(
     as_json: bool,
     **options: str | int | None,
 ) -> None:
-    """Create a group and assign it a published version.
+    """Create a deployment group and assign a published version to it.
 
-    The collector checks the version first: an error, or an outage, creates nothing.
+    The version is validated first. If it is invalid, or cannot be validated, nothing is created.
 
     \b
     Examples:
@@ -97,10 +100,10 @@ def create(
       headgate deployment create clusters gateways gateway --role gateway --replicas 3
     """
     fleet_id = lookup.fleet(api, fleet)
-    chosen = _checked(api, configuration, n, undone="Nothing was created", forced=force)
-    request = {"name": name} | chosen.request
+    version = _validated(api, configuration, n, undone="Nothing was created", forced=force)
+    request = {"name": name} | version.request
     request |= {option: value for option, value in options.items() if value is not None}
-    _show(api.create(f"/fleets/{fleet_id}/deployments", request), chosen.name, as_json=as_json)
+    _show(api.create(f"/fleets/{fleet_id}/deployments", request), version.name, as_json=as_json)
 
 
 @deployment.command()
@@ -112,9 +115,9 @@ def create(
 @as_json
 @connected
 def assign(api: Api, fleet: str, group: str, configuration: str, n: int | None, force: bool, as_json: bool) -> None:
-    """Assign a published version to a group: its collectors are told within their next polls.
+    """Assign a published version to a deployment group: its collectors receive it with their next poll.
 
-    The collector checks the version first: an error, or an outage, assigns nothing.
+    The version is validated first. If it is invalid, or cannot be validated, nothing is assigned.
 
     \b
     Examples:
@@ -123,8 +126,8 @@ def assign(api: Api, fleet: str, group: str, configuration: str, n: int | None, 
     """
     fleet_id = lookup.fleet(api, fleet)
     path = f"/fleets/{fleet_id}/deployments/{lookup.group(api, fleet_id, group)}"
-    chosen = _checked(api, configuration, n, undone="Nothing was assigned", forced=force)
-    _show(api.patch(path, chosen.request), chosen.name, as_json=as_json)
+    version = _validated(api, configuration, n, undone="Nothing was assigned", forced=force)
+    _show(api.patch(path, version.request), version.name, as_json=as_json)
 
 
 @deployment.command()
@@ -133,7 +136,7 @@ def assign(api: Api, fleet: str, group: str, configuration: str, n: int | None, 
 @as_json
 @connected
 def clear(api: Api, fleet: str, group: str, as_json: bool) -> None:
-    """Take a group's assignment away: its collectors stop.
+    """Remove a group's assignment: its collectors stop.
 
     \b
     Examples:
@@ -145,29 +148,31 @@ def clear(api: Api, fleet: str, group: str, as_json: bool) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Chosen:
-    """A version that may be assigned: its configuration's name, and how a request names it."""
+class _Version:
+    """A version that may be assigned: its configuration's name, and the fields that name it in a request."""
 
     name: str
     request: dict[str, object]
 
 
-def _checked(api: Api, configuration: str, n: int | None, *, undone: str, forced: bool) -> _Chosen:
-    """The version, which the collector has checked. Named by its number: what was checked is what is assigned."""
+def _validated(api: Api, configuration: str, n: int | None, *, undone: str, forced: bool) -> _Version:
+    """The version, validated. Its number goes into the request, so that what was validated is what is assigned."""
     latest = configurations.latest(api, configurations.find(api, configuration))
     if not n and not latest.published:
         raise Failed(
-            f"{one_line(latest.name)} has no published version: `headgate config publish {one_line(latest.id)}`"
+            f"{one_line(latest.name)} has no published version: publish one with "
+            f"`headgate config publish {one_line(latest.id)}`"
         )
     n = n or latest.published
-    checked = configurations.text_of(api, latest, n)
-    gate.require_sound(api, f"{latest.name} v{n}", checked, undone=undone, forced=forced)
-    return _Chosen(latest.name, {"configuration_id": latest.id, "version_number": n})
+    content = configurations.text_of(api, latest, n)
+    gate.require_sound(api, f"{latest.name} v{n}", content, undone=undone, forced=forced)
+    return _Version(latest.name, {"configuration_id": latest.id, "version_number": n})
 
 
-def _show(changed: Entity, name: str, *, as_json: bool) -> None:
+def _show(group: Entity, name: str, *, as_json: bool) -> None:
+    """The group after a change; `name` is that of its configuration, empty if nothing is assigned."""
     if as_json:
-        dump({**changed, "configuration_name": name or None})
+        dump({**group, "configuration_name": name or None})
         return
-    assigned = f"is assigned {one_line(name)} v{number(changed, 'version_number')}" if name else "has nothing assigned"
-    tell(f"{one_line(text(changed, 'name'))} ({one_line(text(changed, 'id'))}) {assigned}")
+    assigned = f"is assigned {one_line(name)} v{number(group, 'version_number')}" if name else "has nothing assigned"
+    tell(f"{one_line(text(group, 'name'))} ({one_line(text(group, 'id'))}) {assigned}")

@@ -1,4 +1,4 @@
-"""Which fleet and which group a person means: by id, or by label and name."""
+"""Finding a fleet by id or label, and a deployment group by id or name."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ _GROUP: Final = re.compile(f"dep_{_ID}")
 
 
 def fleet(api: Api, wanted: str) -> str:
-    """The fleet's id."""
+    """The fleet's id. Raises Failed if there is no such label; an id is not looked up."""
     if _FLEET.fullmatch(wanted):
         return wanted
-    for one in api.items("/fleets"):
-        if one.get("label") == wanted:
-            return text(one, "id")
-    raise Failed(f"there is no fleet {wanted!r}: look with `headgate fleet list`")
+    for fleet in api.items("/fleets"):
+        if fleet.get("label") == wanted:
+            return text(fleet, "id")
+    raise Failed(f"there is no fleet {wanted!r}: `headgate fleet list` shows the fleets")
 
 
 def group(api: Api, fleet_id: str, wanted: str) -> str:
-    """The deployment group's id."""
+    """The deployment group's id. Raises Failed if there is no such name; an id is not looked up."""
     if _GROUP.fullmatch(wanted):
         return wanted
-    for one in groups(api, fleet_id):
-        if one.get("name") == wanted:
-            return text(one, "id")
-    raise Failed(f"the fleet has no group {wanted!r}: look with `headgate deployment list`")
+    for group in groups(api, fleet_id):
+        if group.get("name") == wanted:
+            return text(group, "id")
+    raise Failed(f"the fleet has no group {wanted!r}: `headgate deployment list {fleet_id}` shows its groups")
 
 
 def groups(api: Api, fleet_id: str) -> list[Entity]:

@@ -21,7 +21,7 @@ _SLUG: Final = re.compile("[a-z0-9-]{1,64}")
 
 @click.group(cls=Group)
 def flow() -> None:
-    """Browse the gallery of flows, and start from one.
+    """List the gallery's flows and create configurations from them.
 
     \b
     Examples:
@@ -31,87 +31,89 @@ def flow() -> None:
 
 
 @flow.command("list")
-@click.option("--signal", type=click.Choice(SIGNALS), help="Those of one signal only.")
-@click.option("--tag", default="", help="Those with this tag only.")
+@click.option("--signal", type=click.Choice(SIGNALS), help="Only flows for this signal.")
+@click.option("--tag", default="", help="Only flows with this tag.")
 @as_json
 @connected
 def list_(api: Api, signal: str | None, tag: str, as_json: bool) -> None:
-    """List the gallery.
+    """List the flows of the gallery.
 
     \b
     Examples:
       headgate flow list
       headgate flow list --signal logs
     """
-    found = [
-        one
-        for one in api.items("/flows")
-        if (not signal or signal in _texts(one, "signals")) and (not tag or tag in _texts(one, "tags"))
+    flows = [
+        flow
+        for flow in api.items("/flows")
+        if (not signal or signal in _texts(flow, "signals")) and (not tag or tag in _texts(flow, "tags"))
     ]
     if as_json:
-        dump(found)
+        dump(flows)
         return
-    rows = [(text(one, "slug"), ", ".join(_texts(one, "signals")), text(one, "summary")) for one in found]
-    table(("SLUG", "SIGNALS", "SUMMARY"), rows, nothing="No flow is like that")
+    rows = [(text(flow, "slug"), ", ".join(_texts(flow, "signals")), text(flow, "summary")) for flow in flows]
+    nothing = "No flow matches: leave out --signal and --tag" if signal or tag else "The gallery has no flows"
+    table(("SLUG", "SIGNALS", "SUMMARY"), rows, nothing=nothing)
 
 
 @flow.command()
 @click.argument("slug")
-@click.option("--yaml", "yaml_only", is_flag=True, help="Print the configuration and nothing else.")
+@click.option("--yaml", "yaml_only", is_flag=True, help="Print the YAML only.")
 @as_json
 @connected
 def show(api: Api, slug: str, yaml_only: bool, as_json: bool) -> None:
-    """Show a flow with its configuration.
+    """Show a flow with its YAML.
 
     \b
     Examples:
       headgate flow show nginx
       headgate flow show nginx --yaml > collector.yaml
     """
-    found = _found(api, slug)
+    flow = _flow(api, slug)
     if as_json:
-        dump(found)
+        dump(flow)
         return
     if not yaml_only:
-        say(click.style(one_line(text(found, "name")), bold=True) + f"  by {one_line(text(found, 'author'))}")
-        say(f"{block(text(found, 'description'))}\n")
-    print_text(text(found, "yaml"))
+        say(click.style(one_line(text(flow, "name")), bold=True) + f"  by {one_line(text(flow, 'author'))}")
+        say(f"{block(text(flow, 'description'))}\n")
+    print_text(text(flow, "yaml"))
 
 
 @flow.command()
 @click.argument("slug")
-@click.option("--name", default="", help="The configuration's name; the flow's by default.")
+@click.option("--name", default="", help="The configuration's name; the flow's name by default.")
 @as_json
 @connected
 def use(api: Api, slug: str, name: str, as_json: bool) -> None:
-    """Create a configuration of your own from a flow, a draft.
+    """Create a configuration of your own from a flow, as a draft.
 
     \b
     Examples:
       headgate flow use nginx --name edge-nginx
     """
-    found = _found(api, slug)
-    request = {"name": name or text(found, "name"), "yaml": text(found, "yaml"), "description": text(found, "summary")}
-    made = api.create("/configurations", request)
+    flow = _flow(api, slug)
+    request = {"name": name or text(flow, "name"), "yaml": text(flow, "yaml"), "description": text(flow, "summary")}
+    created = api.create("/configurations", request)
     if as_json:
-        dump(made)
+        dump(created)
         return
-    made_id = one_line(text(made, "id"))
-    tell(made_id)
-    say(f"{one_line(text(made, 'name'))} v1 is a draft. Next: `headgate config edit {made_id}`")
+    configuration_id = one_line(text(created, "id"))
+    tell(configuration_id)
+    say(f"{one_line(text(created, 'name'))} v1 is a draft. Next: `headgate config edit {configuration_id}`")
 
 
-def _found(api: Api, slug: str) -> Entity:
+def _flow(api: Api, slug: str) -> Entity:
+    """The flow. Raises Failed if there is none."""
     try:
-        # A slug holds nothing else; a path that is none would be asked for something else.
+        # Anything else, such as `../identity`, would be another path of the API.
         if _SLUG.fullmatch(slug):
             return api.get(f"/flows/{slug}")
     except ServerError as error:
         if error.status != HTTPStatus.NOT_FOUND:
             raise
-    raise Failed(f"there is no flow {slug!r}: look with `headgate flow list`")
+    raise Failed(f"there is no flow {slug!r}: `headgate flow list` shows the flows")
 
 
-def _texts(one: Entity, name: str) -> list[str]:
-    value = one.get(name)
+def _texts(flow: Entity, name: str) -> list[str]:
+    value = flow.get(name)
     return [str(entry) for entry in value] if isinstance(value, list) else []

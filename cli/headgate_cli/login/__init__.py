@@ -1,1 +1,1 @@
-"""Getting a session: in a browser that this command waits for, or with a code pasted from any browser."""
+"""`login`, `logout`, `whoami`: signing in with a browser, with a pasted code or with a token."""

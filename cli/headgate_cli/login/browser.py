@@ -5,7 +5,7 @@ import webbrowser
 from collections.abc import Callable
 
 from headgate_cli.login.errors import LoginFailed
-from headgate_cli.login.server import Refused, Server, Session
+from headgate_cli.login.server import Server, Session
 from headgate_cli.untrusted import one_line
 
 WAIT_SECONDS = 300.0
@@ -21,18 +21,18 @@ def browser_login(
     sleep: Callable[[float], None] = time.sleep,
     now: Callable[[], float] = time.monotonic,
 ) -> Session:
-    """Open the approval page and wait until somebody has answered there; where no browser opens, the printed URL does.
+    """Print and open the approval page, and wait for the answer there.
 
-    Raises LoginFailed when denied, when nobody answers within `wait_seconds`, or when the server cannot be reached
-    at the start.
+    Raises LoginFailed if the login is denied, if nobody answers within `wait_seconds`, or if the server cannot be
+    reached at the start.
     """
     server = Server(base_url)
     device = server.begin()
     if not device.page_with_code.startswith(("https://", "http://")):
-        # What opens addresses opens files and starts programs, too.
-        raise LoginFailed("the server names no web page to approve this login on")
+        # `webbrowser.open` also opens files and starts programs.
+        raise LoginFailed("the server sent no web address for approving the login: check the address of the server")
     say(f"Approve this login in your browser: {one_line(device.page_with_code)}")
-    say(f"Its page has to show the code {one_line(device.user_code)}")
+    say(f"The page must show the code {one_line(device.user_code)}")
     if not _opened(open_page, device.page_with_code):
         say("No browser could be opened here: open the address above in any browser.")
     deadline = now() + min(wait_seconds, device.seconds)
@@ -42,7 +42,7 @@ def browser_login(
         try:
             answer = server.redeem({"grant_type": _GRANT, "device_code": device.device_code})
         except LoginFailed:
-            # RFC 8628, 3.5: a connection that fails is tried again, more slowly.
+            # RFC 8628, 3.5: after a failed connection, poll more slowly.
             interval = min(interval * 2, 30.0)
             continue
         if isinstance(answer, Session):
@@ -55,8 +55,8 @@ def browser_login(
             case "expired_token":
                 break
             case _:
-                raise LoginFailed(_sentence(answer))
-    raise LoginFailed("Login timed out: nobody approved it within five minutes; run it again")
+                raise LoginFailed(answer.description or answer.error)
+    raise LoginFailed("Login timed out: nobody approved it within five minutes; run `headgate login` again")
 
 
 def _opened(open_page: Callable[[str], bool], url: str) -> bool:
@@ -64,7 +64,3 @@ def _opened(open_page: Callable[[str], bool], url: str) -> bool:
         return open_page(url)
     except (webbrowser.Error, OSError):
         return False
-
-
-def _sentence(refused: Refused) -> str:
-    return refused.description or refused.error

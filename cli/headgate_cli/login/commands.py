@@ -19,13 +19,15 @@ class _Mistyped(Failed):
 
 
 @click.command()
-@click.option("--url", envvar="HEADGATE_URL", default="", help="The server, as in https://headgate.example.com.")
-@click.option("--no-browser", is_flag=True, help="Print a URL to open anywhere, and ask for the code it shows.")
-@click.option("--token", default=None, help="Use this service account's API token; no browser is needed.")
+@click.option("--url", envvar="HEADGATE_URL", default="", help="The server, for example https://headgate.example.com.")
+@click.option(
+    "--no-browser", is_flag=True, help="Print a URL to open in any browser, and ask for the code shown there."
+)
+@click.option("--token", default=None, help="Store this API token of a service account; no browser is needed.")
 def login(url: str, no_browser: bool, token: str | None) -> None:
-    """Sign in to a server, and remember it.
+    """Sign in to a server and store the credential.
 
-    Opens the approval page in a browser, and waits five minutes for the answer.
+    Opens the approval page in a browser and waits five minutes for the answer.
 
     \b
     Examples:
@@ -33,50 +35,52 @@ def login(url: str, no_browser: bool, token: str | None) -> None:
       headgate login --url https://headgate.example.com --no-browser
       headgate login --url https://headgate.example.com --token "$SERVICE_API_TOKEN"
     """
-    # Only now: they bring an HTTP client, which `logout` does without.
+    # Imported here: they import an HTTP client, which `logout` does without.
     from headgate_cli.login.browser import browser_login
     from headgate_cli.login.paste import no_browser_login
 
     server = credentials.server(url)
     if token == "":
-        raise click.UsageError("--token is empty")
+        raise click.UsageError("--token is empty: pass a token, or leave the option out")
     try:
         if token:
             credential = credentials.usable(Credential(server, token))
-            said = _sentence_on(Api(credential))
-            _keep(credential)
-            tell(said)
+            identity = _identity(Api(credential))
+            _save(credential)
+            tell(identity)
             return
-        got = no_browser_login(server, say=say, ask=_asked) if no_browser else browser_login(server, say=say)
+        session = no_browser_login(server, say=say, ask=_ask) if no_browser else browser_login(server, say=say)
     except CodeMistyped as error:
         raise _Mistyped(str(error)) from error
     except (LoginFailed, Failed) as error:
-        # Whatever the reason, a login that failed is an authentication error.
+        # Exit code 3 for a failed login, whatever the reason.
         raise NotAuthenticated(quoted(str(error))) from error
-    _keep(Credential(server, got.access_token, got.organization_id, got.expires_at))
-    tell(f"Signed in as {one_line(got.email)} in {one_line(got.organization_name)}")
+    _save(Credential(server, session.access_token, session.organization_id, session.expires_at))
+    tell(f"Signed in as {one_line(session.email)} in {one_line(session.organization_name)}")
 
 
 @click.command()
 def logout() -> None:
-    """Forget the stored credential. It is not revoked: a session ends by itself, a token when it is deleted.
+    """Delete the stored credential from this machine.
+
+    Nothing is revoked: a session works until it expires, a token until it expires or is deleted.
 
     \b
     Examples:
       headgate logout
     """
     try:
-        there = credentials.forget()
+        deleted = credentials.delete()
     except OSError as error:
         raise Failed(f"cannot delete {credentials.path()}: {error.strerror}") from error
-    click.echo("Signed out on this machine" if there else "Nobody was signed in on this machine")
+    click.echo("Signed out on this machine" if deleted else "Nobody was signed in on this machine")
 
 
 @click.command()
 @as_json
 @connected
 def whoami(api: Api, as_json: bool) -> None:
-    """Say whom the credential acts as.
+    """Show who the credential acts as.
 
     \b
     Examples:
@@ -86,30 +90,33 @@ def whoami(api: Api, as_json: bool) -> None:
     if as_json:
         dump(api.get("/identity"))
     else:
-        tell(_sentence_on(api))
+        tell(_identity(api))
 
 
-def _sentence_on(api: Api) -> str:
+def _identity(api: Api) -> str:
+    """`NAME in ORGANIZATION: ROLE, ACCESS`."""
     identity = api.get("/identity")
     access = "read and write" if text(identity, "access") == "read_write" else "read"
     who = one_line(f"{text(identity, 'name')} in {text(identity, 'organization_name')}")
     return f"{who}: {one_line(text(identity, 'role'))}, {access}"
 
 
-def _asked(question: str) -> str:
-    """What was pasted. Raises LoginFailed where nobody is there to paste anything."""
+def _ask(question: str) -> str:
+    """The pasted answer. Raises LoginFailed if standard input ends."""
     try:
         answer: str = click.prompt(question, err=True)
     except click.Abort as error:
-        # The prompt takes the end of its input for a Ctrl-C.
+        # Click's prompt reports the end of its input as a Ctrl-C.
         if isinstance(error.__context__, EOFError):
-            raise LoginFailed("the input ended before a code was pasted; keep it open, or use --token") from error
+            raise LoginFailed(
+                "the input ended before a code was pasted: run it in a terminal, or use --token"
+            ) from error
         raise
     return answer
 
 
-def _keep(credential: Credential) -> None:
+def _save(credential: Credential) -> None:
     try:
-        credentials.keep(credential)
+        credentials.save(credential)
     except OSError as error:
         raise Failed(f"cannot write {credentials.path()}: {error.strerror}") from error

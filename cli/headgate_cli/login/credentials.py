@@ -1,4 +1,4 @@
-"""The stored credential: one file, for its owner only."""
+"""The stored credential: one file, readable by its owner only."""
 
 import json
 import os
@@ -17,29 +17,29 @@ _VISIBLE: Final = re.compile(r"[!-~]+")
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """A bearer value and where it is good. `organization_id` is named with a session, and empty for a token."""
+    """A bearer value and the server it is for. `organization_id` is set for a session, and empty for a token."""
 
     url: str
     value: str
     organization_id: str = ""
     expires_at: str = ""
-    # In words; empty in the file, as it is plain there.
+    # Where the value came from, in words; not stored.
     source: str = ""
 
     @property
     def headers(self) -> dict[str, str]:
-        named = {"X-Service-Org": self.organization_id} if self.organization_id else {}
-        return {"Authorization": f"Bearer {self.value}", **named}
+        organization = {"X-Service-Org": self.organization_id} if self.organization_id else {}
+        return {"Authorization": f"Bearer {self.value}", **organization}
 
 
 def path() -> Path:
-    """`$XDG_CONFIG_HOME/headgate/credentials.json`; a relative one is none, as its specification says."""
-    given = Path(os.environ.get("XDG_CONFIG_HOME", ""))
-    return (given if given.is_absolute() else Path.home() / ".config") / "headgate" / "credentials.json"
+    """`$XDG_CONFIG_HOME/headgate/credentials.json`; a relative path is ignored, as XDG's specification says."""
+    config_home = Path(os.environ.get("XDG_CONFIG_HOME", ""))
+    return (config_home if config_home.is_absolute() else Path.home() / ".config") / "headgate" / "credentials.json"
 
 
-def keep(credential: Credential) -> Path:
-    """Replace what is stored, whole or not at all. Raises OSError."""
+def save(credential: Credential) -> Path:
+    """Replace the stored credential atomically. Raises OSError."""
     file = path()
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     unfinished = file.with_name(f"{file.name}.{os.getpid()}")
@@ -49,17 +49,17 @@ def keep(credential: Credential) -> Path:
     return file
 
 
-def stored() -> Credential | None:
-    """What `keep` stored; None for nothing, or for a file of another make."""
+def load() -> Credential | None:
+    """The stored credential; None if there is none, or if the file is not one."""
     try:
-        # A home is its owner's, with the links in it.
+        # Links in a person's own home are trusted.
         return Credential(**json.loads(safe_files.read_bytes(path(), links=True)))
     except (OSError, ValueError, TypeError, RecursionError, Failed):
         return None
 
 
-def forget() -> bool:
-    """Delete the file. Returns whether there was one. Raises OSError."""
+def delete() -> bool:
+    """Delete the file. Returns whether it existed. Raises OSError."""
     try:
         path().unlink()
     except FileNotFoundError:
@@ -67,38 +67,40 @@ def forget() -> bool:
     return True
 
 
-def presented(url: str, token: str) -> Credential | None:
-    """What to call the server with: the token option, else `SERVICE_API_TOKEN`, else what is stored for the server.
+def choose(url: str, token: str) -> Credential | None:
+    """The credential to send: `token`, else `SERVICE_API_TOKEN`, else the stored one if it is for the server.
 
-    `url` is empty where nobody named a server.
+    An empty `url` stands for the stored server.
     """
-    of_environment = os.environ.get("SERVICE_API_TOKEN", "")
-    found = stored()
-    if token or of_environment:
+    environment_token = os.environ.get("SERVICE_API_TOKEN", "")
+    stored = load()
+    if token or environment_token:
         source = "the token of --token" if token else "the token in SERVICE_API_TOKEN"
-        return Credential(url or (found.url if found else ""), token or of_environment, source=source)
-    if found:
-        found = replace(found, source="what `headgate login` stored; run it again for another")
-    return found if found and (not url or found.url == url) else None
+        return Credential(url or (stored.url if stored else ""), token or environment_token, source=source)
+    if stored:
+        stored = replace(stored, source="the one stored by `headgate login`; run it again to replace it")
+    return stored if stored and (not url or stored.url == url) else None
 
 
 def server(url: str) -> str:
-    """The server's address as others name it too. Raises UsageError where it is none."""
+    """The server's address without a path. Raises UsageError if it is not one."""
     address = url.strip().rstrip("/").removesuffix("/api/v1/public")
     if address and not address.startswith(("http://", "https://")):
-        raise click.UsageError(f"{address!r} is no address of a server: it begins with https:// or http://")
+        raise click.UsageError(f"{address!r} is not a server address: it must start with https:// or http://")
     if "@" in address.partition("://")[2].partition("/")[0]:
-        # HTTP would send it in the place of the token.
-        raise click.UsageError("a server's address holds no name and password: leave out what stands before the @")
+        # The HTTP client would send them in place of the token.
+        raise click.UsageError("a server address must not contain a user name or password: remove what is before the @")
     if not address:
-        raise click.UsageError("name the server with --url or HEADGATE_URL, as in https://headgate.example.com")
+        raise click.UsageError(
+            "no server: name it with --url or HEADGATE_URL, for example https://headgate.example.com"
+        )
     return address
 
 
 def usable(credential: Credential) -> Credential:
     """The credential as a header can carry it. Raises NotAuthenticated."""
-    # A secret out of a file often ends with a line break.
+    # A secret read from a file often ends with a line break.
     value = credential.value.strip()
     if not _VISIBLE.fullmatch(value):
-        raise NotAuthenticated("the token has a space, a line break or a letter that no token has")
+        raise NotAuthenticated("the token contains a space, a line break or a letter that no token has: copy it again")
     return replace(credential, url=server(credential.url), value=value)

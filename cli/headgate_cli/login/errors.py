@@ -1,9 +1,9 @@
-"""Why there is no session."""
+"""The errors of a login."""
 
 
 class LoginFailed(Exception):
-    """Denied, timed out, used already, or the server could not be reached: exit code 3."""
+    """The login was denied, timed out or used before, or the server could not be reached: exit code 3."""
 
 
 class CodeMistyped(Exception):
-    """The pasted value fails its own check, and nothing was sent: a usage error, exit code 2."""
+    """The pasted code fails its checksum, and nothing was sent: a usage error, exit code 2."""

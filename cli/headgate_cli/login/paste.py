@@ -1,4 +1,4 @@
-"""The login without a browser on this machine: a URL to open anywhere, and a code to paste back (RFC 7636)."""
+"""The login without a browser on this machine: a URL to open in any browser, and a code to paste back (RFC 7636)."""
 
 import base64
 import hashlib
@@ -12,14 +12,14 @@ from headgate_cli.login.server import Refused, Server, Session
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _CODE_LENGTH = 26
 _CHECKSUM_LENGTH = 4
-# Crockford's base32: what looks alike is read alike.
+# Crockford's base32: letters that look like digits are read as these.
 _READ_AS = str.maketrans({"I": "1", "L": "1", "O": "0"})
 
 
 def no_browser_login(base_url: str, *, say: Callable[[str], None], ask: Callable[[str], str]) -> Session:
     """Print the URL, ask for the code, and exchange it.
 
-    Raises CodeMistyped when the code fails its check, before anything is sent; LoginFailed when the server refuses.
+    Raises CodeMistyped if the code fails its checksum, before anything is sent; LoginFailed if the server refuses.
     """
     server = Server(base_url)
     verifier = secrets.token_urlsafe(32)
@@ -38,7 +38,7 @@ def checked(pasted: str) -> str:
     letters = "".join(pasted.split()).replace("-", "").upper().translate(_READ_AS)
     code, given = letters[:_CODE_LENGTH], letters[_CODE_LENGTH:]
     if len(letters) != _CODE_LENGTH + _CHECKSUM_LENGTH or given != checksum(code):
-        raise CodeMistyped("this is not the code that the page shows: a part of it is missing or mistyped")
+        raise CodeMistyped("the pasted code is incomplete or mistyped: run `headgate login --no-browser` again")
     return code
 
 

@@ -1,4 +1,4 @@
-"""The server's side of a login, over HTTP (RFC 8628 and RFC 6749)."""
+"""The login endpoints of a server (RFC 8628 and RFC 6749)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _SECONDS = 15.0
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What a login gives: the bearer value, whose it is, and the organization it was approved for."""
+    """The result of a login: the bearer value, the person's address and the organization it was approved for."""
 
     access_token: str
     expires_at: str
@@ -25,7 +25,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Why there is no session yet, or ever: OAuth's word for it, and a sentence."""
+    """Why there is no session: OAuth's error code, and a sentence."""
 
     error: str
     description: str
@@ -52,7 +52,7 @@ class Server:
         """Raises LoginFailed."""
         status, answer = self._post("/device_authorization", {})
         if status != 200:
-            raise LoginFailed(f"{self.base_url} refused to begin a login: {answer.get('detail') or status}")
+            raise LoginFailed(f"{self.base_url} refused to start a login: {answer.get('detail') or status}")
         return Device(
             device_code=_text(answer, "device_code"),
             user_code=_text(answer, "user_code"),
@@ -63,7 +63,7 @@ class Server:
         )
 
     def redeem(self, grant: Mapping[str, str]) -> Session | Refused:
-        """Ask for the session. Raises LoginFailed when the server cannot be reached or does not answer as one."""
+        """Ask for the session. Raises LoginFailed if nothing answers there like a Headgate server."""
         status, answer = self._post("/token", grant)
         if status == 200:
             return Session(
@@ -81,26 +81,26 @@ class Server:
         try:
             answer = fetch(self._http, "POST", path, data=dict(form))
         except httpx.HTTPError as error:
-            raise LoginFailed(f"cannot reach {self.base_url}: {error}") from error
+            raise LoginFailed(f"cannot reach {self.base_url}: {error}. Check the address") from error
         except Unreachable as error:
             raise LoginFailed(error.message) from error
         entity = answer.entity()
         if entity is None:
-            raise LoginFailed(f"{self.base_url} does not answer as a Headgate server")
+            raise LoginFailed(f"{self.base_url} does not answer like a Headgate server: check the address")
         return answer.status, entity
 
 
 def _text(answer: Mapping[str, object], name: str) -> str:
     value = answer.get(name)
     if not isinstance(value, str):
-        raise LoginFailed(f"the server's answer has no {name}")
+        raise LoginFailed(f"the server's answer lacks the field {name}: check the address of the server")
     return value
 
 
 def _seconds(answer: Mapping[str, object], name: str) -> float:
-    """Seconds to wait between two questions: at least one, at most an hour."""
+    """Seconds in the field: at least one, at most an hour."""
     value = answer.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise LoginFailed(f"the server's answer has no {name}")
-    # NaN is neither more nor less than anything.
+        raise LoginFailed(f"the server's answer lacks the field {name}: check the address of the server")
+    # This way NaN becomes 1.0 as well.
     return float(min(value, 3_600.0)) if value >= 1 else 1.0

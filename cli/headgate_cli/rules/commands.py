@@ -12,7 +12,7 @@ from headgate_cli.connection import as_json, connected
 from headgate_cli.output import dump, print_text, say, tell
 from headgate_cli.rules import files
 from headgate_cli.untrusted import one_line
-from headgate_cli.yaml_files import shown
+from headgate_cli.yaml_files import dump_yaml
 
 _version = click.option("--version", "n", type=VersionNumber(), help="The version; the latest one by default.")
 
@@ -34,7 +34,7 @@ def rules() -> None:
 @as_json
 @connected
 def get(api: Api, configuration: str, n: int | None, as_json: bool) -> None:
-    """Print the saved rules as a file that `rules set` takes.
+    """Print the saved rules as a YAML file for `rules set`.
 
     \b
     Examples:
@@ -45,13 +45,13 @@ def get(api: Api, configuration: str, n: int | None, as_json: bool) -> None:
         dump(answer["items"])
         return
     sets = files.of_answer(answer)
-    by_hand = sum(not rule.get("api_owned") for one in entities(answer, "items") for rule in entities(one, "rules"))
+    by_hand = sum(not rule.get("api_owned") for saved in entities(answer, "items") for rule in entities(saved, "rules"))
     if by_hand:
-        say(f"Left out: {by_hand} that were added by hand in the application; `set` keeps them")
+        say(f"Not printed: rules added in the application ({by_hand}); `headgate rules set` does not change them")
     if sets:
-        print_text(shown(sets))
+        print_text(dump_yaml(sets))
     else:
-        say("No rules yet")
+        say(f"No rules yet: save some with `headgate rules set {one_line(configuration)} FILE`")
 
 
 @rules.command("set")
@@ -61,7 +61,7 @@ def get(api: Api, configuration: str, n: int | None, as_json: bool) -> None:
 @as_json
 @connected
 def set_(api: Api, configuration: str, file: str, n: int | None, as_json: bool) -> None:
-    """Save the rules of a file, a set for each pipeline in it; rules added by hand in the application are kept.
+    """Save a file's rules, one set for each pipeline; rules added in the application stay.
 
     \b
     Examples:
@@ -69,13 +69,15 @@ def set_(api: Api, configuration: str, file: str, n: int | None, as_json: bool) 
     """
     path = _path(api, configuration, n)
     saved = []
-    for one in files.rule_sets(file):
-        body: dict[str, object] = {"signal_type": one.signal_type, "rules": one.rules}
-        # A slash in a pipeline's name is a part of it.
-        answer = api.put(f"{path}/{one.pipeline.replace('/', '%2F')}", body | ({"name": one.name} if one.name else {}))
+    for rule_set in files.rule_sets(file):
+        body: dict[str, object] = {"signal_type": rule_set.signal_type, "rules": rule_set.rules}
+        # A slash in a pipeline's name must not become one of the path.
+        pipeline = rule_set.pipeline.replace("/", "%2F")
+        answer = api.put(f"{path}/{pipeline}", body | ({"name": rule_set.name} if rule_set.name else {}))
         saved.append(answer)
         if not as_json:
-            tell(f"{one_line(one.pipeline)}: {len(entities(answer, 'rules'))} rules")
+            count = len(entities(answer, "rules"))
+            tell(f"{one_line(rule_set.pipeline)}: {count} rule{'' if count == 1 else 's'}")
     if as_json:
         dump(saved)
 

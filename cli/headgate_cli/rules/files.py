@@ -1,4 +1,4 @@
-"""Rules in a file: of several pipelines, or a plain list of them.
+"""Rules in a file: by pipeline as below, or a plain list for any pipeline.
 
 logs/edge:
   name: Edge            # optional
@@ -31,37 +31,40 @@ class RuleSet:
 
 
 def rule_sets(file: str) -> list[RuleSet]:
-    """The sets of a file, by pipeline. Raises Failed for another form."""
+    """The rule sets of a file, by pipeline. Raises Failed for any other form."""
     document = parse(read(file), name(file))
     if not isinstance(document, Mapping) or not document:
-        raise Failed(f"{one_line(name(file))} has to hold rules by pipeline: `logs/edge: {{rules: [...]}}`")
+        raise Failed(f"{one_line(name(file))} must hold rules by pipeline, as in `logs/edge: {{rules: [...]}}`")
     return [_set(one_line(name(file)), str(pipeline), content) for pipeline, content in document.items()]
 
 
 def rules_for(file: str, pipeline: str) -> list[Entity]:
-    """The rules that a file has for a pipeline: a plain list is for any."""
+    """The file's rules for the pipeline. A plain list is for any pipeline. Raises Failed if there are none."""
     document = parse(read(file), name(file))
     if isinstance(document, list):
         return _rules(one_line(name(file)), document)
-    found = [one for one in rule_sets(file) if one.pipeline == pipeline]
-    if not found:
-        raise Failed(f"{one_line(name(file))} has no rules for the pipeline {one_line(pipeline)}")
-    return found[0].rules
+    sets = {rule_set.pipeline: rule_set for rule_set in rule_sets(file)}
+    if pipeline not in sets:
+        raise Failed(
+            f"{one_line(name(file))} has no rules for the pipeline {one_line(pipeline)}; it has rules for "
+            f"{one_line(', '.join(sets))}"
+        )
+    return sets[pipeline].rules
 
 
 def of_answer(answer: Entity) -> dict[str, object]:
-    """The saved sets as a file holds them."""
+    """The saved rule sets in the form of a file, without the rules added in the application."""
     return {
-        text(one, "pipeline"): {
-            "name": optional(one, "name"),
-            "signal_type": text(one, "signal_type"),
+        text(rule_set, "pipeline"): {
+            "name": optional(rule_set, "name"),
+            "signal_type": text(rule_set, "signal_type"),
             "rules": [
                 {field: rule[field] for field in _FIELDS if rule.get(field) is not None}
-                for rule in entities(one, "rules")
+                for rule in entities(rule_set, "rules")
                 if rule.get("api_owned")
             ],
         }
-        for one in entities(answer, "items")
+        for rule_set in entities(answer, "items")
     }
 
 
@@ -69,11 +72,11 @@ def _set(file: str, pipeline: str, content: object) -> RuleSet:
     if isinstance(content, list):
         content = {"rules": content}
     if not isinstance(content, Mapping) or not isinstance(content.get("rules"), list):
-        raise Failed(f"{file}: {one_line(pipeline)} has to hold a list of rules")
+        raise Failed(f"{file}: {one_line(pipeline)} must be a list of rules, or contain one as `rules`")
     unknown = set(content) - {"name", "signal_type", "rules"}
     if unknown:
         named = one_line(", ".join(sorted(map(str, unknown))))
-        raise Failed(f"{file}: {one_line(pipeline)} has {named}; it takes name, signal_type, rules")
+        raise Failed(f"{file}: {one_line(pipeline)} has the unknown field {named}; use name, signal_type and rules")
     return RuleSet(
         pipeline,
         str(content.get("signal_type") or signal_of(pipeline)),
@@ -83,10 +86,10 @@ def _set(file: str, pipeline: str, content: object) -> RuleSet:
 
 
 def _rules(where: str, rules: list[object]) -> list[Entity]:
-    found: list[Entity] = []
+    checked: list[Entity] = []
     for at, rule in enumerate(rules, 1):
         if not isinstance(rule, Mapping):
-            raise Failed(f"{where}: rule {at} has to hold name and condition")
-        # What else is wrong with it the server says, which knows.
-        found.append({str(field): value for field, value in rule.items()})
-    return found
+            raise Failed(f"{where}: rule {at} must have the fields name and condition")
+        # The server checks everything else.
+        checked.append({str(field): value for field, value in rule.items()})
+    return checked

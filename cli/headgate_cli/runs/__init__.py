@@ -1,1 +1,1 @@
-"""`test`: pipeline tests, from a sample to the verdict of each rule."""
+"""`test`: pipeline tests, from a sample to the result of each rule."""

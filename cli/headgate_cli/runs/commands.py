@@ -24,11 +24,10 @@ from headgate_cli.safe_files import STDIN, is_file, name, read
 from headgate_cli.untrusted import one_line
 from headgate_cli.yaml_files import SIGNALS, pipelines, signal_of
 
-# Of looking whether a file has changed.
-_LOOK_SECONDS: Final = 0.5
+_WATCH_SECONDS: Final = 0.5
 _EXPECTED: Final = ("any", "all", "none")
 _RULE_HELP: Final = (
-    "A rule, which holds if its condition is true of any item; of all of them by NAME:all, of none by NAME:none. "
+    "A rule. It passes if the condition is true for any item; NAME:all requires all items, NAME:none none of them. "
     "Repeatable."
 )
 _RUN_ID: Final = re.compile("run_[0-7][0-9a-hjkmnp-tv-z]{25}")
@@ -36,7 +35,7 @@ _RUN_ID: Final = re.compile("run_[0-7][0-9a-hjkmnp-tv-z]{25}")
 
 @click.group(cls=Group)
 def test() -> None:
-    """Run pipeline tests and look at them: sample telemetry through the real collector, judged by rules.
+    """Run pipeline tests and show their results: sample telemetry goes through a real collector, and rules check it.
 
     \b
     Examples:
@@ -47,17 +46,17 @@ def test() -> None:
 
 @test.command()
 @click.argument("configuration", metavar="CONFIGURATION|FILE")
-@click.option("--sample", required=True, metavar="FILE", help="OTLP/JSON, or for logs any text; `-` is standard input.")
-@click.option("--pipeline", default="", help="The pipeline to test; needed where there are several.")
+@click.option("--sample", required=True, metavar="FILE", help="OTLP/JSON, or any text for logs; `-` is standard input.")
+@click.option("--pipeline", default="", help="The pipeline to test; required if there are several.")
 @click.option("--signal", type=click.Choice(SIGNALS), help="The sample's signal; the pipeline's by default.")
-@click.option("--rules", "rules_file", default="", metavar="FILE", help="Rules, as `headgate rules get` prints them.")
+@click.option("--rules", "rules_file", default="", metavar="FILE", help="Rules, as printed by `headgate rules get`.")
 @click.option("--rule", "rules", multiple=True, metavar="NAME[:EXPECT]=CONDITION", help=_RULE_HELP)
 @click.option("--saved-rules", is_flag=True, help="Use the rules saved on the version.")
-@click.option("--version", "n", type=VersionNumber(), help="A version instead of the latest one.")
-@click.option("--duration", type=click.IntRange(1, 60), default=5, show_default=True, help="Seconds to run.")
-@click.option("--collector-version", type=CollectorVersion(), help="Another collector than the configuration's.")
-@click.option("--no-wait", is_flag=True, help="Print the run's id and leave it running.")
-@click.option("--watch", is_flag=True, help="Run again whenever one of the files changes, until Ctrl-C.")
+@click.option("--version", "n", type=VersionNumber(), help="The version; the latest one by default.")
+@click.option("--duration", type=click.IntRange(1, 60), default=5, show_default=True, help="How many seconds to run.")
+@click.option("--collector-version", type=CollectorVersion(), help="Instead of the configuration's collector version.")
+@click.option("--no-wait", is_flag=True, help="Print the run's id without waiting for the result.")
+@click.option("--watch", is_flag=True, help="Run again whenever one of the files changes; Ctrl-C stops.")
 @as_json
 @connected
 def run(
@@ -76,9 +75,9 @@ def run(
     watch: bool,
     as_json: bool,
 ) -> None:
-    """Send a sample through a pipeline of a stored configuration, or of a file that is nowhere stored.
+    """Send a sample through a pipeline of a stored configuration, or of a file.
 
-    Ends with 0 when every rule holds, and with 1 when one does not or the run errored.
+    Ends with 0 if every rule passes, with 1 if a rule fails or the run ends in an error.
 
     \b
     Examples:
@@ -87,14 +86,15 @@ def run(
       headgate test run collector.yaml --sample sample.log --rules rules.yaml --duration 2
     """
     if bool(rules_file) + bool(rules) + saved_rules > 1:
-        raise click.UsageError("choose one of --rules, --rule and --saved-rules")
+        raise click.UsageError("--rules, --rule and --saved-rules exclude each other: choose one")
+    given_rules = [_rule(rule) for rule in rules]
     files = [file for file in (configuration, sample, rules_file) if file and is_file(file) and file != STDIN]
     if watch and (no_wait or not files):
-        raise click.UsageError("--watch needs a file to watch, and waits for each run")
+        raise click.UsageError("--no-wait excludes --watch" if no_wait else "--watch needs a file to watch")
 
     def once() -> None:
-        stored, request = _configuration(api, configuration, n)
-        chosen = pipeline or _only_pipeline(stored, configuration)
+        yaml, request = _configuration(api, configuration, n)
+        chosen = pipeline or _only_pipeline(yaml, configuration)
         request |= {
             "sample": read(sample),
             "signal_type": signal or signal_of(chosen),
@@ -108,7 +108,7 @@ def run(
         elif rules_file:
             request["rules"] = rules_for(rules_file, chosen)
         elif rules:
-            request["rules"] = [_rule(one) for one in rules]
+            request["rules"] = given_rules
         started = api.create("/testing/runs", request)
         if no_wait:
             if as_json:
@@ -130,38 +130,38 @@ def run(
 @as_json
 @connected
 def show_(api: Api, run_id: str, wait: bool, as_json: bool) -> None:
-    """Show a run; ends with 1 for one that failed or errored.
+    """Show a run and its results. Ends with 1 if a rule failed or the run ended in an error.
 
     \b
     Examples:
       headgate test show run_01... --wait
     """
-    found = api.get(f"/testing/runs/{_run(run_id)}")
+    run = api.get(f"/testing/runs/{_run_id(run_id)}")
     if wait:
-        _finish(api, found, as_json=as_json)
+        _finish(api, run, as_json=as_json)
     else:
-        _present(api, found, as_json=as_json)
+        _present(api, run, as_json=as_json)
 
 
 @test.command()
 @click.argument("run_id", metavar="RUN")
 @connected
 def output(api: Api, run_id: str) -> None:
-    """Print what the pipeline put out, one OTLP/JSON document a line.
+    """Print the pipeline's output, one OTLP/JSON document a line.
 
     \b
     Examples:
       headgate test output run_01... > output.jsonl
     """
-    print_text(api.text(f"/testing/runs/{_run(run_id)}/output"))
+    print_text(api.text(f"/testing/runs/{_run_id(run_id)}/output"))
 
 
-def _run(run_id: str) -> str:
-    if not _RUN_ID.fullmatch(run_id):
+def _run_id(given: str) -> str:
+    if not _RUN_ID.fullmatch(given):
         raise click.BadParameter(
-            f"{run_id!r} is no run's id, as `headgate test run` prints it: run_...", param_hint="RUN"
+            f"{given!r} is not a run id: use the one that `headgate test run` prints, run_...", param_hint="RUN"
         )
-    return run_id
+    return given
 
 
 def _finish(api: Api, started: Entity, *, as_json: bool) -> None:
@@ -169,21 +169,21 @@ def _finish(api: Api, started: Entity, *, as_json: bool) -> None:
     _present(api, ended, as_json=as_json)
 
 
-def _present(api: Api, found: Entity, *, as_json: bool) -> None:
-    called = names.of(api, [optional(found, "configuration_id")])
+def _present(api: Api, run: Entity, *, as_json: bool) -> None:
+    by_id = names.of(api, [optional(run, "configuration_id")])
     if not as_json:
-        show(found, names.version(found, called))
+        show(run, names.version(run, by_id))
         return
-    dump(names.named(found, called))
-    if found["status"] in ("Fail", "Error"):
+    dump(names.named(run, by_id))
+    if run["status"] in ("Fail", "Error"):
         raise Ended(FAILED)
 
 
 def _configuration(api: Api, wanted: str, n: int | None) -> tuple[str, dict[str, object]]:
-    """The configuration's text, and how to name it to the server."""
+    """The configuration's YAML, and the fields that name it in a request."""
     if is_file(wanted):
         if n:
-            raise click.UsageError("a file has no versions: leave out --version")
+            raise click.UsageError("--version is for stored configurations: leave it out for a file")
         content = read(wanted)
         return content, {"yaml": content}
     latest = lookup.latest(api, lookup.find(api, wanted))
@@ -192,34 +192,43 @@ def _configuration(api: Api, wanted: str, n: int | None) -> tuple[str, dict[str,
     return content, {"configuration_id": latest.id, "version_number": version}
 
 
-def _only_pipeline(content: str, called: str) -> str:
-    found = pipelines(content, name(called))
-    if len(found) != 1:
-        raise click.UsageError(f"name one with --pipeline: {', '.join(found) or 'the configuration has none'}")
-    return found[0]
+def _only_pipeline(content: str, label: str) -> str:
+    defined = pipelines(content, name(label))
+    if not defined:
+        raise click.UsageError(f"{one_line(name(label))} has no pipelines: add one under service.pipelines")
+    if len(defined) > 1:
+        raise click.UsageError(f"choose a pipeline with --pipeline: {', '.join(defined)}")
+    return defined[0]
 
 
 def _rule(given: str) -> dict[str, object]:
-    """The first `=` ends the name, and what `expect` stands for before it; a name may hold any other colon."""
-    called, separator, condition = given.partition("=")
-    name, _, expect = called.rpartition(":")
+    """The rule of a --rule: `NAME[:EXPECT]=CONDITION`. The first `=` ends the name; the name may contain colons."""
+    label, separator, condition = given.partition("=")
+    name, _, expect = label.rpartition(":")
     if name and separator and expect.isalpha() and expect not in _EXPECTED:
-        # A slip would otherwise become part of the name, and the rule would pass by `any`.
-        words = ", ".join(_EXPECTED)
-        raise click.BadParameter(
-            f"{given!r}: {expect!r} is not one of {words}; for a name with a colon write '{called}:any=CONDITION', "
-            "and count goes into a file of rules",
-            param_hint="--rule",
+        # A typing error would otherwise become part of the name, and the rule would expect `any`.
+        raise _wrong_rule(
+            given,
+            f"expects {expect!r}, which is not one of {', '.join(_EXPECTED)} (`count` needs a file of rules); for a "
+            f"name with a colon write '{label}:any=CONDITION'",
         )
     if expect not in _EXPECTED or not name:
-        name, expect = called, "any"
-    if not separator or not name.strip() or not condition.strip():
-        raise click.BadParameter(f"{given!r} is not NAME=CONDITION or NAME:all=CONDITION", param_hint="--rule")
+        name, expect = label, "any"
+    if not separator:
+        raise _wrong_rule(given, "has no =: write NAME=CONDITION or NAME:all=CONDITION")
+    if not name.strip():
+        raise _wrong_rule(given, "has no name before the =: write NAME=CONDITION")
+    if not condition.strip():
+        raise _wrong_rule(given, f"has no condition after the =: write {label}=CONDITION")
     return {"name": name.strip(), "condition": condition.strip(), "expect": expect}
 
 
+def _wrong_rule(given: str, reason: str) -> click.BadParameter:
+    return click.BadParameter(f"{given!r} {reason}", param_hint="--rule")
+
+
 def _watch(files: Sequence[str], once: Callable[[], None]) -> None:
-    """Ends with Ctrl-C only: what is wrong with a file is what the person is about to mend."""
+    """Run again after each change, until Ctrl-C; an error does not end it, as the next change may correct it."""
     while True:
         before = _state(files)
         try:
@@ -228,19 +237,20 @@ def _watch(files: Sequence[str], once: Callable[[], None]) -> None:
             pass
         except Failed as error:
             error.show()
-        say(f"Waiting for a change of {one_line(', '.join(files))}; Ctrl-C ends it")
+        say(f"Waiting for a change of {one_line(', '.join(files))}; Ctrl-C stops")
         while _state(files) == before:
-            time.sleep(_LOOK_SECONDS)
+            time.sleep(_WATCH_SECONDS)
 
 
 def _state(files: Sequence[str]) -> list[tuple[int, int]]:
-    found = []
+    """Time and size of each file."""
+    states = []
     for file in files:
         try:
             stat = Path(file).stat()
         except FileNotFoundError:
-            # An editor is about to put it back.
-            found.append((0, 0))
+            # Editors remove a file for a moment while they save it.
+            states.append((0, 0))
         else:
-            found.append((stat.st_mtime_ns, stat.st_size))
-    return found
+            states.append((stat.st_mtime_ns, stat.st_size))
+    return states

@@ -1,4 +1,4 @@
-"""Waiting for a run to end, and showing what came of it."""
+"""Waiting for a run to end, and showing its results."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from headgate_cli.output import say, tell
 from headgate_cli.untrusted import block, one_line, quoted
 
 FINAL: Final = ("Success", "Fail", "Error")
-# A run takes its duration and some seconds; the request limit is 60 a minute for all that the credential does.
+# A run takes some seconds more than its duration; all requests of a credential share a limit of 60 a minute.
 _POLLS_AT_FIRST: Final = 10
 _SECONDS_AT_FIRST: Final = 1.0
 _SECONDS_LATER: Final = 4.0
-# An hour: a hundred runs may be queued before it, each a minute long.
+# An hour: a hundred runs may wait before it, each a minute long.
 _MOST_POLLS: Final = 900
 
 
 def follow(api: Api, run_id: str) -> Entity:
-    """The run once it has ended. Raises Failed when it does not, and KeyboardInterrupt when the person has enough."""
+    """Wait for the run's end and return it. Raises Failed after an hour, and KeyboardInterrupt."""
     begun = time.monotonic()
     polls = 0
     try:
@@ -34,17 +34,17 @@ def follow(api: Api, run_id: str) -> Entity:
                 return run
             polls += 1
             time.sleep(_SECONDS_AT_FIRST if polls <= _POLLS_AT_FIRST else _SECONDS_LATER)
-        raise Failed(f"the run has not ended for an hour. Look again with `headgate test show {one_line(run_id)}`")
+        raise Failed(f"the run has not ended in an hour: look later with `headgate test show {one_line(run_id)}`")
     except KeyboardInterrupt:
         _line("")
-        say(f"The run goes on. Look again with `headgate test show {run_id}`")
+        say(f"The run continues. See its result with `headgate test show {run_id} --wait`")
         raise
     finally:
         _line("")
 
 
 def show(run: Entity, tested: str = "") -> None:
-    """The run for people; `tested` is the version by its name. Raises Ended(1) for one that failed or errored."""
+    """Print the run for people; `tested` is its version, as `edge v3`. Raises Ended(1) if it failed or errored."""
     status, pipeline = one_line(text(run, "status")), one_line(text(run, "target_pipeline"))
     of = f"{one_line(tested)}  " if tested else ""
     tell(
@@ -54,8 +54,8 @@ def show(run: Entity, tested: str = "") -> None:
     _records(run)
     for result in entities(run, "validation_results"):
         mark = click.style("pass", fg="green") if result.get("passed") else click.style("FAIL", fg="red", bold=True)
-        counted = f"{number(result, 'matched')} of {number(result, 'total')} {one_line(text(result, 'context'))}"
-        tell(f"  {mark}  {one_line(text(result, 'name'))}  ({one_line(text(result, 'expect'))}: {counted})")
+        matched = f"{number(result, 'matched')} of {number(result, 'total')} {one_line(text(result, 'context'))}"
+        tell(f"  {mark}  {one_line(text(result, 'name'))}  ({one_line(text(result, 'expect'))}: {matched})")
         if not result.get("passed"):
             tell(f"        {quoted(text(result, 'condition'))}\n        {quoted(text(result, 'message'))}")
     if status == "Error":
@@ -65,18 +65,18 @@ def show(run: Entity, tested: str = "") -> None:
 
 
 def _records(run: Entity) -> None:
-    """What went in and came out, by signal, once the collector has run."""
+    """Print the records in and out, by signal, once the collector has run."""
     records = run.get("records")
     if not isinstance(records, dict):
         return
-    given, came = ({**records[way]} if isinstance(records.get(way), dict) else {} for way in ("in", "out"))
-    tell(f"  records in: {_counted(given)}; out: {_counted(came)}")
-    if came and not any(came.values()):
+    sent, received = ({**records[way]} if isinstance(records.get(way), dict) else {} for way in ("in", "out"))
+    tell(f"  records in: {_counts(sent)}; out: {_counts(received)}")
+    if received and not any(received.values()):
         first, *_ = optional(run, "stderr").splitlines() or [""]
         say(one_line(first.removeprefix("headgate: ")))
 
 
-def _counted(records: Entity) -> str:
+def _counts(records: Entity) -> str:
     return ", ".join(f"{number(records, signal)} {one_line(signal)}" for signal in sorted(records)) or "none"
 
 
@@ -85,6 +85,6 @@ def _colour(status: str) -> str:
 
 
 def _line(content: str) -> None:
-    """Replace the one live line; only where somebody sees it."""
+    """Replace the status line; only on a terminal."""
     if sys.stderr.isatty():
         click.echo(f"\r\033[K{content}", nl=False, err=True)
