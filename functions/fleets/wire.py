@@ -22,6 +22,8 @@ from headgate.fleets.model import ExpiresIn, Fleet, FleetType, Grace
 from headgate.foundation.collector import VARIABLE_NAME
 from headgate.foundation.ids import id_pattern
 from headgate.http.wire import PRESENT, Input, Name, Patch, PrincipalOut, Time
+from headgate.installs.commands import Architecture
+from headgate.installs.links import Platform
 from headgate.installs.service import Install, Options
 from headgate.instances.counting import CountedFleet
 from headgate.instances.model import INSTANCE_STATES, InstanceState
@@ -107,10 +109,10 @@ class PatchDeployment(Patch):
 
 
 class InstallRequest(Input):
-    platform: Literal["docker", "linux", "kubernetes"]
+    platform: Platform
     deployment_id: str | None = None
     server_name: ServerName | None = None
-    arch: Literal["amd64", "arm64"] = "amd64"
+    arch: Architecture = "amd64"
     root_deploy_path: RootPath = "/opt/headgate"
     systemd: bool = True
     env: Environment = Field(default_factory=dict)
@@ -254,8 +256,10 @@ class DeploymentChanged(DeploymentOut):
         warnings = [*_warnings("error", check.errors), *_warnings("warning", check.warnings)]
         if check.not_checked is not None:
             message = f"Not checked: {check.not_checked}"
-            warnings = _warnings("warning", [Finding(message, "", "other")])
-            warnings[0].code = "not_checked"
+            unchecked = WarningOut(
+                severity="warning", message=message, component_path="", code="not_checked", line=None, column=None
+            )
+            warnings = [unchecked]
         return cls(**DeploymentOut.of(changed.group).model_dump(), warnings=warnings)
 
 
@@ -332,7 +336,7 @@ class InstallOut(BaseModel):
     """`install_url` for docker and linux, `values_url` for kubernetes; each null for the others."""
 
     command: str
-    platform: Literal["docker", "linux", "kubernetes"]
+    platform: Platform
     deployment_id: str
     connection: ConnectionOut
     install_url: str | None
@@ -341,7 +345,7 @@ class InstallOut(BaseModel):
     notes: list[str]
 
     @classmethod
-    def of(cls, platform: Literal["docker", "linux", "kubernetes"], install: Install) -> Self:
+    def of(cls, platform: Platform, install: Install) -> Self:
         on_kubernetes = platform == "kubernetes"
         connection = install.connection
         return cls(

@@ -193,7 +193,7 @@ def test_a_folder_that_somebody_puts_in_the_way_meanwhile_is_not_used(tmp_path: 
     done = attempt(tmp_path, "/tmp/x", before, INSTALL, after="ls -A /data >>/said; rm /tmp/x")
 
     assert (done.status, done.changed) == (1, ""), done.said
-    assert done.said.endswith("/tmp/x cannot be made; run this as a user who may, or use another --root\n")
+    assert done.said.endswith("/tmp/x cannot be created; run this as a user who may create it, or use another --root\n")
 
 
 @pytest.mark.parametrize("root", ["/opt/x", "/opt/link"])

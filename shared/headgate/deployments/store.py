@@ -34,8 +34,8 @@ def deployments(fleet_id: str, limit: int, after: str | None) -> Slice[Deploymen
 def ids(fleet_id: str, limit: int, after: str | None = None) -> Slice[str]:
     """The ids of up to `limit` groups by name, starting after the name `after`; one query."""
     rows = table.list(keys.of_fleet(fleet_id), keys.NAMES, limit, keys.sort_key(keys.NAMES, after))
-    found = [items.text(item, "deployment_id") for item in rows.entries]
-    return Slice(found, keys.position(keys.NAMES, rows.position))
+    entries = [items.text(item, "deployment_id") for item in rows.entries]
+    return Slice(entries, keys.position(keys.NAMES, rows.position))
 
 
 def groups(ids: Iterable[tuple[str, str]]) -> list[Deployment]:

@@ -12,6 +12,8 @@ from headgate.settings import settings
 
 Architecture = Literal["amd64", "arm64"]
 
+OPAMP_PATH: Final = "/v1/opamp"
+"""Where the fleet service is, below the origin that collectors report to."""
 _IMAGE: Final = "headgate-supervisor"
 _HOME: Final = "/home/nonroot"
 """The home of the image's user, who owns a new volume that Docker mounts there."""

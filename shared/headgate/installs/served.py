@@ -13,11 +13,10 @@ from headgate.fleets import service as fleets
 from headgate.fleets.model import Fleet, FleetTokenExpired
 from headgate.foundation import clock, errors
 from headgate.installs import releases
-from headgate.installs.commands import image
+from headgate.installs.commands import OPAMP_PATH, image
 from headgate.installs.links import Link, Platform
 from headgate.installs.releases import Artifact, ReleaseNotPublished
 
-OPAMP: Final = "/v1/opamp"
 _SCRIPTS: Final[Mapping[Platform, str]] = {"linux": "linux.sh", "docker": "docker.sh"}
 
 
@@ -87,7 +86,7 @@ def values(link: Link) -> str:
     repository, _, tag = image().rpartition(":")
     chosen: dict[str, object] = {
         "role": group.role,
-        "endpoint": fleets.endpoint() + OPAMP,
+        "endpoint": fleets.endpoint() + OPAMP_PATH,
         "deploymentId": group.id,
         "image": {"repository": repository, "tag": tag},
     }

@@ -12,10 +12,9 @@ from headgate.fleets.model import Fleet, FleetTokenExpired
 from headgate.foundation import clock, errors
 from headgate.foundation.caller import Caller
 from headgate.installs import commands
-from headgate.installs.commands import Architecture, Connection
+from headgate.installs.commands import OPAMP_PATH, Architecture, Connection
 from headgate.installs.links import LIFETIME, Link, Platform
 from headgate.installs.releases import CHART
-from headgate.installs.served import OPAMP
 
 
 class NotInstallable(errors.Invalid):
@@ -65,10 +64,10 @@ def compose(caller: Caller, fleet_id: str, options: Options) -> Install:
         raise FleetTokenExpired
     expires = int((at + LIFETIME).timestamp())
     link = Link(options.platform, fleet.organization_id, fleet.id, group.id, expires, fleet.token_generation)
-    token = None if fleet.on_kubernetes else tokens.value_of(fleet.id, fleet.token_generation)
-    connection = Connection(origin + OPAMP, fleet.id, group.id, token)
+    token = tokens.value_of(fleet.id, fleet.token_generation)
+    connection = Connection(origin + OPAMP_PATH, fleet.id, group.id, None if fleet.on_kubernetes else token)
+    command = _command(options, group, connection, link, origin, token)
     expires_at = datetime.fromtimestamp(expires, at.tzinfo)
-    command = _command(options, group, connection, link, origin, tokens.value_of(fleet.id, fleet.token_generation))
     return Install(command, connection, link.url(origin), expires_at, _notes(options, group, connection))
 
 
@@ -76,13 +75,13 @@ def _group(fleet: Fleet, deployment_id: str | None) -> Deployment:
     if deployment_id is None and fleet.default_deployment_id is not None:
         deployment_id = fleet.default_deployment_id
     if deployment_id is None:
-        of_fleet = deployments.ids(fleet.id, 2)
-        if not of_fleet:
+        ids = deployments.ids(fleet.id, 2)
+        if not ids:
             command = "`headgate deployment create`"
             raise NotInstallable("deployment_id", f"This fleet has no deployment yet; create one with {command}")
-        if len(of_fleet) > 1:
+        if len(ids) > 1:
             raise NotInstallable("deployment_id", "This fleet has several deployments: name one in deployment_id")
-        deployment_id = of_fleet[0]
+        deployment_id = ids[0]
     return deployments.of_fleet(fleet.id, deployment_id)
 
 

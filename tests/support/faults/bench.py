@@ -120,7 +120,7 @@ class Bench:
         self.aws.settle()
         self.state.put_back(self.held)
         opamp._fleet_of.cache_clear()
-        opamp._text.cache_clear()
+        opamp._version_text.cache_clear()
         self.log.seek(0)
         self.log.truncate()
 
