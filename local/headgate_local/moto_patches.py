@@ -1,11 +1,11 @@
-"""What moto needs to be a database: calls one at a time, failures that change nothing, and writes that are kept.
+"""What moto needs to be a database: calls one at a time, failures that change nothing, and writes that are saved.
 
-moto's DynamoDB is a dictionary that request threads change under each other's feet. A transaction copies whole tables
-and puts the copies back when it fails, with everything that others wrote meanwhile undone; a refused update can leave
-half of itself. So every call runs under one lock here. Before a write, what stands at the keys that it names is noted;
-a write that is refused, or cannot be kept, puts that back; one that succeeds is handed to `Keep` before the answer.
+moto's DynamoDB is a dictionary that request threads change concurrently. A transaction copies whole tables and restores
+the copies if it fails, which undoes other requests' writes; a refused update can leave half of its changes. So every
+call runs under one lock here. Before a write, the items at its keys are recorded; if the write is refused or cannot be
+saved, they are restored; if it succeeds, it is passed to `Save` before the answer.
 
-tests/contract/test_moto_patches.py fails when an upgrade of moto moves what this takes hold of.
+tests/contract/test_moto_patches.py fails if an upgrade of moto changes what this module patches.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from moto.dynamodb.responses import DynamoHandler, DynamoResult
 from moto.s3.models import S3Backend
 from moto.s3.responses import S3Response
 
+from headgate_local.database import Change
 from headgate_local.moto_data import Attributes, MotoData
-from headgate_local.records import Change
 
-Keep = Callable[[Sequence[Change]], None]
-"""Makes changes last. Raises OSError if it could not."""
+Save = Callable[[Sequence[Change]], None]
+"""Saves changes. Raises OSError if they could not be saved."""
 
 Response = tuple[int, dict[str, str], str | bytes]
 Patch = tuple[type, str, object]
@@ -38,7 +38,7 @@ Patch = tuple[type, str, object]
 LOCK: Final = threading.RLock()
 
 _READS: Final = ("BatchGet", "Describe", "Get", "List", "Query", "Scan", "TransactGet")
-# They change what a table is, not what it holds; tables are made anew from the template at every start.
+# They change a table's definition, not its items; tables are created from the template at every start.
 _DEFINITIONS: Final = frozenset({"CreateTable", "UpdateTable", "UpdateTimeToLive", "UpdateContinuousBackups"})
 _ANSWERS_OF_ITEMS: Final = frozenset(
     {"GetItem", "Query", "Scan", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem"}
@@ -48,14 +48,14 @@ _REMEMBERED_TRANSACTIONS: Final = 1000
 _ERROR_TYPE: Final = "com.amazonaws.dynamodb.v20120810#"
 
 
-class NotKept(Exception):
-    """A write that the journal does not know; it is refused rather than forgotten."""
+class UnknownWrite(Exception):
+    """A write whose items are not known here. It is refused, because it could not be saved."""
 
 
 @contextmanager
-def installed(data: MotoData, keep: Keep) -> Iterator[None]:
-    """moto as a database that keeps what `data` reads with `keep`, until the end of the `with` block."""
-    patches = [*_dynamodb(data, keep), *_s3(data, keep), (BaseModel, "__new__", staticmethod(_untracked))]
+def installed(data: MotoData, save: Save) -> Iterator[None]:
+    """moto as a database that saves the changes of `data` with `save`, until the end of the `with` block."""
+    patches = [*_dynamodb(data, save), *_s3(data, save), (BaseModel, "__new__", staticmethod(_untracked))]
     originals: list[Patch] = [(owner, name, owner.__dict__.get(name)) for owner, name, _ in patches]
     for owner, name, replacement in patches:
         setattr(owner, name, replacement)
@@ -70,13 +70,13 @@ def installed(data: MotoData, keep: Keep) -> Iterator[None]:
 
 
 def _untracked(model: type[object], *_args: object, **_named: object) -> object:
-    """moto lists every object that it ever makes, for its dashboard: some 4 KB of every write, for ever."""
+    """moto lists every object that it creates, for its dashboard: 4 KB for every write, which are never freed."""
     return object.__new__(model)
 
 
-def _dynamodb(data: MotoData, keep: Keep) -> list[Patch]:
+def _dynamodb(data: MotoData, save: Save) -> list[Patch]:
     original: Callable[[DynamoHandler], Response] = DynamoHandler.call_action
-    # A client that did not hear the answer sends its transaction again, with the same token: it has been done.
+    # A client that got no answer sends its transaction again, with the same token: it must not be done twice.
     done: OrderedDict[str, Response] = OrderedDict()
 
     def call_action(handler: DynamoHandler) -> Response:
@@ -97,18 +97,18 @@ def _dynamodb(data: MotoData, keep: Keep) -> list[Patch]:
     def written(handler: DynamoHandler, action: str, params: Mapping[str, object]) -> Response:
         try:
             keys = dict.fromkeys(written_keys(data, action, params))
-        except NotKept as refused:
-            return _error(400, "ValidationException", str(refused))
+        except UnknownWrite as error:
+            return _error(400, "ValidationException", str(error))
         before = [data.item(*key) for key in keys]
         response = _undone_on_error(data, before, lambda: original(handler))
         if response[0] >= 300:
             return response
         after = [data.item(*key) for key in keys]
-        if _kept(data, keep, before, after):
+        if _saved(data, save, before, after):
             return response
-        return _error(500, "InternalServerError", "The local service could not keep the write")
+        return _error(500, "InternalServerError", "The local service could not save the write")
 
-    # Only transactions copy tables, to be able to undo what is undone above; a copy of a table costs its whole size.
+    # Only transactions copy tables, to undo what is undone above; a copy takes time in proportion to the table's size.
     def not_copied(table: Table, _memo: dict[int, object]) -> Table:
         return table
 
@@ -120,9 +120,9 @@ def _dynamodb(data: MotoData, keep: Keep) -> list[Patch]:
 
 
 def _answered_fast() -> Callable[[DynamoHandler, ActionResult], Response]:
-    """moto walks the service's model for every attribute of every item; 50 items took it 100 ms, and everybody waited.
+    """moto walks the service's model for every attribute of every item: 50 items took 100 ms, with the lock held.
 
-    An item in moto has the form of DynamoDB's JSON already, but for its bytes.
+    An item in moto already has the form of DynamoDB's JSON, except for bytes.
     """
     original: Callable[[DynamoHandler, ActionResult], Response] = DynamoHandler.serialized
 
@@ -142,7 +142,7 @@ def _base64(value: object) -> str:
 
 
 def written_keys(data: MotoData, action: str, params: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """The table and key of every item that a call may change. Raises NotKept for a call not known here."""
+    """The table and key of every item that a call may change. Raises UnknownWrite for a call not known here."""
     for table, attributes in _written(action, params):
         # A table may be named by its ARN, which ends in its name.
         name = table.rpartition("/")[2]
@@ -161,13 +161,15 @@ def _written(action: str, params: Mapping[str, object]) -> Iterable[tuple[str, A
             operations = [operation for item in items for operation in item.values()]
             return [(operation["TableName"], operation.get("Item") or operation["Key"]) for operation in operations]
         case "BatchWriteItem", {"RequestItems": dict(requests)}:
-            operations = [(table, one) for table, entries in requests.items() for e in entries for one in e.values()]
+            operations = [
+                (table, put) for table, entries in requests.items() for entry in entries for put in entry.values()
+            ]
             return [(table, operation.get("Item") or operation["Key"]) for table, operation in operations]
-    raise NotKept(f"The local service does not keep what {action} writes, so it refuses it")
+    raise UnknownWrite(f"The local service cannot save what {action} writes, so it refuses the call")
 
 
-def _s3(data: MotoData, keep: Keep) -> list[Patch]:
-    # Every way to write an object ends in one of these two.
+def _s3(data: MotoData, save: Save) -> list[Patch]:
+    # Every write of an object calls one of these two.
     put_object: Callable[..., object] = S3Backend.put_object
     delete_object: Callable[..., object] = S3Backend.delete_object
     before: dict[tuple[str, str], Change] = {}
@@ -184,29 +186,25 @@ def _s3(data: MotoData, keep: Keep) -> list[Patch]:
         note(bucket_name, key_name)
         return delete_object(backend, bucket_name, key_name, *args, **named)
 
-    def kept(original: Callable[..., Response]) -> Callable[..., Response]:
+    def saving(original: Callable[..., Response]) -> Callable[..., Response]:
         def respond(handler: S3Response, request: Request, *args: object) -> Response:
-            # Before the lock is taken: a slow sender must not hold up everybody else.
+            # Before the lock is taken: a slow sender must not block other requests.
             request.get_data(cache=True)
             with LOCK:
                 before.clear()
                 response = _undone_on_error(data, before.values(), lambda: original(handler, request, *args))
                 if response[0] >= 300 or not before:
                     return response
-                try:
-                    after = [data.object(*key) for key in before]
-                except OSError:
-                    _undo(data, before.values())
-                    return _s3_error()
-                return response if _kept(data, keep, list(before.values()), after) else _s3_error()
+                after = [data.object(*key) for key in before]
+                return response if _saved(data, save, list(before.values()), after) else _s3_error()
 
         return respond
 
     return [
         (S3Backend, "put_object", noted_put),
         (S3Backend, "delete_object", noted_delete),
-        (S3Response, "key_response", kept(S3Response.key_response)),
-        (S3Response, "bucket_response", kept(S3Response.bucket_response)),
+        (S3Response, "key_response", saving(S3Response.key_response)),
+        (S3Response, "bucket_response", saving(S3Response.bucket_response)),
     ]
 
 
@@ -221,12 +219,12 @@ def _undone_on_error(data: MotoData, before: Iterable[Change], call: Callable[[]
     return response
 
 
-def _kept(data: MotoData, keep: Keep, before: Sequence[Change], after: Sequence[Change]) -> bool:
+def _saved(data: MotoData, save: Save, before: Sequence[Change], after: Sequence[Change]) -> bool:
     changes = [new for old, new in zip(before, after, strict=True) if old != new]
     if not changes:
         return True
     try:
-        keep(changes)
+        save(changes)
     except OSError:
         _undo(data, before)
         return False
@@ -243,5 +241,5 @@ def _error(status: int, kind: str, message: str) -> Response:
 
 
 def _s3_error() -> Response:
-    body = "<Error><Code>InternalError</Code><Message>The local service could not keep the write</Message></Error>"
+    body = "<Error><Code>InternalError</Code><Message>The local service could not save the write</Message></Error>"
     return 500, {"status": "500", "content-type": "application/xml"}, body

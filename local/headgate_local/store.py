@@ -1,8 +1,9 @@
-"""moto as the database of a data folder: what the folder holds is in it, and what is written to it is kept there."""
+"""moto as the database of a data folder: it holds what the folder holds, and its writes are saved there."""
 
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,20 +13,19 @@ from typing import Final
 
 import boto3
 
-from headgate_local import moto_patches
+from headgate_local import moto_patches, old_data
+from headgate_local.database import NAME, Change, Database
 from headgate_local.errors import CannotStart
-from headgate_local.journal import Journal
 from headgate_local.moto_data import MotoData
-from headgate_local.objects import ObjectFiles
-from headgate_local.records import Change
 from headgate_local.template import Template
 
 _LOG: Final = logging.getLogger("headgate_local")
+_EXPIRE_EVERY_SECONDS: Final = 3600
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What was found in the folder. `fresh` when that was nothing; `notices` are for the person who started it."""
+    """What was in the folder. `fresh` if that was nothing; `notices` are for the person who started the service."""
 
     fresh: bool
     notices: tuple[str, ...]
@@ -33,49 +33,49 @@ class Restored:
 
 @contextmanager
 def restored(folder: Path, template: Template) -> Iterator[Restored]:
-    """The template's tables and buckets in moto, with the folder's data, kept until the end of the `with` block.
+    """The template's tables and buckets in moto, with the folder's data, saved until the end of the `with` block.
 
     The folder is this process's own and moto's server runs. Raises CannotStart if the data cannot be read or written.
     """
     try:
-        journal = Journal(folder)
-        objects = ObjectFiles(folder / "objects")
-        data = MotoData(template.tables(), template.buckets(), objects)
+        notices = old_data.move(folder)
+        database = Database(folder / NAME)
+        data = MotoData(template.tables(), template.buckets())
         _define(template)
         count = 0
-        for change in journal.replay():
+        for change in database.read():
             data.apply(change)
             count += 1
-        data.drop_expired(datetime.now(UTC))
-        journal.compact(data.everything())
-        objects.keep_only(data.object_contents())
+        database.write(data.drop_expired(datetime.now(UTC)))
     except OSError as error:
         raise CannotStart(f"cannot use the data in {folder}: {error.strerror or error}") from error
     try:
-        with moto_patches.installed(data, _Keeper(journal, data).keep):
-            yield Restored(count == 0, _notices(journal, data))
+        with moto_patches.installed(data, _Saver(database, data).save):
+            yield Restored(count == 0, tuple(notices))
     finally:
         with moto_patches.LOCK:
-            journal.close()
+            database.close()
 
 
-class _Keeper:
-    """Writes changes to the journal, and makes a snapshot of it when that is worth its time."""
+class _Saver:
+    """Saves changes, and now and then removes what has expired."""
 
-    def __init__(self, journal: Journal, data: MotoData) -> None:
-        self._journal = journal
+    def __init__(self, database: Database, data: MotoData) -> None:
+        self._database = database
         self._data = data
+        self._expire_at = time.monotonic() + _EXPIRE_EVERY_SECONDS
 
-    def keep(self, changes: Sequence[Change]) -> None:
-        """Raises OSError if the changes could not be kept. Called with moto's lock held."""
-        self._journal.append(changes)
-        if self._journal.due:
-            try:
-                self._data.drop_expired(datetime.now(UTC))
-                self._journal.compact(self._data.everything())
-            except OSError as error:
-                # The changes are kept, in the journal that goes on; another try follows when it has grown further.
-                _LOG.warning("the journal could not be compacted: %s", error)
+    def save(self, changes: Sequence[Change]) -> None:
+        """Raises OSError if the changes could not be saved. Called with moto's lock held."""
+        self._database.write(changes)
+        if time.monotonic() < self._expire_at:
+            return
+        self._expire_at = time.monotonic() + _EXPIRE_EVERY_SECONDS
+        try:
+            self._database.write(self._data.drop_expired(datetime.now(UTC)))
+        except OSError as error:
+            # They are gone from memory; the next start removes them from the file.
+            _LOG.warning("expired data could not be removed: %s", error)
 
 
 def _define(template: Template) -> None:
@@ -84,12 +84,3 @@ def _define(template: Template) -> None:
         dynamodb.create_table(**table.definition)
     for bucket in template.buckets():
         s3.create_bucket(Bucket=bucket.name)
-
-
-def _notices(journal: Journal, data: MotoData) -> tuple[str, ...]:
-    notices = [f"The content of {name} is gone or damaged; the object was left out" for name in data.lost_objects]
-    if journal.unfinished_bytes:
-        notices.append(
-            f"The last write before the service ended was unfinished and is left out ({journal.unfinished_bytes} bytes)"
-        )
-    return tuple(notices)

@@ -27,7 +27,6 @@ from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local import aws_server, moto_patches, template
 from headgate_local.moto_data import MotoData
-from headgate_local.objects import ObjectFiles
 from tests.support.lambda_runtime import LambdaFunction, started
 from tests.support.opamp_agent import Agent
 
@@ -81,8 +80,8 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
         settings.cache_clear()
         aws.forget_clients()
         signing.signing_key.cache_clear()
-        data = MotoData(described.tables(), described.buckets(), ObjectFiles(folder))
-        stack.enter_context(moto_patches.installed(data, keep=lambda _: None))
+        data = MotoData(described.tables(), described.buckets())
+        stack.enter_context(moto_patches.installed(data, save=lambda _: None))
         for table in described.tables():
             aws.dynamodb().create_table(**table.definition)
         environment |= {name: value for name, value in os.environ.items() if name.startswith("AWS_")}

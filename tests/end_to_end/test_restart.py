@@ -242,20 +242,19 @@ def test_a_missing_collector_is_told_with_the_command_that_builds_it(tmp_path: P
     assert line.endswith("run `make collector`")
 
 
-def test_a_damaged_journal_is_told_with_its_name_and_is_not_touched(own_service: LocalService) -> None:
+def test_a_damaged_database_is_told_with_its_name_and_is_not_touched(own_service: LocalService) -> None:
     with own_service.client() as client:
         for _ in range(2):
-            client.post("/configurations", json={"name": "kept", "yaml": "a: b\n"})
+            client.post("/configurations", json={"name": "a text to be damaged", "yaml": "a: b\n"})
     own_service.stop()
-    (journal,) = own_service.data.glob("journal-*")
-    content = bytearray(journal.read_bytes())
-    content[200] ^= 1
-    journal.write_bytes(content)
+    database = own_service.data / "headgate.sqlite3"
+    content = database.read_bytes().replace(b"a text to be damaged", b"a text to be demaged", 1)
+    database.write_bytes(content)
 
     line = told(start_once(own_service.data, HEADGATE_PORT=str(free_port())))
 
-    assert line.startswith(f"headgate: {journal} is damaged at byte ")
-    assert journal.read_bytes() == content
+    assert line.startswith(f"headgate: {database} is damaged: ")
+    assert database.read_bytes() == content
 
 
 def test_a_damaged_file_of_tokens_is_told_with_its_name(own_service: LocalService) -> None:

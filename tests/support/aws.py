@@ -12,7 +12,6 @@ from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local import calls, moto_patches, template, user_pool
 from headgate_local.moto_data import MotoData
-from headgate_local.objects import ObjectFiles
 from tests.support.documented_data import Stored
 
 
@@ -36,9 +35,9 @@ def aws_for(monkeypatch: pytest.MonkeyPatch, folder: Path, *, documented: bool =
     monkeypatch.setenv("HEADGATE_RATE_LIMIT_PER_MINUTE", "100000")
     monkeypatch.setenv("HEADGATE_CHECKS_UNDER_WAY", "1000")
     settings.cache_clear()
-    data = MotoData(described.tables(), described.buckets(), ObjectFiles(folder))
+    data = MotoData(described.tables(), described.buckets())
     stored = Stored(described)
-    with mock_aws(), moto_patches.installed(data, keep=stored.note):
+    with mock_aws(), moto_patches.installed(data, save=stored.note):
         aws.forget_clients()
         signing.signing_key.cache_clear()
         for name in aws.dynamodb().list_tables()["TableNames"]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from headgate_local.records import Change
+from headgate_local.database import Change
 from headgate_local.template import Template
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "data.md"

@@ -149,7 +149,7 @@ def made_ready(
         every_page.prepare(world)
         messages = every_message.messages(world)
         _publish()
-        state = State(described, folder)
+        state = State(described)
         expires = int(clock.now().timestamp()) + _LINK_SECONDS
         yield Bench(world, browser, messages, aws, state, state.take(), log, expires)
 

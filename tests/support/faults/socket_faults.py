@@ -22,7 +22,6 @@ from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local import aws_server, moto_patches, template, user_pool
 from headgate_local.moto_data import MotoData
-from headgate_local.objects import ObjectFiles
 from tests.support.faults import faulty_proxy
 from tests.support.faults.aws_faults import Aws, SocketKind, counted
 from tests.support.faults.bench import Bench, made_ready
@@ -48,8 +47,8 @@ def moto_behind_a_proxy(folder: Path) -> Iterator[tuple[template.Template, Fault
         settings.cache_clear()
         aws.forget_clients()
         signing.signing_key.cache_clear()
-        data = MotoData(described.tables(), described.buckets(), ObjectFiles(folder))
-        stack.enter_context(moto_patches.installed(data, keep=lambda _: None))
+        data = MotoData(described.tables(), described.buckets())
+        stack.enter_context(moto_patches.installed(data, save=lambda _: None))
         for table in described.tables():
             aws.dynamodb().create_table(**table.definition)
         for bucket in described.buckets():

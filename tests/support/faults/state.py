@@ -2,18 +2,16 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 from moto.s3.utils import compute_checksum
 
+from headgate_local.database import Change, Json
 from headgate_local.moto_data import MotoData
 from headgate_local.moto_patches import LOCK
-from headgate_local.objects import ObjectFiles
-from headgate_local.records import Change, Json
 from headgate_local.template import Template
 
-Held = dict[tuple[str, str], Json]
+Held = dict[tuple[str, str], Change]
 
 _TIME_OR_NAME: Final = re.compile(
     r"\d{4}-\d\d-\d\dT[0-9:.]+Z|(?<=_)[0-9a-z]{26}|[0-9a-f]{64}|[0-9A-Za-z_]+@[a-z.]+",
@@ -23,23 +21,23 @@ _TIME_OR_NAME: Final = re.compile(
 class State:
     """All items and objects of the template's tables and buckets."""
 
-    def __init__(self, template: Template, folder: Path) -> None:
-        self._tables = MotoData(template.tables(), [], ObjectFiles(folder))
-        self._data = MotoData(template.tables(), template.buckets(), ObjectFiles(folder))
+    def __init__(self, template: Template) -> None:
+        self._data = MotoData(template.tables(), template.buckets())
+        self._tables = [table.name for table in template.tables()]
         self._buckets = [bucket.name for bucket in template.buckets()]
 
     def take(self) -> Held:
         with LOCK:
-            return {(one.place, one.key): one.value for one in self._everything()}
+            return {(one.place, one.key): one for one in self._everything()}
 
     def put_back(self, held: Held) -> None:
         with LOCK:
-            now = {(one.place, one.key): one.value for one in self._everything()}
+            now = {(one.place, one.key): one for one in self._everything()}
             for place, key in now.keys() - held.keys():
                 self._data.apply(Change(place, key, None))
-            for (place, key), value in held.items():
-                if now.get((place, key)) != value:
-                    self._data.apply(Change(place, key, value))
+            for (place, key), change in held.items():
+                if now.get((place, key)) != change:
+                    self._data.apply(change)
                     self._check_in(place, key)
 
     def _check_in(self, place: str, key: str) -> None:
@@ -52,7 +50,11 @@ class State:
 
     def _everything(self) -> Iterator[Change]:
         """All but the gallery, which no request changes."""
-        yield from self._tables.everything()
+        for table in self._tables:
+            for item in self._data.dynamodb.tables[table].all_items():
+                key = self._data.item_key(table, item.to_json()["Attributes"])
+                assert key is not None
+                yield self._data.item(table, key)
         for bucket in self._buckets:
             for key in list(self._data.s3.buckets[bucket].keys):
                 if not key.startswith("flows/"):
@@ -71,12 +73,12 @@ def changes(before: Held, after: Held) -> set[str]:
     }
 
 
-def _told(key: str, value: Json) -> Json:
-    if "queue#" in key and isinstance(value, dict):
-        return {name: one for name, one in value.items() if name != "revision"}
-    return value
+def _told(key: str, change: Change | None) -> Json | Change:
+    if change is not None and "queue#" in key and isinstance(change.value, dict):
+        return {name: one for name, one in change.value.items() if name != "revision"}
+    return change
 
 
-def _word(place: str, key: str, before: Json, after: Json) -> str:
+def _word(place: str, key: str, before: Change | None, after: Change | None) -> str:
     what = "new" if before is None else "gone" if after is None else "changed"
     return f"{what} {place.rpartition('/')[2]} {_TIME_OR_NAME.sub('*', key)}"
