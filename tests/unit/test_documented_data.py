@@ -12,7 +12,7 @@ import headgate
 from headgate.fleets import keys as fleet_keys
 from headgate.storage import table
 from headgate_local import template
-from headgate_local.records import Change
+from headgate_local.database import Change
 from tests.support import documented_data
 from tests.support.documented_data import Stored
 
