@@ -1,4 +1,4 @@
-"""The function that has the collectors, and the only one: here strangers' text is read, so there is nothing to steal.
+"""The only function that has the collectors. It reads untrusted texts, so it has nothing to steal.
 
 Its role may write its log and nothing else, its environment names no table, bucket or key, and AWS gives each
 organization an execution environment of its own. It answers `{"result": …}` or `{"error": {"kind", "code", "message",
@@ -37,9 +37,9 @@ Answer: TypeAlias = dict[str, object]
 
 
 def handler(event: Message, context: object) -> Answer:
-    """Answer one question. Raises ValueError for what is none, and OSError when its text could not be fetched."""
+    """Answer one question. Raises ValueError if it is malformed, and OSError if its text could not be fetched."""
     if "url" in event:
-        # Nothing that has read a stranger's text is left to see how the next one is fetched.
+        # No process that has read an untrusted text may see how the next one is fetched.
         checker.close()
         event = fetched(str(event["url"]))
     question = messages.unpacked(event)
@@ -88,5 +88,5 @@ def _error(kind: str, code: str, message: str, *installed: str) -> Answer:
 
 
 if in_lambda():
-    # While the function still initialises, so that its first question finds a warm collector.
+    # During the function's initialization, so that its first question finds a warm collector.
     checker.warm()

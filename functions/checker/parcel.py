@@ -1,4 +1,4 @@
-"""Fetching a question that was too large for an invocation, from where whoever asks has put it."""
+"""Fetches a question that was too large for an invocation from S3, by a signed URL."""
 
 import http.client
 import os
@@ -13,7 +13,7 @@ _SECONDS: Final = 10
 
 
 class NotOurs(ValueError):
-    """The URL is not one of an object in this region's S3."""
+    """The URL does not lead to an object in this region's S3."""
 
 
 def fetched(url: str) -> Message:
@@ -41,7 +41,7 @@ def _connection(url: str) -> tuple[http.client.HTTPConnection, str]:
         raise NotOurs("a question is not fetched from there")
     stand_in = urlsplit(os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL", ""))
     if stand_in.hostname:
-        # What stands in for AWS outside of it.
+        # Outside AWS, what stands in for it.
         if parts[:2] != stand_in[:2]:
             raise NotOurs("a question is not fetched from there")
         return http.client.HTTPConnection(stand_in.hostname, stand_in.port, timeout=_SECONDS), target

@@ -1,4 +1,4 @@
-"""What the configurations endpoints take and give, field by field."""
+"""The bodies and answers of the configurations endpoints."""
 
 from typing import Annotated, Self
 

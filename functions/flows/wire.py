@@ -1,4 +1,4 @@
-"""What the flows endpoints give, field by field."""
+"""The answers of the flows endpoints."""
 
 from typing import Self
 
@@ -9,7 +9,7 @@ from headgate.foundation.collector import Signal
 
 
 class FlowSummary(BaseModel):
-    """A flow in the list. Its distribution may be one that a configuration cannot be created on."""
+    """A flow in the list. Its distribution may be one that configurations cannot have."""
 
     slug: str
     name: str

@@ -1,4 +1,4 @@
-"""The tasks of the state machine of test runs: `{"step": …, "run_id": …}` and what each step takes besides."""
+"""The tasks of the state machine of test runs. The input is `{"step": …, "run_id": …}` and what the step needs."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ from headgate.runs.steps import RunGone
 
 
 class PassingFault(Exception):
-    """Something that may go better when it is tried again; the state machine does, by this name."""
+    """A fault that may pass. The state machine retries on this name."""
 
 
 class Step(BaseModel):
@@ -68,7 +68,7 @@ _NO_STORAGE: Final = "the service's storage did not answer; run the test again"
 
 def handler(event: Mapping[str, JsonValue], _context: object) -> JsonValue:
     """Carry out one step. Raises PassingFault when trying again may help."""
-    # Lambda counts an error in the minute in which it began.
+    # Lambda counts an error in the minute in which the invocation began.
     at = clock.now()
     asked = _STEP.validate_python(event)
     try:
@@ -88,7 +88,7 @@ def _json(model: BaseModel) -> JsonValue:
 
 
 def _own_words(cause: JsonValue) -> str | None:
-    """What a PassingFault says, as a function's error quotes it; words of AWS and of defects stay where they are."""
+    """The message of a PassingFault in a function's error; messages of AWS and of defects are not shown."""
     try:
         told = json.loads(cause) if isinstance(cause, str) else None
     except ValueError:

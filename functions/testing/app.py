@@ -21,7 +21,7 @@ from web import pages
 
 router = group("/testing", "Pipeline tests")
 rules_router = group("/configurations", "Validation rules")
-# The application's: here, where the collector is that judges a rule.
+# Routes of the application, in this function because the collector checks the rules.
 by_hand = application_router()
 
 
@@ -41,7 +41,7 @@ def start_run(body: StartRun, caller: Writer, response: Response) -> RunOut:
 
 @router.get("/runs/{run_id}")
 def get_run(run_id: RunId, caller: Reader) -> RunOut:
-    """A test run: its status, and once that is final what came of each rule."""
+    """A test run: its status, and the result of each rule once the status is final."""
     return RunOut.of(runs.get(caller, run_id))
 
 
@@ -51,7 +51,7 @@ def get_run(run_id: RunId, caller: Reader) -> RunOut:
     responses={307: {"description": "The output is large; it is at `Location` for some minutes"}},
 )
 def get_run_output(run_id: RunId, caller: Reader) -> Response:
-    """What the collector put out, one OTLP/JSON document a line, in the order recorded. 404 until the run has ended."""
+    """The collector's output, one OTLP/JSON document a line, in the order recorded. 404 until the run has ended."""
     link = runs.output_link(caller, run_id)
     if link is not None:
         return RedirectResponse(link)

@@ -28,7 +28,7 @@ from headgate.runs.service import Start, StoredVersion
 Pipeline = Annotated[str, StringConstraints(min_length=1, max_length=1_024)]
 
 
-# What the engine, in Go, and DynamoDB both hold.
+# The largest number that both Go and DynamoDB hold.
 Bound = Annotated[int, Field(ge=0, le=1_000_000_000)]
 
 
@@ -75,7 +75,7 @@ class SaveRules(Input):
 
 
 class SaveRulesByHand(SaveRules):
-    """None at all removes those that were added by hand."""
+    """An empty list removes the rules that were added by hand."""
 
     rules: Annotated[list[RuleIn], Field(max_length=MOST_RULES), AfterValidator(_distinct)]
 
@@ -130,7 +130,7 @@ class RuleSets(BaseModel):
 
 
 def _sample(value: object, of_either: ValidatorFunctionWrapHandler) -> object:
-    """One message in the place of one for each thing that it might have been."""
+    """One message instead of one for each type of the union."""
     try:
         return of_either(value)
     except ValidationError:
@@ -190,7 +190,7 @@ class StartRun(Input):
 
 
 class RuleResultOut(BaseModel):
-    """What came of one rule. `message` says what was seen: `0 of 14 log records matched; expected at least 1`."""
+    """The result of one rule. `message` says what was seen: `0 of 14 log records matched; expected at least 1`."""
 
     name: str
     passed: bool

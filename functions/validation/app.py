@@ -16,9 +16,9 @@ router = group("", "Validation and linting")
 
 @router.post("/validate")
 def validate(body: Validate, caller: Reader) -> ValidationResult:
-    """Validate a configuration on a real collector. 503 says that it was not checked, and nothing of its validity.
+    """Validate a configuration on a real collector. 503 means that it was not checked: it may be valid or not.
 
-    A text that would take the collector too long is 422 `yaml_too_costly`. So many checks of one credential may be
+    A text that would take the collector too long is 422 `yaml_too_costly`. A credential may have a few checks
     under way at once; another one is 429 `too_many_checks_under_way`.
     """
     if body.distribution != DISTRIBUTION:
@@ -29,7 +29,7 @@ def validate(body: Validate, caller: Reader) -> ValidationResult:
 
 @router.post("/ottl/lint")
 def lint(body: Lint, caller: Reader) -> LintResult:
-    """Judge OTTL expressions with the real grammar: those of a whole configuration, or single ones in a context.
+    """Check OTTL expressions with the real grammar: those of a whole configuration, or single ones in a context.
 
     429 `too_many_checks_under_way` as for validating.
     """

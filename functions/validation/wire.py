@@ -1,4 +1,4 @@
-"""What the validation endpoints take, field by field; what they give are the results of the domain."""
+"""The request bodies of the validation endpoints; their answers are the domain's results."""
 
 from typing import Annotated, Final, Self
 
@@ -17,7 +17,7 @@ Variables = Annotated[dict[VariableName, str], Field(max_length=MAX_VARIABLES)]
 
 
 class Validate(Input):
-    """A whole configuration, the collector version that shall judge it, and values for its `${env:NAME}`."""
+    """A whole configuration, the collector version that validates it, and values for its `${env:NAME}`."""
 
     yaml: Yaml
     version: CollectorVersion | None = None

@@ -177,7 +177,7 @@ def test_the_queue_of_one_credential_is_bounded_and_nobody_elses_is_shorter_for_
         waiting = [threads.submit(ask, ANN) for _ in range(4)]
         wait_until(lambda: turns.waiting() == 3)
 
-        with pytest.raises(CheckerBusy, match="3 questions of this credential wait"), turns.turn(ANN):
+        with pytest.raises(CheckerBusy, match="3 questions of this credential already wait"), turns.turn(ANN):
             pass
 
         waiting += [threads.submit(ask, BOB) for _ in range(3)]

@@ -33,7 +33,7 @@ from headgate.checker.supervisor import Checker
 from headgate.settings import settings
 
 if TYPE_CHECKING:
-    # It brings boto3, which the function that has the collectors does without.
+    # The type's module imports boto3, which the function with the collectors does without.
     from headgate.checker.function import CheckerFunction
 
 __all__ = [
@@ -90,7 +90,7 @@ def installed(*, asker: Asker) -> tuple[str, ...]:
 
 
 def _asked() -> Checker | CheckerFunction:
-    """The function that has the collectors, on AWS; the processes of this one elsewhere, and in that function."""
+    """On AWS the function that has the collectors; elsewhere, and in that function, the processes of this machine."""
     name = settings().checker_function
     return _function(name) if name else of_this_process()
 
@@ -108,7 +108,7 @@ def warm() -> None:
 
 
 def close() -> None:
-    """End the processes of this process's checker. The next use makes a new one, by the settings of then."""
+    """End the processes of this process's checker. The next use makes a new one, with the settings at that time."""
     with _making:
         _made().close()
         _made.cache_clear()

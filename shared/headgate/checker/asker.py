@@ -1,11 +1,11 @@
-"""On whose behalf the collector is asked: what keeps organizations apart and credentials fair."""
+"""Who asks the collector, which keeps organizations apart and serves credentials fairly."""
 
 from dataclasses import dataclass
 from typing import Protocol, Self
 
 
 class _Authenticated(Protocol):
-    """A caller, as far as it matters here."""
+    """The part of a caller that is needed here."""
 
     @property
     def organization_id(self) -> str: ...
@@ -16,7 +16,7 @@ class _Authenticated(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """One organization's text never meets another's process; one credential's questions never keep others waiting.
+    """A process reads the texts of one organization only, and no credential's questions delay those of others for long.
 
     `credential_id` names a token, a session, or a test run, which stands for itself.
     """

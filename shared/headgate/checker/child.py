@@ -27,17 +27,16 @@ _STDERR_KEPT = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What the process said of itself in its last answer."""
+    """The resources that the process reported with its last answer."""
 
     calls: int = 0
     rss_bytes: int = 0
 
 
 class Child:
-    """A collector running `check`, with which JSON lines are exchanged over a socket pair.
+    """A collector running `check`, asked in JSON lines over a socket pair.
 
-    Not thread-safe: whoever holds it is the only one who asks it. After a ProcessFailed it is good for nothing but
-    `kill`, for what it says next could be the answer to the earlier question.
+    Not thread-safe. After a ProcessFailed it must be killed: its next line could answer the earlier question.
     """
 
     def __init__(self, process: Confined, channel: socket.socket, limits: Limits) -> None:
@@ -94,7 +93,7 @@ class Child:
 
     @property
     def last_words(self) -> str:
-        """The end of what the process wrote to its standard error: of a crash, the reason."""
+        """The end of the process's standard error, which has the reason of a crash."""
         return self._stderr.decode(errors="replace")
 
     def alive(self) -> bool:
@@ -104,7 +103,7 @@ class Child:
         """The result of one operation.
 
         Raises Refused when the process answers with an error of its own, Exceeded when it ended with that, and
-        ProcessFailed when it does not answer in time, dies, or answers what is no answer to this question.
+        ProcessFailed when it does not answer in time, dies, or sends something else than an answer to this question.
         """
         deadline = time.monotonic() + seconds
         self._last_id += 1
@@ -117,7 +116,7 @@ class Child:
         error = answer.get("error")
         if isinstance(error, dict):
             if error.get("code") == "panicked":
-                # It caught the panic, but nobody knows which locks it left taken.
+                # It caught the panic, but may hold locks for ever.
                 raise ProcessFailed("panicked")
             if error.get("code") == "exceeded":
                 raise Exceeded("too_costly", str(error.get("message")))
@@ -138,7 +137,7 @@ class Child:
         self._process.clean_up()
 
     def interrupt(self) -> None:
-        """End the process under somebody who is asking it: they get ProcessFailed, and `kill` stays theirs to call."""
+        """End the process while another thread asks it. That thread gets ProcessFailed and has to call `kill`."""
         self._process.end()
 
     def _send(self, line: bytes, deadline: float) -> None:
@@ -180,7 +179,7 @@ class Child:
             raise ProcessFailed(f"answered {error}") from error
 
     def _wait(self, deadline: float) -> None:
-        """Wait until the channel can be used. Looks at least once, for a frozen Lambda thaws after any deadline."""
+        """Wait until the channel can be used. Looks at least once: Lambda may freeze a process past its deadline."""
         while True:
             left = deadline - time.monotonic()
             ready = [key.fileobj for key, _ in self._selector.select(max(left, 0))]
@@ -192,7 +191,7 @@ class Child:
                 raise ProcessFailed("did not answer in time")
 
     def _listen(self) -> None:
-        """Take what stands on standard error: unread, it would stop the process once the pipe is full."""
+        """Read standard error, for the process would stop once the pipe is full."""
         while True:
             chunk = self._process.stderr.read(_CHUNK)
             if chunk is None:
@@ -205,7 +204,7 @@ class Child:
             del self._stderr[:-_STDERR_KEPT]
 
     def _how_it_ended(self) -> str:
-        # Its end of the channel closes a moment before its status can be had.
+        # The channel closes a moment before the process has a status.
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.popen.wait(0.5)
         self._process.end()
@@ -213,7 +212,7 @@ class Child:
         status = self._process.popen.returncode
         how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"exited with status {status}"
         reason = next((line for line in self.last_words.splitlines() if line.startswith(_REASONS)), "")
-        # What a component panics with may quote the configuration; what the runtime says does not.
+        # A component's panic may quote the configuration; the Go runtime's messages do not.
         reason = "panic" if reason.startswith("panic:") else reason
         return f"{how}: {reason}" if reason else how
 

@@ -1,4 +1,4 @@
-"""What a question to the collector can end in, other than an answer."""
+"""How a question to the collector can fail."""
 
 from headgate.foundation.errors import Unavailable
 
@@ -13,15 +13,15 @@ class Refused(Exception):
 
 
 class Exceeded(Refused):
-    """The question took more than one may, and the process ended over it: `too_costly`, as if told before."""
+    """The question took more time or memory than it may, and the process ended. The code is `too_costly`."""
 
 
 class ProcessFailed(Exception):
-    """A collector's process crashed, hung, or said what makes no sense; the text says which."""
+    """A collector's process crashed, hung, or answered nonsense; the text says which."""
 
 
 class CheckerFailed(Unavailable):
-    """The check process failed on this very question. Another process may do better."""
+    """The check process failed on this question. Another process may not."""
 
     code = "checker_failed"
     no_fault = True
@@ -35,7 +35,7 @@ class CheckerNotStarted(CheckerFailed):
 
 
 class CheckerUnreachable(Unavailable):
-    """The function that has the collectors could not be asked, or what it answered is no answer."""
+    """The function that has the collectors could not be asked, or its answer was malformed."""
 
     code = "checker_unreachable"
 

@@ -1,4 +1,4 @@
-"""The collector in a Lambda function of its own, where there is nothing to steal; its handler is functions/checker."""
+"""Asks the Lambda function that has the collectors and no rights; its handler is functions/checker."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PREFIX: Final = "checks/"
 _LINK_SECONDS: Final = 60
 _TRIES: Final = 2
 _PAUSE_SECONDS: Final = 0.2
-# Lambda's own words for it.
+# Lambda's own messages.
 _ENDED: Final = (b"Task timed out after", b"Sandbox.Timedout", b"Runtime.OutOfMemory", b"signal: killed")
 _BUSY: Final = ("TooManyRequestsException", "EC2ThrottledException", "ThrottlingException")
 _PASSING: Final = (*_BUSY, "ServiceException", "ResourceNotReadyException", "500", "502", "503", "504")
@@ -45,7 +45,7 @@ _PASSING: Final = (*_BUSY, "ServiceException", "ResourceNotReadyException", "500
 class CheckerFunction:
     """Asks the function of that name or ARN, for each organization in an execution environment of its own.
 
-    It raises what `Checker` raises, and CheckerUnreachable for what goes wrong on the way: nothing was checked then.
+    It raises what `Checker` raises, and CheckerUnreachable if the function could not be asked.
     """
 
     def __init__(self, name: str) -> None:
@@ -71,7 +71,7 @@ class CheckerFunction:
         match self.call("validate_plainly", {"yaml": yaml, "env": env}, asker=asker, version=version):
             case {"valid": bool(valid), "message": str(message)}:
                 return PlainVerdict(valid, message)
-        raise CheckerUnreachable("The collector's function gave no proper verdict")
+        raise CheckerUnreachable("The collector's function answered without a verdict")
 
     def installed(self, *, asker: Asker) -> tuple[str, ...]:
         """The installed versions."""
@@ -108,7 +108,7 @@ class CheckerFunction:
             try:
                 return aws.functions().invoke(FunctionName=self._name, Payload=body, TenantId=asker.organization_id)
             except ReadTimeoutError as error:
-                # A second try would take as long, and whoever asked would have gone.
+                # A second try would take as long, and the client would have given up.
                 raise CheckerUnreachable("The collector's function did not answer in time") from error
             except BotoCoreError as error:
                 logger.warning("checker_function_unreachable error=%s", type(error).__name__)
@@ -123,7 +123,7 @@ class CheckerFunction:
 
 
 def _ended_by_a_text(told: bytes) -> bool:
-    """Whether the function took too long or too much memory, rather than failing by itself."""
+    """Whether the text took the function too long or too much memory."""
     return any(words in told for words in _ENDED)
 
 
@@ -149,15 +149,15 @@ def _result(answer: Message) -> dict[str, object]:
             raise CheckerNotStarted(message)
         case {"error": {"kind": "failed", "message": str(message)}}:
             raise CheckerFailed(message)
-    raise CheckerUnreachable("The collector's function gave no proper answer")
+    raise CheckerUnreachable("The collector's function answered in an unknown form")
 
 
 def _whole(response: InvokeResponse) -> bytes:
-    """The answer's bytes. Raises CheckerUnreachable for more than an invocation carries, and for a part of one."""
+    """The answer's bytes. Raises CheckerUnreachable if the answer is too large or incomplete."""
     most = messages.LARGEST_INVOCATION + (1 << 20)
     try:
         text = response["Payload"].read(most + 1)
-        # Only a read that finds the end looks whether all has come.
+        # botocore compares the length only in the read that finds the end.
         text += response["Payload"].read(1)
     except (BotoCoreError, OSError) as error:
         raise CheckerUnreachable("The collector's function broke off its answer") from error
@@ -167,7 +167,7 @@ def _whole(response: InvokeResponse) -> bytes:
 
 
 def _stored(body: bytes) -> str:
-    """Keep a question that is too large to travel by itself. Returns its key; raises CheckerUnreachable."""
+    """Store a question that is too large for an invocation. Returns its key; raises CheckerUnreachable."""
     key = PREFIX + secrets.token_hex(16)
     try:
         objects.write(key, body)

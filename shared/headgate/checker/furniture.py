@@ -10,10 +10,10 @@ FOLDER = "run"
 TIME_ZONES = "/zones.zip"
 """Where a collector that brings no time zones of its own finds the machine's, by its variable ZONEINFO."""
 
-# A memory_limiter with percentages asks for the whole; no verdict hangs on how much it is.
+# A memory_limiter with percentages reads the total; no verdict depends on its size.
 _MEMORY = "".join(f"{name}: {1 << 20} kB\n" for name in ("MemTotal", "MemFree", "MemAvailable"))
 _FILES = {"proc/meminfo": _MEMORY, "proc/self/cgroup": "", "proc/self/mountinfo": "", "otelcol-contrib": ""}
-# A folder that exists on every host exists here as well, and is empty.
+# Folders of every host, empty.
 _FOLDERS = (
     *("proc", "proc/self", FOLDER, "bin", "dev", "etc", "home", "lib", "media", "mnt", "opt", "root", "sbin", "srv"),
     *("sys", "tmp", "usr", "usr/bin", "usr/lib", "usr/local", "usr/share", "var", "var/cache", "var/lib", "var/log"),
@@ -34,7 +34,7 @@ def furnish(root: Path, files: Mapping[str, str], *, time_zones: bool) -> None:
     for name, content in contents.items():
         (root / name).write_bytes(content)
         (root / name).chmod(0o644)
-    # A component looks for the path of its own binary, and that there is something.
+    # A component looks up the path of its own binary and requires that it exists.
     (root / "proc/self/exe").symlink_to("/otelcol-contrib")
 
 

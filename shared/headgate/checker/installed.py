@@ -15,8 +15,8 @@ _COMPRESSED = BINARY + ".zst"
 class Installed:
     """The collectors under one folder, `<version>/otelcol-contrib` each, or compressed as in a Lambda layer.
 
-    A layer may hold 250 MB and the binary has 359, so it travels as `otelcol-contrib.zst` and is unpacked once, under
-    `unpacked`, by whoever first asks for it.
+    A layer may hold 250 MB and the binary has 359, so it is packed as `otelcol-contrib.zst`, and unpacked
+    under `unpacked` at its first use.
     """
 
     def __init__(self, collectors: Path, unpacked: Path | None = None) -> None:
@@ -25,7 +25,7 @@ class Installed:
         self._unpacking = threading.Lock()
 
     def binary(self, version: str) -> Path:
-        """The executable of that version. Raises NotInstalled, also for what is no version at all."""
+        """The executable of that version. Raises NotInstalled, also for a malformed version."""
         if VERSION.fullmatch(version):
             plain = self._collectors / version / BINARY
             if plain.is_file():
@@ -37,13 +37,13 @@ class Installed:
         raise NotInstalled(version, self.versions())
 
     def versions(self) -> tuple[str, ...]:
-        """The versions that `binary` has one of, oldest first."""
-        found = [
-            one.name
-            for one in (self._collectors.iterdir() if self._collectors.is_dir() else ())
-            if VERSION.fullmatch(one.name) and any((one / name).is_file() for name in (BINARY, _COMPRESSED))
+        """The installed versions, oldest first."""
+        names = [
+            folder.name
+            for folder in (self._collectors.iterdir() if self._collectors.is_dir() else ())
+            if VERSION.fullmatch(folder.name) and any((folder / name).is_file() for name in (BINARY, _COMPRESSED))
         ]
-        return tuple(sorted(found, key=lambda version: [int(part) for part in version.split(".")]))
+        return tuple(sorted(names, key=lambda version: [int(part) for part in version.split(".")]))
 
 
 def _unpack(compressed: Path, binary: Path) -> Path:
@@ -57,8 +57,8 @@ def _unpack(compressed: Path, binary: Path) -> Path:
     try:
         with compressed.open("rb") as source, os.fdopen(handle, "wb") as target:
             zstandard.ZstdDecompressor().copy_stream(source, target, read_size=1 << 20, write_size=1 << 20)
-            os.fchmod(target.fileno(), 0o755)  # the collector is another user where we are root
-        Path(part).rename(binary)  # so that nobody ever finds half a binary
+            os.fchmod(target.fileno(), 0o755)  # as root, the collector runs as another user
+        Path(part).rename(binary)  # so that no incomplete binary is ever found
     except (OSError, zstandard.ZstdError) as error:
         raise CheckerFailed(f"Collector version {binary.parent.name} could not be unpacked: {error}") from error
     finally:

@@ -1,11 +1,11 @@
 """Runs as a process of its own: confines itself as the plan on its standard input says, then becomes the collector.
 
 It is a program rather than a `preexec_fn` because that would run Python between fork and exec of a process with many
-threads, where a lock held by another thread stays locked for ever. It imports nothing of ours, so it takes 30 ms, and
-it has one thread, so it may enter namespaces.
+threads, where a lock held by another thread stays locked for ever. It imports nothing else of Headgate, so that it
+starts in 30 ms, and has one thread, so that it may enter namespaces.
 
-What a machine permits shows when it is tried. The filter of system calls is the one means that there has to be: without
-it no collector starts. What holds the process is written to the plan's `report`, a line.
+It tries each means of confinement, for machines permit different ones. Only the filter of system calls is required:
+without it no collector starts. The names of the means that hold are written to the plan's `report`, in a line.
 
 Its exit status is `COULD_NOT_LAUNCH` when it did not get as far as the collector; the reason is on standard error.
 """
@@ -54,7 +54,7 @@ OPEN_TO_READING = (
 
 
 def own_namespaces(libc: ctypes.CDLL) -> bool:
-    """Enter a network without interfaces and a host without a name, by right of root or in a user namespace."""
+    """Enter a network without interfaces and a host name of its own, as root or in a user namespace."""
     flags = OWN_NAMESPACES if os.geteuid() == 0 else OWN_NAMESPACES | CLONE_NEWUSER
     if libc.unshare(flags) != 0:
         return False
@@ -63,7 +63,7 @@ def own_namespaces(libc: ctypes.CDLL) -> bool:
 
 
 def own_root(root: str) -> bool:
-    """Have the folder that was furnished for it as the root directory, where this is permitted."""
+    """Make the prepared folder the root directory, if this is permitted."""
     try:
         os.chroot(root)
     except PermissionError:
@@ -73,7 +73,7 @@ def own_root(root: str) -> bool:
 
 
 def other_user() -> bool:
-    """Be a user who owns nothing, each process another one, where this is permitted."""
+    """Become a user who owns nothing, a different one for each process, if this is permitted."""
     if os.geteuid() != 0:
         return False
     for user in (FIRST_USER + os.getpid(), NOBODY):  # a container may have 65,536 users only
@@ -103,7 +103,7 @@ class PathBeneath(ctypes.Structure):
 
 
 def own_files(libc: ctypes.CDLL, binary: str, root: str) -> bool:
-    """Leave open to reading what a collector needs by name, its binary and its folder; nothing to writing.
+    """Permit reading the paths that a collector needs, its binary and its folder, and no writing.
 
     The kernel may have no Landlock, as before 5.13 and in Lambda.
     """
@@ -120,7 +120,7 @@ def own_files(libc: ctypes.CDLL, binary: str, root: str) -> bool:
 
 
 def allow(libc: ctypes.CDLL, ruleset: int, path: str, access: int) -> None:
-    """Add a rule for what is at and below `path`; none where nothing is."""
+    """Add a rule for `path` and everything below it, if it exists."""
     try:
         at = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except (FileNotFoundError, PermissionError):
@@ -147,7 +147,7 @@ def limits_of_memory() -> list[str]:
 
 
 def own_means(libc: ctypes.CDLL, means: list[str], root: str, binary: str, needs_files_held: bool) -> list[str]:
-    """Take of these means the strongest that the machine permits. What it took, by name."""
+    """Use the strongest of these means that the machine permits. Returns their names."""
     held = []
     if "namespaces" in means and own_namespaces(libc):
         held.append("namespaces")
@@ -177,7 +177,7 @@ class Program(ctypes.Structure):
 
 
 def filter_system_calls(libc: ctypes.CDLL, instructions: list[list[int | str]], empty_path: int) -> None:
-    """Install the filter that the plan brings (see `system_calls`), with what only this process knows filled in."""
+    """Install the plan's filter (see `system_calls`), with the values that only this process knows."""
     known = {"pid": os.getpid(), "empty_path_low": empty_path & 0xFFFFFFFF, "empty_path_high": empty_path >> 32}
     filled = (Instruction * len(instructions))(
         *(Instruction(*(known[word] if isinstance(word, str) else word for word in one)) for one in instructions)
@@ -188,11 +188,11 @@ def filter_system_calls(libc: ctypes.CDLL, instructions: list[list[int | str]], 
 
 
 def empty_path(libc: ctypes.CDLL) -> int:
-    """The address of an empty string, drawn by lot, for the filter to know it by."""
+    """A random address that holds an empty string, by which the filter recognizes the one permitted path."""
     libc.mmap.restype = ctypes.c_void_p
     libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *(ctypes.c_int,) * 3, ctypes.c_long)
     drawn = int.from_bytes(os.urandom(8), "little")
-    # Within what a process has on each machine (aarch64 may have 39 bits), and far from its ends.
+    # Inside the address space of every machine (aarch64 may have 39 bits), and far from its ends.
     page: int | None = libc.mmap((1 << 36) + drawn % (1 << 37) // PAGE * PAGE, PAGE, 1, MAP_PRIVATE_ANONYMOUS, -1, 0)
     if page is None or page == ctypes.c_void_p(-1).value:
         raise OSError("no memory could be had")
@@ -200,7 +200,7 @@ def empty_path(libc: ctypes.CDLL) -> int:
 
 
 def become(libc: ctypes.CDLL, program: int, argv: list[str], env: dict[str, str], path: int) -> None:
-    """Become the program behind the descriptor. By descriptor, for in a root of its own there is no path to it."""
+    """Become the program behind the descriptor; in the new root directory it has no path."""
     number = EXECVEAT[os.uname().machine]
     variables = strings([f"{name}={value}" for name, value in env.items()])
     libc.syscall(number, program, ctypes.c_void_p(path), strings(argv), variables, AT_EMPTY_PATH)
@@ -215,7 +215,7 @@ def strings(texts: list[str]) -> ctypes.Array[ctypes.c_char_p]:
 
 
 def out_of_the_way(descriptor: int) -> int:
-    """Have it under a number that none of ours is, closed by becoming the collector."""
+    """Move the descriptor to a number that is not in use here; it closes when the collector starts."""
     moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 100)
     os.close(descriptor)
     return moved
@@ -231,16 +231,16 @@ def main() -> None:
         memory = out_of_the_way(os.open("/proc/self/statm", os.O_RDONLY))
         os.dup2(channel, CHANNEL)
         os.dup2(memory, MEMORY)
-    # Opened before anything is given up, so that nothing on the way to it need be open to the other user.
+    # Opened before any right is given up, so that the other user needs no access to the folders above it.
     os.dup2(out_of_the_way(os.open(plan["argv"][0], os.O_PATH)), plan["program"], inheritable=False)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    # Not RLIMIT_AS: Go reserves gigabytes of addresses that it never touches. What is reserved is not data.
+    # Not RLIMIT_AS: Go reserves gigabytes of addresses that it never uses, and RLIMIT_DATA does not count those.
     resource.setrlimit(resource.RLIMIT_DATA, (plan["data_bytes"], plan["data_bytes"]))
-    # First: without it neither Landlock nor a filter is to be had by who is not root.
+    # First: without it, only root may use Landlock or install a filter.
     if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
         raise OSError("new privileges cannot be given up")
     held = own_means(libc, plan["means"], plan["root"], plan["argv"][0], plan["needs_files_held"])
-    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # after the user, for a new one takes it away
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # after the change of user, which resets it
     if os.getppid() != plan["parent"]:
         raise OSError("the parent is gone")
     os.write(report, ", ".join([*held, "system calls"]).encode())
@@ -253,6 +253,6 @@ if __name__ == "__main__":
     try:
         main()
     except (OSError, ValueError) as error:
-        # Nothing but this: the filter may be in place, under which Python could not end in its own way.
+        # Nothing else: if the filter is in place already, Python cannot exit in its usual way.
         os.write(2, f"could not launch the collector: {error}\n".encode())
         os._exit(COULD_NOT_LAUNCH)

@@ -10,12 +10,12 @@ MEBIBYTE = 1 << 20
 class Limits:
     """How many check processes there are, how long they may take and how much they may hold.
 
-    `processes` are asked at once by one organization, and by all together as many more as there are `spares`. A spare
-    is warm and has read nothing yet, for an organization that has no process. `queue_length` questions of a credential
-    may wait, each in a thread of the server's, which has 40.
+    One organization may ask `processes` at once, and all together `spares` more. A spare is warm, has read nothing, and
+    is for an organization that has no process yet. `queue_length` questions of a credential may wait; each occupies one
+    of the server's 40 threads.
 
     `start_seconds`, or twice `request_seconds`, stays below the 30 seconds after which API Gateway gives up, so that
-    even a request that hung the checker and then the plain command is answered by us. (Nothing queues in Lambda.)
+    even a request that hangs the checker and then the plain command gets our answer. (Nothing queues in Lambda.)
 
     A process is worn at `recycle_bytes` resident, of which some 280 MB are pages of the binary, shared by all; the
     kernel ends it at `kill_bytes` of its own data. Both together keep it under 1 GB.

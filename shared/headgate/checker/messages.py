@@ -1,7 +1,7 @@
-"""Questions to the checker's function and its answers, as they travel; and the judgement of what a collector sent.
+"""The messages to and from the checker's function, and the limits on what a collector sends.
 
-An answer was made where strangers' text is read. So it is bounded in bytes and depth before anything looks at it, and
-its shape is the business of whoever asked.
+An answer comes from where untrusted text is read, so its size and depth are checked before it is parsed. The code that
+asked checks its shape.
 """
 
 from __future__ import annotations
@@ -25,22 +25,21 @@ _MOST_BRACKETS: Final = 2_000_000
 _COMPRESSED_FROM: Final = 32_768
 _FAST: Final = 3
 
-# A string that never ends goes to the end of the text: to look for its end again from each quote in it takes time that
-# grows with the square.
+# An unclosed string matches up to the end of the text. Searching its end again from each quote takes quadratic time.
 _STRINGS: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _NOT_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
 
 
 class Malformed(Exception):
-    """It is not a message: too large, too deep, or not JSON. The text says which, without quoting it."""
+    """A message that is too large, too deep, or not JSON. The text says which, without quoting it."""
 
 
 class TooLarge(Malformed):
-    """It is larger than it may be."""
+    """A message that is too large."""
 
 
 def parsed(text: bytes) -> Message:
-    """The JSON object that `text` holds. Raises Malformed, also for one that is deeper than any of ours."""
+    """The JSON object that `text` holds. Raises Malformed, also if it is deeper than `DEEPEST`."""
     _require_shallow(text)
     try:
         message = json.loads(text)
@@ -52,7 +51,7 @@ def parsed(text: bytes) -> Message:
 
 
 def packed(message: Message) -> dict[str, object]:
-    """What travels: the message itself, or `{"gz": …}` of a larger one."""
+    """The message as it is sent: itself, or `{"gz": …}` if it is large."""
     text = json.dumps(message, separators=(",", ":")).encode()
     if len(text) < _COMPRESSED_FROM:
         return dict(message)
@@ -60,12 +59,12 @@ def packed(message: Message) -> dict[str, object]:
 
 
 def size(envelope: Message) -> int:
-    """In bytes, as it travels."""
+    """In bytes, as it is sent."""
     return len(json.dumps(envelope).encode())
 
 
 def unpacked(envelope: Message) -> Message:
-    """The message of what travelled. Raises Malformed."""
+    """The message that `packed` was given. Raises Malformed."""
     compressed = envelope.get("gz")
     if compressed is None:
         return envelope
@@ -86,7 +85,7 @@ def _require_shallow(text: bytes) -> None:
     if len(brackets) > _MOST_BRACKETS:
         raise Malformed("too many lists and objects")
     depth = 0
-    for one in brackets:
-        depth += 1 if one in b"[{" else -1
+    for bracket in brackets:
+        depth += 1 if bracket in b"[{" else -1
         if depth > DEEPEST:
             raise Malformed(f"what is nested deeper than {DEEPEST} levels")

@@ -1,4 +1,4 @@
-"""The collector's own `validate` command, in a fresh process: slower, and as good as its word."""
+"""The collector's own `validate` command, in a new process each time: slower, and the reference."""
 
 import contextlib
 import os
@@ -20,8 +20,8 @@ from headgate.checker.variables import Renamed, rename
 _CONFIGURATION = "collector.yaml"
 _OUTPUT_KEPT = 1 << 20
 _LOGGED_AGAIN = re.compile(r"\n\d{4}/\d\d/\d\d \d\d:\d\d:\d\d collector server run finished with error: ")
-# Some components ask the machine's cloud for a region while they are validated. Without a network they try for up to
-# 20 s; the check process is told the same. A collector without time zones of its own finds the machine's.
+# Some components ask the cloud for a region while they are validated, and without a network try for up to 20 s; the
+# check process gets the same variable. A collector without time zones of its own uses the machine's.
 _ENVIRONMENT = {"AWS_EC2_METADATA_DISABLED": "true", "ZONEINFO": TIME_ZONES}
 
 
@@ -44,8 +44,8 @@ class PlainCommand:
     def validate(self, binary: Path, yaml: str, env: dict[str, str]) -> PlainVerdict:
         """The verdict of that collector on that text.
 
-        Raises CheckerBusy when no place was free in time, and CheckerFailed when there is no verdict: the command died,
-        hung or could not be run, would have read something outside the text, or nothing here holds it to its own files.
+        Raises CheckerBusy if no place was free in time, and CheckerFailed if there is no verdict: the command died,
+        hung or could not be run, would have read something outside the text, or cannot be confined to its files here.
         """
         asked = rename(yaml, env)
         with self.place():

@@ -25,15 +25,15 @@ logger = logging.getLogger(__name__)
 class Pool:
     """Thread-safe. Everything slow, starting a process and ending one, happens in threads of its own.
 
-    A process serves one organization from its first question on, in `_tenants`; one that is not there has read nothing
-    yet, and whoever has none takes it. A spare of those is kept ready, and the bound one that was idle for longest
-    leaves when there are more than `kept`.
+    From its first question on, a process serves one organization, noted in `_tenants`. A process that is not there has
+    read nothing yet; an organization without a process takes it. A spare of those is kept ready. If more than `kept`
+    processes are bound to organizations, the one that was idle for longest ends.
 
     A process is in `_serving` from being ready to being taken out, and in `_idle` too while nobody holds it, the last
     one given back last. A worn process (in `_worn`) goes on serving until its replacement is ready; then it is in
     `_leaving`, and whoever holds it takes it out. A process that fails on a question is taken out at once.
 
-    No more than `most` may ask at once (see `Turns`), so whoever asks finds a process or room for one.
+    No more than `most` may ask at once (see `Turns`), so every question finds a process or room for one.
     """
 
     def __init__(self, binary: Path, limits: Limits, *, most: int, kept: int) -> None:
@@ -90,14 +90,14 @@ class Pool:
             logger.warning("checker_failed op=%s pid=%d reason=%s", op, child.pid, error)
             raise CheckerFailed(f"The collector's checker {error}") from error
         except BaseException:
-            # It may yet answer, and the next one who asks would take that for theirs.
+            # Its answer may still come, and would be taken for the answer to the next question.
             self._drop(child)
             raise
         self._give_back(child)
         return result
 
     def close(self) -> None:
-        """End every process. Whoever waits gets CheckerFailed."""
+        """End every process. Waiting questions get CheckerFailed."""
         with self._changed:
             self._closed = True
             idle, asked = list(self._idle), self._serving - set(self._idle)
@@ -137,12 +137,12 @@ class Pool:
         return any(self._tenants.get(child) in (organization_id, None) for child in self._serving)
 
     def _idle_for(self, organization_id: str) -> Child | None:
-        """A process of that organization, else one that has read nothing, which is its own from now on.
+        """A process of that organization, else one that has read nothing, which now belongs to it.
 
-        Of several the last one given back: the others stay young, so that they do not all wear out together.
+        Of several it is the one that was used last, so that they do not all wear out at the same time.
         """
         for wanted in (organization_id, None):
-            for child in [one for one in reversed(self._idle) if self._tenants.get(one) == wanted]:
+            for child in [idle for idle in reversed(self._idle) if self._tenants.get(idle) == wanted]:
                 if not child.alive():
                     logger.warning("checker_died_idle pid=%d", child.pid)
                     self._take_out(child)
@@ -187,7 +187,7 @@ class Pool:
                 self._idle.remove(child)
 
     def _retire_one(self) -> bool:
-        """End the bound process that was idle for longest. Returns False where each one is asked."""
+        """End the bound process that was idle for longest. Returns False if all are in use."""
         for child in self._idle:
             if child in self._tenants:
                 self._take_out(child)
@@ -195,7 +195,7 @@ class Pool:
         return False
 
     def _start_missing(self) -> None:
-        """Have as many unread processes as are waited for, and at least the spares."""
+        """Have as many fresh processes as there are waiting questions, and at least the spares."""
         unread = sum(child not in self._tenants for child in self._idle) + self._starting
         wanted = max(self._limits.spares, self._wanting, 0 if self._serving else 1)
         for _ in range(wanted - unread):
@@ -238,7 +238,7 @@ class Pool:
             if isinstance(error, NoChecker):
                 self._has_checker = False
             else:
-                # A checker that cannot start would otherwise be tried again by each request.
+                # Otherwise each request would try again to start a checker that cannot start.
                 self._no_start_before = time.monotonic() + self._limits.retry_start_seconds
                 logger.error("checker_not_started reason=%s", error)
             if replacing is not None:

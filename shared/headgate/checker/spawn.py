@@ -26,15 +26,15 @@ _PR_SET_DUMPABLE = 4
 def _launcher_thread() -> ThreadPoolExecutor:
     """The one thread that starts every child.
 
-    "Die with the parent" means, to Linux, with the parent's *thread*. A child started by a request's thread would be
-    killed when the server lets that thread go, so all are started by one that lives as long as the interpreter.
+    Linux ends a child with its parent's *thread*. A child that a request's thread started would be killed when the
+    server ends that thread, so one thread that lives as long as the interpreter starts them all.
     """
     return ThreadPoolExecutor(max_workers=1, thread_name_prefix="collector-launcher")
 
 
 @dataclass(frozen=True, slots=True)
 class Confined:
-    """A process that leads a group of its own, in an empty folder that goes when it goes."""
+    """A process that leads its own process group, in a folder that is removed with it."""
 
     popen: subprocess.Popen[bytes]
     directory: str
@@ -42,7 +42,7 @@ class Confined:
     report: IO[bytes]
 
     def held_by(self) -> str:
-        """What confines it, by name: said before it became the collector, so known once that has said anything."""
+        """The names of the means that confine it; complete once the collector has written anything."""
         return (self.report.read() or b"").decode(errors="replace")
 
     @property
@@ -50,9 +50,9 @@ class Confined:
         return self.popen.pid
 
     def end(self) -> None:
-        """Kill the whole group at once and for certain, stopped processes too.
+        """Kill the whole process group, stopped processes too.
 
-        A process that ended by itself keeps its status, and its number, which may be another's by now, gets no signal.
+        A process that ended by itself gets no signal, for another process may have its number by now.
         """
         if self.popen.poll() is None:
             with contextlib.suppress(ProcessLookupError):
@@ -60,7 +60,7 @@ class Confined:
             self.popen.wait()
 
     def clean_up(self) -> None:
-        """Let go of what an ended process leaves behind."""
+        """Release what an ended process leaves behind."""
         self.stderr.close()
         self.report.close()
         shutil.rmtree(self.directory, ignore_errors=True)
@@ -84,9 +84,9 @@ def spawn(
     """Start `argv`, a full path and its arguments, confined (see `launch`), with exactly the environment `env`.
 
     `channel` is a descriptor that the process finds as number 3. `files` are written into its folder, which is its
-    working directory, readable by nobody else. With `needs_files_held` it is started only where something holds it to
-    its own files, and with `time_zones` it finds the machine's in `TIME_ZONES`. Raises OSError when no process could be
-    made, or none that is confined.
+    working directory, readable by nobody else. With `needs_files_held` it starts only if it can be confined to its own
+    files, and with `time_zones` it finds the machine's in `TIME_ZONES`. Raises OSError if no process could be started,
+    or none that is confined.
     """
     plan = {
         "argv": argv,
@@ -111,8 +111,8 @@ def _spawn(plan: dict[str, object], files: dict[str, str], time_zones: bool) -> 
         plan |= {"root": str(root), "report": reported}
         if in_lambda():
             _be_unreadable()
-        # A file, not a pipe: nobody has to wait until the launcher reads it. Not its arguments or environment either:
-        # those have length limits, and a caller's variables are for the collector, not for the launcher.
+        # A file, for nothing has to wait until the launcher reads it. Arguments and environment have length limits, and
+        # the caller's variables are for the collector, not for the launcher.
         with tempfile.TemporaryFile() as stdin:
             stdin.write(json.dumps(plan).encode())
             stdin.seek(0)
@@ -139,9 +139,9 @@ def _spawn(plan: dict[str, object], files: dict[str, str], time_zones: bool) -> 
 
 
 def _to_find_its_library() -> dict[str, str]:
-    """What the launcher's interpreter needs of our environment: in Lambda it finds its library by this variable.
+    """The variable by which the launcher's interpreter finds its library in Lambda.
 
-    The collector gets the plan's environment and nothing of this.
+    The collector does not get it, only the plan's environment.
     """
     return {name: os.environ[name] for name in ("LD_LIBRARY_PATH",) if name in os.environ}
 
@@ -150,7 +150,7 @@ def _to_find_its_library() -> dict[str, str]:
 def _be_unreadable() -> None:
     """Close this process's memory and environment to others of the same user.
 
-    In Lambda nothing else does: there is one user, and /proc shows all its processes.
+    In Lambda all processes have one user, and /proc shows them.
     """
     if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "This process cannot be closed to others of its user")

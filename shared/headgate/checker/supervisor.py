@@ -1,4 +1,4 @@
-"""The collectors of this machine, as one thing to ask."""
+"""All collectors of this machine behind one class."""
 
 import contextlib
 import dataclasses
@@ -97,7 +97,7 @@ class Checker:
                 if version in (None, self._default_version):
                     self._pools[binary] = Pool(binary, self._limits, most=most, kept=most)
                 else:
-                    # Seldom asked, so it keeps one process warm and none in reserve.
+                    # Rarely asked, so one warm process and no spare.
                     limits = dataclasses.replace(self._limits, spares=0)
                     self._pools[binary] = Pool(binary, limits, most=most, kept=1)
             return self._pools[binary]

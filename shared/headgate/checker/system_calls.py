@@ -1,15 +1,15 @@
 """Which system calls a process of the collector may make, as the program that Linux runs at each of its calls.
 
-It is a list of what is allowed, made of what Go programs call (measured over 366 configurations). What stands in no
-rule fails with EACCES. So no file is written, no program executed, no process made, no other one signalled, and no
-socket opened, whatever else holds the process (see `launch`).
+It lists what is allowed: the calls that Go programs make, measured over 366 configurations. Every other call fails with
+EACCES. So the process cannot write a file, execute a program, start or signal a process, or open a socket, whichever
+other means confine it (see `launch`).
 """
 
 import errno
 import os
 from dataclasses import dataclass
 
-# How the launcher fills in what it alone knows.
+# Placeholders for values that only the launcher knows.
 PID = "pid"
 EMPTY_PATH = "empty_path"
 
@@ -59,7 +59,7 @@ class Rule:
     action: int = _ALLOW
 
 
-# Numbers on x86_64 and on aarch64, which lacks what has a newer form.
+# Numbers on x86_64 and on aarch64, which lacks calls that have a newer form.
 _NUMBERS: dict[str, tuple[int, int | None]] = {
     # Memory
     "mmap": (9, 222), "munmap": (11, 215), "mprotect": (10, 226), "mremap": (25, 216), "madvise": (28, 233),
@@ -128,9 +128,9 @@ RULES = (
     Rule(("ioctl",), action=_FAIL | errno.ENOTTY),
     Rule(("open",), _without(1, _TO_WRITE)),
     Rule(("openat",), _without(2, _TO_WRITE)),
-    # The one program, by its descriptor. A filter cannot see what a path says, and an absolute one would count more
-    # than the descriptor; so the path has to lie where the launcher, in an address space that ends with this call, has
-    # put an empty one, at a place drawn by lot. Who guesses wrong ends.
+    # The one program, by its descriptor. A filter cannot read a path, and an absolute path would override the
+    # descriptor. So the path has to be at the random address where the launcher put an empty string; its address space
+    # ends with this call. A wrong guess ends the process.
     Rule(("execveat",), (*_int(0, PROGRAM), *_pointer(1, EMPTY_PATH), *_int(4, _AT_EMPTY_PATH))),
     Rule(("execveat",), action=_KILL),
     Rule(_NEWER, action=_FAIL | errno.ENOSYS),

@@ -1,4 +1,4 @@
-"""Whose turn it is to ask the collector: fair between credentials, and never all of it for one organization."""
+"""Who asks the collector next: fair between credentials, and never all processes for one organization."""
 
 import threading
 import time
@@ -23,9 +23,9 @@ class _Place:
 class Turns:
     """Thread-safe. As many questions at once as there are processes; each credential has a queue of its own.
 
-    The queues are served in turn, so a credential with a hundred questions delays another's by one at most. Of what
-    is asked at once, one credential has a process less than there are and one organization all but the spares: a
-    question that takes its full time keeps nobody else waiting.
+    The queues are served in turn, so a credential with a hundred questions delays another's by one at most. One
+    credential uses all processes but one at most, and one organization all but the spares: a question that takes its
+    full time delays nobody else.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -61,7 +61,9 @@ class Turns:
         with self._changed:
             queue = self._queues.setdefault(asker.credential_id, deque())
             if len(queue) >= self._limits.queue_length:
-                raise CheckerBusy(f"{len(queue)} questions of this credential wait for the checker already")
+                raise CheckerBusy(
+                    f"{len(queue)} questions of this credential already wait for the checker; let one end first"
+                )
             queue.append(place)
             try:
                 self._grant()
@@ -95,7 +97,7 @@ class Turns:
                 queue.popleft()
                 place.granted = True
                 self._count(place.asker, 1)
-                # Its next one waits until each other credential had a turn.
+                # Its next question waits until every other credential has had a turn.
                 del self._queues[credential]
                 if queue:
                     self._queues[credential] = queue

@@ -1,11 +1,11 @@
-"""A caller's variables under names of ours, for a collector that reads the real environment.
+"""Renames a caller's variables, for a collector that reads the real environment.
 
-What a variable means to the libraries of a component hangs on its name (AWS_CONFIG_FILE, GODEBUG, TZ), so a caller
-picks none: each `${env:NAME}` and `${NAME}` of the text gets a name of ours, and the process those and no others.
+Libraries give some names a meaning (AWS_CONFIG_FILE, GODEBUG, TZ), so the caller must not choose the names: each
+`${env:NAME}` and `${NAME}` in the text gets a name of ours, and the process has these variables only.
 
-That is done letter for letter, without reading the YAML, which is exact because a text is refused unless each of its
-references is plainly one: `${NAME}`, `${env:NAME}` or `${env:NAME:-default}`, with no `$` before it. Either name is
-then a word of the same letters to YAML, in keys, comments, anchors and block scalars alike.
+The text is replaced without parsing the YAML. This is exact, because a text is refused unless each of its references is
+plainly one: `${NAME}`, `${env:NAME}` or `${env:NAME:-default}`, with no `$` before it. To YAML, either name is then a
+word of the same kind of letters, in keys, comments, anchors and block scalars alike.
 """
 
 import re
@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from headgate.checker.errors import CheckerFailed
 from headgate.foundation.collector import VARIABLE_NAME
 
-# A default without `env:` is none: before the colon stands a provider then, `${file:-x}`.
+# Without `env:` there is no default: in `${file:-x}` the word before the colon is a provider.
 _REFERENCE = re.compile(r"(?<!\$)\$\{(env:)?(" + VARIABLE_NAME + r")((?(1)(?::-[^${}\\]*)?))\}")
-# `%TAG` anywhere: a line of YAML begins behind a byte order mark and behind U+2028 as well. `!%21binary` is `!!binary`.
+# `%TAG` anywhere: a YAML line begins after a byte order mark and after U+2028 as well. `!%21binary` is `!!binary`.
 _DOUBTFUL = re.compile(r"\$[{\\]|\\[uUx]0*24|![!<%]|%TAG")
 
 
@@ -31,19 +31,19 @@ class Renamed:
     names: tuple[str, ...]
 
     def in_the_callers_names(self, message: str) -> str:
-        """What the collector said of the text, with the caller's names in it again."""
+        """The collector's message with the caller's names."""
         ours = re.compile(re.escape(self.prefix) + r"(\d+)_")
         return ours.sub(lambda found: self.names[int(found[1])], message)
 
 
 def rename(yaml: str, env: Mapping[str, str]) -> Renamed:
-    """The text and its variables under names of ours; one that is referred to without a value stays without.
+    """The text and its variables, renamed; a variable without a value stays without one.
 
     Raises CheckerFailed for a text that may name something to read outside of it, `${file:/etc/passwd}`, which a
     collector without our provider would read. YAML can write a `$` in other ways (an escape, a joined line,
     `!!binary`), and a variable's value or default, which is YAML as well, can bring one. Expanding `${env:A}` in
-    `$${env:A}` as well, which the collector does if both occur, can set one free. Whatever may be one of those counts,
-    so this errs on the side of not checking.
+    `$${env:A}` as well, which the collector does if both occur, can set one free. Every text that may do so is
+    refused, so some harmless ones are not checked.
     """
     rest = _REFERENCE.sub(" ", yaml)
     brought = [*env.values(), *(default.removeprefix(":-") for _, _, default in _REFERENCE.findall(yaml))]

@@ -1,4 +1,4 @@
-"""What is found in a configuration. The shapes are those of the checker's answers and of the API alike."""
+"""Findings about a configuration, in the shape of both the checker's answers and the API's."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ Code = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing to say of a configuration, and where: in the collector's own path syntax, and in the text (from 1).
+    """One finding about a configuration, with its place: in the collector's path syntax, and in the text (from 1).
 
     `line` and `column` are None where only the plain `validate` command could be asked.
     """
@@ -48,7 +48,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class ValidationResult:
-    """The verdict of `otelcol-contrib validate` of that version, with everything that was found."""
+    """The verdict of `otelcol-contrib validate` of that version, with all findings."""
 
     valid: bool
     version: str
@@ -69,7 +69,7 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class LintItem:
-    """One judged expression: `error` in the parser's words when it is wrong, `note` when there is more to say."""
+    """One checked expression: `error` is the parser's message if it is wrong, `note` a remark."""
 
     location: Location
     context: str | None
@@ -81,7 +81,7 @@ class LintItem:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """An expression that the linter cannot judge, and why."""
+    """An expression that the linter cannot check, and why."""
 
     location: Location
     expression: str
@@ -90,7 +90,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class LintResult:
-    """`checked` counts the judged expressions, of which there is one item each."""
+    """`checked` counts the checked expressions; each has an item."""
 
     valid: bool
     ottl_version: str
@@ -100,7 +100,7 @@ class LintResult:
 
 
 class NotChecked(Unavailable):
-    """No collector could be asked. Says nothing of whether the YAML is valid."""
+    """No collector could be asked. The YAML may be valid or not."""
 
     code = "not_checked"
 
@@ -113,7 +113,7 @@ TOO_COSTLY: Final = "too_costly"
 class TooCostly(Invalid):
     """The collector would take too long over the text, or too much memory. It was not checked.
 
-    `loc` is what in the request names the text: a stored version's is not in the body.
+    `loc` is the part of the request that names the text; a stored version's text is not in the body.
     """
 
     code = "yaml_too_costly"
@@ -141,13 +141,13 @@ class YamlInvalid(Invalid):
         super().__init__(
             f"The collector does not accept this YAML: {findings[0].message}{more}",
             [
-                FieldError(("body", "yaml"), found.message, found.component_path, found.line, found.column)
-                for found in findings
+                FieldError(YAML_IN_BODY, finding.message, finding.component_path, finding.line, finding.column)
+                for finding in findings
             ],
         )
 
 
 class NotLintable(Invalid):
-    """There is nothing to judge in what was sent: no YAML, an unknown context, or too many expressions."""
+    """The request cannot be linted: not YAML, an unknown context, or too many expressions."""
 
     code = "not_lintable"

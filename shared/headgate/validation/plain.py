@@ -24,15 +24,15 @@ _COMPONENT: Final = re.compile(r"'[\w.]+' .*?(?:unknown type: .*? for id: |confi
 _BUILT: Final = re.compile(
     r'(receiver|processor|exporter|connector|extension) "(.+?)"|"(.+?)" (receiver|processor|exporter)'
 )
-# What an error is about stands at its beginning, before it quotes what somebody wrote: to find the one in all of the
-# other takes time that grows with its square, 3 s for 56 KB.
+# An error names its component at its beginning, before it quotes the configuration. Searching all of a long quotation
+# takes quadratic time, 3 s for 56 KB.
 _BEGINNING: Final = 4_000
 _LINE: Final = re.compile(r"\bline (\d+):")
 _VARIABLE: Final = re.compile(r"(?<!\$)\$\{(?:env:)?(" + VARIABLE_NAME + r")(:-)?")
 
 
 def findings(message: str) -> list[Finding]:
-    """What the collector's message says, one finding for each of its errors; at least one."""
+    """One finding for each error in the collector's message; at least one."""
     message = message.strip() or "The collector does not accept this configuration and does not say why"
     if message.startswith(_RESOLVING):
         return [_unresolved(message.removeprefix(_RESOLVING))]
@@ -48,7 +48,7 @@ def findings(message: str) -> list[Finding]:
 
 
 def variables(yaml: str) -> Iterator[Variable]:
-    """The environment variables that stand in the text, comments included, each once."""
+    """The environment variables in the text, comments included, each once."""
     seen: dict[str, bool] = {}
     for name, default in _VARIABLE.findall(yaml):
         seen[name] = seen.get(name, True) and bool(default)

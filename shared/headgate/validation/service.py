@@ -1,4 +1,4 @@
-"""The verdict on a configuration, and the judgement of its OTTL."""
+"""Validating a configuration, and linting its OTTL."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -58,7 +58,7 @@ def validate(
             _require_affordable(yaml, variables, asker)
             return _ask_plainly(yaml, version, variables, asker)
     except Unavailable as error:
-        # The default collector has to be there; any other version is what somebody named.
+        # The default collector has to be installed; another version is one that the request named.
         if isinstance(error, NotInstalled) and version != settings().collector_version:
             raise CollectorVersionNotInstalled(error.detail, version_field) from error
         raise NotChecked(f"{error.detail}; the YAML was not checked") from error
@@ -72,7 +72,7 @@ def require_valid(yaml: str, version: str, *, asker: Asker) -> None:
 
 
 def lint_yaml(yaml: str, *, asker: Asker) -> LintResult:
-    """Judge every OTTL expression of a whole configuration.
+    """Check every OTTL expression of a whole configuration.
 
     Raises NotLintable for text that is not YAML or has too many expressions, TooCostly, and NotChecked on an outage.
     """
@@ -80,13 +80,13 @@ def lint_yaml(yaml: str, *, asker: Asker) -> LintResult:
 
 
 def lint_expressions(context: str, expressions: Mapping[ExpressionKind, Sequence[str]], *, asker: Asker) -> LintResult:
-    """Judge single expressions in one context. Raises NotLintable for an unknown one, and NotChecked on an outage."""
+    """Check single expressions in one context. Raises NotLintable for an unknown one, and NotChecked on an outage."""
     lists: dict[str, object] = {kind: list(one_kind) for kind, one_kind in expressions.items()}
     return _lint({"context": context, **lists}, asker)
 
 
 def _require_affordable(yaml: str, variables: dict[str, str], asker: Asker) -> None:
-    """Raises TooCostly, and Unavailable where the price is not known: the plain command bounds nothing by itself."""
+    """Raises TooCostly, and Unavailable if the price is unknown: the plain command itself has no limits."""
     try:
         checker.call("price", {"yaml": yaml, "env": variables}, asker=asker)
     except Refused as refused:
@@ -104,9 +104,11 @@ def _ask_plainly(yaml: str, version: str, variables: dict[str, str], asker: Aske
         distribution=DISTRIBUTION,
         errors=[] if verdict.valid else plain.findings(verdict.message),
         warnings=[
-            Finding(f"The environment variable {one.name} has no value and no default", "service", "unset_variable")
-            for one in named
-            if not one.has_default and one.name not in variables
+            Finding(
+                f"The environment variable {variable.name} has no value and no default", "service", "unset_variable"
+            )
+            for variable in named
+            if not variable.has_default and variable.name not in variables
         ],
         environment=named,
     )
@@ -126,7 +128,7 @@ def _result(answer: Mapping[str, object], version: str) -> ValidationResult:
     try:
         result = _results().validate_python({**answer, "version": version, "distribution": DISTRIBUTION})
     except ValidationError as error:
-        raise CheckerFailed(f"The collector's checker gave no proper answer: {_places(error)}") from error
+        raise CheckerFailed(f"The collector's checker answered in an unknown form: {_places(error)}") from error
     if result.valid == bool(result.errors):
         raise CheckerFailed("The collector's checker contradicts itself")
     return result
@@ -158,5 +160,5 @@ def _lint(request: Mapping[str, object], asker: Asker) -> LintResult:
 
 
 def _places(error: ValidationError) -> str:
-    """Where the answer is wrong, without its values: they may quote the configuration."""
+    """The paths of the answer's errors, without values, which may quote the configuration."""
     return ", ".join(".".join(str(part) for part in one["loc"]) for one in error.errors())
