@@ -1,5 +1,6 @@
 """Errors as RFC 9457 problem responses. `headgate.http.statuses` has their statuses."""
 
+import re
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Final
@@ -28,6 +29,8 @@ _CODES: Final[Mapping[int, str]] = {
 _RETRY_AFTER_OUTAGE: Final = "2"
 # A body of 1 MB can have 300,000 errors, and a function's answer may have 6 MB.
 _MOST_ERRORS: Final = 100
+# How pydantic begins a message: "String should match pattern …", "List should have at least 1 item".
+_SUBJECT: Final = re.compile(r"^[A-Z][a-z]+ should ")
 _TOO_LARGE: Final = "The request body is over 1 MB (1,048,576 bytes)"
 
 
@@ -167,6 +170,8 @@ def _field_error(entry: Mapping[str, object]) -> errors.FieldError:
             message = "This must not be empty"
         case "value_error":
             message = message.removeprefix("Value error, ")
+        case _:
+            message = _SUBJECT.sub("This must ", message).replace(" after validation", "")
     return errors.FieldError(loc, message)
 
 
