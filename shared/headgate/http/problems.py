@@ -186,7 +186,7 @@ def framework_error(request: Request, error: Exception) -> JSONResponse:
             return problem(request, 404, "not_found", "There is nothing at this path")
         case 405:
             allowed = methods_at(request)
-            detail = f"{request.scope['method']} is not possible here; {allowed or 'nothing'} is"
+            detail = f"The method {request.scope['method']} is not allowed here; allowed: {allowed or 'none'}"
             return problem(request, 405, "method_not_allowed", detail, headers={"Allow": allowed})
         case 413:
             return problem(request, 413, "too_large", _TOO_LARGE)
@@ -216,7 +216,9 @@ def _defect(request: Request, error: Exception) -> JSONResponse:
         trace = trace.tb_next
     place = f"{trace.tb_frame.f_code.co_filename.rpartition('/')[2]}:{trace.tb_lineno}" if trace else ""
     logger.error("defect", kind=type(error).__name__, place=place)
-    return problem(request, 500, "internal_error", "The service itself failed; its log has this request id")
+    return problem(
+        request, 500, "internal_error", "The service itself failed; its log has the cause under this request id"
+    )
 
 
 def methods_at(request: Request) -> str:

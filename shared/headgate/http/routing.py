@@ -60,7 +60,7 @@ class Route(APIRoute):
                 await run_in_threadpool(enter_as, request)
             strict_requests.refuse_odd_query(request, query_names)
             if self.body_field is not None:
-                await strict_requests.refuse_half_characters(request)
+                await strict_requests.refuse_unpaired_surrogates(request)
             if creates and enter_as is not None and "idempotency-key" in request.headers:
                 response = await replay.carry_out_once(request, handle, self)
             else:

@@ -20,13 +20,13 @@ def refuse_odd_query(request: Request, names: AbstractSet[str]) -> None:
     """
     given = [name for name, _ in request.query_params.multi_items()]
     odd = {name: "Unknown parameter" for name in given if name not in names}
-    odd |= {name: "This parameter is there more than once" for name in given if name in names and given.count(name) > 1}
+    odd |= {name: "This parameter is given more than once" for name in given if name in names and given.count(name) > 1}
     if odd:
         refusals = [errors.FieldError(("query", name), message) for name, message in odd.items()]
         raise errors.Invalid(f"query.{refusals[0].loc[1]}: {refusals[0].message}", refusals)
 
 
-async def refuse_half_characters(request: Request) -> None:
+async def refuse_unpaired_surrogates(request: Request) -> None:
     r"""Raises Invalid for JSON with a text that UTF-8 cannot hold, such as `"\ud800"`; storing or logging it fails.
 
     Raises HTTPException(400) for a body that is not UTF-8. Python's JSON parser accepts UTF-16 as
@@ -44,7 +44,7 @@ async def refuse_half_characters(request: Request) -> None:
     try:
         json.dumps(json.loads(body), ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
-        message = r"A text holds half of a character, one of \ud800 to \udfff without the other half"
+        message = r"A text holds half of a surrogate pair (\ud800 to \udfff); send the whole character"
         raise errors.Invalid(f"body: {message}", [errors.FieldError(("body",), message)]) from error
     except (ValueError, RecursionError):
         # The next parser reports it.

@@ -130,7 +130,7 @@ def _result(answer: Mapping[str, object], version: str) -> ValidationResult:
     except ValidationError as error:
         raise CheckerFailed(f"The collector's checker answered in an unknown form: {_places(error)}") from error
     if result.valid == bool(result.errors):
-        raise CheckerFailed("The collector's checker contradicts itself")
+        raise CheckerFailed("The collector's checker gave a verdict that does not match its errors")
     return result
 
 
@@ -154,7 +154,7 @@ def _lint(request: Mapping[str, object], asker: Asker) -> LintResult:
         place = FieldError(("body", _UNLINTABLE[refused.code]), refused.message)
         raise NotLintable(refused.message, [place]) from refused
     except ValidationError as error:
-        raise NotChecked(f"The linter gave no proper answer ({_places(error)}); nothing was checked") from error
+        raise NotChecked(f"The linter answered in an unknown form ({_places(error)}); nothing was checked") from error
     except Unavailable as error:
         raise NotChecked(f"{error.detail}; nothing was checked") from error
 
