@@ -50,7 +50,7 @@ def end_session(session: SignedIn) -> None:
 
 @router.post("/organizations", status_code=201, openapi_extra=audited("organization.created"))
 def create_organization(body: CreateOrganization, caller: SessionAdmin, response: Response) -> OrganizationShown:
-    """Create a further organization, whose first Admin the caller is."""
+    """Create a further organization. The caller is its first Admin."""
     response.headers["Location"] = f"{APPLICATION}/organization"
     return OrganizationShown.of(members.create_organization(caller, body.name))
 
@@ -79,8 +79,8 @@ def list_members(caller: SessionMember, paging: Paging) -> Page[MemberShown]:
 def add_member(body: AddMember, caller: SessionAdmin, request: Request, response: Response) -> MemberShown:
     """Invite a person, who becomes a member by accepting, or make a removed service account a member again.
 
-    The answer is the same whether the address has an account or not. Who has none, or has not chosen a password yet,
-    gets a mail with a temporary one; inviting again sends another.
+    The answer is the same whether the address has an account or not. A person who has no account, or has not chosen a
+    password yet, gets a mail with a temporary password; inviting them again sends another.
     """
     if body.service_account_id is not None:
         added = members.add_service_account(caller, body.service_account_id)
@@ -95,24 +95,24 @@ def add_member(body: AddMember, caller: SessionAdmin, request: Request, response
 @router.get("/invitations")
 def list_invitations(session: SignedIn) -> Invitations:
     """What the person is invited to."""
-    return Invitations(items=[InvitationShown.of(one) for one in invitations.of(session)])
+    return Invitations(items=[InvitationShown.of(invitation) for invitation in invitations.of(session)])
 
 
 @router.post("/invitations/{organization_id}/accept", responses=documented(409), openapi_extra=audited("member.joined"))
 def accept_invitation(organization_id: OrganizationId, session: SignedIn) -> OrganizationShown:
-    """Become a member."""
+    """Accept an invitation and become a member."""
     return OrganizationShown.of(invitations.accept(session, organization_id))
 
 
 @router.delete("/invitations/{organization_id}", status_code=204, openapi_extra=audited("invitation.declined"))
 def decline_invitation(organization_id: OrganizationId, session: SignedIn) -> None:
-    """Decline. The organization's Admins see that in its record of changes."""
+    """Decline an invitation. The organization's Admins see that in its record of changes."""
     invitations.decline(session, organization_id)
 
 
 @router.patch("/members/{member_id}", responses=documented(409), openapi_extra=audited("member.role_changed"))
 def patch_member(member_id: MemberId, body: PatchMember, caller: SessionAdmin) -> MemberShown:
-    """Change a person's role, or the one that they are invited to."""
+    """Change a person's role, or the role that they are invited to."""
     return MemberShown.of(members.change_role(caller, member_id, body.role))
 
 
@@ -170,7 +170,7 @@ def list_tokens(service_account_id: ServiceAccountId, caller: SessionAdmin) -> T
 def create_token(
     service_account_id: ServiceAccountId, body: CreateToken, caller: SessionAdmin, response: Response
 ) -> TokenCreated:
-    """Create a token. Its value is in this answer and cannot be had again."""
+    """Create a token. Its value is in this answer and cannot be read again."""
     token, value = identity.create_token(
         caller.organization_id,
         service_account_id,

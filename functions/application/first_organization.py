@@ -1,4 +1,4 @@
-"""The first organization of a stack and its Admin, made by CloudFormation when the stack is (a custom resource)."""
+"""The first organization of a stack and its Admin: a custom resource that CloudFormation creates with the stack."""
 
 import json
 import urllib.request
@@ -13,7 +13,7 @@ _SECONDS: Final = 20
 
 
 def handler(event: Mapping[str, object], _context: object) -> None:
-    """Make them on the stack's creation, and tell CloudFormation. On an update or a deletion nothing changes."""
+    """Create them with the stack, and tell CloudFormation. An update or a deletion changes nothing."""
     properties = event["ResourceProperties"]
     assert isinstance(properties, Mapping)
     reason = ""
@@ -24,7 +24,7 @@ def handler(event: Mapping[str, object], _context: object) -> None:
             )
         except HeadgateError as error:
             reason = error.detail
-        except Exception as error:  # noqa: BLE001  CloudFormation waits an hour for an answer that never comes
+        except Exception as error:  # noqa: BLE001  without an answer, CloudFormation waits an hour
             logger.error("first_organization_failed", kind=type(error).__name__)
             reason = f"{type(error).__name__}; the function's log has more"
     answer = {

@@ -37,23 +37,24 @@ _RESET: Final = """\
 <p>Somebody asked for a new password for your Headgate account. If it was not you, there is nothing to do.</p>
 <p>Your code is <strong>{code}</strong>. Enter it within an hour at <a href="{link}">{link}</a>.</p>
 """
-# What an address of ours may be made of; all that could end an attribute or a tag is missing.
+# What our own addresses consist of: nothing that could end an attribute or a tag.
 _ADDRESS: Final = re.compile(r"https?://[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?")
 _LINK: Final = re.compile(_ADDRESS.pattern + r"/reset-password\?[A-Za-z0-9_.~%=&+-]{1,3000}")
-# What Cognito puts its own values in the place of, and nothing else.
+# What Cognito replaces by its own values, and nothing else.
 _PLACEHOLDER: Final = re.compile(r"\{[a-z#]{1,16}\}")
 
 
 def handler(event: Event, _context: object) -> Event:
-    """Fill in subject and message; for another mail, and without an address of ours to name, Cognito's own text stays.
+    """Fill in subject and message. For other mails, or if our own address is not known, Cognito's own text stays.
 
-    Whatever is filled in is checked for its form and escaped, whoever has set it.
+    Everything that is filled in is checked for its form and escaped, whoever set it.
     """
     request = event["request"]
-    told = request.get("clientMetadata") or {}
-    # AdminCreateUser is not documented to hand on what it was told.
-    url = next((one for one in (told.get("url", ""), settings().public_url) if _ADDRESS.fullmatch(one)), "")
-    link, code = told.get("link", ""), _placeholder(request.get("codeParameter"), "{####}")
+    metadata = request.get("clientMetadata") or {}
+    # It is not documented that AdminCreateUser passes its metadata on.
+    urls = (metadata.get("url", ""), settings().public_url)
+    url = next((url for url in urls if _ADDRESS.fullmatch(url)), "")
+    link, code = metadata.get("link", ""), _placeholder(request.get("codeParameter"), "{####}")
     match event["triggerSource"]:
         case "CustomMessage_AdminCreateUser" if url:
             name = _placeholder(request.get("usernameParameter"), "{username}")

@@ -1,4 +1,4 @@
-"""The endpoints by which a command line gets a session: RFC 8628's and RFC 6749's, with forms in and JSON out."""
+"""How a command line gets a session: the endpoints of RFC 8628 and RFC 6749, which take forms and answer JSON."""
 
 from urllib.parse import urlencode
 
@@ -20,14 +20,14 @@ _DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 @router.post("/device_authorization")
 async def begin(request: Request) -> JSONResponse:
     """Begin a login that a browser approves (RFC 8628, 3.1)."""
-    begun = await run_in_threadpool(logins.begin_device, client_address(request), clock.now())
+    device = await run_in_threadpool(logins.begin_device, client_address(request), clock.now())
     page = f"{public_url(request)}/device"
     return JSONResponse(
         {
-            "device_code": begun.device_code,
-            "user_code": begun.user_code,
+            "device_code": device.device_code,
+            "user_code": device.user_code,
             "verification_uri": page,
-            "verification_uri_complete": f"{page}?{urlencode({'user_code': begun.user_code})}",
+            "verification_uri_complete": f"{page}?{urlencode({'user_code': device.user_code})}",
             "expires_in": int(logins.LIFETIME.total_seconds()),
             "interval": logins.POLL_SECONDS,
         }

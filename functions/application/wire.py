@@ -18,9 +18,9 @@ def _time(text: str) -> str:
     try:
         at = clock.parse(text)
     except ValueError:
-        raise ValueError("This has to be a time as in 2026-11-20T19:32:02.123Z") from None
+        raise ValueError("This must be a time such as 2026-11-20T19:32:02.123Z") from None
     if at <= clock.now():
-        raise ValueError("This time has passed")
+        raise ValueError("This time has passed; give one in the future")
     return text
 
 
@@ -44,7 +44,7 @@ class AddMember(Input):
         person = self.email is not None and self.role is not None and self.service_account_id is None
         account = self.service_account_id is not None and self.email is None and self.role is None
         if not (person or account):
-            raise ValueError("Either `email` and `role`, or `service_account_id`")
+            raise ValueError("Give either `email` and `role`, or `service_account_id`")
         return self
 
 
@@ -90,7 +90,7 @@ class Person(BaseModel):
             user_id=session.user.id,
             email=session.user.email,
             session_expires_at=clock.rfc3339(session.expires_at),
-            organizations=[OrganizationShown.of(one) for one in memberships],
+            organizations=[OrganizationShown.of(membership) for membership in memberships],
         )
 
 
@@ -137,7 +137,7 @@ class InvitationShown(BaseModel):
 
 
 class Invitations(BaseModel):
-    """All that stand for the person."""
+    """All invitations that the person can accept."""
 
     items: list[InvitationShown]
 

@@ -67,7 +67,7 @@ def ann(join: JoinWith) -> Member:
 
 def add_admin(organization_id: str, name: str, *, account: bool = True) -> User:
     user = User(new_id("usr"), f"{name}-{new_id('usr')[-8:]}@example.com", clock.now())
-    assert member_store.put_user(user)
+    member_store.put_user(user)
     member_store.add_user(
         Membership(organization_id, Principal("user", user.id, user.email), "admin", "active", clock.now())
     )
@@ -212,7 +212,7 @@ def test_people_known_here_by_another_id_keep_it_and_strangers_are_invited(
     forget_everything(alone)
     signing.signing_key.cache_clear()
     here = User(new_id("usr"), str(ada["email"]), clock.now())
-    assert member_store.put_user(here)
+    member_store.put_user(here)
 
     _, strangers = restore.restore(path, quietly)
 

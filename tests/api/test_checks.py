@@ -16,7 +16,7 @@ from headgate import checker
 from headgate.checker import CheckerBusy
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
-from headgate.identity import checks
+from headgate.identity import check_store, checks
 from headgate.identity import service as identity
 from headgate.identity.checks import TooManyChecks
 from headgate.identity.model import Caller
@@ -169,7 +169,7 @@ def test_a_table_that_does_not_answer_is_503(ann: Member, monkeypatch: pytest.Mo
     def fails(*_: object) -> str:
         raise ClientError({"Error": {"Code": "InternalServerError", "Message": "no"}}, "UpdateItem")
 
-    monkeypatch.setattr(checks, "_add", fails)
+    monkeypatch.setattr(check_store, "add", fails)
 
     assert ASKING["validate"](ann).status_code == 503
 
@@ -180,7 +180,7 @@ def test_a_place_that_cannot_be_given_back_does_not_spoil_the_answer(
     def fails(*_: object) -> None:
         raise ClientError({"Error": {"Code": "InternalServerError", "Message": "no"}}, "UpdateItem")
 
-    monkeypatch.setattr(checks, "_remove", fails)
+    monkeypatch.setattr(check_store, "remove", fails)
 
     with checks.under_way(caller):
         pass

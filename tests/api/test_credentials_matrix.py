@@ -137,7 +137,7 @@ class Organization:
 
     def person(self, role: Role) -> User:
         user = User(new_id("usr"), f"{new_id('usr')}@example.com", clock.now())
-        assert member_store.put_user(user)
+        member_store.put_user(user)
         principal = Principal("user", user.id, user.email)
         member_store.add_user(Member(self.id, principal, role, "active", clock.now()))
         return user
@@ -171,7 +171,7 @@ class Organization:
 @pytest.fixture
 def organization(organization_id: str) -> Organization:
     user = User(new_id("usr"), f"{new_id('usr')}@example.com", clock.now())
-    assert member_store.put_user(user)
+    member_store.put_user(user)
     principal = Principal("user", user.id, user.email)
     member_store.add_user(Member(organization_id, principal, "admin", "active", clock.now()))
     session, _ = sessions.begin(user, "cli", clock.now(), organization_id)

@@ -14,7 +14,7 @@ from application.app import app as application
 from configurations.app import router as configurations
 from headgate.foundation import clock
 from headgate.http import credentials
-from headgate.identity import keys, store
+from headgate.identity import keys, service_account_store
 from headgate.identity import service as identity
 from headgate.identity.hashing import hash_of
 from headgate.settings import settings
@@ -140,7 +140,7 @@ def test_a_use_of_a_credential_does_not_change_the_credential(ann: Member) -> No
 
     after = identity_items()
     assert [item for item in after if not str(item["pk"]).startswith("rate#")] == before
-    token = store.tokens(ann.organization_id, ann.service_account_id)[0]
+    token = service_account_store.tokens(ann.organization_id, ann.service_account_id)[0]
     (window,) = [item for item in after if item["pk"] == f"rate#{token.id}"]
     # DynamoDB removes it by this attribute.
     assert (window["used"], window["expires"]) == (1, (int(str(window["sk"])) + 1) * 60)
@@ -156,7 +156,7 @@ def test_what_is_no_credential_leaves_nothing_in_the_table(ann: Member, what: st
         expires_at=clock.now() - timedelta(seconds=1) if what == "expired" else None,
     )
     if what == "deleted":
-        store.delete_token(ann.organization_id, ann.service_account_id, made.id)
+        service_account_store.delete_token(ann.organization_id, ann.service_account_id, made.id)
     presented = {"unknown": f"sv_{'a' * 43}", "a session's": f"ss_{value[3:]}", "malformed": "sv_#"}.get(what, value)
     before = identity_items()
 

@@ -375,5 +375,5 @@ def test_an_address_that_is_none_is_refused_by_its_field(ada: Browser, email: st
 
     assert (answer.status_code, answer.json()["errors"]) == (
         422,
-        [{"loc": ["body", "email"], "message": "This is no email address"}],
+        [{"loc": ["body", "email"], "message": "This is not an email address"}],
     )

@@ -12,8 +12,9 @@ from httpx2 import Response
 
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
-from headgate.identity import attempts, invitations, member_store, people, sessions, table
+from headgate.identity import attempts, invitation_store, invitations, keys, member_store, people, sessions
 from headgate.identity.model import Session, User
+from headgate.storage import table
 from headgate_local import user_pool
 from tests.support.organization_members import APP, IDENTITY, Browser, ada, con, enter, mails, signed_in
 
@@ -26,7 +27,7 @@ PASSWORD = "four words in a row"
 def known(ada: Browser) -> User:
     """Somebody who has an account, and is a member of nothing."""
     user = User(new_id("usr"), f"known-{new_id('usr')[-8:]}@example.com", clock.now())
-    assert member_store.put_user(user)
+    member_store.put_user(user)
     user_pool.add_account(user.email, PASSWORD)
     return user
 
@@ -211,7 +212,7 @@ def test_a_withdrawn_invitation_cannot_be_accepted(ada: Browser, con: Browser, k
     with pytest.raises(invitations.InvitationNotFound):
         invitations.accept(browser_of(known), ada.organization_id)
     assert changes(ada)[0] == "invitation.withdrawn"
-    assert table.query_all(f"email#{known.email}", "invitation#") == []
+    assert invitation_store.of_address(known.email) == []
 
 
 def test_an_invitation_of_another_organization_is_not_there(ada: Browser, known: User) -> None:
@@ -241,7 +242,7 @@ def test_the_role_that_was_shown_is_the_one_that_is_accepted(ada: Browser, known
     (offered,) = invitations.of(browser_of(known))
 
     assert (offered.role, invitations.accept(browser_of(known), ada.organization_id).role) == ("admin", "admin")
-    organization = table.get({"pk": f"organization#{ada.organization_id}", "sk": "organization"})
+    organization = table.identity.get(keys.organization(ada.organization_id))
     assert organization is not None
     # Those who were made without the application are not counted.
     assert organization["admins"] == 2

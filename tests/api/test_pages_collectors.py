@@ -35,7 +35,7 @@ def browser(fleet: Fleet) -> TestClient:
 
 def signed_in(organization_id: str) -> TestClient:
     user = User(new_id("usr"), f"{new_id('usr')}@example.com", clock.now())
-    assert member_store.put_user(user)
+    member_store.put_user(user)
     principal = Principal("user", user.id, user.email)
     member_store.add_user(Member(organization_id, principal, "contributor", "active", clock.now()))
     _, value = sessions.begin(user, "browser", clock.now())

@@ -32,7 +32,7 @@ def _endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
 def session(organization_id: str) -> tuple[Caller, dict[str, str]]:
     """An Admin signed in: as a caller, and the headers of their session."""
     user = User(new_id("usr"), f"{new_id('usr')}@example.com", clock.now())
-    assert member_store.put_user(user)
+    member_store.put_user(user)
     principal = Principal("user", user.id, user.email)
     member_store.add_user(Member(organization_id, principal, "admin", "active", clock.now()))
     begun, value = sessions.begin(user, "cli", clock.now(), organization_id)

@@ -33,7 +33,7 @@ class Browser:
 
     def __init__(self, organization_id: str, role: Role) -> None:
         user = User(new_id("usr"), f"{new_id('usr')}@example.com", clock.now())
-        assert member_store.put_user(user)
+        member_store.put_user(user)
         principal = Principal("user", user.id, user.email)
         member_store.add_user(Member(organization_id, principal, role, "active", clock.now()))
         session, value = sessions.begin(user, "browser", clock.now())

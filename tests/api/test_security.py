@@ -17,7 +17,7 @@ from headgate.deployments.model import VolumeMount
 from headgate.foundation import clock
 from headgate.foundation.collector import DISTRIBUTION
 from headgate.foundation.ids import new_id
-from headgate.identity import logins, member_store, sessions, store, table
+from headgate.identity import logins, member_store, service_account_store, sessions
 from headgate.identity import service as identity
 from headgate.rules import store as rule_store
 from headgate.rules.model import Rule, RuleSet, StoredRule
@@ -317,15 +317,15 @@ def test_a_login_that_collides_with_another_of_the_same_person_is_granted_all_th
         {"Error": {"Code": "TransactionCanceledException"}, "CancellationReasons": refusals}, "TransactWriteItems"
     )
     collided: list[bool] = []
-    original = table.transact
+    original = aws.dynamodb().transact_write_items
 
-    def transact(*writes: Any) -> None:
+    def transact(**request: Any) -> Any:
         if not collided:
             collided.append(True)
             raise collision
-        original(*writes)
+        return original(**request)
 
-    monkeypatch.setattr(table, "transact", transact)
+    monkeypatch.setattr(aws.dynamodb(), "transact_write_items", transact)
 
     granted = logins.redeem_code(code, "verifier", clock.now())
     assert (collided, granted.session.user.id) == ([True], ada.user.id)
@@ -408,7 +408,7 @@ def test_a_malformed_service_account_id_is_not_looked_up(
     def looks(*_: object) -> None:
         raise AssertionError("the table was asked")
 
-    monkeypatch.setattr(store, "service_account", looks)
+    monkeypatch.setattr(service_account_store, "get", looks)
     home = f"/organizations/{ada.organization_id}/service-accounts"
     token = csrf(http, f"/organizations/{ada.organization_id}/members")
 

@@ -2,25 +2,25 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
 from application.app import app
 from headgate.foundation import clock
-from headgate.identity import logins, member_store, sessions, table
+from headgate.identity import logins, member_store, session_store, sessions
 from headgate.identity import service as identity
 from headgate.identity.model import Caller, Member, NotAuthenticated, Principal, Session, User
 from headgate.settings import settings
-from headgate.storage import aws, items
-from headgate.storage.items import Item
+from headgate.storage import aws, items, table
 from tests.support.organization_members import APP, Browser, ada
 
 __all__ = ["ada"]
 
 
-def listed(user: User) -> list[Item]:
-    return table.query_all(f"user#{user.id}", "session#")
+def listed(user: User) -> list[session_store.Place]:
+    return session_store.places(user.id)
 
 
 def live(user: User) -> list[str]:
@@ -79,8 +79,8 @@ def test_never_more_than_ten_are_live_while_others_begin(
     most: list[int] = []
     original = table.transact
 
-    def seen(*writes: object) -> None:
-        original(*writes)
+    def seen(*given: Any) -> None:
+        original(*given)
         most.append(len(live(ada.user)))
 
     monkeypatch.setattr(table, "transact", seen)

@@ -153,8 +153,8 @@ def test_an_invitation_without_an_address_of_ours_names_the_public_one_or_is_cog
 
 @pytest.mark.parametrize("hostile", ["a<b>@example.com", 'a"b@example.com', "a'b@example.com", "a\x00b@example.com"])
 def test_an_address_that_could_be_markup_is_refused(hostile: str) -> None:
-    with pytest.raises(passwords.NoAddress):
-        people.address(hostile)
+    with pytest.raises(passwords.NotAnAddress):
+        people.parse_address(hostile)
 
 
 class Answers(BaseHTTPRequestHandler):
@@ -202,7 +202,7 @@ def test_a_stack_begins_with_one_organization_and_an_invited_admin(
         first_organization.handler(event(cloudformation, kind, email), None)
 
     assert [answer["Status"] for answer in Answers.received] == ["FAILED", *["SUCCESS"] * 4]
-    assert Answers.received[0]["Reason"] == "This is no email address"
+    assert Answers.received[0]["Reason"] == "This is not an email address"
     ((to, temporary, data),) = mails
     assert (to, data) == (email, {"url": "https://h"})
     with pytest.raises(people.NewPasswordNeeded) as needed:

@@ -15,7 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from moto.iam.access_control import IAMPolicy, PermissionResult
 
+from headgate.audit import keys as audit_keys
 from headgate.fleets import keys as fleet_keys
+from headgate.http import keys as request_keys
 from headgate.identity import keys as identity_keys
 from headgate_local import template
 from tests.support.iam import Decision, Request, Statement, decide
@@ -50,9 +52,9 @@ IDENTITY: Final[Mapping[str, Rights]] = {
         **MEMBER,
         "Query": "organization# user# email# audit#",
         "ConditionCheckItem": "organization# token# user# email# session# login# audit#",
-        "PutItem": f"{_PEOPLE} audit# unanswered# signing_key",
+        "PutItem": f"{_PEOPLE} audit# signing_key",
         "UpdateItem": "organization# token# user# email# login# user_code# rate# attempts#",
-        "DeleteItem": "organization# token# user# email# session# login# user_code# attempts# unanswered#",
+        "DeleteItem": "organization# token# user# email# session# login# user_code# attempts#",
     },
     "FirstOrganizationFunction": {
         "GetItem": "first_organization email# user#",
@@ -91,10 +93,10 @@ ACTIONS: Final = (
 FUNCTIONS: Final = [name for name, _ in OURS.of_type("AWS::Serverless::Function")]
 
 
-def keys_of(module: object) -> set[str]:
-    """What the partition keys that a module builds begin with."""
+def keys_of(*modules: object) -> set[str]:
+    """What the partition keys that the modules build begin with."""
     found = set()
-    for _, build in inspect.getmembers(module, inspect.isfunction):
+    for _, build in (each for module in modules for each in inspect.getmembers(module, inspect.isfunction)):
         made = build(*(0 if one.annotation is int else "x" for one in inspect.signature(build).parameters.values()))
         key = made["pk"] if isinstance(made, dict) else made
         found.add("".join(str(key).partition("#")[:2]))
@@ -103,7 +105,7 @@ def keys_of(module: object) -> set[str]:
 
 
 KEYS: Final = {
-    "IdentityTable": keys_of(identity_keys),
+    "IdentityTable": keys_of(identity_keys, audit_keys, request_keys),
     "FleetsTable": keys_of(fleet_keys),
     "RunsTable": {"run_", "queue#"},
 }

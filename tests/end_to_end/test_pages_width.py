@@ -66,7 +66,7 @@ def ids(join: JoinWith, organization_id: str, monkeypatch: pytest.MonkeyPatch) -
     settings.cache_clear()
     checker.close()
     user = User(new_id("usr"), f"{new_id('usr')}{'a' * 34}@{'b' * 63}.{'c' * 63}.example", clock.now())
-    assert member_store.put_user(user)
+    member_store.put_user(user)
     principal = Principal("user", user.id, user.email)
     member_store.add_user(Membership(organization_id, principal, "admin", "active", clock.now()))
     session, value = sessions.begin(user, "browser", clock.now())

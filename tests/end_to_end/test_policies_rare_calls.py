@@ -87,7 +87,7 @@ def people(aws_here: template.Template) -> People:
         return identity.create_token(organization.id, account.id, name=name, access="read_write")[1]
 
     user = User(new_id("usr"), f"{new_id('usr')}@example.com", clock.now())
-    assert member_store.put_user(user)
+    member_store.put_user(user)
     by = Principal("user", user.id, user.email)
     member_store.add_user(Member(organization.id, by, "admin", "active", clock.now()))
     _, session = sessions.begin(user, "cli", clock.now(), organization.id)
@@ -154,7 +154,7 @@ def forget_signing_key() -> None:
 )
 def test_the_first_form_of_a_new_deployment_makes_its_signing_key(people: People, path: str) -> None:
     user = User(new_id("usr"), f"{new_id('usr')}@example.com", clock.now())
-    assert member_store.put_user(user)
+    member_store.put_user(user)
     organization_id = identity.create_organization("Forms", user).id
     _, session = sessions.begin(user, "browser", clock.now())
     _, cli = sessions.begin(user, "cli", clock.now(), organization_id)
@@ -312,7 +312,7 @@ def test_a_step_that_fails_before_there_are_files_ends_the_run(people: People, a
 
 def test_invitations_are_accepted_declined_and_withdrawn(people: People) -> None:
     user = User(new_id("usr"), f"{new_id('usr')}@example.com", clock.now())
-    assert member_store.put_user(user)
+    member_store.put_user(user)
     _, value = sessions.begin(user, "browser", clock.now())
     hers = {"Authorization": f"Bearer {value}"}
     path = f"/api/v1/app/invitations/{people.ada.get(f'{API}/identity').json()['organization_id']}"

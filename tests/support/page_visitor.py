@@ -32,7 +32,7 @@ class Person:
 def ada(organization_id: str) -> Person:
     """An Admin with a password."""
     user = User(new_id("usr"), f"ada-{new_id('usr')[-8:]}@example.com", clock.now())
-    assert member_store.put_user(user)
+    member_store.put_user(user)
     member_store.add_user(
         Member(organization_id, Principal("user", user.id, user.email), "admin", "active", clock.now())
     )

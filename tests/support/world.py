@@ -124,7 +124,7 @@ def inviting(user: User) -> str:
 def joined(organization_id: str, role: Role) -> User:
     """A new person, who is a member."""
     user = User(new_id("usr"), f"{new_id('usr')}@example.com", clock.now())
-    assert member_store.put_user(user)
+    member_store.put_user(user)
     principal = Principal("user", user.id, user.email)
     member_store.add_user(Member(organization_id, principal, role, "active", clock.now()))
     return user

@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from botocore.exceptions import ClientError
-
 from headgate.foundation import errors
-from headgate.identity import keys
-from headgate.settings import settings
-from headgate.storage import aws, items
+from headgate.identity import attempt_store
+from headgate.storage.retry import retry
 
 
 class TooManyAttempts(errors.TooManyRequests):
@@ -27,6 +24,8 @@ class TooManyAttempts(errors.TooManyRequests):
 
 @dataclass(frozen=True, slots=True)
 class Limit:
+    """At most so many attempts in each window of so many seconds. The name is a part of the stored key."""
+
     name: str
     attempts: int
     seconds: int
@@ -40,6 +39,8 @@ SIGN_IN_OF_KNOWN_BROWSER: Final = Limit("sign-in-known", 5, 900)
 # Cognito itself refuses an account more than five in an hour, for an hour.
 RESET_MAIL_OF_ACCOUNT: Final = Limit("reset-mail", 1, 900)
 CODE_OF_RESET: Final = Limit("reset-code", 5, 3_600)
+# The same code again from the same mail; no more than CODE_OF_RESET lets through in a window of its own.
+SAME_CODE_OF_RESET: Final = Limit("reset-same-code", 10, 86_400)
 NEW_PASSWORD_OF_ACCOUNT: Final = Limit("new-password", 5, 900)
 INVITATION_OF_ACCOUNT: Final = Limit("invitation", 5, 900)
 MAIL_OF_ACCOUNT: Final = Limit("invitation-mail", 5, 900)
@@ -47,63 +48,29 @@ USER_CODE_OF_SESSION: Final = Limit("user-code", 10, 300)
 LOGIN_FROM_ADDRESS: Final = Limit("login-from", 60, 300)
 
 
-def take(limit: Limit, of: str, at: datetime) -> None:
-    """Count one attempt; one conditional update, two at the start of a window.
+def take(limit: Limit, subject: str, at: datetime) -> int:
+    """Count one attempt: how many there are in this window. One conditional update, two at the start of a window.
 
     However many try at once, no more than the limit get through. Raises TooManyAttempts.
     """
     window, passed = divmod(int(at.timestamp()), limit.seconds)
-    for _ in range(10):
-        for condition, change in (
-            ("#window = :window AND tried < :most", "SET tried = tried + :one"),
-            (
-                "attribute_not_exists(#window) OR #window <> :window",
-                "SET tried = :one, #window = :window, expires = :expires",
-            ),
-        ):
-            values: items.Item = {":window": window, ":one": 1}
-            values |= {":most": limit.attempts} if ":most" in condition else {}
-            values |= {":expires": (window + 1) * limit.seconds} if ":expires" in change else {}
-            try:
-                aws.dynamodb().update_item(
-                    TableName=settings().identity_table,
-                    Key=items.marshal(_key(limit, of)),
-                    UpdateExpression=change,
-                    ConditionExpression=condition,
-                    ExpressionAttributeNames={"#window": "window"},
-                    ExpressionAttributeValues=items.marshal(values),
-                    ReturnValuesOnConditionCheckFailure="ALL_OLD",
-                )
-            except ClientError as error:
-                if not items.condition_failed(error):
-                    raise
-                if items.current_item(error).get("window") == window and ":most" in condition:
-                    raise TooManyAttempts(limit.seconds - passed) from None
-            else:
-                return
-    raise TooManyAttempts(limit.seconds - passed)
+    expires = (window + 1) * limit.seconds
+    count = retry(lambda: attempt_store.add(_key_of(limit, subject), window, limit.attempts, expires))
+    if count is None:
+        raise TooManyAttempts(limit.seconds - passed)
+    return count
 
 
-def forget(limit: Limit, of: str) -> None:
-    """The attempts led to success: start counting anew."""
-    aws.dynamodb().delete_item(TableName=settings().identity_table, Key=items.marshal(_key(limit, of)))
+def forget(limit: Limit, subject: str) -> None:
+    """Count from none again, as after a success."""
+    attempt_store.delete(_key_of(limit, subject))
 
 
-def give_back(limit: Limit, of: str) -> None:
-    """The last attempt was no guess."""
-    try:
-        aws.dynamodb().update_item(
-            TableName=settings().identity_table,
-            Key=items.marshal(_key(limit, of)),
-            UpdateExpression="SET tried = tried - :one",
-            ConditionExpression="tried > :none",
-            ExpressionAttributeValues=items.marshal({":one": 1, ":none": 0}),
-        )
-    except ClientError as error:
-        if not items.condition_failed(error):
-            raise
+def give_back(limit: Limit, subject: str) -> None:
+    """Do not count the last attempt, which was not a guess."""
+    attempt_store.subtract(_key_of(limit, subject))
 
 
-def _key(limit: Limit, of: str) -> keys.Key:
-    # Hashed, so that the key is short and what somebody typed as their address does not stay in the table.
-    return keys.attempts(f"{limit.name}#{hashlib.sha256(of.encode()).hexdigest()}")
+def _key_of(limit: Limit, subject: str) -> str:
+    # Hashed, so that the key is short and an address that somebody typed does not stay in the table.
+    return f"{limit.name}#{hashlib.sha256(subject.encode()).hexdigest()}"

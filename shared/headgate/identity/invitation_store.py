@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from botocore.exceptions import ClientError
-
 from headgate.foundation import clock
-from headgate.identity import keys, member_store, table
+from headgate.identity import keys, member_store
 from headgate.identity.model import AlreadyMember, Invitation, Member, Principal, Role, User
-from headgate.storage import items
+from headgate.storage import items, table
 from headgate.storage.items import Item
-from headgate.storage.retry import LostRace
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
+from headgate.storage.table import Write, identity
 
 
-def put(invitation: Invitation, user: User | None, *more: TransactWriteItemTypeDef) -> None:
-    """Keep it, over an earlier one; one transaction. Raises AlreadyMember if the `user` is one by now, LostRace."""
+def put(invitation: Invitation, user: User | None, *more: Write) -> None:
+    """Store it over an earlier one; one transaction. Raises AlreadyMember if the `user` is a member, LostRace."""
     item = keys.member(invitation.organization_id, invitation.id) | {
         "principal_id": invitation.id,
         "kind": "user",
@@ -27,83 +20,67 @@ def put(invitation: Invitation, user: User | None, *more: TransactWriteItemTypeD
         "status": "invited",
         "invited_by": invitation.invited_by,
         "created_at": clock.rfc3339(invitation.created_at),
-        **table.expiry(invitation.expires_at),
+        **items.expiry(invitation.expires_at),
     }
     listing = keys.invitation(invitation.email, invitation.organization_id) | {
         "organization_id": invitation.organization_id,
         "invitation_id": invitation.id,
-        **table.expiry(invitation.expires_at),
+        **items.expiry(invitation.expires_at),
     }
-    organization = table.must_exist(keys.organization(invitation.organization_id))
+    organization = identity.must_exist(keys.organization(invitation.organization_id))
     # An address without a person takes the same write: the inviter can tell by nothing which it was.
     person = keys.member(invitation.organization_id, user.id if user else "nobody")
-    stranger = table.check(person, "attribute_not_exists(pk)")
-    try:
-        table.transact(stranger, organization, table.put_over(item), table.put_over(listing), *more)
-    except ClientError as error:
-        if items.cancellation_codes(error)[:1] == ["ConditionalCheckFailed"]:
-            raise AlreadyMember from error
-        raise _lost(error) from error
-
-
-def of_address(email: str) -> list[Invitation]:
-    """Those that stand; one query, and one read for each fifty of them."""
-    listed = table.query_all(items.text(keys.email(email), "pk"), "invitation#")
-    organizations = [items.text(item, "organization_id") for item in listed]
-    wanted = [keys.member(items.text(item, "organization_id"), items.text(item, "invitation_id")) for item in listed]
-    found = table.get_all([*wanted, *map(keys.organization, organizations)])
-    names = {item["pk"]: items.text(item, "name") for item in found if item["sk"] == "organization"}
-    pending = [item for item in found if item["sk"] != "organization" and not table.expired(item, clock.now())]
-    return [_invitation(item, names[item["pk"]]) for item in pending if item["pk"] in names]
-
-
-def accept(found: Invitation, user: User, *more: TransactWriteItemTypeDef) -> None:
-    """Make the person a member as they were shown it; one transaction. Raises AlreadyMember, LostRace."""
-    member = Member(found.organization_id, Principal("user", user.id, user.email), found.role, "active", clock.now())
-    try:
-        table.transact(*_ended(found), *member_store.added_writes(member), *more)
-    except ClientError as error:
-        codes = items.cancellation_codes(error)
-        if codes[:3] == ["None", "None", "ConditionalCheckFailed"]:
-            raise AlreadyMember from error
-        raise _lost(error) from error
-
-
-def end(found: Invitation, *more: TransactWriteItemTypeDef) -> None:
-    """It was withdrawn or declined; one transaction. Raises LostRace."""
-    try:
-        table.transact(*_ended(found), *more)
-    except ClientError as error:
-        raise _lost(error) from error
-
-
-def change_role(pending: Member, role: Role, *more: TransactWriteItemTypeDef) -> None:
-    """Offer another role, which has not been shown to the person yet; one transaction. Raises LostRace."""
-    key = keys.member(pending.organization_id, pending.principal.id)
-    changed = table.update(key, "SET #role = :after", "#role = :before", {":after": role, ":before": pending.role})
-    try:
-        table.transact(changed, *more)
-    except ClientError as error:
-        raise _lost(error) from error
-
-
-def _ended(found: Invitation) -> tuple[TransactWriteItemTypeDef, TransactWriteItemTypeDef]:
-    """On the condition that it still says what it said, and was not ended by another."""
-    values: Item = {":role": found.role, ":at": clock.rfc3339(found.created_at)}
-    return (
-        table.delete(keys.member(found.organization_id, found.id), "#role = :role AND created_at = :at", values),
-        table.delete(keys.invitation(found.email, found.organization_id)),
+    stranger = identity.check(person, "attribute_not_exists(pk)")
+    table.transact(
+        [stranger, organization, identity.put_over(item), identity.put_over(listing), *more], {0: AlreadyMember()}
     )
 
 
-def _lost(error: ClientError) -> Exception:
-    return LostRace() if items.lost_a_race(error) else error
+def of_address(email: str) -> list[Invitation]:
+    """Those that can be accepted; one query, and one read for each fifty of them."""
+    listed = identity.list_all(keys.email_partition(email), keys.INVITATIONS)
+    organizations = [items.text(item, "organization_id") for item in listed]
+    wanted = [keys.member(items.text(item, "organization_id"), items.text(item, "invitation_id")) for item in listed]
+    rows = identity.get_all([*wanted, *map(keys.organization, organizations)])
+    names = {item["pk"]: items.text(item, "name") for item in rows if item["sk"] == "organization"}
+    pending = [item for item in rows if item["sk"] != "organization" and not items.expired(item, clock.now())]
+    return [_invitation(item, names[item["pk"]]) for item in pending if item["pk"] in names]
+
+
+def accept(invitation: Invitation, user: User, *more: Write) -> None:
+    """Make the person a member as they were shown it; one transaction. Raises AlreadyMember, LostRace."""
+    principal = Principal("user", user.id, user.email)
+    member = Member(invitation.organization_id, principal, invitation.role, "active", clock.now())
+    deletes, puts = _deletes(invitation), member_store.added_writes(member)
+    table.transact([*deletes, *puts, *more], {len(deletes): AlreadyMember(), len(deletes) + 1: AlreadyMember()})
+
+
+def end(invitation: Invitation, *more: Write) -> None:
+    """Delete it when it was withdrawn or declined; one transaction. Raises LostRace."""
+    table.transact([*_deletes(invitation), *more])
+
+
+def change_role(pending: Member, role: Role, *more: Write) -> None:
+    """Offer another role, which has not been shown to the person yet; one transaction. Raises LostRace."""
+    key = keys.member(pending.organization_id, pending.principal.id)
+    changed = identity.update(key, "SET #role = :after", "#role = :before", {":after": role, ":before": pending.role})
+    table.transact([changed, *more])
+
+
+def _deletes(invitation: Invitation) -> list[Write]:
+    """On the condition that it still offers the same, and was not ended by another request."""
+    values: Item = {":role": invitation.role, ":at": clock.rfc3339(invitation.created_at)}
+    key = keys.member(invitation.organization_id, invitation.id)
+    return [
+        identity.delete(key, "#role = :role AND created_at = :at", values),
+        identity.delete(keys.invitation(invitation.email, invitation.organization_id)),
+    ]
 
 
 def _invitation(item: Item, organization_name: str) -> Invitation:
     return Invitation(
         id=items.text(item, "principal_id"),
-        organization_id=items.text(item, "pk").removeprefix("organization#"),
+        organization_id=keys.organization_id_of(items.text(item, "pk")),
         organization_name=organization_name,
         email=items.text(item, "name"),
         role="admin" if item["role"] == "admin" else "contributor",

@@ -1,6 +1,6 @@
-"""Invitations: a membership begins when the person accepts, and an inviter learns nothing of an address before.
+"""Invitations: a membership begins when the person accepts, and an inviter learns nothing about an address before.
 
-What is answered, what the members' list shows and how long it takes are the same whether the address has an account or
+The answer, the members' list and the time that it takes are the same whether the address has an account or
 not (docs/decisions/0073-membership-by-consent.md).
 """
 
@@ -33,18 +33,18 @@ from headgate.storage.retry import retry
 
 # As long as a temporary password (template.yaml).
 LIFETIME: Final = timedelta(days=7)
-# Making an account and mailing its password takes some tenths of a second more than finding one.
+# Creating an account and mailing its password takes some tenths of a second more than finding one.
 _ANSWERED_EVERY_SECONDS: Final = 2.0
 
 
 def invite(caller: Caller, email: str, role: Role, url: str) -> Member:
-    """Offer a membership to whoever has the address; a new one takes the place of an earlier one.
+    """Offer a membership to whoever has the address; a new invitation replaces an earlier one.
 
-    Raises AdminRequired, Invalid for what is not an address, AlreadyMember for one that the members' list shows,
-    TooManyAttempts where this organization invited the address often just now.
+    Raises AdminRequired, Invalid if it is not an address, AlreadyMember if the members' list shows the address,
+    TooManyAttempts if this organization invited it often just now.
     """
     caller.require_admin()
-    address = people.address(email)
+    address = people.parse_address(email)
     attempts.take(attempts.INVITATION_OF_ACCOUNT, f"{caller.organization_id} {address}", clock.now())
     with _evenly():
         return _invite(caller, address, role, url)
@@ -67,36 +67,36 @@ def _invite(caller: Caller, address: str, role: Role, url: str) -> Member:
     try:
         retry(lambda: invitation_store.put(offered, user, entry))
     except AlreadyMember:
-        # One who was made a member by the operator, and has not come yet, is shown as invited too.
-        known = member_store.member(caller.organization_id, user.id) if user else None
-        if known is None or known.status != "invited":
+        # A member whom the operator added, and who has not signed in yet, is shown as invited too.
+        member = member_store.member(caller.organization_id, user.id) if user else None
+        if member is None or member.status != "invited":
             raise
-        return known
+        return member
     return offered.as_member
 
 
 def of(session: Session) -> list[Invitation]:
-    """What the person is invited to, by name. Raises BrowserRequired."""
+    """What the person is invited to, by the organizations' names. Raises BrowserRequired."""
     _require_browser(session)
-    found = invitation_store.of_address(session.user.email)
-    return sorted(found, key=lambda one: (one.organization_name.casefold(), one.organization_id))
+    invitations = invitation_store.of_address(session.user.email)
+    return sorted(invitations, key=lambda each: (each.organization_name.casefold(), each.organization_id))
 
 
 def accept(session: Session, organization_id: str) -> Membership:
-    """Become a member; of two at once, one does. Raises BrowserRequired, InvitationNotFound."""
+    """Become a member; of two requests at once, one does. Raises BrowserRequired, InvitationNotFound, AlreadyMember."""
 
     def once() -> Membership:
-        found = _find(session, organization_id)
-        entry = audit.entry_of_invited(
-            organization_id, _principal(session), session.id, "member.joined", email=found.email, role=found.role
-        )
+        invitation = _get(session, organization_id)
+        person = Principal("user", session.user.id, session.user.email)
+        details = {"email": invitation.email, "role": invitation.role}
+        entry = audit.entry_of_invited(organization_id, person, session.id, "member.joined", **details)
         try:
-            invitation_store.accept(found, session.user, entry)
+            invitation_store.accept(invitation, session.user, entry)
         except AlreadyMember:
-            # By other means, such as an import: what stands is that.
-            invitation_store.end(found)
+            # By other means, such as an import: that membership stays as it is.
+            invitation_store.end(invitation)
             raise
-        return Membership(organization_id, found.organization_name, found.role)
+        return Membership(organization_id, invitation.organization_name, invitation.role)
 
     return retry(once)
 
@@ -105,34 +105,34 @@ def decline(session: Session, organization_id: str) -> None:
     """Raises BrowserRequired, InvitationNotFound."""
 
     def once() -> None:
-        found = _find(session, organization_id)
-        # Its own id, not the person's: the inviter does not come to know since when they have an account.
-        actor = Principal("user", found.id, found.email)
-        entry = audit.entry_of_invited(organization_id, actor, found.id, "invitation.declined", email=found.email)
-        invitation_store.end(found, entry)
+        invitation = _get(session, organization_id)
+        # The invitation's id, not the person's, which would tell the inviter since when they have an account.
+        actor = Principal("user", invitation.id, invitation.email)
+        entry = audit.entry_of_invited(
+            organization_id, actor, invitation.id, "invitation.declined", email=invitation.email
+        )
+        invitation_store.end(invitation, entry)
 
     retry(once)
 
 
 def withdraw(caller: Caller, invitation_id: str) -> None:
-    """Raises AdminRequired, MemberNotFound once it was answered."""
+    """Raises AdminRequired, MemberNotFound if it was answered."""
     caller.require_admin()
 
     def once() -> None:
-        pending = _pending(caller, invitation_id)
-        found = next(
-            (one for one in invitation_store.of_address(pending.principal.name) if one.id == invitation_id), None
-        )
-        if found is None:
+        address = _pending(caller, invitation_id).principal.name
+        invitation = next((each for each in invitation_store.of_address(address) if each.id == invitation_id), None)
+        if invitation is None:
             raise MemberNotFound
-        entry = audit.entry(caller, "invitation.withdrawn", invitation_id, email=found.email)
-        invitation_store.end(found, entry)
+        entry = audit.entry(caller, "invitation.withdrawn", invitation_id, email=address)
+        invitation_store.end(invitation, entry)
 
     retry(once)
 
 
 def change_role(caller: Caller, invitation_id: str, role: Role) -> Member:
-    """Raises AdminRequired, MemberNotFound once it was answered."""
+    """Raises AdminRequired, MemberNotFound if it was answered."""
     caller.require_admin()
 
     def once() -> Member:
@@ -147,21 +147,17 @@ def change_role(caller: Caller, invitation_id: str, role: Role) -> Member:
 
 
 def _pending(caller: Caller, invitation_id: str) -> Member:
-    found = member_store.member(caller.organization_id, invitation_id)
-    if found is None:
+    member = member_store.member(caller.organization_id, invitation_id)
+    if member is None:
         raise MemberNotFound
-    return found
+    return member
 
 
-def _find(session: Session, organization_id: str) -> Invitation:
-    found = next((one for one in of(session) if one.organization_id == organization_id), None)
-    if found is None:
+def _get(session: Session, organization_id: str) -> Invitation:
+    invitation = next((each for each in of(session) if each.organization_id == organization_id), None)
+    if invitation is None:
         raise InvitationNotFound
-    return found
-
-
-def _principal(session: Session) -> Principal:
-    return Principal("user", session.user.id, session.user.email)
+    return invitation
 
 
 def _require_browser(session: Session) -> None:
@@ -170,15 +166,15 @@ def _require_browser(session: Session) -> None:
 
 
 def _id_of(organization_id: str, address: str) -> str:
-    """The same for the same address, so that there is one at most; without our key it cannot be told from any other."""
+    """The same for the same address, so that there is at most one. Nobody without our key can tell the address."""
     return encode_id("inv", int.from_bytes(signing.sign("invitation", f"{organization_id} {address}".encode())))
 
 
 @contextmanager
 def _evenly() -> Iterator[None]:
-    """Answer at whole multiples of a time in which either work is done."""
-    began = time.monotonic()
+    """Answer at whole multiples of a time, so that it does not tell whether an account was created."""
+    started = time.monotonic()
     try:
         yield
     finally:
-        time.sleep((began - time.monotonic()) % _ANSWERED_EVERY_SECONDS)
+        time.sleep((started - time.monotonic()) % _ANSWERED_EVERY_SECONDS)

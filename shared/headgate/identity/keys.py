@@ -1,25 +1,53 @@
-"""The keys of identity's items in the identity table; audit and http have keys of their own there."""
+"""The keys of identity's items in the identity table; audit and http have keys of their own there.
 
-from headgate.storage.items import Value
+Functions whose names end in `_partition` give a partition key, and the constants the beginnings of sort keys in it.
+"""
 
-Key = dict[str, Value]
+from typing import Final
+
+from headgate.storage.table import Key
+
+MEMBERS: Final = "member#"
+"""Of an organization's partition its members, of a person's partition their memberships."""
+SERVICE_ACCOUNTS: Final = "service_account#"
+TOKENS: Final = "token#"
+INVITATIONS: Final = "invitation#"
+SESSIONS: Final = "session#"
+
+
+def organization_partition(organization_id: str) -> str:
+    return f"organization#{organization_id}"
 
 
 def organization(organization_id: str) -> Key:
-    return {"pk": f"organization#{organization_id}", "sk": "organization"}
+    return {"pk": organization_partition(organization_id), "sk": "organization"}
+
+
+def organization_id_of(partition: str) -> str:
+    return partition.removeprefix("organization#")
 
 
 def member(organization_id: str, principal_id: str) -> Key:
-    return {"pk": f"organization#{organization_id}", "sk": f"member#{principal_id}"}
+    return {"pk": organization_partition(organization_id), "sk": f"{MEMBERS}{principal_id}"}
+
+
+def principal_id_of(sort_key: str) -> str:
+    """The principal of a member's item."""
+    return sort_key.removeprefix(MEMBERS)
 
 
 def service_account(organization_id: str, service_account_id: str) -> Key:
-    return {"pk": f"organization#{organization_id}", "sk": f"service_account#{service_account_id}"}
+    return {"pk": organization_partition(organization_id), "sk": f"{SERVICE_ACCOUNTS}{service_account_id}"}
 
 
 def token_listing(organization_id: str, service_account_id: str, token_id: str) -> Key:
     """Names the token under its service account; the token itself is found by its hash."""
-    return {"pk": f"organization#{organization_id}", "sk": f"token#{service_account_id}#{token_id}"}
+    return {"pk": organization_partition(organization_id), "sk": f"{token_listings(service_account_id)}{token_id}"}
+
+
+def token_listings(service_account_id: str) -> str:
+    """The beginning of the sort keys of a service account's tokens, in the organization's partition."""
+    return f"{TOKENS}{service_account_id}#"
 
 
 def token(value_hash: str) -> Key:
@@ -32,32 +60,35 @@ def rate(credential_id: str, minute: int) -> Key:
 
 
 def checks(credential_id: str) -> Key:
-    """What of a credential's the collector is being asked just now."""
+    """The checks that a credential has under way at the collector."""
     return {"pk": f"checks#{credential_id}", "sk": "checks"}
 
 
-def token_listings(service_account_id: str) -> str:
-    """The beginning of the sort keys of a service account's tokens, in the organization's partition."""
-    return f"token#{service_account_id}#"
+def user_partition(user_id: str) -> str:
+    return f"user#{user_id}"
 
 
 def user(user_id: str) -> Key:
-    return {"pk": f"user#{user_id}", "sk": "user"}
+    return {"pk": user_partition(user_id), "sk": "user"}
+
+
+def email_partition(address: str) -> str:
+    return f"email#{address}"
 
 
 def email(address: str) -> Key:
     """Names the user who has the address, which is in lower case."""
-    return {"pk": f"email#{address}", "sk": "email"}
+    return {"pk": email_partition(address), "sk": "email"}
 
 
 def membership(user_id: str, organization_id: str) -> Key:
     """Names an organization of a person; the member's own item in that organization says what they may do there."""
-    return {"pk": f"user#{user_id}", "sk": f"member#{organization_id}"}
+    return {"pk": user_partition(user_id), "sk": f"{MEMBERS}{organization_id}"}
 
 
 def invitation(address: str, organization_id: str) -> Key:
     """Names an invitation by the address that it is for; the invitation itself stands among the members."""
-    return {"pk": f"email#{address}", "sk": f"invitation#{organization_id}"}
+    return {"pk": email_partition(address), "sk": f"{INVITATIONS}{organization_id}"}
 
 
 def session(value_hash: str) -> Key:
@@ -65,12 +96,22 @@ def session(value_hash: str) -> Key:
 
 
 def session_listing(user_id: str, session_id: str) -> Key:
-    return {"pk": f"user#{user_id}", "sk": f"session#{session_id}"}
+    return {"pk": user_partition(user_id), "sk": f"{SESSIONS}{session_id}"}
+
+
+def session_id_of(sort_key: str) -> str:
+    """The session that a listing names."""
+    return sort_key.removeprefix(SESSIONS)
 
 
 def login(secret_hash: str) -> Key:
-    """A login of the command line under way, by the hash of the device code or of the code to paste."""
+    """A login of the command line, by the hash of its device code or of its code to paste."""
     return {"pk": f"login#{secret_hash}", "sk": "login"}
+
+
+def secret_hash_of(partition: str) -> str:
+    """The hash of a login's secret, by the login's partition key."""
+    return partition.removeprefix("login#")
 
 
 def user_code(code_hash: str) -> Key:
@@ -78,16 +119,12 @@ def user_code(code_hash: str) -> Key:
     return {"pk": f"user_code#{code_hash}", "sk": "user_code"}
 
 
-def attempts(of: str) -> Key:
-    return {"pk": f"attempts#{of}", "sk": "attempts"}
-
-
-def unanswered(of: str) -> Key:
-    return {"pk": f"unanswered#{of}", "sk": "unanswered"}
+def attempts(subject: str) -> Key:
+    return {"pk": f"attempts#{subject}", "sk": "attempts"}
 
 
 def first_organization() -> Key:
-    """Says that a deployment has its first organization."""
+    """Says that this installation has its first organization."""
     return {"pk": "first_organization", "sk": "first_organization"}
 
 

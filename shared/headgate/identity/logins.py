@@ -12,29 +12,22 @@ import hmac
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
-
-from botocore.exceptions import ClientError
+from typing import Final
 
 from headgate.audit import service as audit
-from headgate.foundation import clock, errors
-from headgate.identity import attempts, keys, sessions, table
+from headgate.foundation import errors, ids
+from headgate.identity import attempts, login_store, session_store, sessions
 from headgate.identity.hashing import hash_of
+from headgate.identity.login_store import Approval, Login
 from headgate.identity.model import Caller, Session, User
-from headgate.settings import settings
-from headgate.storage import aws, items
-from headgate.storage.items import Item
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
+from headgate.storage.retry import retry
 
 LIFETIME: Final = timedelta(minutes=5)
 POLL_SECONDS: Final = 2
 # No vowels, so that no words come of it, and nothing that looks like another one (RFC 8628, 6.1).
 _USER_CODE_ALPHABET: Final = "BCDFGHJKLMNPQRSTVWXZ"
-_CODE_ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_CODE_ALPHABET: Final = ids.ALPHABET.upper()
 _CODE_LENGTH: Final = 26
-_CHECKSUM_LENGTH: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +72,7 @@ class Denied(errors.BadRequest):
 
 
 class Expired(errors.BadRequest):
-    """Also for a code that never was."""
+    """Also for a code that never existed."""
 
     code = "expired_token"
 
@@ -91,7 +84,7 @@ class InvalidGrant(errors.BadRequest):
     code = "invalid_grant"
 
     def __init__(self) -> None:
-        super().__init__("This code is not valid: it was used already, has expired, or is of another login")
+        super().__init__("This code is not valid: it was used already, has expired, or belongs to another login")
 
 
 def begin_device(client: str, at: datetime) -> Device:
@@ -99,95 +92,67 @@ def begin_device(client: str, at: datetime) -> Device:
     attempts.take(attempts.LOGIN_FROM_ADDRESS, client, at)
     device_code = secrets.token_urlsafe(32)
     code = "".join(secrets.choice(_USER_CODE_ALPHABET) for _ in range(8))
-    expiry = table.expiry(at + LIFETIME)
-    login = keys.login(hash_of(device_code))
-    table.transact(
-        table.put_new(login | {"kind": "device", "status": "pending", "client": client, **expiry}),
-        table.put_new(_user_code(code) | {"login": login["pk"], **expiry}),
-    )
+    login_store.create_device(hash_of(device_code), _hash_of_user_code(code), client, at + LIFETIME)
     return Device(device_code, f"{code[:4]}-{code[4:]}")
 
 
 def find_device(session: Session, user_code: str, at: datetime) -> str:
-    """The network address of whoever began the login, to be shown to the person who is asked.
+    """The network address where the login began, to be shown to the person who is asked.
 
     Raises LoginNotFound, TooManyAttempts for a session that guesses.
     """
     attempts.take(attempts.USER_CODE_OF_SESSION, session.id, at)
-    client = items.text(_pending(user_code, at), "client")
+    client = _pending(user_code, at).client
     attempts.give_back(attempts.USER_CODE_OF_SESSION, session.id)
     return client
 
 
 def approve_device(caller: Caller, user_code: str, at: datetime) -> None:
     """Let the command line act as the caller in the caller's organization; works once. Raises LoginNotFound."""
-    item = _pending(user_code, at)
-    _answer(
-        item,
-        user_code,
-        {
-            ":status": "approved",
-            ":user": caller.principal.id,
-            ":email": caller.name,
-            ":at": clock.rfc3339(at),
-            **_organization(caller),
-        },
-        "SET #status = :status, user_id = :user, email = :email, approved_at = :at, organization_id = :organization, "
-        "organization_name = :organization_name",
-        audit.entry(caller, "login.approved", caller.principal.id, client=items.text(item, "client")),
-    )
+
+    def once() -> None:
+        login = _pending(user_code, at)
+        entry = audit.entry(caller, "login.approved", caller.principal.id, client=login.client)
+        login_store.approve(login, _hash_of_user_code(user_code), _approval(caller, at), entry)
+
+    retry(once)
 
 
 def deny_device(user_code: str, at: datetime) -> None:
     """Raises LoginNotFound."""
-    _answer(_pending(user_code, at), user_code, {":status": "denied"}, "SET #status = :status")
+    retry(lambda: login_store.deny(_pending(user_code, at), _hash_of_user_code(user_code)))
 
 
 def redeem_device(device_code: str, at: datetime) -> Granted:
     """The session of an approved login; it works once. Raises Pending, Denied, Expired."""
-    key = keys.login(hash_of(device_code))
-    item = table.get(key)
-    if item is None or table.expired(item, at) or item["kind"] != "device":
+    login = login_store.by_secret(hash_of(device_code), at)
+    if login is None or login.kind != "device":
         raise Expired
-    if item["status"] == "pending":
+    if login.status == "pending":
         raise Pending
-    if item["status"] == "denied":
+    if login.approval is None:
         raise Denied
-    return _grant(key, item, at, Expired())
+    return _grant(login, login.approval, at, Expired())
 
 
 def begin_code(caller: Caller, challenge: str, at: datetime) -> str:
     """A code to paste, with its checksum, for whoever has the verifier of the challenge; one transaction."""
     code = "".join(secrets.choice(_CODE_ALPHABET) for _ in range(_CODE_LENGTH))
-    item: Item = {
-        "kind": "code",
-        "status": "approved",
-        "challenge": challenge,
-        "user_id": caller.principal.id,
-        "email": caller.name,
-        "approved_at": clock.rfc3339(at),
-        "organization_id": caller.organization_id,
-        "organization_name": caller.organization_name,
-        **table.expiry(at + LIFETIME),
-    }
-    table.transact(
-        table.put_new(keys.login(hash_of(code)) | item),
-        audit.entry(caller, "login.approved", caller.principal.id, client="code to paste"),
-    )
+    entry = audit.entry(caller, "login.approved", caller.principal.id, client="code to paste")
+    login_store.create_code(hash_of(code), challenge, _approval(caller, at), at + LIFETIME, entry)
     text = code + checksum(code)
     return "-".join(text[start : start + 5] for start in range(0, len(text), 5))
 
 
 def redeem_code(code: str, verifier: str, at: datetime) -> Granted:
     """The session for a code; it works once, and a wrong verifier uses it up too. Raises InvalidGrant."""
-    key = keys.login(hash_of(code))
-    item = table.get(key)
-    if item is None or table.expired(item, at) or item["kind"] != "code":
+    login = login_store.by_secret(hash_of(code), at)
+    if login is None or login.kind != "code" or login.approval is None:
         raise InvalidGrant
-    if not hmac.compare_digest(challenge_of(verifier), items.text(item, "challenge")):
-        aws.dynamodb().delete_item(TableName=settings().identity_table, Key=items.marshal(key))
+    if not hmac.compare_digest(challenge_of(verifier), login.challenge):
+        login_store.delete(login)
         raise InvalidGrant
-    return _grant(key, item, at, InvalidGrant())
+    return _grant(login, login.approval, at, InvalidGrant())
 
 
 def challenge_of(verifier: str) -> str:
@@ -201,47 +166,31 @@ def checksum(code: str) -> str:
     return "".join(_CODE_ALPHABET[number >> shift & 31] for shift in (15, 10, 5, 0))
 
 
-def _grant(key: keys.Key, item: Item, at: datetime, used: errors.HeadgateError) -> Granted:
-    user_id, email = items.text(item, "user_id"), items.text(item, "email")
-    # Without the time: approved by the version before this one, while a deployment goes on.
-    approved_at = items.optional_text(item, "approved_at")
-    not_ended = sessions.not_ended(user_id, clock.parse(approved_at) if approved_at else at)
-    login = table.delete(key, "#status = :approved", {":approved": "approved"})
-    user, organization_id = User(user_id, email, at), items.text(item, "organization_id")
-    try:
-        session, value = sessions.begin(user, "cli", at, organization_id, not_ended, login)
-    except ClientError as error:
-        if items.lost_a_race(error):
-            raise used from error
-        raise
-    return Granted(value, session, items.text(item, "organization_id"), items.text(item, "organization_name"))
+def _grant(login: Login, approval: Approval, at: datetime, used: errors.HeadgateError) -> Granted:
+    """Begin the session and delete the login, in one transaction. Raises `used` if another request was first, or if all
+    of the person's sessions were ended after the approval.
+    """
+    conditions = [
+        session_store.not_ended_since(approval.user_id, approval.approved_at or at),
+        login_store.delete_approved(login),
+    ]
+    user = User(approval.user_id, approval.email, at)
+    session, value = sessions.begin(user, "cli", at, approval.organization_id, conditions, used)
+    return Granted(value, session, approval.organization_id, approval.organization_name)
 
 
-def _pending(user_code: str, at: datetime) -> Item:
-    marker = table.get(_user_code(user_code))
-    item = table.get({"pk": marker["login"], "sk": "login"}) if marker else None
-    if item is None or table.expired(item, at) or item["status"] != "pending":
+def _pending(user_code: str, at: datetime) -> Login:
+    login = login_store.pending(_hash_of_user_code(user_code), at)
+    if login is None:
         raise LoginNotFound
-    return item
+    return login
 
 
-def _answer(item: Item, user_code: str, values: Item, change: str, *more: TransactWriteItemTypeDef) -> None:
-    answered = table.update(
-        {"pk": item["pk"], "sk": item["sk"]}, change, "#status = :pending", values | {":pending": "pending"}
-    )
-    try:
-        table.transact(answered, table.delete(_user_code(user_code)), *more)
-    except ClientError as error:
-        if items.lost_a_race(error):
-            raise LoginNotFound from error
-        raise
+def _approval(caller: Caller, at: datetime) -> Approval:
+    return Approval(caller.principal.id, caller.name, at, caller.organization_id, caller.organization_name)
 
 
-def _user_code(text: str) -> keys.Key:
-    """By its letters alone, so that it may be typed in small letters and without the dash."""
+def _hash_of_user_code(text: str) -> str:
+    """Of its letters alone, so that it may be typed in small letters and without the dash."""
     letters = "".join(letter for letter in text.upper() if letter in _USER_CODE_ALPHABET)[:16]
-    return keys.user_code(hashlib.sha256(letters.encode()).hexdigest())
-
-
-def _organization(caller: Caller) -> Item:
-    return {":organization": caller.organization_id, ":organization_name": caller.organization_name}
+    return hash_of(letters)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from botocore.exceptions import ClientError
+import contextlib
 
 from headgate.foundation import clock
-from headgate.identity import keys, table
+from headgate.foundation.principal import Principal
+from headgate.identity import keys
 from headgate.identity.model import (
     AlreadyMember,
     LastAdmin,
@@ -15,64 +14,50 @@ from headgate.identity.model import (
     Membership,
     MemberStatus,
     Organization,
-    Principal,
     Role,
     User,
 )
-from headgate.identity.table import delete, must_exist, put_new, transact, update
-from headgate.storage import items
+from headgate.storage import items, principals, table
 from headgate.storage.items import Item
 from headgate.storage.page import Slice
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
-
-
-class LostRace(Exception):
-    """The member changed since it was read."""
+from headgate.storage.retry import LostRace
+from headgate.storage.table import Write, identity
 
 
-def put_organization(
-    organization: Organization, admin: User | None, status: MemberStatus, *more: TransactWriteItemTypeDef
-) -> None:
-    """Keep a new organization and its first Admin; one transaction."""
+def put_organization(organization: Organization, admin: User | None, status: MemberStatus, *more: Write) -> None:
+    """Store a new organization and its first Admin; one transaction. Raises LostRace."""
     created_at = clock.rfc3339(organization.created_at)
-    writes = [
-        put_new(
-            keys.organization(organization.id)
-            | {
-                "organization_id": organization.id,
-                "name": organization.name,
-                "created_at": created_at,
-                "admins": 1 if admin else 0,
-            }
-        )
-    ]
+    item: Item = {
+        "organization_id": organization.id,
+        "name": organization.name,
+        "created_at": created_at,
+        "admins": 1 if admin else 0,
+    }
+    writes = [identity.put_new(keys.organization(organization.id) | item)]
     if admin is not None:
-        member = Member(
-            organization.id, Principal("user", admin.id, admin.email), "admin", status, organization.created_at
-        )
-        writes += _put_user_member(member)
-    transact(*writes, *more)
+        principal = Principal("user", admin.id, admin.email)
+        writes += _put_user_member(Member(organization.id, principal, "admin", status, organization.created_at))
+    table.transact([*writes, *more])
 
 
 def organization_name(organization_id: str) -> str | None:
     """The organization's name; one read. None if there is no such organization."""
-    item = table.get(keys.organization(organization_id))
+    item = identity.get(keys.organization(organization_id))
     return items.text(item, "name") if item else None
 
 
-def rename_organization(organization_id: str, name: str, *more: TransactWriteItemTypeDef) -> None:
-    """One transaction."""
-    renamed = update(keys.organization(organization_id), "SET #name = :name", "attribute_exists(pk)", {":name": name})
-    transact(renamed, *more)
+def rename_organization(organization_id: str, name: str, *more: Write) -> None:
+    """One transaction. Raises LostRace."""
+    key = keys.organization(organization_id)
+    renamed = identity.update(key, "SET #name = :name", "attribute_exists(pk)", {":name": name})
+    table.transact([renamed, *more])
 
 
 def membership(organization_id: str, user_id: str) -> Membership | None:
     """What the person is in the organization, None if not a member; one read of two items."""
-    found = table.get_all([keys.organization(organization_id), keys.member(organization_id, user_id)])
-    organization = next((item for item in found if item["sk"] == "organization"), None)
-    member = next((item for item in found if item["sk"] != "organization"), None)
+    rows = identity.get_all([keys.organization(organization_id), keys.member(organization_id, user_id)])
+    organization = next((item for item in rows if item["sk"] == "organization"), None)
+    member = next((item for item in rows if item["sk"] != "organization"), None)
     if organization is None or member is None:
         return None
     return Membership(organization_id, items.text(organization, "name"), _role(member))
@@ -80,175 +65,130 @@ def membership(organization_id: str, user_id: str) -> Membership | None:
 
 def memberships(user_id: str) -> list[Membership]:
     """The person's organizations by name; one query, and one read for each fifty of them."""
-    listed = [
-        items.text(item, "organization_id") for item in table.query_all(items.text(keys.user(user_id), "pk"), "member#")
+    listed = identity.list_all(keys.user_partition(user_id), keys.MEMBERS)
+    ids = [items.text(item, "organization_id") for item in listed]
+    rows = identity.get_all([key for each in ids for key in (keys.organization(each), keys.member(each, user_id))])
+    organizations = {item["pk"]: item for item in rows if item["sk"] == "organization"}
+    members = [item for item in rows if item["sk"] != "organization" and item["pk"] in organizations]
+    together = [
+        Membership(
+            keys.organization_id_of(items.text(member, "pk")),
+            items.text(organizations[member["pk"]], "name"),
+            _role(member),
+        )
+        for member in members
     ]
-    wanted = [key for one in listed for key in (keys.organization(one), keys.member(one, user_id))]
-    found = {(item["pk"], item["sk"]): item for item in table.get_all(wanted)}
-    together = []
-    for one in listed:
-        organization = found.get((keys.organization(one)["pk"], keys.organization(one)["sk"]))
-        member = found.get((keys.member(one, user_id)["pk"], keys.member(one, user_id)["sk"]))
-        if organization is not None and member is not None:
-            together.append(Membership(one, items.text(organization, "name"), _role(member)))
     return sorted(together, key=lambda entry: (entry.organization_name.casefold(), entry.organization_id))
 
 
 def user_by_email(email: str) -> User | None:
     """Two reads, the second only if there is such a person."""
-    marker = table.get(keys.email(email))
-    item = table.get(keys.user(items.text(marker, "user_id"))) if marker else None
+    marker = identity.get(keys.email(email))
+    item = identity.get(keys.user(items.text(marker, "user_id"))) if marker else None
     if item is None:
         return None
     return User(items.text(item, "user_id"), items.text(item, "email"), clock.parse(items.text(item, "created_at")))
 
 
-def put_user(user: User) -> bool:
-    """Keep a new person; one transaction. False if the address has one already."""
-    try:
-        transact(
-            put_new(keys.email(user.email) | {"user_id": user.id}),
-            put_new(
-                keys.user(user.id)
-                | {"user_id": user.id, "email": user.email, "created_at": clock.rfc3339(user.created_at)}
-            ),
-        )
-    except ClientError as error:
-        if items.lost_a_race(error):
-            return False
-        raise
-    return True
+def put_user(user: User) -> None:
+    """Store a new person; one transaction. Raises LostRace if the address has one already."""
+    item: Item = {"user_id": user.id, "email": user.email, "created_at": clock.rfc3339(user.created_at)}
+    table.transact(
+        [
+            identity.put_new(keys.email(user.email) | {"user_id": user.id}),
+            identity.put_new(keys.user(user.id) | item),
+        ]
+    )
 
 
 def member(organization_id: str, principal_id: str) -> Member | None:
     """One read."""
-    item = table.get(keys.member(organization_id, principal_id))
-    return _member(organization_id, item) if item and not table.expired(item, clock.now()) else None
+    item = identity.get(keys.member(organization_id, principal_id))
+    return _member(organization_id, item) if item and not items.expired(item, clock.now()) else None
 
 
 def members(organization_id: str, limit: int, after: str | None) -> Slice[Member]:
-    """Invitations that stand first, then service accounts and people in the order of their making; one query."""
-    part = table.query(items.text(keys.organization(organization_id), "pk"), "member#", limit, after)
+    """Invitations first, then service accounts and people, each the oldest first; one query."""
+    part = identity.list(keys.organization_partition(organization_id), keys.MEMBERS, limit, after)
     at = clock.now()
     return Slice(
-        [_member(organization_id, item) for item in part.entries if not table.expired(item, at)], part.position
+        [_member(organization_id, item) for item in part.entries if not items.expired(item, at)], part.position
     )
 
 
-def add_user(added: Member, *more: TransactWriteItemTypeDef) -> None:
+def add_user(member: Member, *more: Write) -> None:
     """Make a person a member; one transaction. Raises AlreadyMember, LostRace."""
-    try:
-        transact(*added_writes(added), *more)
-    except ClientError as error:
-        if items.cancellation_codes(error)[:1] == ["ConditionalCheckFailed"]:
-            raise AlreadyMember from error
-        if items.lost_a_race(error):
-            raise LostRace from error
-        raise
+    table.transact([*added_writes(member), *more], {0: AlreadyMember(), 1: AlreadyMember()})
 
 
-def added_writes(added: Member) -> list[TransactWriteItemTypeDef]:
-    """The writes that make a person a member of an organization that exists; the first fails for who is one."""
-    organization = _count_admins(added.organization_id, 1) if added.role == "admin" else None
-    return [*_put_user_member(added), organization or must_exist(keys.organization(added.organization_id))]
+def added_writes(member: Member) -> list[Write]:
+    """The writes that make a person a member of an organization that exists; the first two fail for a member."""
+    if member.role == "admin":
+        organization = _count_admins(member.organization_id, 1)
+    else:
+        organization = identity.must_exist(keys.organization(member.organization_id))
+    return [*_put_user_member(member), organization]
 
 
-def add_service_account(added: Member, *more: TransactWriteItemTypeDef) -> None:
+def add_service_account(member: Member, *more: Write) -> None:
     """Make a service account a member again; one transaction. Raises AlreadyMember, LostRace."""
-    try:
-        transact(
-            put_new(_member_item(added)),
-            must_exist(keys.service_account(added.organization_id, added.principal.id)),
-            *more,
-        )
-    except ClientError as error:
-        if items.cancellation_codes(error)[:1] == ["ConditionalCheckFailed"]:
-            raise AlreadyMember from error
-        if items.lost_a_race(error):
-            raise LostRace from error
-        raise
+    account = identity.must_exist(keys.service_account(member.organization_id, member.principal.id))
+    table.transact([identity.put_new(_member_item(member)), account, *more], {0: AlreadyMember()})
 
 
 def activate(organization_id: str, user_id: str) -> None:
-    """An invited person has come; one transaction of one update. A member removed meanwhile stays removed."""
-    try:
-        transact(
-            update(
-                keys.member(organization_id, user_id),
-                "SET #status = :active",
-                "#status = :invited",
-                {":active": "active", ":invited": "invited"},
-            )
-        )
-    except ClientError as error:
-        if not items.lost_a_race(error):
-            raise
+    """Note that an invited person has come; one transaction of one update. A removed member stays removed."""
+    values: Item = {":active": "active", ":invited": "invited"}
+    key = keys.member(organization_id, user_id)
+    with contextlib.suppress(LostRace):
+        table.transact([identity.update(key, "SET #status = :active", "#status = :invited", values)])
 
 
-def change_role(before: Member, role: Role, *more: TransactWriteItemTypeDef) -> None:
+def change_role(before: Member, role: Role, *more: Write) -> None:
     """One transaction, which counts the Admins. Raises LastAdmin, LostRace."""
-    changed = update(
-        keys.member(before.organization_id, before.principal.id),
-        "SET #role = :after",
-        "#role = :before",
-        {":after": role, ":before": before.role},
-    )
+    key = keys.member(before.organization_id, before.principal.id)
+    changed = identity.update(key, "SET #role = :after", "#role = :before", {":after": role, ":before": before.role})
     count = _count_admins(before.organization_id, 1 if role == "admin" else -1)
-    _with_count(changed, count, *more)
+    table.transact([changed, count, *more], {1: LastAdmin()})
 
 
-def remove_user(before: Member, *more: TransactWriteItemTypeDef) -> None:
+def remove_user(before: Member, *more: Write) -> None:
     """One transaction, which counts the Admins; the person's sessions stop in this organization at once.
 
     Raises LastAdmin, LostRace.
     """
-    removed = delete(
-        keys.member(before.organization_id, before.principal.id), "#role = :before", {":before": before.role}
-    )
-    listing = delete(keys.membership(before.principal.id, before.organization_id))
+    key = keys.member(before.organization_id, before.principal.id)
+    removed = identity.delete(key, "#role = :before", {":before": before.role})
+    listing = identity.delete(keys.membership(before.principal.id, before.organization_id))
     if before.role == "admin":
-        _with_count(removed, _count_admins(before.organization_id, -1), listing, *more)
+        organization = _count_admins(before.organization_id, -1)
     else:
-        _with_count(removed, must_exist(keys.organization(before.organization_id)), listing, *more)
+        organization = identity.must_exist(keys.organization(before.organization_id))
+    table.transact([removed, organization, listing, *more], {1: LastAdmin()})
 
 
-def first_organization_made(organization_id: str) -> TransactWriteItemTypeDef:
-    """Says so, once: a second try is refused."""
-    return put_new(keys.first_organization() | {"organization_id": organization_id})
+def first_organization(organization_id: str) -> Write:
+    """Note the first organization; fails if there is one already."""
+    return identity.put_new(keys.first_organization() | {"organization_id": organization_id})
 
 
 def has_first_organization() -> bool:
     """One read."""
-    return table.get(keys.first_organization()) is not None
+    return identity.get(keys.first_organization()) is not None
 
 
-def _with_count(
-    changed: TransactWriteItemTypeDef, count: TransactWriteItemTypeDef, *more: TransactWriteItemTypeDef
-) -> None:
-    try:
-        transact(changed, count, *more)
-    except ClientError as error:
-        codes = items.cancellation_codes(error)
-        if codes[:2] == ["None", "ConditionalCheckFailed"]:
-            raise LastAdmin from error
-        if items.lost_a_race(error):
-            raise LostRace from error
-        raise
-
-
-def _count_admins(organization_id: str, change: int) -> TransactWriteItemTypeDef:
+def _count_admins(organization_id: str, change: int) -> Write:
     """The number of Admins stands in the organization's item, so that no two can both be the last to go."""
     condition = "attribute_exists(pk)" if change > 0 else "admins > :one"
     values: Item = {":change": change} if change > 0 else {":change": change, ":one": 1}
-    return update(keys.organization(organization_id), "ADD admins :change", condition, values)
+    return identity.update(keys.organization(organization_id), "ADD admins :change", condition, values)
 
 
-def _put_user_member(member: Member) -> list[TransactWriteItemTypeDef]:
+def _put_user_member(member: Member) -> list[Write]:
+    membership = keys.membership(member.principal.id, member.organization_id)
     return [
-        put_new(_member_item(member)),
-        put_new(
-            keys.membership(member.principal.id, member.organization_id) | {"organization_id": member.organization_id}
-        ),
+        identity.put_new(_member_item(member)),
+        identity.put_new(membership | {"organization_id": member.organization_id}),
     ]
 
 
@@ -267,8 +207,8 @@ def _member(organization_id: str, item: Item) -> Member:
     return Member(
         organization_id=organization_id,
         principal=Principal(
-            "user" if item["kind"] == "user" else "service_account",
-            items.text(item, "sk").removeprefix("member#"),
+            principals.kind(item),
+            keys.principal_id_of(items.text(item, "sk")),
             items.text(item, "name"),
         ),
         role=_role(item),

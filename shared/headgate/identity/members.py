@@ -7,7 +7,7 @@ import contextlib
 from headgate.audit import service as audit
 from headgate.foundation import clock, errors
 from headgate.foundation.ids import is_id, new_id
-from headgate.identity import invitations, member_store, people, store, table
+from headgate.identity import invitations, member_store, people, service_account_store
 from headgate.identity.model import (
     AlreadyMember,
     Caller,
@@ -19,8 +19,7 @@ from headgate.identity.model import (
     Role,
 )
 from headgate.storage.page import Slice
-
-_TRIES = 10
+from headgate.storage.retry import retry
 
 
 class ServiceAccountsAreContributors(errors.Invalid):
@@ -39,15 +38,14 @@ def rename_organization(caller: Caller, name: str) -> Membership:
     """Raises AdminRequired."""
     caller.require_admin()
     entry = audit.entry(caller, "organization.renamed", caller.organization_id, name=name)
-    member_store.rename_organization(caller.organization_id, name, entry)
+    retry(lambda: member_store.rename_organization(caller.organization_id, name, entry))
     # A token answers for its organization's name without another read, so it holds a copy.
-    for item in table.query_all(f"organization#{caller.organization_id}", "token#"):
-        store.rename_in_token(str(item["value_hash"]), name)
+    service_account_store.rename_organization(caller.organization_id, name)
     return Membership(caller.organization_id, name, caller.role)
 
 
 def create_organization(caller: Caller, name: str) -> Membership:
-    """A further organization, whose first Admin the caller is. Raises AdminRequired: no Contributor makes any."""
+    """Create a further organization, whose first Admin the caller is. Raises AdminRequired."""
     caller.require_admin()
     user = people.user_of(caller)
     organization = Organization(id=new_id("org"), name=name, created_at=clock.now())
@@ -61,43 +59,39 @@ def change_role(caller: Caller, principal_id: str, role: Role) -> Member:
     caller.require_admin()
     if is_id("inv", principal_id):
         return invitations.change_role(caller, principal_id, role)
-    for _ in range(_TRIES):
+
+    def once() -> Member:
         before = _member(caller, principal_id)
         if before.principal.kind == "service_account":
             raise ServiceAccountsAreContributors
         if before.role != role:
             entry = audit.entry(caller, "member.role_changed", principal_id, email=before.principal.name, role=role)
-            try:
-                member_store.change_role(before, role, entry)
-            except member_store.LostRace:
-                continue
+            member_store.change_role(before, role, entry)
         return Member(before.organization_id, before.principal, role, before.status, before.created_at)
-    raise errors.Contention("Too many changes at once; nothing was saved, try again shortly")
+
+    return retry(once)
 
 
 def remove(caller: Caller, principal_id: str) -> None:
-    """A person's sessions stop here at once; of a service account, the tokens too, and it stays to be added again. An
-    invitation is withdrawn.
+    """Remove a member: a person's sessions stop here at once, and so do a service account's tokens.
 
-    Raises AdminRequired, MemberNotFound, LastAdmin.
+    A removed service account can be added again. An invitation is withdrawn. Raises AdminRequired, MemberNotFound,
+    LastAdmin.
     """
     caller.require_admin()
     if is_id("inv", principal_id):
         return invitations.withdraw(caller, principal_id)
-    for _ in range(_TRIES):
+
+    def once() -> None:
         before = _member(caller, principal_id)
         entry = audit.entry(caller, "member.removed", principal_id, name=before.principal.name)
         if before.principal.kind == "service_account":
-            account, revision = store.service_account(caller.organization_id, principal_id)
-            if store.end_membership(account, revision, entry):
-                return None
-            continue
-        try:
+            account, revision = service_account_store.get(caller.organization_id, principal_id)
+            service_account_store.end_membership(account, revision, entry)
+        else:
             member_store.remove_user(before, entry)
-        except member_store.LostRace:
-            continue
-        return None
-    raise errors.Contention("Too many changes at once; nothing was saved, try again shortly")
+
+    return retry(once)
 
 
 def add_service_account(caller: Caller, service_account_id: str) -> Member:
@@ -106,28 +100,24 @@ def add_service_account(caller: Caller, service_account_id: str) -> Member:
     Raises AdminRequired, ServiceAccountNotFound, AlreadyMember.
     """
     caller.require_admin()
-    account, _ = store.service_account(caller.organization_id, service_account_id)
-    member = Member(
-        account.organization_id,
-        Principal("service_account", account.id, account.name),
-        "contributor",
-        "active",
-        clock.now(),
-    )
-    entry = audit.entry(caller, "member.added", account.id, name=account.name)
-    try:
-        member_store.add_service_account(member, entry)
-    except member_store.LostRace as error:
-        raise errors.Contention("Another change came first; nothing was saved, try again shortly") from error
-    return member
+
+    def once() -> Member:
+        account, _ = service_account_store.get(caller.organization_id, service_account_id)
+        principal = Principal("service_account", account.id, account.name)
+        member = Member(account.organization_id, principal, "contributor", "active", clock.now())
+        member_store.add_service_account(member, audit.entry(caller, "member.added", account.id, name=account.name))
+        return member
+
+    return retry(once)
 
 
 def add_first_admin(organization_id: str, email: str) -> None:
-    """For whoever starts a service on their own machine and has to begin somewhere."""
-    user = people.find_or_create(people.address(email), "")
+    """Make the first Admin of a local service, where nobody could invite them."""
+    user = people.find_or_create(people.parse_address(email), "")
     principal = Principal("user", user.id, user.email)
+    member = Member(organization_id, principal, "admin", "active", clock.now())
     with contextlib.suppress(AlreadyMember):
-        member_store.add_user(Member(organization_id, principal, "admin", "active", clock.now()))
+        retry(lambda: member_store.add_user(member))
 
 
 def is_member(caller: Caller, principal_id: str) -> bool:
@@ -138,7 +128,7 @@ def is_member(caller: Caller, principal_id: str) -> bool:
 def _member(caller: Caller, principal_id: str) -> Member:
     if not (is_id("usr", principal_id) or is_id("sva", principal_id)):
         raise MemberNotFound
-    found = member_store.member(caller.organization_id, principal_id)
-    if found is None:
+    member = member_store.member(caller.organization_id, principal_id)
+    if member is None:
         raise MemberNotFound
-    return found
+    return member

@@ -1,4 +1,4 @@
-"""The records that a credential leads to."""
+"""The organizations, people, service accounts and credentials of a request, and what can be wrong with them."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -46,7 +46,7 @@ class ServiceAccount:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A service account's API token, as it may be shown: its value is not kept."""
+    """A service account's API token, as it may be shown: its value is not stored."""
 
     id: str
     organization_id: str
@@ -59,7 +59,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A person. Their password is kept by Cognito alone."""
+    """A person. Only Cognito has their password."""
 
     id: str
     email: str
@@ -68,7 +68,7 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Somebody of an organization. Who is `invited` may do nothing in it before they have accepted."""
+    """Somebody in an organization. If `invited`, they may do nothing there until they have accepted."""
 
     organization_id: str
     principal: Principal
@@ -79,7 +79,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """An organization's offer to whoever has the address. It tells nothing of whether somebody has it here."""
+    """An organization's offer to whoever has the address. It does not tell whether the address has an account."""
 
     id: str
     organization_id: str
@@ -108,9 +108,9 @@ class Membership:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A person signed in. `id` names it in logs and records; its value is not kept.
+    """A person signed in. `id` names it in logs and records; its value is not stored.
 
-    A command line's is held to the `organization_id` of its approval; a browser's has None, for all of the person's.
+    A session of the command line is limited to the `organization_id` of its approval; for a browser's it is None.
     """
 
     id: str
@@ -123,7 +123,7 @@ class Session:
 
 
 class NotAuthenticated(errors.Unauthenticated):
-    """No usable credential. One wording for every cause, so that it tells nothing of the tokens that exist."""
+    """No usable credential. All causes have the same message, so that it tells nothing about the tokens that exist."""
 
     def __init__(self) -> None:
         super().__init__("The credential is missing, malformed, revoked or expired")
@@ -148,7 +148,7 @@ class SessionRequired(errors.Forbidden):
 
 
 class OrganizationHeaderRequired(errors.BadRequest):
-    """A session's request that names no organization, or not by its id."""
+    """A session's request does not name an organization by its id."""
 
     code = "organization_header"
 
@@ -157,7 +157,7 @@ class OrganizationHeaderRequired(errors.BadRequest):
 
 
 class NotAnActiveMember(errors.Forbidden):
-    """A session that names an organization of others; one that does not exist is answered the same."""
+    """A session names an organization of others; one that does not exist is answered the same."""
 
     code = "not_an_active_member"
 
@@ -194,7 +194,7 @@ class MemberNotFound(errors.NotFound):
 
 
 class InvitationNotFound(errors.NotFound):
-    """Never made, for another address, expired, withdrawn or answered; which of them is not told."""
+    """Unknown, for another address, expired, withdrawn or answered; which of them is not told."""
 
     code = "invitation_not_found"
 
@@ -203,7 +203,7 @@ class InvitationNotFound(errors.NotFound):
 
 
 class BrowserRequired(errors.Forbidden):
-    """A command line, which acts in one organization, at what concerns others."""
+    """A command line, which acts in one organization, asks for what concerns others."""
 
     code = "browser_required"
 
@@ -224,7 +224,7 @@ class AlreadyMember(errors.Conflict):
     code = "already_member"
 
     def __init__(self) -> None:
-        super().__init__("This is a member of the organization already")
+        super().__init__("This person or service account is a member of the organization already")
 
 
 class TooManyTokens(errors.Conflict):

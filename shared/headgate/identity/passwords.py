@@ -1,12 +1,10 @@
-"""The user pool, which alone knows passwords. What it says is turned into few answers here, none of which tells
-whether an address has an account.
+"""The user pool, which alone knows passwords.
+
+Its many errors become few here, none of which tells whether an address has an account.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
 from typing import Final
 
 from botocore.exceptions import ClientError, ParamValidationError
@@ -15,7 +13,7 @@ from headgate.foundation import errors
 from headgate.settings import settings
 from headgate.storage import aws
 
-# What a wrong password, an unknown address, a disabled account and an expired temporary password have in common.
+# Answered alike: a wrong password, an unknown address, a disabled account, an expired temporary password.
 _REFUSED: Final = (
     "NotAuthorizedException",
     "UserNotFoundException",
@@ -56,11 +54,11 @@ class WeakPassword(errors.Invalid):
         super().__init__(f"A password needs at least {SHORTEST} characters, and at most {LONGEST}")
 
 
-class NoAddress(errors.Invalid):
+class NotAnAddress(errors.Invalid):
     code = "invalid_email"
 
     def __init__(self) -> None:
-        message = "This is no email address"
+        message = "This is not an email address"
         super().__init__(message, [errors.FieldError(("body", "email"), message)])
 
 
@@ -89,7 +87,7 @@ def check(email: str, password: str) -> str | None:
 
 
 def replace_temporary(email: str, challenge: str, password: str) -> None:
-    """Raises WeakPassword, WrongPassword when the challenge is no longer open, Busy."""
+    """Set the first password of an account. Raises WeakPassword, WrongPassword if the challenge is closed, Busy."""
     _require_good(password)
     try:
         aws.cognito().admin_respond_to_auth_challenge(
@@ -104,15 +102,17 @@ def replace_temporary(email: str, challenge: str, password: str) -> None:
 
 
 def send_code(email: str, url: str, link: str) -> None:
-    """Mail a code for a new password, and the `link` to enter it at, if the address has an account; nothing tells
-    whether. An account that the pool sends no more codes for now keeps the last one. Raises Busy.
+    """Mail a code for a new password, and the `link` to enter it at, if the address has an account.
+
+    Nothing tells whether it has one. If the pool sends no more codes for an account now, the last one stays valid.
+    Raises Busy.
     """
     try:
         aws.cognito().forgot_password(
             ClientId=settings().user_pool_client_id, Username=email, ClientMetadata={"url": url, "link": link}
         )
     except ParamValidationError:
-        # boto3 itself refuses what is empty; that is no fault of the pool's, which alarms are counted for.
+        # boto3 itself refuses what is empty. It is not a fault of the pool, which would raise an alarm.
         return
     except ClientError as error:
         if error.response["Error"]["Code"] not in (*_REFUSED, "LimitExceededException"):
@@ -120,7 +120,7 @@ def send_code(email: str, url: str, link: str) -> None:
 
 
 def reset(email: str, code: str, password: str) -> None:
-    """Raises WrongCode, WeakPassword, Busy."""
+    """Set a new password with a mailed code. Raises WrongCode, WeakPassword, Busy."""
     _require_good(password)
     try:
         aws.cognito().confirm_forgot_password(
@@ -133,13 +133,13 @@ def reset(email: str, code: str, password: str) -> None:
 
 
 def was_asked_twice(refusal: errors.HeadgateError) -> bool:
-    """Whether the user pool refused what it may have carried out before, at an attempt whose answer got lost."""
+    """Whether boto3 repeated the call: the pool may have carried out the first one and refused the second."""
     cause = refusal.__cause__
     return isinstance(cause, ClientError) and cause.response["ResponseMetadata"]["RetryAttempts"] > 0
 
 
 def create(email: str, url: str) -> bool:
-    """Make an account, and mail a temporary password with `url` to sign in at. False if there was one.
+    """Create an account, and mail a temporary password with `url` to sign in at. False if there was one.
 
     Raises Invalid for an address that the user pool does not take, Busy.
     """
@@ -156,7 +156,7 @@ def create(email: str, url: str) -> bool:
             case "UsernameExistsException":
                 return False
             case "InvalidParameterException":
-                raise NoAddress from error
+                raise NotAnAddress from error
         raise _not_mailed(error) from error
     return True
 
@@ -182,6 +182,7 @@ def is_temporary(email: str) -> bool:
 
 
 def has_account(email: str) -> bool:
+    """Whether the user pool knows the address."""
     try:
         aws.cognito().admin_get_user(UserPoolId=settings().user_pool_id, Username=email)
     except ClientError as error:
@@ -191,37 +192,13 @@ def has_account(email: str) -> bool:
     return True
 
 
-def pack(email: str, challenge: str) -> bytes:
-    return json.dumps([email, challenge]).encode()
-
-
-def unpack(content: bytes) -> tuple[str, str]:
-    """Raises ValueError for what `pack` did not make."""
-    email, challenge = json.loads(content)
-    if not isinstance(email, str) or not isinstance(challenge, str):
-        raise ValueError("not a packed challenge")
-    return email, challenge
-
-
-def encode(content: bytes) -> str:
-    return base64.urlsafe_b64encode(content).decode()
-
-
-def decode(text: str) -> bytes:
-    """Raises ValueError."""
-    try:
-        return base64.b64decode(text, altchars=b"-_", validate=True)
-    except binascii.Error as error:
-        raise ValueError("not base64") from error
-
-
 def _require_good(password: str) -> None:
     if not SHORTEST <= len(password) <= LONGEST:
         raise WeakPassword
 
 
 def _not_mailed(error: ClientError) -> Exception:
-    """What to raise where no mail went out; the pool's mails are counted by the day."""
+    """What to raise if no mail was sent; the pool has a limit of mails a day."""
     return Busy() if error.response["Error"]["Code"] in (*_BUSY, "CodeDeliveryFailureException") else error
 
 

@@ -1,4 +1,4 @@
-"""Values of ours that show who may try: whoever has the mail, or a browser in which the account was signed in before.
+"""Signed values that show who may try: whoever has the mail, or a browser in which the account was signed in before.
 
 Strangers have neither, so that what strangers try never counts against the owner
 (docs/decisions/0074-strangers-do-not-lock-out-the-owner.md).
@@ -10,7 +10,7 @@ import secrets
 from datetime import datetime, timedelta
 from typing import Final
 
-from headgate.identity import passwords, signing
+from headgate.identity import signing
 
 # As long as Cognito's code.
 RESET_LIFETIME: Final = timedelta(hours=1)
@@ -18,15 +18,15 @@ _TIME_BYTES: Final = 5
 
 
 def of_mail(address: str, at: datetime) -> str:
-    """What stands in the link of a mail to the address, and nowhere else."""
+    """The value in the link of a mail to the address."""
     time = int(at.timestamp()).to_bytes(_TIME_BYTES)
-    return passwords.encode(time + signing.sign("reset", time + address.encode()))
+    return signing.encode(time + signing.sign("reset", time + address.encode()))
 
 
 def is_of_mail(proof: str, address: str, at: datetime) -> bool:
     """Whether it was mailed to the address within the last hour."""
     try:
-        content = passwords.decode(proof)
+        content = signing.decode(proof)
     except ValueError:
         return False
     time, signature = content[:_TIME_BYTES], content[_TIME_BYTES:]
@@ -35,7 +35,7 @@ def is_of_mail(proof: str, address: str, at: datetime) -> bool:
 
 
 def of_browser(address: str) -> str:
-    """What a browser keeps in which the account was signed in, or given a new password."""
+    """The value that a browser keeps after the account signed in there, or got a new password."""
     name = secrets.token_urlsafe(16)
     return f"{name}.{signing.sign('browser', f'{name} {address}'.encode()).hex()}"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
-
-from botocore.exceptions import ClientError
+from typing import Final
 
 from headgate.foundation import clock
+from headgate.foundation.errors import HeadgateError
 from headgate.foundation.ids import is_id, new_id
-from headgate.identity import keys, member_store, table
+from headgate.foundation.principal import Principal
+from headgate.identity import member_store, session_store
 from headgate.identity.hashing import hash_of
 from headgate.identity.model import (
     Caller,
@@ -19,23 +19,19 @@ from headgate.identity.model import (
     NotAnActiveMember,
     NotAuthenticated,
     OrganizationHeaderRequired,
-    Principal,
     Session,
     SessionKind,
     User,
 )
-from headgate.storage import items
-from headgate.storage.items import Item
-from headgate.storage.retry import LostRace, retry
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
+from headgate.identity.session_store import Place
+from headgate.storage.retry import retry
+from headgate.storage.table import Write
 
 PREFIX: Final = "ss_"
 LIFETIME: Final = timedelta(hours=12)
 
 
-# A request limit is for each credential, so this is also how many times it a person may have.
+# A request limit is for each credential, so a person has at most this many times the limit.
 MOST: Final = 10
 
 
@@ -44,15 +40,16 @@ def begin(
     kind: SessionKind,
     at: datetime,
     organization_id: str | None = None,
-    *conditions: TransactWriteItemTypeDef,
+    conditions: Sequence[Write] = (),
+    refusal: HeadgateError | None = None,
 ) -> tuple[Session, str]:
-    """Sign the person in, who was found to be it at `at`; `conditions` hold in the moment that the session begins.
+    """Sign in the person, whose identity was proven at `at`; `conditions` hold in the moment that the session begins.
 
-    Returns the session with its value, which nobody had before and cannot be had again. The oldest ends where the
-    person had as many as there may be. Raises NotAuthenticated when all of the person's sessions were ended since, and
-    botocore's error with the conditions' codes at its end where one of them fails.
+    Returns the session and its value, which cannot be read again. If the person has ten sessions, the oldest ends.
+    Raises NotAuthenticated if all of the person's sessions were ended after `at`, `refusal` if one of the conditions
+    does not hold.
     """
-    session, value = retry(lambda: _begin(user, kind, at, organization_id, conditions))
+    session, value = retry(lambda: _begin(user, kind, at, organization_id, conditions, refusal))
     _require_not_ended(session, at)
     return session, value
 
@@ -62,114 +59,56 @@ def _begin(
     kind: SessionKind,
     at: datetime,
     organization_id: str | None,
-    conditions: Sequence[TransactWriteItemTypeDef],
+    conditions: Sequence[Write],
+    refusal: HeadgateError | None,
 ) -> tuple[Session, str]:
-    """Take a place among the person's sessions, end those that are too many, and only then begin, if the place is kept.
+    """Take a place among the person's sessions, end those that are too many, and begin if the place still exists.
 
     So no more than `MOST` are ever live, however many begin at once: of any that are, the last to look has seen the
     places of all (docs/decisions/0072-at-most-ten-sessions.md). One put, one query and one transaction. Raises
     LostRace when newer ones took the place.
     """
     value = PREFIX + secrets.token_urlsafe(32)
-    # By the moment of its place, not of the sign-in: the newest places stay.
+    # The id is by the moment of its place, not of the sign-in: the newest places stay.
     session = Session(new_id("ses"), user, kind, organization_id, at, at + LIFETIME, hash_of(value))
-    place = keys.session_listing(user.id, session.id)
-    table.put({**place, "value_hash": session.value_hash, **table.expiry(session.expires_at)})
+    session_store.take_place(session)
     _end_the_oldest(user)
-    item: Item = {
-        "session_id": session.id,
-        "user_id": user.id,
-        "email": user.email,
-        "user_created_at": clock.rfc3339(user.created_at),
-        "kind": kind,
-        "organization_id": organization_id,
-        "created_at": clock.rfc3339(at),
-        **table.expiry(session.expires_at),
-    }
-    try:
-        table.transact(table.must_exist(place), table.put_new(keys.session(session.value_hash) | item), *conditions)
-    except ClientError as error:
-        if items.cancellation_codes(error)[:1] == ["ConditionalCheckFailed"]:
-            raise LostRace from error
-        # Whatever the error, nobody has the value.
-        _end_listed({**place, "value_hash": session.value_hash})
-        if "TransactionConflict" in items.cancellation_codes(error):
-            raise LostRace from error
-        raise
+    session_store.begin(session, conditions, refusal)
     return session, value
 
 
 def _end_the_oldest(user: User) -> None:
-    listed = table.query_all(items.text(keys.user(user.id), "pk"), "session#")
-    for item in listed[:-MOST]:
-        _end_listed(item)
-
-
-def of_item(item: Item, value_hash: str) -> Session:
-    """The session that an item of the table holds."""
-    return Session(
-        id=items.text(item, "session_id"),
-        user=User(
-            items.text(item, "user_id"),
-            items.text(item, "email"),
-            clock.parse(items.text(item, "user_created_at")),
-        ),
-        kind="browser" if item["kind"] == "browser" else "cli",
-        organization_id=items.optional_text(item, "organization_id"),
-        created_at=clock.parse(items.text(item, "created_at")),
-        expires_at=clock.parse(items.text(item, "expires_at")),
-        value_hash=value_hash,
-    )
+    for place in session_store.places(user.id)[:-MOST]:
+        session_store.end(place)
 
 
 def end(session: Session) -> None:
     """It stops at once; one transaction."""
-    _end_listed({**keys.session_listing(session.user.id, session.id), "value_hash": session.value_hash})
-
-
-def not_ended(user_id: str, since: datetime) -> TransactWriteItemTypeDef:
-    """The condition that `end_all` did not come after `since`, to stand in a transaction."""
-    condition = "attribute_not_exists(sessions_ended_at) OR sessions_ended_at <= :since"
-    return table.check(keys.user(user_id), condition, {":since": clock.rfc3339(since)})
+    session_store.end(Place.of(session))
 
 
 def _require_not_ended(session: Session, since: datetime) -> None:
-    """End a session that was just begun for somebody who was let in at `since`, if `end_all` came later; one read.
+    """End a session that was just begun for somebody who signed in at `since`, if `end_all` came later; one read.
 
     Not a condition of the transaction: two sign-ins of one person at once would collide at the person's item. Whichever
     comes first, one of the two sees the other: `end_all` leaves its mark before it looks for sessions, and this looks
     for the mark when the session is there. Raises NotAuthenticated.
     """
-    item = table.get(keys.user(session.user.id))
-    ended_at = items.optional_text(item, "sessions_ended_at") if item else None
-    if ended_at is not None and clock.parse(ended_at) > since:
+    ended_at = session_store.ended_at(session.user.id)
+    if ended_at is not None and ended_at > since:
         end(session)
         raise NotAuthenticated
 
 
 def end_all(user: User) -> None:
-    """All of the person's sessions stop, and what was approved before begins none: whoever has an old password shall
-    have nothing else either.
+    """End all of the person's sessions, and let no login that was approved before begin one.
+
+    So whoever has an old password has nothing else either.
     """
-    values: Item = {":at": clock.rfc3339(clock.now())}
-    table.transact(table.update(keys.user(user.id), "SET sessions_ended_at = :at", "attribute_exists(pk)", values))
-    for item in table.query_all(items.text(keys.user(user.id), "pk"), "session#"):
-        _end_listed(item)
-
-
-def _end_listed(item: Item) -> None:
-    listing: keys.Key = {"pk": item["pk"], "sk": item["sk"]}
-    session = table.delete(keys.session(items.text(item, "value_hash")))
-
-    def once() -> None:
-        try:
-            table.transact(session, table.delete(listing))
-        except ClientError as error:
-            if items.lost_a_race(error):
-                raise LostRace from error
-            raise
-
-    retry(once)
+    at = clock.now()
+    retry(lambda: session_store.set_ended_at(user.id, at))
+    for place in session_store.places(user.id):
+        session_store.end(place)
 
 
 def caller(session: Session, organization_id: str | None) -> Caller:
@@ -197,8 +136,8 @@ def caller(session: Session, organization_id: str | None) -> Caller:
 
 
 def organizations(session: Session) -> list[Membership]:
-    """The person's organizations by name; of a command line's session, the one that it is held to."""
-    found = member_store.memberships(session.user.id)
-    return (
-        found if session.kind == "browser" else [one for one in found if one.organization_id == session.organization_id]
-    )
+    """The person's organizations by name; for a session of the command line, the one of its approval."""
+    memberships = member_store.memberships(session.user.id)
+    if session.kind == "browser":
+        return memberships
+    return [membership for membership in memberships if membership.organization_id == session.organization_id]

@@ -1,5 +1,7 @@
-"""Signatures with this deployment's own key."""
+"""Signatures with this deployment's own key, and signed values as text."""
 
+import base64
+import binascii
 import hashlib
 import hmac
 from functools import cache
@@ -21,3 +23,16 @@ def verify(purpose: str, message: bytes, signature: bytes) -> bool:
 def signing_key() -> bytes:
     """The deployment's key, read once in a process."""
     return signing_key_store.get_or_create()
+
+
+def encode(content: bytes) -> str:
+    """As base64url (RFC 4648, 5), with padding."""
+    return base64.urlsafe_b64encode(content).decode()
+
+
+def decode(text: str) -> bytes:
+    """The bytes that `encode` was given. Raises ValueError for other texts."""
+    try:
+        return base64.b64decode(text, altchars=b"-_", validate=True)
+    except binascii.Error as error:
+        raise ValueError("not base64url") from error

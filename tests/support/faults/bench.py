@@ -35,7 +35,7 @@ from tests.support.world import PUBLIC, World, bearer, founded, service
 from web.visitor import SESSION_COOKIE, VISIT_COOKIE
 
 # Beside the change: records, counters of uses and attempts, keys that may be used again, and texts by their hash.
-SIDE: Final = ("audit#", "rate#", "attempts#", "unanswered#", "idempotency#", " versions/*")
+SIDE: Final = ("audit#", "rate#", "attempts#", "idempotency#", " versions/*")
 _VISIT: Final = "v" * 43
 _LINK_SECONDS: Final = 86_400
 

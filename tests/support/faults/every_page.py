@@ -157,6 +157,6 @@ def prepare(world: World) -> None:
     user_pool.add_account(EMAIL, PASSWORD)
     _set_password(TEMPORARY, permanent=False)
     user = User(new_id("usr"), EMAIL, clock.now())
-    assert member_store.put_user(user)
+    member_store.put_user(user)
     principal = Principal("user", user.id, user.email)
     member_store.add_user(Member(world.organization_id, principal, "contributor", "invited", clock.now()))

@@ -1,0 +1,46 @@
+"""Leases for checks under way, in the identity table: one item for each credential, with a set of leases."""
+
+import logging
+from collections.abc import Collection
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from headgate.identity import keys
+from headgate.storage import table
+from headgate.storage.items import Item
+from headgate.storage.table import ConditionFailed, identity
+
+logger = logging.getLogger(__name__)
+
+
+def add(credential_id: str, lease: str, most: int, expires: int) -> frozenset[str] | None:
+    """Add the lease if there are fewer than `most`; one conditional write. None if it was added, else those there are.
+
+    DynamoDB removes the item some time after `expires`, in seconds since 1970.
+    """
+    added = identity.update(
+        keys.checks(credential_id),
+        "SET expires = :expires ADD leases :lease",
+        "attribute_not_exists(leases) OR size(leases) < :most",
+        {":lease": frozenset([lease]), ":expires": expires, ":most": most},
+    )
+    try:
+        table.write(added)
+    except ConditionFailed as error:
+        leases = error.item.get("leases")
+        return leases if isinstance(leases, frozenset) else frozenset()
+    return None
+
+
+def remove(credential_id: str, leases: Collection[str]) -> None:
+    """One write."""
+    values: Item = {":leases": frozenset(leases)}
+    table.write(identity.update(keys.checks(credential_id), "DELETE leases :leases", values=values))
+
+
+def give_back(credential_id: str, lease: str) -> None:
+    """Remove a lease whose check has been answered; one write. If that fails, the lease ends by itself."""
+    try:
+        remove(credential_id, [lease])
+    except (BotoCoreError, ClientError) as error:
+        logger.warning("lease_not_given_back kind=%s", type(error).__name__)
