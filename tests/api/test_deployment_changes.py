@@ -93,10 +93,10 @@ def test_each_change_of_an_assignment_tells_both_versions_by_name(ann: Member) -
     ]
     page = " ".join(changes_page(ann).split())
     link = f'<a href="/organizations/{ann.organization_id}/configurations/{edge}/versions'
-    assert f'assigned {link}/2">Edge version 2</a>, before {link}/1">Edge version 1</a>' in page
-    assert "assigned nothing, before <a" in page
+    assert f'assigned {link}/2">Edge version 2</a>; before: {link}/1">Edge version 1</a>' in page
+    assert "assigned nothing; before: <a" in page
     assert "Gateway &amp; co version 1</a>" in page
-    assert f'assigned {link}/2">Edge version 2</a>, before nothing' in page
+    assert f'assigned {link}/2">Edge version 2</a>; before: nothing' in page
 
 
 def test_racing_assignments_tell_what_each_really_replaced(ann: Member) -> None:
