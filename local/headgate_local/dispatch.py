@@ -1,7 +1,7 @@
 """Sends each request to the function that API Gateway would send it to, by the routes of template.yaml.
 
 The request goes on as ASGI, untouched: nothing here reads a body, so a function refuses one that is too large as early
-as it can. docs/decisions/0004-journal-for-local-data.md says why it does not travel as a Lambda event.
+as it can. docs/decisions/0004-local-data-behind-one-lock.md says why it does not travel as a Lambda event.
 """
 
 from __future__ import annotations
