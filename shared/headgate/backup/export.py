@@ -46,7 +46,7 @@ def exists(organization_id: str) -> bool:
 def people(organization_id: str) -> Iterator[Item]:
     """The items of the people who are members."""
     for member in TABLES["identity"].each(items.text(keys.organization(organization_id), "pk")):
-        if items.text(member, "sk").startswith("member#usr_"):
+        if items.text(member, "sk").startswith(f"{keys.MEMBERS}usr_"):
             person = TABLES["identity"].get(keys.user(items.text(member, "principal_id")))
             if person is not None:
                 yield person
@@ -54,8 +54,9 @@ def people(organization_id: str) -> Iterator[Item]:
 
 def organizations() -> Iterator[tuple[str, str]]:
     """The id and name of every organization; a scan of the identity table."""
-    found = TABLES["identity"].scan("sk = :organization", {":organization": "organization"}, "organization_id", "name")
-    for item in found:
+    sort_key = keys.organization("")["sk"]
+    rows = TABLES["identity"].scan("sk = :sort_key", {":sort_key": sort_key}, "organization_id", "name")
+    for item in rows:
         yield items.text(item, "organization_id"), items.text(item, "name")
 
 
@@ -121,16 +122,16 @@ def _organization(organization_id: str) -> Iterator[Record]:
     admins = 0
     for item in TABLES["identity"].each(items.text(keys.organization(organization_id), "pk")):
         sort_key = str(item["sk"])
-        if sort_key == "organization":
+        if sort_key == keys.organization(organization_id)["sk"]:
             own = item
             continue
-        if sort_key.startswith("member#inv_"):
+        if sort_key.startswith(f"{keys.MEMBERS}inv_"):
             continue
-        if sort_key.startswith("token#"):
+        if sort_key.startswith(keys.TOKENS):
             token = TABLES["identity"].get(keys.token(items.text(item, "value_hash")))
             if token is not None:
                 yield TableItem("identity", token)
-        elif sort_key.startswith("member#") and item["kind"] == "user":
+        elif sort_key.startswith(keys.MEMBERS) and item["kind"] == "user":
             admins += item["role"] == "admin"
             yield TableItem(
                 "identity",

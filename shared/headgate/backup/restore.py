@@ -166,7 +166,7 @@ def _as_here(record: Record, renamed: Mapping[str, str], strangers: Collection[s
     if isinstance(record, BucketObject):
         return record
     item = cast("Item", _replaced(record.item, renamed)) if renamed else record.item
-    if record.table == "identity" and str(item["sk"]).startswith("member#") and item.get("name") in strangers:
+    if record.table == "identity" and str(item["sk"]).startswith(keys.MEMBERS) and item.get("name") in strangers:
         # So that an Admin can send the invitation again.
         item = item | {"status": "invited"}
     return TableItem(record.table, item)

@@ -41,7 +41,7 @@ def _item(saved: RuleSet) -> Item:
         "name": saved.name,
         "signal_type": saved.signal_type,
         "revision": saved.revision,
-        "rules": [{"id": one.id, "api_owned": one.api_owned, **rule_attributes(one.rule)} for one in saved.rules],
+        "rules": [{"id": rule.id, "api_owned": rule.api_owned, **rule_attributes(rule.rule)} for rule in saved.rules],
     }
 
 
@@ -51,6 +51,6 @@ def _rule_set(item: Item) -> RuleSet:
         pipeline=items.text(item, "pipeline"),
         name=items.text(item, "name"),
         signal_type=cast("Signal", items.text(item, "signal_type")),
-        rules=tuple(StoredRule(items.text(one, "id"), one["api_owned"] is True, rule_of(one)) for one in rules),
+        rules=tuple(StoredRule(items.text(rule, "id"), rule["api_owned"] is True, rule_of(rule)) for rule in rules),
         revision=items.number(item, "revision"),
     )

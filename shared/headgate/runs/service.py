@@ -89,7 +89,7 @@ class _Source:
 
 
 def start(caller: Caller, asked: Start) -> Run:
-    """Start a run, which is Queued then; one that is refused is kept as Error.
+    """Start a run, which is Queued then. A run that is refused is stored as Error.
 
     Raises ConfigurationNotFound, VersionNotFound; UnknownDistribution, NoSavedRules and other kinds of Invalid for what
     cannot be run at all; SampleTooLarge; TooManyRuns; and Unavailable, when nothing was started and no run exists.

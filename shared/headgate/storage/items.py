@@ -1,16 +1,14 @@
-"""DynamoDB's item format, how an item expires, and the two kinds of refusal, for every store.
+"""DynamoDB's item format, and how an item expires, for every store.
 
 The low-level client is used throughout: boto3's resource layer adds some 50 ms to a cold start.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias, cast
-
-from botocore.exceptions import ClientError
 
 from headgate.foundation import clock
 
@@ -111,33 +109,3 @@ def expired(item: Mapping[str, Value], at: datetime) -> bool:
     """Whether the item expired by its attribute `expires_at`. One without it never does."""
     expires_at = optional_text(item, "expires_at")
     return expires_at is not None and clock.parse(expires_at) <= at
-
-
-def condition_failed(error: ClientError) -> bool:
-    """Whether a single conditional write was refused by its condition."""
-    return error.response["Error"]["Code"] == "ConditionalCheckFailedException"
-
-
-def current_item(error: ClientError) -> Item:
-    """The item for which the condition of a write failed, if the write asked for it; empty if there was none."""
-    return unmarshal(cast("Mapping[str, AttributeValueTypeDef]", error.response.get("Item", {})))
-
-
-def cancellation_codes(error: ClientError) -> list[str]:
-    """Why each item of a refused transaction was refused (`None`, `ConditionalCheckFailed`, `TransactionConflict`).
-
-    Empty if the error is not a refused transaction.
-    """
-    if error.response["Error"]["Code"] != "TransactionCanceledException":
-        return []
-    reasons = cast("Iterable[Mapping[str, object]]", error.response.get("CancellationReasons", []))
-    return [str(reason.get("Code", "None")) for reason in reasons]
-
-
-def lost_a_race(error: ClientError) -> bool:
-    """Whether a write was refused because another one was first: a condition no longer holds, or they collided."""
-    code = error.response["Error"]["Code"]
-    codes = cancellation_codes(error)
-    return code in ("ConditionalCheckFailedException", "TransactionConflictException") or (
-        bool(codes) and set(codes) <= {"None", "ConditionalCheckFailed", "TransactionConflict"}
-    )

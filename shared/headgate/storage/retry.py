@@ -1,4 +1,4 @@
-"""Changes that race: read, decide, write on a condition, and begin again if another change was first."""
+"""Changes that race: read, decide, write on a condition, and repeat all of it if another change was first."""
 
 import random
 import time
@@ -13,9 +13,9 @@ _SECONDS: Final = 15.0
 
 
 class LostRace(errors.Contention):
-    """Something that the change was based on has changed: read again, and decide again.
+    """Something that the change was based on has changed: read and decide again.
 
-    The only sign of a lost race. One that nobody retries is answered as Contention.
+    This is the one signal of a lost race. If nobody retries, the response is that of Contention.
     """
 
     def __init__(self) -> None:

@@ -38,6 +38,8 @@ _BATCH_READ: Final = 100
 # Below and above every key of ours.
 _LOWEST: Final = "\0"
 _HIGHEST: Final = "\U0010ffff"
+# A condition no longer holds, or two transactions collided.
+_RACE: Final = {"None", "ConditionalCheckFailed", "TransactionConflict"}
 _NAME: Final = re.compile(r"#(\w+)", re.ASCII)
 
 
@@ -46,7 +48,7 @@ class ConditionFailed(ClientError):
 
     def __init__(self, error: ClientError) -> None:
         super().__init__(error.response, error.operation_name)
-        self.item = items.current_item(error)
+        self.item = items.unmarshal(cast("Mapping[str, AttributeValueTypeDef]", error.response.get("Item", {})))
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,20 +233,20 @@ runs: Final = Table(lambda: settings().runs_table, "run_id")
 
 
 def get_together(*wanted: tuple[Table, Key]) -> list[Item | None]:
-    """Items, of whichever tables, as they stood at one moment, in that order; one transaction."""
+    """Items of any tables as they were at one moment, in this order, None if there is no such item; one transaction."""
     answer = aws.dynamodb().transact_get_items(
         TransactItems=[{"Get": cast("GetTypeDef", table._get(key))} for table, key in wanted]
     )
     return [items.unmarshal(row["Item"]) if row.get("Item") else None for row in answer["Responses"]]
 
 
-def write(one: Write, returned: Returned = "NONE") -> Item:
+def write(write: Write, returned: Returned = "NONE") -> Item:
     """Carry out a single put, update or delete. The attributes that are asked for, as they were or are now.
 
     Raises ConditionFailed.
     """
     client = aws.dynamodb()
-    ((kind, content),) = one.items()
+    ((kind, content),) = write.items()
     request = {**cast("Mapping[str, object]", content)}
     if returned != "NONE":
         request["ReturnValues"] = returned
@@ -255,7 +257,7 @@ def write(one: Write, returned: Returned = "NONE") -> Item:
     try:
         return items.unmarshal(operation(**request).get("Attributes", {}))
     except ClientError as error:
-        if items.condition_failed(error):
+        if error.response["Error"]["Code"] == "ConditionalCheckFailedException":
             raise ConditionFailed(error) from error
         raise
 
@@ -269,19 +271,27 @@ def transact(writes: Sequence[Write], refusals: Mapping[int, Exception] | None =
     try:
         aws.dynamodb().transact_write_items(TransactItems=writes)
     except ClientError as error:
-        codes = items.cancellation_codes(error)
+        codes = _cancellation_codes(error)
         failed = [place for place, code in enumerate(codes) if code == "ConditionalCheckFailed"]
         if failed and refusals and refusals.keys() >= set(failed):
             raise refusals[failed[0]] from error
-        if items.lost_a_race(error):
+        if codes and set(codes) <= _RACE:
             raise retry.LostRace from error
         raise
+
+
+def _cancellation_codes(error: ClientError) -> list[str]:
+    """Why each write of a cancelled transaction was refused, "None" if it was not. Empty for other errors."""
+    if error.response["Error"]["Code"] != "TransactionCanceledException":
+        return []
+    reasons = cast("Sequence[Mapping[str, object]]", error.response.get("CancellationReasons", []))
+    return [str(reason.get("Code", "None")) for reason in reasons]
 
 
 def _pause(pauses: Iterator[float]) -> None:
     pause = next(pauses, None)
     if pause is None:
-        raise errors.Unavailable("The tables are asked too much at once; try again shortly")
+        raise errors.Unavailable("The tables have more requests than they can answer; try again shortly")
     time.sleep(pause)
 
 
