@@ -46,6 +46,19 @@ def test_the_imports_between_folders_grow_no_more() -> None:
     assert len(found) <= MOST_IMPORTS_BETWEEN_FOLDERS, sorted(found)
 
 
+def test_dynamodb_is_called_in_one_module() -> None:
+    """The contracts cannot tell which of the clients a module takes from `storage.aws`."""
+    sources = [*HEADGATE.rglob("*.py"), *(ROOT / "functions").rglob("*.py"), *(ROOT / "local").rglob("*.py")]
+    callers = {
+        path.relative_to(HEADGATE)
+        for path in sources
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "dynamodb"
+    }
+
+    assert callers == {Path("storage/table.py")}
+
+
 def imports(path: Path) -> set[str]:
     """The modules of headgate that a file imports, `headgate.` first."""
     modules: set[str] = set()
