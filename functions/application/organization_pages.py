@@ -8,10 +8,11 @@ from application.name_forms import Wrong, name_field, name_of, status
 from headgate.audit import service as audit
 from headgate.audit.model import AuditRecord
 from headgate.foundation import errors
+from headgate.foundation.caller import Caller, Role
 from headgate.foundation.ids import is_id
 from headgate.http.parameters import OrganizationId
 from headgate.identity import invitations, members, sessions
-from headgate.identity.model import AlreadyMember, Caller, Invitation, LastAdmin, Role, Session
+from headgate.identity.model import AlreadyMember, Invitation, LastAdmin, Session
 from headgate.identity.model import Member as MemberRecord
 from web.addresses import public_url
 from web.html import NOTHING, Html, html

@@ -9,10 +9,11 @@ from fastapi import Response
 
 from application.name_forms import Wrong, name_field, name_of, status
 from headgate.foundation import clock, errors
+from headgate.foundation.caller import Caller
 from headgate.http.parameters import ServiceAccountId, TokenId
 from headgate.identity import members
 from headgate.identity import service as identity
-from headgate.identity.model import Caller, ServiceAccount, Token
+from headgate.identity.model import ServiceAccount, Token
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, options, page, redirect
 from web.pages import Form, Member, Visit, frame, page_router

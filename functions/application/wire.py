@@ -7,9 +7,10 @@ from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_
 
 from headgate.audit.model import AuditRecord
 from headgate.foundation import clock
+from headgate.foundation.caller import Access, Role
 from headgate.foundation.ids import id_pattern
 from headgate.http.wire import Input, Name
-from headgate.identity.model import Access, Invitation, Member, Membership, Role, ServiceAccount, Session, Token
+from headgate.identity.model import Invitation, Member, Membership, ServiceAccount, Session, Token
 
 Email = Annotated[str, StringConstraints(strict=True, min_length=3, max_length=254)]
 

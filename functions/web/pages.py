@@ -13,9 +13,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from headgate.foundation import errors
+from headgate.foundation.caller import Caller
 from headgate.http import problems, statuses
 from headgate.identity import sessions
-from headgate.identity.model import Caller, NotAnActiveMember, OrganizationHeaderRequired, Session
+from headgate.identity.model import NotAnActiveMember, OrganizationHeaderRequired, Session
 from headgate.observability import faults
 from headgate.observability.log import logger
 from web.html import html

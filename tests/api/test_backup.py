@@ -20,10 +20,11 @@ from headgate.fleets import keys as fleet_keys
 from headgate.fleets import tokens
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
+from headgate.foundation.principal import Principal
 from headgate.identity import keys, member_store, passwords, signing
 from headgate.identity.hashing import hash_of
 from headgate.identity.model import Member as Membership
-from headgate.identity.model import Principal, User
+from headgate.identity.model import User
 from headgate.settings import settings
 from headgate.storage import aws, items
 from headgate.storage.items import Item

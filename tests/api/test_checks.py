@@ -15,11 +15,11 @@ from fleets.app import router as fleets_router
 from headgate import checker
 from headgate.checker import CheckerBusy
 from headgate.foundation import clock
+from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
 from headgate.identity import check_store, checks
 from headgate.identity import service as identity
 from headgate.identity.checks import TooManyChecks
-from headgate.identity.model import Caller
 from headgate.settings import settings
 from headgate.storage import aws
 from testing.app import router as runs_router

@@ -10,8 +10,9 @@ from configurations.app import router
 from headgate.configurations import service, store
 from headgate.configurations.model import Version, VersionIsPublished
 from headgate.foundation import clock
+from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
-from headgate.identity.model import Caller, Principal
+from headgate.foundation.principal import Principal
 from headgate.storage import aws
 from headgate.storage.retry import LostRace
 from tests.support.configurations import YAML, append, create, get, patch, publish

@@ -12,10 +12,12 @@ import pytest
 from fastapi.testclient import TestClient
 
 from headgate.foundation import clock
+from headgate.foundation.caller import Access, Caller, Role
 from headgate.foundation.ids import new_id
+from headgate.foundation.principal import Principal
 from headgate.identity import member_store, members, sessions
 from headgate.identity import service as identity
-from headgate.identity.model import Access, Caller, Member, Principal, Role, User
+from headgate.identity.model import Member, User
 from tests.support.routes import operations
 
 Takes = Literal["nothing", "read", "write", "person", "browser", "member", "admin"]

@@ -13,9 +13,10 @@ from headgate.audit import store
 from headgate.audit.model import AuditRecord
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
+from headgate.foundation.principal import Principal
 from headgate.identity import member_store, sessions
 from headgate.identity.model import Member as Membership
-from headgate.identity.model import Principal, User
+from headgate.identity.model import User
 from headgate.settings import settings
 from tests.support import configurations as cfg
 from tests.support.deployments import add, server

@@ -9,9 +9,11 @@ from fleets.app import app
 from headgate.audit import service as audit
 from headgate.fleets import service, tokens
 from headgate.foundation import clock
+from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
+from headgate.foundation.principal import Principal
 from headgate.identity import member_store, sessions
-from headgate.identity.model import Caller, Member, Principal, User
+from headgate.identity.model import Member, User
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now
 from tests.support.members import API
 

@@ -13,10 +13,10 @@ from headgate.audit import store as audit_store
 from headgate.audit.model import AuditRecord
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
+from headgate.foundation.principal import Principal
 from headgate.http import credentials
 from headgate.identity import member_store, sessions
 from headgate.identity import service as identity
-from headgate.identity.model import Principal
 from headgate.settings import settings
 from headgate.storage import aws
 from identity.app import app as public

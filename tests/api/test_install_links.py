@@ -20,8 +20,9 @@ from headgate.deployments import store
 from headgate.fleets import service as fleets
 from headgate.fleets import tokens
 from headgate.foundation import clock
+from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
-from headgate.identity.model import Caller, Principal
+from headgate.foundation.principal import Principal
 from headgate.installs import publish
 from headgate.installs.releases import CHART, MANIFEST, PREFIX, Artifact
 from headgate.settings import settings

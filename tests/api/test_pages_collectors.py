@@ -8,9 +8,10 @@ from fleets.app import app
 from fleets.app import router as fleets_router
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
+from headgate.foundation.principal import Principal
 from headgate.identity import member_store, sessions
 from headgate.identity import service as identity
-from headgate.identity.model import Member, Principal, User
+from headgate.identity.model import Member, User
 from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.settings import settings
 from tests.support.fleet_of_agents import Fleet, make_fleet

@@ -12,9 +12,11 @@ from headgate.configurations import service as configurations
 from headgate.deployments import mounts
 from headgate.deployments.model import VolumeMount
 from headgate.foundation import clock
+from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
+from headgate.foundation.principal import Principal
 from headgate.identity import member_store, sessions
-from headgate.identity.model import Caller, Member, Principal, User
+from headgate.identity.model import Member, User
 from headgate.settings import settings
 from tests.support.fleets import create
 from tests.support.members import API, JoinWith

@@ -9,9 +9,11 @@ from httpx2 import Response
 from headgate.audit import service as audit
 from headgate.configurations import service as configurations
 from headgate.foundation import clock
+from headgate.foundation.caller import Caller, Role
 from headgate.foundation.ids import new_id
+from headgate.foundation.principal import Principal
 from headgate.identity import member_store, sessions
-from headgate.identity.model import Caller, Member, Principal, Role, User
+from headgate.identity.model import Member, User
 from headgate.rules import store
 from headgate.rules.model import MOST_RULES, Rule, RuleSet, StoredRule
 from headgate.settings import settings

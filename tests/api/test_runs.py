@@ -10,9 +10,10 @@ from botocore.exceptions import ClientError
 from configurations.app import router as configurations_router
 from headgate import checker
 from headgate.foundation import clock
+from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
+from headgate.foundation.principal import Principal
 from headgate.identity import service as identity
-from headgate.identity.model import Caller, Principal
 from headgate.rules.engine import Verdict, parts
 from headgate.runs import service, steps, store
 from headgate.runs.model import LONGEST, Run, RunRule

@@ -18,9 +18,10 @@ from headgate.deployments import service as deployments
 from headgate.fleets import tokens
 from headgate.fleets.model import Fleet
 from headgate.foundation import clock
+from headgate.foundation.caller import Caller
+from headgate.foundation.principal import Principal
 from headgate.identity import service as identity
 from headgate.identity import signing
-from headgate.identity.model import Caller, Principal
 from headgate.instances import counting, store
 from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.settings import settings

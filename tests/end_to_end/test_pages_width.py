@@ -14,10 +14,11 @@ from headgate.deployments import mounts
 from headgate.deployments.model import VolumeMount
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
+from headgate.foundation.principal import Principal
 from headgate.identity import member_store, sessions
 from headgate.identity import service as identity
 from headgate.identity.model import Member as Membership
-from headgate.identity.model import Principal, User
+from headgate.identity.model import User
 from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.rules import store as rules
 from headgate.rules.model import Rule, RuleSet, StoredRule

@@ -27,10 +27,11 @@ from headgate.checker import Asker
 from headgate.flows import publish
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
+from headgate.foundation.principal import Principal
 from headgate.identity import keys, member_store, proofs, sessions, signing
 from headgate.identity import people as identity_people
 from headgate.identity import service as identity
-from headgate.identity.model import Member, Principal, User
+from headgate.identity.model import Member, User
 from headgate.rules import engine
 from headgate.rules.model import Rule
 from headgate.runs import service as runs

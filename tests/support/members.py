@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from fastapi import APIRouter
 from fastapi.testclient import TestClient
 
+from headgate.foundation.caller import Access
 from headgate.http.app import create_app
 from headgate.identity import service as identity
-from headgate.identity.model import Access
 
 API = "/api/v1/public"
 

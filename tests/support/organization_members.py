@@ -7,9 +7,11 @@ from fastapi.testclient import TestClient
 
 from application.app import app
 from headgate.foundation import clock
+from headgate.foundation.caller import Role
 from headgate.foundation.ids import new_id
+from headgate.foundation.principal import Principal
 from headgate.identity import member_store, sessions
-from headgate.identity.model import Member, Principal, Role, User
+from headgate.identity.model import Member, User
 from headgate_local import template
 from identity.app import app as public
 

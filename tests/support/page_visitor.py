@@ -11,8 +11,9 @@ from httpx2 import Response
 
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
+from headgate.foundation.principal import Principal
 from headgate.identity import member_store
-from headgate.identity.model import Member, Principal, User
+from headgate.identity.model import Member, User
 from headgate_local import template, user_pool
 from headgate_local.dispatch import Dispatcher, application_of
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
-from headgate.identity.model import Principal
+from headgate.foundation.principal import Principal
 from headgate.rules.model import Rule
 from headgate.runs import runner, store
 from headgate.runs.model import Run, RunRule

@@ -15,10 +15,12 @@ from headgate import checker
 from headgate.fleets import tokens
 from headgate.flows import publish
 from headgate.foundation import clock
+from headgate.foundation.caller import Access, Role
 from headgate.foundation.ids import new_id
+from headgate.foundation.principal import Principal
 from headgate.identity import invitation_store, member_store, sessions
 from headgate.identity import service as identity
-from headgate.identity.model import Access, Invitation, Member, Principal, Role, User
+from headgate.identity.model import Invitation, Member, User
 from headgate.observability.log import logger
 from headgate.runs import steps, store
 from headgate.settings import settings

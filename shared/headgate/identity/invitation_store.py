@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from headgate.foundation import clock
+from headgate.foundation.caller import Role
+from headgate.foundation.principal import Principal
 from headgate.identity import keys, member_store
-from headgate.identity.model import AlreadyMember, Invitation, Member, Principal, Role, User
+from headgate.identity.model import AlreadyMember, Invitation, Member, User
 from headgate.storage import items, table
 from headgate.storage.items import Item
 from headgate.storage.table import Write, identity

@@ -14,19 +14,18 @@ from typing import Final
 
 from headgate.audit import service as audit
 from headgate.foundation import clock
+from headgate.foundation.caller import Caller, Role
 from headgate.foundation.ids import encode_id
+from headgate.foundation.principal import Principal
 from headgate.identity import attempts, invitation_store, member_store, people, signing
 from headgate.identity.model import (
     AlreadyMember,
     BrowserRequired,
-    Caller,
     Invitation,
     InvitationNotFound,
     Member,
     MemberNotFound,
     Membership,
-    Principal,
-    Role,
     Session,
 )
 from headgate.storage.retry import retry

@@ -5,18 +5,10 @@ from __future__ import annotations
 import contextlib
 
 from headgate.foundation import clock
+from headgate.foundation.caller import Role
 from headgate.foundation.principal import Principal
 from headgate.identity import keys
-from headgate.identity.model import (
-    AlreadyMember,
-    LastAdmin,
-    Member,
-    Membership,
-    MemberStatus,
-    Organization,
-    Role,
-    User,
-)
+from headgate.identity.model import AlreadyMember, LastAdmin, Member, Membership, MemberStatus, Organization, User
 from headgate.storage import items, principals, table
 from headgate.storage.items import Item
 from headgate.storage.page import Slice

@@ -5,12 +5,8 @@ from datetime import datetime
 from typing import Literal
 
 from headgate.foundation import errors
-from headgate.foundation.caller import Access as Access
-from headgate.foundation.caller import AdminRequired as AdminRequired
-from headgate.foundation.caller import Caller as Caller
-from headgate.foundation.caller import Role as Role
-from headgate.foundation.principal import Principal as Principal
-from headgate.foundation.principal import PrincipalKind as PrincipalKind
+from headgate.foundation.caller import Access, Role
+from headgate.foundation.principal import Principal
 
 MemberStatus = Literal["invited", "active"]
 SessionKind = Literal["browser", "cli"]

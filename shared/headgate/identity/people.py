@@ -9,9 +9,10 @@ from typing import Final
 from urllib.parse import urlencode
 
 from headgate.foundation import clock, errors
+from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
 from headgate.identity import attempts, member_store, passwords, proofs, sessions, signing
-from headgate.identity.model import Caller, NotAuthenticated, Organization, Session, User
+from headgate.identity.model import NotAuthenticated, Organization, Session, User
 from headgate.observability.log import logger
 from headgate.storage.retry import retry
 

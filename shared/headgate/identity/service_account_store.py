@@ -7,9 +7,10 @@ from datetime import datetime
 from typing import Final
 
 from headgate.foundation import clock
+from headgate.foundation.caller import Caller
 from headgate.foundation.principal import Principal
 from headgate.identity import keys
-from headgate.identity.model import Caller, ServiceAccount, ServiceAccountNotFound, Token, TokenNotFound, TooManyTokens
+from headgate.identity.model import ServiceAccount, ServiceAccountNotFound, Token, TokenNotFound, TooManyTokens
 from headgate.storage import items, table
 from headgate.storage.items import Item
 from headgate.storage.page import Slice

@@ -7,8 +7,9 @@ from moto.cognitoidp.models import cognitoidp_backends
 
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
+from headgate.foundation.principal import Principal
 from headgate.identity import logins, member_store, passwords, people, proofs
-from headgate.identity.model import Member, Principal, User
+from headgate.identity.model import Member, User
 from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local import user_pool
