@@ -17,7 +17,7 @@ from headgate.identity.model import ServiceAccount, Token
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, options, page, redirect
 from web.pages import Form, Member, Visit, frame, page_router
-from web.parts import ENTRIES, After, action, confirmed, day, empty, home, moment, more
+from web.parts import ENTRIES, After, action, confirmed, empty, home, moment, more
 from web.visitor import Visitor
 
 router = page_router()
@@ -67,7 +67,7 @@ def _service_accounts(who: Visitor, caller: Caller, after: str | None = None, wr
     shown = frame(who, caller, "service-accounts")
     part = identity.service_accounts(caller, ENTRIES, after)
     entries = [
-        html(_ACCOUNT, id=caller.organization_id, account=account.id, name=account.name, at=day(account.created_at))
+        html(_ACCOUNT, id=caller.organization_id, account=account.id, name=account.name, at=moment(account.created_at))
         for account in part.entries
     ]
     listed = html('<ul class="plain">{entries}</ul>', entries=entries) if entries else empty("No service accounts yet.")

@@ -11,7 +11,7 @@ from headgate.http.parameters import ConfigurationId
 from web.html import NOTHING, Html, html
 from web.layout import page
 from web.pages import Member, Visit, frame, page_router
-from web.parts import ENTRIES, After, day, home, more, tag
+from web.parts import ENTRIES, After, home, moment, more, tag
 
 router = page_router()
 
@@ -85,7 +85,7 @@ def _row(caller: Caller, configuration: Configuration) -> Html:
         owner=_owner(caller, configuration),
         latest=latest,
         published=status,
-        at=day(configuration.updated_at),
+        at=moment(configuration.updated_at),
     )
 
 
@@ -98,7 +98,7 @@ def _version(path: str, version: Version) -> Html:
         status=tag("published", "good") if version.status == "published" else tag("draft"),
         collector=version.collector_version,
         by=version.created_by.name,
-        at=day(version.created_at),
+        at=moment(version.created_at),
     )
 
 

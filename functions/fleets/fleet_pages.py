@@ -23,7 +23,7 @@ from headgate.instances.model import INSTANCE_STATES
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page, redirect
 from web.pages import Form, Member, Visit, frame, page_router
-from web.parts import ENTRIES, After, action, choice, day, empty, hidden, home, moment, more, tag, text
+from web.parts import ENTRIES, After, action, choice, empty, hidden, home, moment, more, tag, text
 from web.visitor import Visitor
 
 router = page_router()
@@ -74,12 +74,16 @@ _GROUP: Final = """\
 <h1>{name} {tags}</h1>
 <p class="soft"><code>{id}</code></p>
 <div class="card"><h2>Assigned</h2><p>{assigned}</p>
-<p class="hint">Its collectors receive this version.
-<a href="{home}/fleets/{fleet}/collectors">Show what each collector runs</a></p>
+<p class="hint">{delivery} <a href="{home}/fleets/{fleet}/collectors">Show what each collector runs</a></p>
 </div>
-<div class="card" id="volume-mounts"><h2>Volume mounts</h2>
+<div class="card" id="volume-mounts"><h2>Volume mounts</h2>{mounts}</div>"""
+_DELIVERED: Final = "The group's collectors receive this version with their next poll."
+_NOT_DELIVERED: Final = """\
+The group's collectors run nothing until <code>headgate deployment assign {fleet} {group} CONFIGURATION</code> assigns a
+version."""
+_MOUNTS: Final = """\
 <p class="soft">Folders of the host that are mounted into the group's containers. The Docker install command includes
-them; running containers keep the mounts that they were started with.</p>{mounts}{add}</div>"""
+them; running containers keep the mounts that they were started with.</p>{table}{add}"""
 _MOUNT_TABLE: Final = """\
 <table><thead><tr><th>Path on the host</th><th>Path in the container</th><th></th></tr></thead><tbody>{rows}</tbody>
 </table>"""
@@ -104,7 +108,7 @@ def list_fleets(who: Visit, caller: Member, after: After) -> Response:
             label=counted.fleet.label,
             type=_TYPES[counted.fleet.type],
             instances=_instances(counted),
-            at=day(counted.fleet.created_at),
+            at=moment(counted.fleet.created_at),
             by=counted.fleet.created_by.name,
         )
         for counted in part.entries
@@ -218,10 +222,14 @@ def _group_page(
         name=group.name,
         tags=_tags(group),
         assigned=_assigned(caller, group.assignment, names_of(caller, [group.assignment])),
-        mounts=_mounts(path, csrf_field(shown), group),
-        add=empty("Groups of a Kubernetes fleet have no volume mounts.")
+        delivery=Html(_DELIVERED) if group.assignment else html(_NOT_DELIVERED, fleet=fleet.id, group=group.id),
+        mounts=empty("Groups of a Kubernetes fleet have no volume mounts.")
         if fleet.on_kubernetes
-        else html(_ADD, path=path, csrf=csrf_field(shown), **fields),
+        else html(
+            _MOUNTS,
+            table=_mounts(path, csrf_field(shown), group),
+            add=html(_ADD, path=path, csrf=csrf_field(shown), **fields),
+        ),
     )
     # Errors of the two fields are shown beside them.
     problem = next(iter(problems.values()), "The mount was not added") if error else ""

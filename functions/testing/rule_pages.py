@@ -20,7 +20,7 @@ from testing.rule_form import RuleForm
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page, redirect
 from web.pages import Form, Member, Visit, frame, later, page_router
-from web.parts import action, day, empty, hidden, home, tag
+from web.parts import action, empty, hidden, home, moment, tag
 from web.visitor import Visitor
 
 router = page_router()
@@ -73,7 +73,7 @@ def show_version(who: Visit, caller: Member, configuration_id: ConfigurationId, 
         status=tag("published", "good") if version.status == "published" else tag("draft"),
         collector=version.collector_version,
         by=version.created_by.name,
-        at=day(version.created_at),
+        at=moment(version.created_at),
         description=html("<p>{text}</p>", text=version.description) if version.description else NOTHING,
         pipelines=html(_PIPELINE_TABLE, rows=rows) if rows else empty("This version has no pipelines."),
         yaml=version.yaml,

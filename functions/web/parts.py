@@ -114,11 +114,8 @@ def home(caller: Caller) -> str:
     return f"/organizations/{caller.organization_id}"
 
 
-def day(at: datetime) -> str:
-    return at.strftime("%Y-%m-%d")
-
-
 def moment(at: datetime) -> str:
+    """A time to the minute, in UTC."""
     return at.strftime("%Y-%m-%d %H:%M UTC")
 
 
