@@ -73,10 +73,10 @@ LIES: dict[str, tuple[Any, str]] = {
     ),
     "it began before the run": (lambda: said(started_at=at(-3_600)), "its times are not of this run"),
     "it ended in time to come": (lambda: said(finished_at=at(3_600)), "its times are not of this run"),
-    "its times have no zone": (lambda: said(started_at="2026-01-01T00:00:00"), "its times have no zone"),
+    "its times have no zone": (lambda: said(started_at="2026-01-01T00:00:00"), "its times have no time zone"),
     "it ran in no time": (
         lambda: said(started_at=at(-1), finished_at=at(0)),
-        "it says to have run for its duration in less time",
+        "it says that it ran for its duration, in less time than that",
     ),
 }
 

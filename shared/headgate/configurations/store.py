@@ -63,7 +63,7 @@ def snapshot(organization_id: str, configuration_id: str, n: int) -> Snapshot | 
 
 
 def own_slice(organization_id: str, principal: Principal, limit: int, after: str | None) -> list[Configuration]:
-    """The principal's own, most recently updated first, from after the position `after`; one query."""
+    """The principal's own, most recently updated first, after the position `after`; one query."""
     listed = table.configurations.list(
         keys.own(organization_id, principal), "", limit, after, newest_first=True, index=keys.OWN
     )
@@ -71,13 +71,13 @@ def own_slice(organization_id: str, principal: Principal, limit: int, after: str
 
 
 def published_slice(organization_id: str, limit: int, after: str | None) -> list[Configuration]:
-    """The organization's published ones, by what everyone sees of them, from after `after`; one query."""
+    """The organization's published ones in the same order, after the position `after`; one query."""
     listed = table.configurations.list(organization_id, "", limit, after, newest_first=True, index=keys.PUBLISHED)
     return [_configuration(item) for item in listed.entries]
 
 
 def versions(configuration_id: str, limit: int, after: str | None, *, published_only: bool) -> Slice[Version]:
-    """A page of versions, newest first, without texts; one query that reads only what it gives."""
+    """A page of versions, newest first, without texts; one query."""
     listed = table.versions.list(
         configuration_id,
         keys.VERSIONS,
@@ -103,7 +103,7 @@ def create(created: Configuration, first: Version) -> None:
 
 
 def append(before: Configuration, added: Version) -> None:
-    """Store the next version and count it; one transaction. Raises LostRace when another version has come first."""
+    """Store the next version and count it; one transaction. Raises LostRace if another version came first."""
     counted = _touch(
         before,
         added.updated_at,
@@ -122,7 +122,7 @@ def append(before: Configuration, added: Version) -> None:
 
 
 def edit(owner: Configuration, before: Version, after: Version) -> None:
-    """Change a draft; one transaction. Raises LostRace when it is no longer the draft that `before` is."""
+    """Change a draft; one transaction. Raises LostRace if it is no longer as in `before`."""
     writes = [
         _touch(owner, after.updated_at, "attribute_exists(organization_id)", {}, {}),
         _replace_draft(owner.id, before, after),
@@ -133,9 +133,9 @@ def edit(owner: Configuration, before: Version, after: Version) -> None:
 
 
 def publish(owner: Configuration, before: Version, after: Version) -> None:
-    """Make a draft public, for good; one transaction.
+    """Publish a draft; one transaction.
 
-    Raises LostRace when the draft has changed since `before`, or another version of it was published meanwhile.
+    Raises LostRace if the draft changed since `before`, or another version was published meanwhile.
     """
     shown = _touch(
         owner,
@@ -148,7 +148,7 @@ def publish(owner: Configuration, before: Version, after: Version) -> None:
 
 
 def describe(before: Configuration, changes: Mapping[str, str | None], at: datetime) -> Configuration:
-    """Change the given ones of `name` and `description` (None removes it); one conditional update."""
+    """Change `name` and `description`, if they are given (None removes one); one conditional update."""
     update = _touch(before, at, "attribute_exists(organization_id)", changes, {})
     return _configuration(table.write(update, "ALL_NEW"))
 
@@ -158,7 +158,7 @@ def _version_with_text(item: Item | None, text: Item | None) -> Version | None:
 
 
 def _replace_draft(configuration_id: str, before: Version, after: Version) -> Write:
-    """The condition that a published version never changes, whatever races."""
+    """Its condition makes sure that a published version never changes."""
     return table.versions.put_if(
         _version_item(configuration_id, after),
         "#status = :draft AND revision = :revision",

@@ -62,28 +62,28 @@ def give(run: Run) -> str:
 
 def outcome(run: Run) -> Outcome:
     """How the collector ended. Raises Untrusted."""
-    text = _left(run, "outcome.json")
+    text = _file(run, "outcome.json")
     if text is None:
         raise Untrusted("the test runner left no outcome")
     try:
         told = Outcome.model_validate_json(text)
     except ValidationError:
-        raise _lie("outcome.json is not an outcome") from None
+        raise _untrusted("outcome.json is not an outcome") from None
     if told.ran == bool(told.reason) or (told.ran and not told.executed):
-        raise _lie("its outcome contradicts itself")
+        raise _untrusted("its outcome contradicts itself")
     if told.executed:
         _require_plausible(told, run)
     return told
 
 
 def output(run: Run) -> str:
-    """What the collector put out. Raises Untrusted."""
-    return _left(run, "output") or ""
+    """The collector's output. Raises Untrusted."""
+    return _file(run, "output") or ""
 
 
 def stderr(run: Run) -> str:
     """What the collector wrote; its last line is complete. Raises Untrusted."""
-    text = _left(run, "stderr") or ""
+    text = _file(run, "stderr") or ""
     return text if not text or text.endswith("\n") else text + "\n"
 
 
@@ -93,23 +93,23 @@ def _require_plausible(told: Outcome, run: Run) -> None:
         lasted = told.finished_at - told.started_at
         within = begun <= told.started_at and told.finished_at <= clock.now() + _CLOCKS_APART
     except TypeError:
-        raise _lie("its times have no zone") from None
+        raise _untrusted("its times have no time zone") from None
     if not within or lasted < timedelta(0):
-        raise _lie("its times are not of this run")
+        raise _untrusted("its times are not of this run")
     if told.ran and lasted < timedelta(seconds=run.duration_seconds):
-        raise _lie("it says to have run for its duration in less time")
+        raise _untrusted("it says that it ran for its duration, in less time than that")
 
 
-def _left(run: Run, name: str) -> str | None:
+def _file(run: Run, name: str) -> str | None:
     try:
         content = store.file_bytes(run.id, name, LARGEST[name])
     except objects.TooLong:
-        raise _lie(f"{name} is larger than {LARGEST[name]} bytes") from None
+        raise _untrusted(f"{name} is larger than {LARGEST[name]} bytes") from None
     try:
         return None if content is None else content.decode()
     except UnicodeDecodeError:
-        raise _lie(f"{name} is not UTF-8") from None
+        raise _untrusted(f"{name} is not UTF-8") from None
 
 
-def _lie(what: str) -> Untrusted:
+def _untrusted(what: str) -> Untrusted:
     return Untrusted(f"the test runner's answer cannot be right: {what}")

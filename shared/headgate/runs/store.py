@@ -25,7 +25,7 @@ _UNFINISHED_VALUES: Final[Item] = {":queued": "Queued", ":running": "Running"}
 
 
 class AlreadyFinal(Exception):
-    """The run has ended in another way meanwhile."""
+    """The run has already ended, in another way."""
 
 
 def create(run: Run) -> None:
@@ -143,16 +143,16 @@ def _item(run: Run) -> Item:
         "duration_seconds": run.duration_seconds,
         "collector_version": run.collector_version,
         "sample_is_otlp": run.sample_is_otlp,
-        # Twenty conditions of 4,096 characters come to 320 KB where each character takes four bytes.
+        # Twenty conditions of 4,096 characters of four bytes are 320 KB.
         "rules": _compressed(json.dumps([_run_rule_item(rule) for rule in run.rules], ensure_ascii=False)),
         "created_at": clock.rfc3339(run.created_at),
         "started_at": clock.rfc3339(run.started_at) if run.started_at else None,
         "finished_at": clock.rfc3339(run.finished_at) if run.finished_at else None,
-        # Some 64 KB of much the same words; an item may have 400 KB.
+        # Up to 64 KB, which compress well. An item may have 400 KB.
         "stderr": _compressed(run.stderr),
-        # In the order of the rules, and as many, or none.
         "records_in": run.records_in,
         "records_out": _counts(run.records_out),
+        # None, or one for each rule in their order.
         "results": [
             {"passed": result.passed, "matched": result.matched, "total": result.total, "message": result.message}
             for result in run.results

@@ -103,9 +103,9 @@ class Table:
         newest_first: bool = False,
         index: Index | None = None,
     ) -> Slice[Item]:
-        """Up to `limit` items whose sort keys begin with `prefix`, from behind the sort key `after`; one query.
+        """Up to `limit` items whose sort keys begin with `prefix`, after the sort key `after`; one query.
 
-        In the order of their sort keys, or in the reverse one. The slice's position is a sort key.
+        In the order of their sort keys, with `newest_first` in reverse order. The slice's position is a sort key.
         """
         sort = index.sort if index else self.sort
         first, last = prefix or _LOWEST, prefix + _HIGHEST
@@ -133,7 +133,7 @@ class Table:
             yield from map(items.unmarshal, page["Items"])
 
     def list_all(self, pk: str, prefix: str = "") -> Items:
-        """The same, read to the end."""
+        """All of these items."""
         return [*self.each(pk, prefix)]
 
     def scan(self, condition: str, values: Item, *attributes: str) -> Iterator[Item]:
@@ -241,7 +241,7 @@ def get_together(*wanted: tuple[Table, Key]) -> list[Item | None]:
 
 
 def write(write: Write, returned: Returned = "NONE") -> Item:
-    """Carry out a single put, update or delete. The attributes that are asked for, as they were or are now.
+    """Carry out a single put, update or delete. Returns the attributes that `returned` asks for.
 
     Raises ConditionFailed.
     """
@@ -265,8 +265,8 @@ def write(write: Write, returned: Returned = "NONE") -> Item:
 def transact(writes: Sequence[Write], refusals: Mapping[int, Exception] | None = None) -> None:
     """Carry out all of the writes or none. `refusals` says, by a write's place, what to raise if its condition fails.
 
-    Raises the refusal of the first write that failed, if every write that failed has one. Else LostRace: what the
-    change was based on is no longer so, and a name may be taken by the very thing that was to have it.
+    Raises the refusal of the first write that failed, if every write that failed has one. Otherwise LostRace: what the
+    change was based on has changed, and this change itself may have taken the name that is refused.
     """
     try:
         aws.dynamodb().transact_write_items(TransactItems=writes)
