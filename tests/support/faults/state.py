@@ -1,5 +1,7 @@
 """What the tables and the bucket hold: taken, compared, and put back."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from typing import Final
