@@ -1,44 +1,47 @@
-"""Deploys the service to AWS: `make deploy`. Run it as often as you like; each step leaves what is right as it is.
+"""Deploys the service to AWS: `make deploy`. It can be repeated: each step changes only what differs.
 
-The first time it asks for what only you can know. On a new account everything comes up in one go:
+The first time it asks for the settings without a default. In a new account its steps are:
 
  1. build (SAM), 2. the stack, 3. the runner's image, 4. the gallery of flows, 5. the releases for installs,
- 6. the stack again, now that it is known where collectors report to.
+ 6. the stack again, with the address that collectors report to, which is known only then.
 
-On a stack that is there the image comes before the stack, so that no new task lacks it.
+For an existing stack the image is pushed before the stack is updated, so that every new task finds its image.
 """
 
 import argparse
 import json
-import os
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
-from scripts import parameters as taken
+from scripts import parameters as template_parameters
 from scripts import runner_image, stack, versions
 from scripts.stack import ROOT, Account, Stack, Stage, Stop
 
 _NO_ENGINE = """\
-No container engine answers here (docker, podman and finch were tried), so the test runner's image cannot be made.
-All else will work: configurations, validation, linting, flows, fleets. Each test run will end in Error, saying that the
-test runner failed, until somebody runs `make deploy` where there is one."""
-# From which CloudFormation takes no update.
+No container engine answers on this machine (docker, podman and finch were tried), so the test runner's image cannot be
+built. Configurations, validation, linting, flows and fleets will work. Each test run will end in Error, because the
+test runner is missing, until you run `make deploy` on a machine with a container engine."""
+# In these states CloudFormation accepts no update.
 _DEAD = ("ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED", "DELETE_FAILED")
 _STUCK = """\
-The stack {name} is UPDATE_ROLLBACK_FAILED: a deployment failed, and so did its undoing. Mend what the stack's events in
-the console complain of, then `aws cloudformation continue-update-rollback --stack-name {name}`, then deploy again."""
+The stack {name} is UPDATE_ROLLBACK_FAILED: a deployment failed, and rolling it back failed too. Fix what the
+stack's events in the console report, run `aws cloudformation continue-update-rollback --stack-name {name}`, and deploy
+again."""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Deploy the service to AWS.")
     parser.add_argument("--stage", default="prod", help="a stage of samconfig.toml")
     parser.add_argument("--parameters", default="", help="parameters of template.yaml: 'Name=value Name=value'")
-    parser.add_argument("--yes", action="store_true", help="ask nothing; what is not given keeps its default")
-    parser.add_argument("--no-releases", dest="releases", action="store_false", help="leave installs as they are")
+    parser.add_argument(
+        "--yes", action="store_true", help="ask no questions; a setting that is not given has its default"
+    )
+    parser.add_argument(
+        "--no-releases", dest="releases", action="store_false", help="do not publish releases for installs"
+    )
     parser.add_argument("--sam", default=str(ROOT / ".venv-sam" / "bin" / "sam"), help="the SAM command")
-    parser.add_argument("--build-dir", type=Path, default=ROOT / ".aws-sam" / "build", help="where SAM builds")
+    parser.add_argument("--build-dir", type=Path, default=ROOT / ".aws-sam" / "build", help="folder that SAM builds to")
     options = parser.parse_args()
     try:
         _deploy(options)
@@ -46,7 +49,7 @@ def main() -> int:
         print(f"\n{reason}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("\nStopped. `make deploy` goes on from here.", file=sys.stderr)
+        print("\nStopped. Run `make deploy` again to continue.", file=sys.stderr)
         return 130
     return 0
 
@@ -56,28 +59,33 @@ def _deploy(options: argparse.Namespace) -> None:
     account = stack.account()
     before = stack.find(stage.stack_name)
     if before and before.status in _DEAD:
-        raise Stop(f"The stack {stage.stack_name} is {before.status}: remove it with `make destroy STAGE={stage.name}`")
+        raise Stop(
+            f"The stack {stage.stack_name} is {before.status} and cannot be updated: "
+            f"remove it with `make destroy STAGE={stage.name}`, then deploy again"
+        )
     if before and before.status == "UPDATE_ROLLBACK_FAILED":
         raise Stop(_STUCK.format(name=stage.stack_name))
     if before and before.status.endswith("_IN_PROGRESS"):
-        raise Stop(f"The stack {stage.stack_name} is {before.status}: somebody else is at it, or wait")
+        raise Stop(
+            f"The stack {stage.stack_name} is {before.status}: wait until this update has ended, then deploy again"
+        )
     ask = sys.stdin.isatty() and not options.yes
     print(f"Stack {stage.stack_name}, account {account.id}, region {account.region}.", flush=True)
     engine = runner_image.engine()
     if engine is None:
         print(_NO_ENGINE)
-        if ask and not _agreed("Go on without it?"):
+        if ask and not _agreed("Deploy without it?"):
             raise Stop("Nothing was deployed.")
     parameters = {**stage.parameters, **stack.pairs(shlex.split(options.parameters))}
     if before is None:
         parameters = _first(stage, account, parameters, ask=ask)
 
-    taken.check(parameters)
-    # Not what the stack has, which a new release leaves behind: the layer holds the collector of this one alone.
+    template_parameters.check(parameters)
+    # Not the stack's version: the layer has only the collector of this release.
     parameters.setdefault("CollectorVersion", _value("CollectorVersion", {}, None))
 
     built = {name: _value(name, parameters, before) for name in ("PythonRuntime", "Architecture")}
-    # The layers' makefiles know nothing of parameters.
+    # The layers' makefiles do not see parameters.
     variables = {"RUNTIME": built["PythonRuntime"], "ARCHITECTURE": built["Architecture"]}
     _sam(options.sam, "build", "--build-in-source", f"--build-dir={options.build_dir}", *_overrides(built), **variables)
     _check_collector(options.build_dir, parameters["CollectorVersion"])
@@ -92,22 +100,22 @@ def _deploy(options: argparse.Namespace) -> None:
     if options.releases:
         _python("scripts.publish_release", "--bucket", bucket)
     if not deployed.parameters.get("FleetEndpoint") and not deployed.parameters.get("DomainName"):
-        # Its own address is known to the stack only now that it is there.
+        # The stack's own address is known only now.
         endpoint = {"FleetEndpoint": deployed.outputs["BaseUrl"]}
         deployed = _apply(options, stage, {**parameters, **endpoint}, deployed, undone, ask=False)
     _conclude(deployed, first=before is None, with_runner=engine is not None)
 
 
 def _first(stage: Stage, account: Account, parameters: dict[str, str], *, ask: bool) -> dict[str, str]:
-    """The parameters with what only a person can know. Raises Stop where they decide otherwise."""
+    """The parameters with a person's answers. Raises Stop if they decline."""
     if not ask:
         if "FirstAdminEmail" not in parameters:
-            print("No FirstAdminEmail is given, so nobody can sign in until a deployment names one.")
+            print("FirstAdminEmail is not set, so nobody can sign in. Set it in this or a later deployment.")
         return parameters
-    print(f"\nThere is no stack {stage.stack_name} yet. Enter takes what is in brackets.\n")
+    print(f"\nThe stack {stage.stack_name} does not exist yet. Press Enter to take the value in brackets.\n")
     questions = (
         ("FirstOrganization", "Name of your organization", "Headgate"),
-        ("FirstAdminEmail", "Mail address of its first Admin, who gets an invitation", ""),
+        ("FirstAdminEmail", "Mail address of your organization's first Admin, who gets an invitation", ""),
         ("AlarmEmail", "Mail address for alarms", ""),
     )
     answers = {}
@@ -128,7 +136,7 @@ def _apply(
     *,
     ask: bool,
 ) -> Stack:
-    """Bring the stack to what was built. `undone` tells the deployment before, where that failed. Raises Stop."""
+    """Deploy what was built. `undone` identifies the previous deployment if it was rolled back. Raises Stop."""
     built = options.build_dir / "template.yaml"
     versions.stamp(built, {**(there.parameters if there else {}), **parameters}, undone)
     quietly = [] if ask else ["--no-confirm-changeset"]
@@ -136,17 +144,17 @@ def _apply(
     _sam(options.sam, "deploy", *where, *quietly, *_overrides(parameters))
     found = stack.find(stage.stack_name)
     if found is None or "BucketName" not in found.outputs:
-        raise Stop("The stack was not deployed.")
+        raise Stop("The stack was not deployed: its change set was declined or failed.")
     return found
 
 
 def _check_collector(build_dir: Path, version: str) -> None:
-    """Raises Stop if the functions would ask for a collector that their layer does not hold."""
+    """Raises Stop if the layer does not have the collector that the functions would ask for."""
     held = runner_image.versions(build_dir)
     if version not in held:
         raise Stop(
-            f"CollectorVersion is {version}, and the layer holds {', '.join(held) or 'none'}, that of "
-            "layers/collector/manifest.yaml: every validation would answer 503. Nothing was deployed."
+            f"CollectorVersion is {version}, but the layer has {', '.join(held) or 'no collector'}, the version in "
+            "layers/collector/manifest.yaml. Every validation would answer 503, so nothing was deployed."
         )
 
 
@@ -157,7 +165,7 @@ def _push(build_dir: Path, engine: str, there: Stack, parameters: dict[str, str]
 
 
 def _value(name: str, parameters: dict[str, str], there: Stack | None) -> str:
-    """What a parameter will be: as given now, else as the stack has it, else the template's default."""
+    """A parameter's new value: the given one, else the stack's, else the template's default."""
     from headgate_local import template
 
     given = parameters.get(name) or (there.parameters.get(name) if there else None)
@@ -170,13 +178,16 @@ def _overrides(parameters: dict[str, str]) -> list[str]:
 
 
 def _sam(sam: str, *arguments: str, **variables: str) -> None:
-    if subprocess.run([sam, *arguments], cwd=ROOT, env={**os.environ, **variables}, check=False).returncode != 0:
-        raise Stop(f"`sam {arguments[0]}` failed; what it said is above. Nothing after it was done.")
+    stack.run(
+        [sam, *arguments],
+        f"`sam {arguments[0]}` failed; its error is above. The later steps were not done.",
+        **variables,
+    )
 
 
 def _python(module: str, *arguments: str) -> None:
-    if subprocess.run([sys.executable, "-m", module, *arguments], cwd=ROOT, check=False).returncode != 0:
-        raise Stop(f"{module} failed; what it said is above. `make deploy` does it again.")
+    failed = f"{module} failed; its error is above. Run `make deploy` again to repeat it."
+    stack.run([sys.executable, "-m", module, *arguments], failed)
 
 
 def _agreed(question: str) -> bool:
@@ -186,11 +197,11 @@ def _agreed(question: str) -> bool:
 def _conclude(deployed: Stack, *, first: bool, with_runner: bool) -> None:
     print(f"\nHeadgate answers at {deployed.outputs['BaseUrl']}")
     if first and deployed.parameters.get("FirstAdminEmail"):
-        print(f"A mail to {deployed.parameters['FirstAdminEmail']} has the password to sign in with.")
+        print(f"{deployed.parameters['FirstAdminEmail']} gets a mail with the password to sign in with.")
     if first and deployed.parameters.get("AlarmEmail"):
-        print(f"A mail to {deployed.parameters['AlarmEmail']} asks to confirm that alarms may come.")
+        print(f"{deployed.parameters['AlarmEmail']} gets a mail that asks to confirm the subscription to alarms.")
     if not with_runner:
-        print("Test runs end in Error until the test runner's image is there; see docs/operating.md.")
+        print("Test runs end in Error until the test runner's image is pushed; see docs/operating.md.")
 
 
 if __name__ == "__main__":

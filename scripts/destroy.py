@@ -1,7 +1,6 @@
-"""Removes a stack, and says what stays: `make destroy`."""
+"""Removes a stack, after listing what remains: `make destroy`."""
 
 import argparse
-import subprocess
 import sys
 
 from headgate_local import template
@@ -31,21 +30,20 @@ def _destroy(options: argparse.Namespace) -> None:
     if stack.find(stage.stack_name) is None:
         raise Stop(f"There is no stack {stage.stack_name} in account {account.id}, region {account.region}.")
     retained = set(template.read().retained())
-    kept = [
+    remaining = [
         f"  {logical_id}: {name} ({kind})"
         for logical_id, kind, name in stack.resources(stage.stack_name)
         if logical_id in retained
     ]
     print(f"This removes the stack {stage.stack_name}, account {account.id}, region {account.region}.")
-    print("The service stops; collectors go on with what they have.")
-    print("Gone for good: test runs, logs, the runner's images, alarms.")
-    print("\n".join(["Kept, and paid for, until you delete them yourself:", *kept]))
-    print("A new stack does not take them up again: export your organizations first (docs/backup.md).")
+    print("The service stops. Collectors keep the configuration that they have.")
+    print("Test runs, logs, the runner's images and alarms are deleted and cannot be restored.")
+    print("\n".join(["These resources remain, and cost money, until you delete them yourself:", *remaining]))
+    print("A new stack does not use them: export your organizations first (docs/backup.md).")
     if input(f"\nType the stack's name to remove it [{stage.stack_name}]: ").strip() != stage.stack_name:
         raise Stop("Nothing was removed.")
     command = [options.sam, "delete", "--stack-name", stage.stack_name, "--region", account.region, "--no-prompts"]
-    if subprocess.run(command, cwd=ROOT, check=False).returncode != 0:
-        raise Stop("`sam delete` failed; what it said is above.")
+    stack.run(command, "`sam delete` failed; its error is above.")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Prints a stack's logs, and goes on as more comes: `make logs`, or `make logs FUNCTION=Validation`."""
+"""Prints a stack's logs and follows them: `make logs`, or `make logs FUNCTION=Validation`."""
 
 import argparse
 import sys
@@ -16,9 +16,11 @@ _PAUSE_SECONDS = 2
 def main() -> int:
     parser = argparse.ArgumentParser(description="Print a stack's logs.")
     parser.add_argument("--stage", default="prod", help="a stage of samconfig.toml")
-    parser.add_argument("--function", default="", help="of one function (Validation) or log (Api, Runner)")
-    parser.add_argument("--minutes", type=int, default=10, help="how far back to begin")
-    parser.add_argument("--once", action="store_true", help="end with what is there now")
+    parser.add_argument(
+        "--function", default="", help="only the log of this function (Validation), or this log (Api, Runner)"
+    )
+    parser.add_argument("--minutes", type=int, default=10, help="how many minutes back to start")
+    parser.add_argument("--once", action="store_true", help="do not follow the logs")
     options = parser.parse_args()
     try:
         _print(options)
@@ -42,7 +44,7 @@ def _print(options: argparse.Namespace) -> None:
     }
     wanted = options.function.removesuffix("Function")
     if wanted and wanted not in groups:
-        raise Stop(f"There is no log {wanted!r}; there is {', '.join(sorted(groups))}")
+        raise Stop(f"There is no log {wanted!r}; the logs are {', '.join(sorted(groups))}")
     chosen = {name: group for name, group in groups.items() if wanted in ("", name)}
     since = int((time.time() - options.minutes * 60) * 1000)
     seen: set[str] = set()
@@ -56,7 +58,7 @@ def _print(options: argparse.Namespace) -> None:
 
 
 def _events(name: str, group: str, since: int, seen: set[str]) -> list[tuple[int, str, str]]:
-    """What has come to a group since then, in milliseconds, and was not there before."""
+    """The events of a log group since a time in milliseconds, without those already seen."""
     found = []
     pages = boto3.client("logs").get_paginator("filter_log_events")
     for page in pages.paginate(logGroupName=group, startTime=since):

@@ -1,4 +1,4 @@
-"""The image of the test runner, made of the very collectors that the layer holds, and pushed to the registry."""
+"""Builds the test runner's image from the layer's collectors, and pushes it to the registry."""
 
 import base64
 import re
@@ -11,7 +11,7 @@ from typing import Final
 import boto3
 import zstandard
 
-from scripts.stack import ROOT, Stop
+from scripts.stack import ROOT, Stop, run
 
 ENGINES: Final = ("docker", "podman", "finch")
 _PLATFORMS: Final = {"x86_64": "linux/amd64", "arm64": "linux/arm64"}
@@ -34,9 +34,9 @@ def versions(build_dir: Path) -> list[str]:
 
 
 def push(engine: str, repository: str, version: str, architecture: str, build_dir: Path) -> None:
-    """Build the image of what SAM built there, and push it as `<repository>:<version>-<architecture>`. Raises Stop.
+    """Build the image from SAM's build, and push it as `<repository>:<version>-<architecture>`. Raises Stop.
 
-    The tag names the architecture because a stack that changes it still starts tasks of the one before for a while.
+    The tag names the architecture, because a stack that changes it still starts tasks of the old one for a while.
     """
     platform = _PLATFORMS[architecture]
     with tempfile.TemporaryDirectory() as folder:
@@ -62,7 +62,7 @@ def push(engine: str, repository: str, version: str, architecture: str, build_di
 
 
 def _base(engine: str, platform: str) -> str:
-    """The base image by its digest, so that what is built is what was looked up; by its tag where that fails."""
+    """The base image with its digest, or with its tag if the digest is not known."""
     found = _BASE.search((_CONTEXT / "Dockerfile").read_text())
     assert found is not None
     base = found[1]
@@ -72,7 +72,7 @@ def _base(engine: str, platform: str) -> str:
         if _PINNED.fullmatch(pinned):
             print(f"The runner's image is built on {pinned}")
             return pinned
-    print(f"The digest of {base} could not be looked up: the runner's image is built on whatever the tag names")
+    print(f"The digest of {base} is not known, so the runner's image is built on the tag's current image")
     return base
 
 
@@ -83,11 +83,11 @@ def _layer(build_dir: Path) -> Path:
 def _unpack(layer: Path, collectors: Path) -> None:
     packed = sorted(layer.glob("*/otelcol-contrib.zst"))
     if not packed:
-        raise Stop(f"There is no built layer at {layer}: run `make build`")
-    for one in packed:
-        binary = collectors / one.parent.name / one.stem
+        raise Stop(f"The folder {layer} has no built layer: run `make build`")
+    for path in packed:
+        binary = collectors / path.parent.name / path.stem
         binary.parent.mkdir(parents=True)
-        with one.open("rb") as source, binary.open("wb") as target:
+        with path.open("rb") as source, binary.open("wb") as target:
             zstandard.ZstdDecompressor().copy_stream(source, target)
         binary.chmod(0o755)
 
@@ -95,7 +95,7 @@ def _unpack(layer: Path, collectors: Path) -> None:
 def _sign_in(engine: str, registry: str) -> None:
     (given,) = boto3.client("ecr").get_authorization_token()["authorizationData"]
     user, _, password = base64.b64decode(given["authorizationToken"]).decode().partition(":")
-    # On standard input, so that no list of processes shows it.
+    # On standard input, so that a list of processes does not show it.
     done = subprocess.run(
         [engine, "login", "--username", user, "--password-stdin", registry],
         input=password,
@@ -108,5 +108,4 @@ def _sign_in(engine: str, registry: str) -> None:
 
 
 def _run(*command: str) -> None:
-    if subprocess.run(command, check=False).returncode != 0:
-        raise Stop(f"`{' '.join(command[:2])}` failed; what it said is above")
+    run(command, f"`{' '.join(command[:2])}` failed; its error is above.")

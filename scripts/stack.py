@@ -1,7 +1,9 @@
-"""A stage of samconfig.toml and its stack, as the commands that deploy, destroy and read logs see them."""
+"""A stage of samconfig.toml, its stack and its account, for the commands that operate on a stack."""
 
+import os
+import subprocess
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -13,12 +15,12 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 
 
 class Stop(Exception):
-    """What keeps a command from going on, in words for whoever gave it."""
+    """A reason to end a command. Its text is for the person who started it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One of samconfig.toml's."""
+    """A stage of samconfig.toml."""
 
     name: str
     stack_name: str
@@ -27,7 +29,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """A stack that is there. `status` is CloudFormation's word; `updated` tells one update from the next."""
+    """An existing stack. `status` is CloudFormation's; `updated` differs after each update."""
 
     status: str
     updated: str
@@ -37,25 +39,25 @@ class Stack:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Where a stack is, or will be."""
+    """The AWS account and region of a stack."""
 
     id: str
     region: str
 
 
 def stage(name: str) -> Stage:
-    """Raises Stop if there is none of that name."""
+    """The stage with that name. Raises Stop if there is none."""
     stages = tomllib.loads((ROOT / "samconfig.toml").read_text(encoding="utf-8"))
     found = stages.get(name)
     if not isinstance(found, dict):
         known = ", ".join(key for key, value in stages.items() if isinstance(value, dict))
-        raise Stop(f"There is no stage {name!r} in samconfig.toml; there is {known}")
+        raise Stop(f"There is no stage {name!r} in samconfig.toml; its stages are {known}")
     overrides = found["deploy"]["parameters"].get("parameter_overrides", [])
     return Stage(name, found["global"]["parameters"]["stack_name"], pairs(overrides))
 
 
 def pairs(texts: list[str]) -> dict[str, str]:
-    """`Name=value` each. Raises Stop for anything else."""
+    """The parameters in texts of the form `Name=value`. Raises Stop for any other text."""
     found = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -66,41 +68,47 @@ def pairs(texts: list[str]) -> dict[str, str]:
 
 
 def account() -> Account:
-    """Whose credentials these are. Raises Stop without any, or without a region."""
+    """The account of the AWS credentials. Raises Stop without credentials or region."""
     session = boto3.Session()
     if not session.region_name:
-        raise Stop("No region is chosen: set AWS_REGION, as in `AWS_REGION=eu-central-1 make deploy`")
+        raise Stop("There is no AWS region: set AWS_REGION, as in `AWS_REGION=eu-central-1 make deploy`")
     try:
         identity = session.client("sts").get_caller_identity()
     except (BotoCoreError, ClientError) as error:
         raise Stop(
-            f"There are no AWS credentials that work ({error}). Sign in, say with `aws sso login`, and set AWS_PROFILE"
+            f"The AWS credentials do not work ({error}). Sign in, for example with `aws sso login`, and set AWS_PROFILE"
         ) from error
     return Account(identity["Account"], session.region_name)
 
 
 def find(stack_name: str) -> Stack | None:
-    """The stack, or None."""
+    """The stack, or None if it does not exist. Raises Stop if CloudFormation does not answer."""
     try:
         (found,) = boto3.client("cloudformation").describe_stacks(StackName=stack_name)["Stacks"]
     except ClientError as error:
         if "does not exist" in error.response["Error"]["Message"]:
             return None
-        raise Stop(f"CloudFormation does not show the stack {stack_name}: {error}") from error
-    # In review: a first change set was made and not agreed to, or failed. It holds nothing.
+        raise Stop(f"The stack {stack_name} cannot be read: {error}") from error
+    # In review: a first change set was declined, or failed. The stack has no resources.
     if found["StackStatus"] in ("DELETE_COMPLETE", "REVIEW_IN_PROGRESS"):
         return None
     return Stack(
         status=found["StackStatus"],
         updated=str(found.get("LastUpdatedTime", found["CreationTime"])),
-        parameters={one["ParameterKey"]: one.get("ParameterValue", "") for one in found.get("Parameters", [])},
-        outputs={one["OutputKey"]: one["OutputValue"] for one in found.get("Outputs", [])},
+        parameters={entry["ParameterKey"]: entry.get("ParameterValue", "") for entry in found.get("Parameters", [])},
+        outputs={entry["OutputKey"]: entry["OutputValue"] for entry in found.get("Outputs", [])},
     )
 
 
 def resources(stack_name: str) -> Iterator[tuple[str, str, str]]:
-    """Logical id, type and physical id of each."""
+    """Logical id, type and physical id of each resource."""
     pages = boto3.client("cloudformation").get_paginator("list_stack_resources")
     for page in pages.paginate(StackName=stack_name):
-        for one in page["StackResourceSummaries"]:
-            yield one["LogicalResourceId"], one["ResourceType"], one.get("PhysicalResourceId", "")
+        for resource in page["StackResourceSummaries"]:
+            yield resource["LogicalResourceId"], resource["ResourceType"], resource.get("PhysicalResourceId", "")
+
+
+def run(command: Sequence[str], failed: str, **variables: str) -> None:
+    """Run a command with these variables in its environment. Raises Stop with `failed` if it fails."""
+    if subprocess.run(command, cwd=ROOT, env={**os.environ, **variables}, check=False).returncode != 0:
+        raise Stop(failed)

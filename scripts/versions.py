@@ -1,9 +1,9 @@
-"""Has SAM publish new versions of the functions that a parameter's value changes.
+"""Makes SAM publish new versions of the functions that a parameter's value changes.
 
-SAM publishes one when a function's properties change, and compares them as they read: {"Ref": "RateLimitPerMinute"}
-stays what it is whatever the limit (github.com/aws/serverless-application-model, issues 1640 and 3820). The function
-itself changes then, but requests go to its alias, which stays with the version before. So the built template names a
-digest of the values, in a variable that nothing reads.
+SAM publishes a version if a function's properties change, and compares their text: {"Ref": "RateLimitPerMinute"} is the
+same for every limit (github.com/aws/serverless-application-model, issues 1640 and 3820). Then the function changes, but
+requests go to its alias, which still has the old version. So the built template gets a digest of the values, in a
+variable that nothing reads.
 """
 
 import hashlib
@@ -16,18 +16,20 @@ from typing import Any, Final
 import yaml
 
 VARIABLE: Final = "HEADGATE_PARAMETERS"
-# What is in a function's definition, but not in the function.
+# Properties of a function's definition that are not part of the function.
 _BESIDE: Final = ("DeploymentPreference", "Events", "Policies")
 
 
 def stamp(path: Path, values: Mapping[str, str], attempt: str = "") -> None:
     """Give each function of the built template at `path` the digest of its parameters' values.
 
-    A parameter that `values` do not name has its default. Another `attempt` publishes every function again: a version
-    that a failed deployment published is still there, and Lambda publishes none twice in a row.
+    A parameter that is not in `values` has its default. Another `attempt` publishes every function again: the version
+    of a failed deployment still exists, and Lambda does not publish the same version twice in a row.
     """
     document = yaml.safe_load(path.read_text(encoding="utf-8"))
-    known = {name: str(one.get("Default", "")) for name, one in document["Parameters"].items()} | dict(values)
+    known = {name: str(definition.get("Default", "")) for name, definition in document["Parameters"].items()} | dict(
+        values
+    )
     shared = _own(document.get("Globals", {}).get("Function", {}))
     for function in document["Resources"].values():
         if function["Type"] == "AWS::Serverless::Function":
@@ -44,7 +46,7 @@ def _own(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _parameters(node: Any, document: Mapping[str, Any]) -> Iterator[str]:
-    """The parameters that decide what a part of a template comes to, by its conditions as well."""
+    """The parameters on which a part of a template depends, also through conditions."""
     match node:
         case {"Ref": str(name)}:
             yield from [name] if name in document["Parameters"] else []

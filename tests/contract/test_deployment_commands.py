@@ -227,7 +227,7 @@ def test_a_new_account_comes_up_in_one_go(machine: Machine) -> None:
     assert known["LogRetentionDays"] == "90"
     index = boto3.client("s3").get_object(Bucket=outputs("headgate")["BucketName"], Key="flows/index.json")
     assert len(json.loads(index["Body"].read())) > 10
-    assert "ada@example.com has the password" in done.stdout
+    assert "ada@example.com gets a mail with the password" in done.stdout
     # The second time is about one thing only, which reaches the functions that it is for.
     deployments = machine.called("sam", "deploy")
     assert [("--no-confirm-changeset" in one["arguments"]) for one in deployments] == [False, True]
@@ -276,7 +276,7 @@ def test_an_image_whose_digest_is_not_to_be_had_is_built_on_the_tag_and_that_is_
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert "BASE=gcr.io/distroless/static-debian12:latest" in machine.called("docker", "build")[0]["arguments"]
-    assert "could not be looked up" in done.stdout
+    assert "is not known" in done.stdout
 
 
 def test_an_upgrade_brings_the_image_before_what_needs_it_and_asks_nothing_new(machine: Machine) -> None:
@@ -314,7 +314,7 @@ def test_a_collector_that_was_not_built_is_not_deployed(machine: Machine) -> Non
     done = machine.make("deploy", "YES=1", "PARAMETERS=CollectorVersion=9.9.9")
 
     assert done.returncode != 0
-    assert f"CollectorVersion is 9.9.9, and the layer holds {VERSION}" in done.stderr
+    assert f"CollectorVersion is 9.9.9, but the layer has {VERSION}" in done.stderr
     assert machine.called("sam", "deploy") == []
 
 
@@ -363,7 +363,7 @@ def test_after_a_deployment_that_was_undone_every_function_is_published_again(
     ("status", "said"),
     [
         ("ROLLBACK_COMPLETE", "remove it with `make destroy STAGE=prod`"),
-        ("UPDATE_IN_PROGRESS", "somebody else is at it"),
+        ("UPDATE_IN_PROGRESS", "wait until this update has ended"),
         ("UPDATE_ROLLBACK_FAILED", "continue-update-rollback --stack-name headgate"),
     ],
 )
@@ -407,9 +407,9 @@ def test_what_fails_ends_it_and_a_later_run_goes_on(machine: Machine, failing: s
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["STAGE=staging"], "There is no stage 'staging' in samconfig.toml; there is dev, prod"),
+        (["STAGE=staging"], "There is no stage 'staging' in samconfig.toml; its stages are dev, prod"),
         (["PARAMETERS=oops"], "'oops' is not a parameter: write Name=value"),
-        (["PARAMETERS=RateLimit=61"], "There is no parameter RateLimit; is it RateLimitPerMinute?"),
+        (["PARAMETERS=RateLimit=61"], "There is no parameter RateLimit; did you mean RateLimitPerMinute?"),
     ],
 )
 def test_a_mistaken_command_does_nothing(machine: Machine, arguments: list[str], said: str) -> None:
@@ -422,8 +422,8 @@ def test_a_mistaken_command_does_nothing(machine: Machine, arguments: list[str],
 @pytest.mark.parametrize(
     ("without", "said"),
     [
-        (("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), "There are no AWS credentials that work"),
-        (("AWS_REGION", "AWS_DEFAULT_REGION"), "No region is chosen"),
+        (("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), "The AWS credentials do not work"),
+        (("AWS_REGION", "AWS_DEFAULT_REGION"), "There is no AWS region"),
     ],
 )
 def test_without_credentials_or_region_it_says_so(machine: Machine, without: tuple[str, ...], said: str) -> None:
@@ -470,7 +470,7 @@ def test_logs_are_those_of_the_function_asked_for(machine: Machine) -> None:
 
     assert [line[9:] for line in show().stdout.splitlines()] == ["Api: from ApiLog", "Validation: from ValidationLog"]
     assert "ApiLog" not in show("--function", "ValidationFunction").stdout
-    assert "there is Api, Validation" in show("--function", "Nothing").stderr
+    assert "the logs are Api, Validation" in show("--function", "Nothing").stderr
 
 
 def test_an_image_without_a_built_layer_is_refused(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def test_an_organization_moves_to_another_deployment_with_all_it_has(
     assert exported.returncode == 0, exported.stderr
     assert re.search(r"\d+ items and 1 objects in ", exported.stdout)
     assert again.returncode == 1
-    assert "exists; name another file" in again.stderr
+    assert "exists: name another file" in again.stderr
     assert imported.returncode == 0, imported.stderr
     assert twice.returncode == 1
     assert "exists already" in twice.stderr

@@ -11,16 +11,20 @@ from scripts.stack import Stop
     ("name", "value", "said"),
     [
         # SAM leaves out what a template does not have, and says nothing.
-        ("RateLimit", "61", "There is no parameter RateLimit; is it RateLimitPerMinute?"),
-        ("Oops", "61", "There is no parameter Oops; template.yaml has them"),
-        ("RateLimitPerMinute", "0", "RateLimitPerMinute cannot be '0': it has to be at least 1. Requests a credential"),
-        ("FleetHeartbeatSeconds", "301", "it has to be at most 300"),
-        ("FleetLimit", "many", "it has to be a whole number"),
-        ("FirstOrganization", "", "it has to have at least 1 characters"),
-        ("FirstOrganization", "x" * 201, "it has to have at most 200 characters"),
-        ("Architecture", "amd64", "it has to be one of x86_64, arm64"),
-        ("LogRetentionDays", "8", "it has to be one of 7, 14, 30"),
-        ("FirstAdminEmail", "ada", "FirstAdminEmail cannot be 'ada': it has another form. Address of its first Admin"),
+        ("RateLimit", "61", "There is no parameter RateLimit; did you mean RateLimitPerMinute?"),
+        ("Oops", "61", "There is no parameter Oops; template.yaml lists the parameters"),
+        (
+            "RateLimitPerMinute",
+            "0",
+            "RateLimitPerMinute cannot be '0': it must be at least 1. Requests that a credential",
+        ),
+        ("FleetHeartbeatSeconds", "301", "it must be at most 300"),
+        ("FleetLimit", "many", "it must be a whole number"),
+        ("FirstOrganization", "", "it must have at least 1 characters"),
+        ("FirstOrganization", "x" * 201, "it must have at most 200 characters"),
+        ("Architecture", "amd64", "it must be one of x86_64, arm64"),
+        ("LogRetentionDays", "8", "it must be one of 7, 14, 30"),
+        ("FirstAdminEmail", "ada", "FirstAdminEmail cannot be 'ada': it does not match ^("),
     ],
 )
 def test_a_slip_is_told_with_what_would_do(name: str, value: str, said: str) -> None:
