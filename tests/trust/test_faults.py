@@ -70,7 +70,7 @@ def test_a_create_that_died_before_its_answer_is_not_made_again(row: Row, bench:
     bench.reset(row)
     with pytest.MonkeyPatch.context() as patch:
         # As a process that ends between the create and its answer: nothing of what comes after it is done.
-        patch.setattr(idempotency, "keep", lambda *_: None)
+        patch.setattr(idempotency, "store_answer", lambda *_: None)
         patch.setattr(idempotency, "release", lambda *_: None)
         first = bench.send(keyed)
     made = bench.changed()
