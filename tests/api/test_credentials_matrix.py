@@ -90,10 +90,10 @@ ENDPOINTS: dict[str, tuple[Takes, int]] = {
 }
 
 UNAUTHENTICATED = (401, "The credential is missing, malformed, revoked or expired")
-NO_ORGANIZATION = (400, "A session names its organization by id in the header X-Service-Org")
+NO_ORGANIZATION = (400, "The header X-Service-Org must hold the id of one of your organizations")
 NOT_A_MEMBER = (403, "You are not an active member of this organization")
 NO_WRITE_ACCESS = (403, "This endpoint requires the 'write' claim")
-NO_SESSION = (403, "This endpoint requires a session")
+NO_SESSION = (403, "This endpoint requires a session; an API token cannot use it")
 NO_BROWSER = (403, "A session of the command line cannot do this; sign in with a browser")
 NO_ADMIN = (403, "This needs the Admin role")
 

@@ -33,7 +33,7 @@ class TooManyChecks(TooManyRequests):
 
 @contextmanager
 def under_way(caller: Caller, *, asked: bool = True) -> Iterator[None]:
-    """Hold one of the credential's places while the collector is asked, if it is `asked`.
+    """Take one of the credential's places while the collector is asked, if it is `asked`.
 
     One write to take it, one to give it back. Raises TooManyChecks.
     """
@@ -52,11 +52,11 @@ def _enter(credential_id: str) -> str:
     ends = now + _LEASE_SECONDS
     lease = f"{ends}#{secrets.token_hex(8)}"
     limit = settings().checks_under_way
-    held = check_store.add(credential_id, lease, limit, ends + _LEASE_SECONDS)
-    if held is None:
+    others = check_store.add(credential_id, lease, limit, ends + _LEASE_SECONDS)
+    if others is None:
         return lease
-    # Looked for only when there is no room: leases of requests that died.
-    ended = [other for other in held if int(other.partition("#")[0]) <= now]
+    # Only if there is no room: leases of requests that died.
+    ended = [other for other in others if int(other.partition("#")[0]) <= now]
     if ended:
         check_store.remove(credential_id, ended)
         if check_store.add(credential_id, lease, limit, ends + _LEASE_SECONDS) is None:

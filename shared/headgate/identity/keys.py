@@ -8,7 +8,7 @@ from typing import Final
 from headgate.storage.table import Key
 
 MEMBERS: Final = "member#"
-"""Of an organization's partition its members, of a person's partition their memberships."""
+"""The members of an organization in its partition, the memberships of a person in theirs."""
 SERVICE_ACCOUNTS: Final = "service_account#"
 TOKENS: Final = "token#"
 INVITATIONS: Final = "invitation#"

@@ -25,7 +25,7 @@ from headgate.storage.retry import retry
 
 LIFETIME: Final = timedelta(minutes=5)
 POLL_SECONDS: Final = 2
-# No vowels, so that no words come of it, and nothing that looks like another one (RFC 8628, 6.1).
+# No vowels, so that it spells no words, and no characters that look alike (RFC 8628, 6.1).
 _USER_CODE_ALPHABET: Final = "BCDFGHJKLMNPQRSTVWXZ"
 _CODE_ALPHABET: Final = ids.ALPHABET.upper()
 _CODE_LENGTH: Final = 26
@@ -168,8 +168,9 @@ def checksum(code: str) -> str:
 
 
 def _grant(login: Login, approval: Approval, at: datetime, used: errors.HeadgateError) -> Granted:
-    """Begin the session and delete the login, in one transaction. Raises `used` if another request was first, or if all
-    of the person's sessions were ended after the approval.
+    """Begin the session and delete the login, in one transaction.
+
+    Raises `used` if another request was first, or if all of the person's sessions were ended after the approval.
     """
     conditions = [
         session_store.not_ended_since(approval.user_id, approval.approved_at or at),
@@ -192,6 +193,6 @@ def _approval(caller: Caller, at: datetime) -> Approval:
 
 
 def _hash_of_user_code(text: str) -> str:
-    """Of its letters alone, so that it may be typed in small letters and without the dash."""
+    """The hash of its letters alone, so that it may be typed in small letters and without the dash."""
     letters = "".join(letter for letter in text.upper() if letter in _USER_CODE_ALPHABET)[:16]
     return hash_of(letters)

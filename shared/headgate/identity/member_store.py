@@ -129,7 +129,7 @@ def add_service_account(member: Member, *more: Write) -> None:
 
 
 def activate(organization_id: str, user_id: str) -> None:
-    """Note that an invited person has come; one transaction of one update. A removed member stays removed."""
+    """Make an invited person active; one transaction of one update. A removed member stays removed."""
     values: Item = {":active": "active", ":invited": "invited"}
     key = keys.member(organization_id, user_id)
     with contextlib.suppress(LostRace):

@@ -135,12 +135,12 @@ class WriteAccessRequired(errors.Forbidden):
 
 
 class SessionRequired(errors.Forbidden):
-    """A token at an endpoint of the application, which people use."""
+    """A token was sent to an endpoint of the application, which people use."""
 
     code = "session_required"
 
     def __init__(self) -> None:
-        super().__init__("This endpoint requires a session")
+        super().__init__("This endpoint requires a session; an API token cannot use it")
 
 
 class OrganizationHeaderRequired(errors.BadRequest):
@@ -149,7 +149,7 @@ class OrganizationHeaderRequired(errors.BadRequest):
     code = "organization_header"
 
     def __init__(self) -> None:
-        super().__init__("A session names its organization by id in the header X-Service-Org")
+        super().__init__("The header X-Service-Org must hold the id of one of your organizations")
 
 
 class NotAnActiveMember(errors.Forbidden):

@@ -118,7 +118,7 @@ def forgot_password(email: str, client: str, url: str, at: datetime) -> None:
     try:
         passwords.send_code(address, url, f"{url}/reset-password?{link}")
     except Exception:
-        # Whatever failed, no mail was sent: asking again must send one.
+        # No mail was sent: asking again must send one.
         attempts.forget(attempts.RESET_MAIL_OF_ACCOUNT, address)
         raise
 

@@ -61,7 +61,7 @@ def take_place(session: Session) -> None:
 
 
 def places(user_id: str) -> list[Place]:
-    """All of the person's, the oldest first; one query."""
+    """All places of the person, the oldest first; one query."""
     listed = identity.list_all(keys.user_partition(user_id), keys.SESSIONS)
     return [
         Place(user_id, keys.session_id_of(items.text(item, "sk")), items.text(item, "value_hash")) for item in listed
@@ -69,7 +69,7 @@ def places(user_id: str) -> list[Place]:
 
 
 def begin(session: Session, conditions: Sequence[Write], refusal: Exception | None) -> None:
-    """Store the session while its place and the `conditions` hold, or end its place; one transaction.
+    """Store the session if its place still exists and the `conditions` hold, else end its place; one transaction.
 
     Raises `refusal` if one of the conditions does not hold, LostRace.
     """
@@ -84,10 +84,10 @@ def begin(session: Session, conditions: Sequence[Write], refusal: Exception | No
         "created_at": clock.rfc3339(session.created_at),
         **items.expiry(session.expires_at),
     }
-    kept = [identity.must_exist(_listing(place)), identity.put_new(keys.session(session.value_hash) | item)]
-    refusals = {len(kept) + number: refusal for number in range(len(conditions))} if refusal else {}
+    writes = [identity.must_exist(_listing(place)), identity.put_new(keys.session(session.value_hash) | item)]
+    refusals = {len(writes) + number: refusal for number in range(len(conditions))} if refusal else {}
     try:
-        table.transact([*kept, *conditions], refusals)
+        table.transact([*writes, *conditions], refusals)
     except (ClientError, HeadgateError):
         # Whatever the error, nobody has the value.
         end(place)

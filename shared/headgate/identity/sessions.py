@@ -29,8 +29,6 @@ from headgate.storage.table import Write
 
 PREFIX: Final = "ss_"
 LIFETIME: Final = timedelta(hours=12)
-
-
 # A request limit is for each credential, so a person has at most this many times the limit.
 MOST: Final = 10
 
@@ -64,12 +62,12 @@ def _begin(
 ) -> tuple[Session, str]:
     """Take a place among the person's sessions, end those that are too many, and begin if the place still exists.
 
-    So no more than `MOST` are ever live, however many begin at once: of any that are, the last to look has seen the
-    places of all (docs/decisions/0072-at-most-ten-sessions.md). One put, one query and one transaction. Raises
-    LostRace when newer ones took the place.
+    So no more than `MOST` are ever live, however many begin at once: the last to look has seen the places of all
+    (docs/decisions/0072-at-most-ten-sessions.md). One put, one query and one transaction. Raises LostRace if newer
+    sessions took the place.
     """
     value = PREFIX + secrets.token_urlsafe(32)
-    # The id is by the moment of its place, not of the sign-in: the newest places stay.
+    # The id holds the moment of its place, not of the sign-in: the newest places stay.
     session = Session(new_id("ses"), user, kind, organization_id, at, at + LIFETIME, hash_of(value))
     session_store.take_place(session)
     _end_the_oldest(user)
@@ -90,9 +88,9 @@ def end(session: Session) -> None:
 def _require_not_ended(session: Session, since: datetime) -> None:
     """End a session that was just begun for somebody who signed in at `since`, if `end_all` came later; one read.
 
-    Not a condition of the transaction: two sign-ins of one person at once would collide at the person's item. Whichever
-    comes first, one of the two sees the other: `end_all` leaves its mark before it looks for sessions, and this looks
-    for the mark when the session is there. Raises NotAuthenticated.
+    It is not a condition of the transaction, because two sign-ins of one person at once would collide at the person's
+    item. `end_all` writes its time before it looks for sessions, and this reads the time after the session is stored:
+    one of the two sees the other. Raises NotAuthenticated.
     """
     ended_at = session_store.ended_at(session.user.id)
     if ended_at is not None and ended_at > since:
@@ -103,7 +101,7 @@ def _require_not_ended(session: Session, since: datetime) -> None:
 def end_all(user: User) -> None:
     """End all of the person's sessions, and let no login that was approved before begin one.
 
-    So whoever has an old password has nothing else either.
+    So whoever knows the old password has no session left, either.
     """
     at = clock.now()
     retry(lambda: session_store.set_ended_at(user.id, at))
