@@ -15,7 +15,7 @@ from headgate.foundation import clock
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
 from headgate.http import credentials
-from headgate.identity import member_store, sessions
+from headgate.identity import member_store, service_account_store, sessions
 from headgate.identity import service as identity
 from headgate.settings import settings
 from headgate.storage import aws
@@ -176,6 +176,20 @@ def test_a_token_made_while_its_account_is_deleted_does_not_outlive_it(ada: Brow
         if deleted.result().status_code == 204:
             values = [one.result().json()["value"] for one in made if one.result().status_code == 201]
             assert {status_of(value) for value in values} <= {401}
+
+
+def test_tokens_that_are_created_at_once_all_exist(organization_id: str) -> None:
+    # Each changes the account's revision: without pauses between the attempts, a quarter of thirty gave up.
+    account = identity.create_service_account(organization_id, "busy")
+
+    def create(number: int) -> str:
+        return identity.create_token(organization_id, account.id, name=str(number), access="read")[0].id
+
+    with ThreadPoolExecutor(20) as pool:
+        created = list(pool.map(create, range(20)))
+
+    listed = service_account_store.tokens(organization_id, account.id)
+    assert sorted(created) == sorted(token.id for token in listed)
 
 
 def test_an_account_has_at_most_forty_tokens(ada: Browser) -> None:
