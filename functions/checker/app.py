@@ -8,7 +8,7 @@ organization an execution environment of its own. It answers `{"result": …}` o
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
-from checker.parcel import fetched
+from checker.large_questions import fetch
 from headgate import checker
 from headgate.checker import (
     Asker,
@@ -41,7 +41,7 @@ def handler(event: Message, context: object) -> Answer:
     if "url" in event:
         # No process that has read an untrusted text may see how the next one is fetched.
         checker.close()
-        event = fetched(str(event["url"]))
+        event = fetch(str(event["url"]))
     question = messages.unpacked(event)
     asker = Asker(str(question["organization_id"]), str(question["credential_id"]))
     tenant = getattr(context, "tenant_id", None)

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from headgate.checker import CheckerFailed
-from headgate.checker.child import Child
+from headgate.checker.check_process import Child
 from headgate.checker.installed import Installed
 from headgate.checker.limits import Limits
-from headgate.checker.plain import PlainCommand
+from headgate.checker.plain_command import PlainCommand
 from headgate.checker.spawn import MEANS
 from headgate.settings import settings
 
@@ -95,7 +95,7 @@ def test_where_a_component_would_execute_one_the_kernel_refuses(
     plain: PlainCommand, binary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Though the caller's variables were the environment, as they were once."""
-    monkeypatch.setattr("headgate.checker.plain._ENVIRONMENT", PICKED)
+    monkeypatch.setattr("headgate.checker.plain_command._ENVIRONMENT", PICKED)
 
     said = plain.validate(binary, EXECUTING, {}).message
 

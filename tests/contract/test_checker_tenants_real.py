@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from headgate.checker import Asker, Checker, CheckerFailed
-from headgate.checker.child import Child
+from headgate.checker.check_process import Child
 from headgate.checker.installed import Installed
 from headgate.checker.limits import Limits
 from headgate.settings import settings

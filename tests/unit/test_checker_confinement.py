@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate.checker.child import Child
+from headgate.checker.check_process import Child
 from headgate.checker.limits import MEBIBYTE, Limits
 from tests.support.faulty import install
 from tests.support.processes import wait_until_ended
@@ -17,7 +17,7 @@ from tests.support.processes import wait_until_ended
 PARENT = """
 import sys, threading, time
 from pathlib import Path
-from headgate.checker.child import Child
+from headgate.checker.check_process import Child
 from headgate.checker.limits import Limits
 
 started = []

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from checker import parcel
+from checker import large_questions
 from checker.app import handler
-from checker.parcel import NotOurs
+from checker.large_questions import ForeignAddress
 from headgate.checker import (
     Asker,
     CheckerBusy,
@@ -233,8 +233,8 @@ def test_a_question_is_fetched_from_this_regions_s3_and_from_nowhere_else(
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     monkeypatch.delenv("AWS_ENDPOINT_URL_S3", raising=False)
 
-    with pytest.raises(NotOurs):
-        parcel.fetched(url)
+    with pytest.raises(ForeignAddress):
+        large_questions.fetch(url)
 
 
 @pytest.mark.parametrize("region", ["us-east-1", "eu-central-1"])
@@ -248,7 +248,7 @@ def test_the_urls_that_are_signed_here_are_taken(region: str, monkeypatch: pytes
     url = aws.s3().generate_presigned_url("get_object", Params={"Bucket": "headgate-bucket-1", "Key": "checks/a"})
     aws.forget_clients()
 
-    connection, target = parcel._connection(url)
+    connection, target = large_questions._connection(url)
     assert connection.host.startswith("headgate-bucket-1.s3.")
     assert target.startswith("/checks/a?X-Amz-")
 

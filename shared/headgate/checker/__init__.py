@@ -28,7 +28,7 @@ from headgate.checker.errors import (
 )
 from headgate.checker.installed import Installed
 from headgate.checker.limits import default_limits
-from headgate.checker.plain import PlainVerdict
+from headgate.checker.plain_command import PlainVerdict
 from headgate.checker.supervisor import Checker
 from headgate.settings import settings
 
@@ -56,20 +56,20 @@ __all__ = [
 ]
 
 
-_making = threading.Lock()
+_lock = threading.Lock()
 
 
 def of_this_process() -> Checker:
     """The one checker of this process, made at its first use."""
-    with _making:
-        return _made()
+    with _lock:
+        return _checker()
 
 
 @cache
-def _made() -> Checker:
-    made = Checker(Installed(Path(settings().collectors_dir)), settings().collector_version, default_limits())
-    atexit.register(made.close)
-    return made
+def _checker() -> Checker:
+    checker = Checker(Installed(Path(settings().collectors_dir)), settings().collector_version, default_limits())
+    atexit.register(checker.close)
+    return checker
 
 
 def call(
@@ -109,6 +109,6 @@ def warm() -> None:
 
 def close() -> None:
     """End the processes of this process's checker. The next use makes a new one, with the settings at that time."""
-    with _making:
-        _made().close()
-        _made.cache_clear()
+    with _lock:
+        _checker().close()
+        _checker.cache_clear()

@@ -24,7 +24,7 @@ from headgate.checker.errors import (
     Refused,
 )
 from headgate.checker.messages import Malformed, Message
-from headgate.checker.plain import PlainVerdict
+from headgate.checker.plain_command import PlainVerdict
 from headgate.foundation.errors import Unavailable
 from headgate.storage import aws, objects
 from headgate.storage.aws import InvokeResponse

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from headgate.checker.asker import Asker
-from headgate.checker.child import Child
+from headgate.checker.check_process import Child
 from headgate.checker.errors import (
     CheckerBusy,
     CheckerFailed,

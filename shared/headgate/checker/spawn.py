@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import IO
 
 from headgate.checker import launch, system_calls
-from headgate.checker.furniture import furnish
 from headgate.checker.limits import in_lambda
+from headgate.checker.root_directory import make_root_directory
 
 _PR_SET_DUMPABLE = 4
 
@@ -107,7 +107,7 @@ def _spawn(plan: dict[str, object], files: dict[str, str], time_zones: bool) -> 
     report, reported = os.pipe()
     try:
         root = Path(directory, "root")
-        furnish(root, files, time_zones=time_zones)
+        make_root_directory(root, files, time_zones=time_zones)
         plan |= {"root": str(root), "report": reported}
         if in_lambda():
             _be_unreadable()

@@ -10,7 +10,7 @@ from headgate.checker.asker import Asker
 from headgate.checker.errors import CheckerFailed, NotInstalled
 from headgate.checker.installed import Installed
 from headgate.checker.limits import Limits
-from headgate.checker.plain import PlainCommand, PlainVerdict
+from headgate.checker.plain_command import PlainCommand, PlainVerdict
 from headgate.checker.pool import Pool
 from headgate.checker.turns import Turns
 

@@ -12,7 +12,7 @@ from headgate.foundation.collector import DISTRIBUTION
 from headgate.foundation.errors import FieldError, Unavailable
 from headgate.observability import metrics
 from headgate.settings import settings
-from headgate.validation import plain
+from headgate.validation import plain_messages
 from headgate.validation.model import (
     TOO_COSTLY,
     CollectorVersionNotInstalled,
@@ -97,12 +97,12 @@ def _require_affordable(yaml: str, variables: dict[str, str], asker: Asker) -> N
 
 def _ask_plainly(yaml: str, version: str, variables: dict[str, str], asker: Asker) -> ValidationResult:
     verdict = checker.validate_plainly(yaml, variables, asker=asker, version=version)
-    named = list(plain.variables(yaml))
+    named = list(plain_messages.variables(yaml))
     return ValidationResult(
         valid=verdict.valid,
         version=version,
         distribution=DISTRIBUTION,
-        errors=[] if verdict.valid else plain.findings(verdict.message),
+        errors=[] if verdict.valid else plain_messages.findings(verdict.message),
         warnings=[
             Finding(
                 f"The environment variable {variable.name} has no value and no default", "service", "unset_variable"

@@ -75,7 +75,7 @@ def changes(before: Held, after: Held) -> set[str]:
     }
 
 
-def _told(key: str, change: Change | None) -> "Json | Change":
+def _told(key: str, change: Change | None) -> Json | Change:
     if change is not None and "queue#" in key and isinstance(change.value, dict):
         return {name: one for name, one in change.value.items() if name != "revision"}
     return change

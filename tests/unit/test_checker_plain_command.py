@@ -8,7 +8,7 @@ import pytest
 
 from headgate.checker import CheckerBusy, CheckerFailed, PlainVerdict
 from headgate.checker.limits import MEBIBYTE, Limits
-from headgate.checker.plain import PlainCommand
+from headgate.checker.plain_command import PlainCommand
 from headgate.checker.variables import rename
 from tests.support.faulty import install
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from checker import parcel
+from checker import large_questions
 from checker.app import handler
 from headgate import checker
 from headgate.checker import messages
@@ -113,7 +113,7 @@ def test_what_is_no_whole_question_is_not_answered(bucket: Bucket, answer: tuple
     bucket.answers = {"/bucket/checks/a": answer, "/latest/meta-data": (200, {}, json.dumps(QUESTION).encode())}
 
     with pytest.raises(OSError, match=r"S3 (answered|broke off)"):
-        parcel.fetched(f"{bucket.url}/bucket/checks/a?X-Amz-Signature=1")
+        large_questions.fetch(f"{bucket.url}/bucket/checks/a?X-Amz-Signature=1")
     assert bucket.asked == ["/bucket/checks/a?X-Amz-Signature=1"]
 
 
@@ -121,4 +121,4 @@ def test_what_is_no_json_is_no_question(bucket: Bucket) -> None:
     bucket.answers["/bucket/checks/a"] = (200, {}, b"<html>")
 
     with pytest.raises(Malformed):
-        parcel.fetched(f"{bucket.url}/bucket/checks/a?X-Amz-Signature=1")
+        large_questions.fetch(f"{bucket.url}/bucket/checks/a?X-Amz-Signature=1")

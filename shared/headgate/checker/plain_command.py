@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headgate.checker.errors import CheckerBusy, CheckerFailed
-from headgate.checker.furniture import TIME_ZONES
 from headgate.checker.limits import Limits
+from headgate.checker.root_directory import TIME_ZONES
 from headgate.checker.spawn import MEANS, Confined, spawn
 from headgate.checker.variables import Renamed, rename
 

@@ -22,7 +22,7 @@ _FOLDERS = (
 _MACHINES_ZONES = Path("/usr/share/zoneinfo")
 
 
-def furnish(root: Path, files: Mapping[str, str], *, time_zones: bool) -> None:
+def make_root_directory(root: Path, files: Mapping[str, str], *, time_zones: bool) -> None:
     """Make the root directory, with `files` in the collector's own folder, for any user to read."""
     for name in ("", *_FOLDERS):
         (root / name).mkdir()

@@ -12,12 +12,12 @@ from headgate.checker.messages import Message
 _SECONDS: Final = 10
 
 
-class NotOurs(ValueError):
+class ForeignAddress(ValueError):
     """The URL does not lead to an object in this region's S3."""
 
 
-def fetched(url: str) -> Message:
-    """The question at a signed URL: one GET, without redirects. Raises NotOurs, OSError, Malformed."""
+def fetch(url: str) -> Message:
+    """The question at a signed URL: one GET, without redirects. Raises ForeignAddress, OSError, Malformed."""
     connection, target = _connection(url)
     try:
         connection.request("GET", target)
@@ -38,15 +38,15 @@ def _connection(url: str) -> tuple[http.client.HTTPConnection, str]:
     parts = urlsplit(url)
     target = f"{parts.path}?{parts.query}"
     if parts.username is not None or parts.password is not None or not parts.hostname:
-        raise NotOurs("a question is not fetched from there")
+        raise ForeignAddress("a question is not fetched from there")
     stand_in = urlsplit(os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL", ""))
     if stand_in.hostname:
         # Outside AWS, what stands in for it.
         if parts[:2] != stand_in[:2]:
-            raise NotOurs("a question is not fetched from there")
+            raise ForeignAddress("a question is not fetched from there")
         return http.client.HTTPConnection(stand_in.hostname, stand_in.port, timeout=_SECONDS), target
     region = re.escape(os.environ.get("AWS_REGION", ""))
     hosts = rf"[a-z0-9][a-z0-9.-]*\.s3(\.{region})?\.amazonaws\.com(\.cn)?"
     if parts.scheme != "https" or parts.port not in (None, 443) or not re.fullmatch(hosts, parts.hostname):
-        raise NotOurs("a question is not fetched from there")
+        raise ForeignAddress("a question is not fetched from there")
     return http.client.HTTPSConnection(parts.hostname, timeout=_SECONDS), target

@@ -3,7 +3,7 @@
 import pytest
 
 from headgate.validation.model import Finding, Variable
-from headgate.validation.plain import findings, variables
+from headgate.validation.plain_messages import findings, variables
 
 DECODING = (
     "failed to get config: cannot unmarshal the configuration: decoding failed due to the following error(s):\n\n"
