@@ -95,13 +95,15 @@ def change(caller: Caller, fleet_id: str, deployment_id: str, changes: Mapping[s
         name, replicas, namespace = (
             changes.get(field, getattr(before, field)) for field in ("name", "replicas", "namespace")
         )
-        unassigned = None if clears else before.assignment
+        assignment = None if clears else before.assignment
+        if target:
+            assignment = target.assignment
         after = replace(
             before,
             name=str(name),
             replicas=replicas if isinstance(replicas, int) else None,
             namespace=namespace if isinstance(namespace, str) else None,
-            assignment=target.assignment if target else unassigned,
+            assignment=assignment,
             updated_at=clock.now(),
             revision=before.revision + 1,
             assigned_revision=before.revision + 1 if assigns else before.assigned_revision,
