@@ -42,6 +42,12 @@ _WAYS_OUT: Final = {
     "deployment_not_found": "see `headgate deployment list FLEET`",
     "run_not_found": "check the id; runs are deleted after 30 days",
     "output_not_ready": "wait with `headgate test show RUN --wait`",
+    "unauthenticated": "sign in with `headgate login`, or use another token",
+    "write_access_required": "use a token with write access, or sign in with `headgate login`",
+    "admin_required": "ask an Admin of the organization",
+    "session_required": "sign in with `headgate login`",
+    "organization_header": "sign in again with `headgate login`",
+    "not_an_active_member": "ask an Admin to invite you, or sign in to another organization with `headgate login`",
 }
 _CREDENTIAL_CODES: Final = (
     "write_access_required",
@@ -60,8 +66,7 @@ class ServerError(Failed):
         # A single error often repeats the detail behind its place in the request: print it once.
         repeats_detail = len(errors) == 1 and detail.endswith(str(errors[0].get("message")))
         lines = places if repeats_detail and places else [detail, *places]
-        way_out = f": {_WAYS_OUT[code]}" if code in _WAYS_OUT else ""
-        super().__init__("\n  ".join(map(quoted, lines)) + way_out)
+        super().__init__("\n  ".join(map(quoted, lines)) + _way_out(code))
         self.status = status
         self.code = code
         self.detail = detail
@@ -219,8 +224,14 @@ def _refusal(url: str, answer: Answer, source: str) -> Failed:
         )
     detail, code = str(problem["detail"]), str(problem.get("code", ""))
     if answer.status == 401 or code in _CREDENTIAL_CODES:
-        return NotAuthenticated(quoted(detail), f"server: {url}; credential: {source}" if source else "")
+        return NotAuthenticated(
+            quoted(detail) + _way_out(code), f"server: {url}; credential: {source}" if source else ""
+        )
     return ServerError(answer.status, code, detail, entities(problem, "errors"))
+
+
+def _way_out(code: str) -> str:
+    return f": {_WAYS_OUT[code]}" if code in _WAYS_OUT else ""
 
 
 def _line_of(error: Entity) -> str:

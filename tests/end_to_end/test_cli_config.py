@@ -352,7 +352,7 @@ def test_a_token_that_may_only_read_saves_nothing(cli: Cli, service: LocalServic
     done = cli.run("config", "push", "edge.yaml", "--no-validate", SERVICE_API_TOKEN=service.read_only_token)
 
     assert (done.code, done.out) == (3, "")
-    assert "This endpoint requires the 'write' claim" in done.err
+    assert "This endpoint requires the 'write' claim: use a token with write access" in done.err
     assert not (cli.folder / "headgate.json").exists()
 
 

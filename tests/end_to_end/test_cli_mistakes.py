@@ -120,7 +120,10 @@ def test_a_server_that_speaks_no_tls_is_said(cli: Cli) -> None:
 
 
 def test_what_is_refused_says_which_credential_was_sent(cli: Cli) -> None:
-    refused = "headgate: The credential is missing, malformed, revoked or expired\n"
+    refused = (
+        "headgate: The credential is missing, malformed, revoked or expired: "
+        "sign in with `headgate login`, or use another token\n"
+    )
     sent = f"{refused}  server: {cli.url}; credential: "
 
     assert cli.run("whoami", "--token", "sv_x").err == f"{sent}the token of --token\n"
