@@ -68,35 +68,56 @@ dev: venv collector supervisor ## Run the whole service on this machine
 build: venv $(SAM_VENV)/.ready ## Build what is deployed, with SAM
 	@$(SAM_VENV)/bin/sam build --build-in-source --parameter-overrides PythonRuntime=$(RUNTIME) Architecture=$(ARCHITECTURE)
 
-test: venv collector supervisor $(SAM_VENV)/.ready ## Set up and run every test
+# One worker more than processors: tests wait as often as they compute. A module stays on one worker, with its fixtures.
+WORKERS ?= $(shell echo $$(($$(nproc) + 1)))
+PYTEST := $(PY) -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --durations 25
+# The modules that take longest come first, so that no worker is left with one at the end.
+SUITES ?= end_to_end contract trust api unit
+RECORDED_CALLS := $(CURDIR)/build/recorded_calls
+
+test: venv collector supervisor $(SAM_VENV)/.ready ## Set up and run every test, or with SUITES="unit api" those of tests/
+	@scripts/ensure_helm >/dev/null
+	@scripts/ensure_chromium $(PY)
+	@$(MAKE) --no-print-directory --jobs 2 go-test python-test
+
+go-test:
 	@$(MAKE) --no-print-directory -C layers/collector go-test
 	@$(MAKE) --no-print-directory -C layers/supervisor go-test
-	@$(PY) -m pytest tests/unit
-	@$(PY) -m pytest tests/api
-	@scripts/ensure_helm >/dev/null
-	@$(PY) -m pytest tests/contract
-	@$(PY) -m pytest tests/trust
-	@scripts/ensure_chromium $(PY)
-	@$(PY) -m pytest tests/end_to_end
+
+# What the functions called of AWS in all end-to-end tests is looked at when all of them have run.
+POLICIES := tests/end_to_end/test_policies.py
+python-test:
+	@rm -rf "$(RECORDED_CALLS)"
+	@RECORDED_CALLS="$(RECORDED_CALLS)" $(PYTEST) $(SUITES:%=tests/%) --ignore $(POLICIES)
+	@if [ -n "$(findstring end_to_end,$(SUITES))" ]; then RECORDED_CALLS="$(RECORDED_CALLS)" $(PY) -m pytest $(POLICIES); fi
 
 test-dynamodb-local: venv ## Run what uses tables on AWS's own engine: needs Java 17 and Maven
 	@scripts/with_dynamodb_local $(PY) -m pytest tests/contract/test_version_races.py \
 		$(addprefix tests/api/test_,$(addsuffix .py,configurations deployments fleets http identity_api rules runs))
 
 lint: venv $(CHECKOV_VENV)/.passed ## Check style, types, layers and the template
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint-types lint-template lint-style lint-go
+
+lint-style:
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
-	$(VENV)/bin/mypy shared/headgate cli/headgate_cli functions local/headgate_local
 	$(VENV)/bin/lint-imports
-	@if [ -f template.yaml ]; then echo "cfn-lint template.yaml"; $(VENV)/bin/cfn-lint template.yaml; fi
 	$(VENV)/bin/hadolint layers/collector/Dockerfile
+
+lint-types:
+	$(VENV)/bin/mypy shared/headgate cli/headgate_cli functions local/headgate_local
+
+lint-template:
+	@if [ -f template.yaml ]; then echo "cfn-lint template.yaml"; $(VENV)/bin/cfn-lint template.yaml; fi
+
+lint-go:
 	$(MAKE) --no-print-directory -C layers/collector go-vet gofmt-check
 	$(MAKE) --no-print-directory -C layers/supervisor go-vet gofmt-check
 
-# The sizes of docs/trust.md; `make test` has small ones.
-trust: venv collector $(SAM_VENV)/.ready ## Run the tests of docs/trust.md at full size: about two hours
-	@HEADGATE_TRUST_REQUESTS=24000 HEADGATE_TRUST_TEXTS=4000 HEADGATE_TRUST_STEPS=6000 HEADGATE_TRUST_FAULTS=1 HEADGATE_TRUST_SOAK=14400 \
-		$(PY) -m pytest --timeout 3600 tests/trust tests/api/test_isolation.py
+# tests/support/sizes.py has the sizes of both.
+trust: venv collector supervisor $(SAM_VENV)/.ready ## Run in full what `make test` runs in small sizes: about two hours
+	@HEADGATE_FULL=1 $(PY) -m pytest --timeout 3600 -m sized tests
+	@$(PY) -m pytest tests/trust/test_supply_chain.py tests/api/test_isolation.py
 	@$(PY) -c 'import atheris' 2>/dev/null || { echo "atheris has no wheel for this platform" >&2; exit 1; }
 	@$(PY) -m tests.trust.coverage_guided 360
 	@$(MAKE) --no-print-directory -C layers/collector go-fuzz
@@ -143,4 +164,5 @@ lock: ## Renew requirements/*.txt from requirements/*.in (needs uv)
 			--no-emit-find-links $$( [ $$name = lambda ] || [ $$name = sam ] || [ $$name = checkov ] || echo -c requirements/lambda.txt ) \
 			requirements/$$name.in -o requirements/$$name.txt; done
 
-.PHONY: help venv collector supervisor image publish-install dev build deploy destroy logs test test-dynamodb-local lint trust licences sbom audit bench openapi protobuf lock
+.PHONY: help venv collector supervisor image publish-install dev build deploy destroy logs test go-test python-test \
+	test-dynamodb-local lint lint-style lint-types lint-template lint-go trust licences sbom audit bench openapi protobuf lock

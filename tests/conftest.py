@@ -1,5 +1,7 @@
 """The functions' routes on moto in this process, with the template's tables."""
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 
@@ -12,6 +14,28 @@ from headgate_local import template
 from tests.support import members
 from tests.support.aws import aws_for
 from tests.support.members import JoinWith
+
+_NEW_ID = re.compile(r"\b([a-z]{3})_[0-9a-hjkmnp-tv-z]{26}")
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Tests are called the same on every worker: ids that are made anew and times in packed bytes are left out."""
+    if isinstance(val, bytes) and val.startswith(b"\x1f\x8b"):
+        return "gzip"
+    return _NEW_ID.sub(r"\1_…", val) if isinstance(val, str) and _NEW_ID.search(val) else None
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the time of each suite: what its tests took one by one, fixtures included, on however many workers."""
+    seconds: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                seconds["/".join(report.nodeid.split("/")[:2])] += report.duration
+    if seconds:
+        terminalreporter.section("seconds of each suite, summed over its tests")
+        for suite, took in sorted(seconds.items()):
+            terminalreporter.write_line(f"{took:7.1f} {suite}")
 
 
 @pytest.fixture(autouse=True)

@@ -1,12 +1,12 @@
 """Every endpoint with every kind of credential: the exact status, and the exact message where one is refused.
 
-An endpoint that is not in the table fails the first test: whoever adds one says here what it takes. Ids in paths name
-nothing and bodies are `{}`, so that the status of who is let in tells that they were, and nothing is changed.
+Ids in paths name nothing and bodies are `{}`, so that the status of who is let in tells that they were, and nothing is
+changed.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Literal
 
 import pytest
 from fastapi.testclient import TestClient
@@ -18,76 +18,12 @@ from headgate.foundation.principal import Principal
 from headgate.identity import member_store, members, sessions
 from headgate.identity import service as identity
 from headgate.identity.model import Member, User
+from headgate_local import template
+from tests.support.endpoints import ENDPOINTS, Endpoint, Takes
 from tests.support.routes import operations
 
-Takes = Literal["nothing", "read", "write", "person", "browser", "member", "admin"]
-PUBLIC = "/api/v1/public"
-APP = "/api/v1/app"
-INSTALL = "/api/v1/fleet-install"
-
-# What an endpoint takes, and the status of a request that is let in.
-ENDPOINTS: dict[str, tuple[Takes, int]] = {
-    f"GET {PUBLIC}/identity": ("read", 200),
-    f"GET {PUBLIC}/configurations": ("read", 200),
-    f"POST {PUBLIC}/configurations": ("write", 422),
-    f"GET {PUBLIC}/configurations/{{configuration_id}}": ("read", 404),
-    f"PATCH {PUBLIC}/configurations/{{configuration_id}}": ("write", 422),
-    f"GET {PUBLIC}/configurations/{{configuration_id}}/versions": ("read", 404),
-    f"POST {PUBLIC}/configurations/{{configuration_id}}/versions": ("write", 422),
-    f"GET {PUBLIC}/configurations/{{configuration_id}}/versions/{{n}}": ("read", 404),
-    f"PATCH {PUBLIC}/configurations/{{configuration_id}}/versions/{{n}}": ("write", 422),
-    f"POST {PUBLIC}/configurations/{{configuration_id}}/versions/{{n}}/publish": ("write", 404),
-    f"GET {PUBLIC}/configurations/{{configuration_id}}/versions/{{n}}/validation-pipelines": ("read", 404),
-    f"PUT {PUBLIC}/configurations/{{configuration_id}}/versions/{{n}}/validation-pipelines/{{pipeline}}": (
-        "write",
-        422,
-    ),
-    f"POST {PUBLIC}/validate": ("read", 422),
-    f"POST {PUBLIC}/ottl/lint": ("read", 422),
-    f"POST {PUBLIC}/testing/runs": ("write", 422),
-    f"GET {PUBLIC}/testing/runs/{{run_id}}": ("read", 404),
-    f"GET {PUBLIC}/testing/runs/{{run_id}}/output": ("read", 404),
-    f"GET {PUBLIC}/fleets": ("read", 200),
-    f"POST {PUBLIC}/fleets": ("write", 422),
-    f"GET {PUBLIC}/fleets/{{fleet_id}}": ("read", 404),
-    f"GET {PUBLIC}/fleets/{{fleet_id}}/instances": ("read", 404),
-    f"POST {PUBLIC}/fleets/{{fleet_id}}/install": ("write", 422),
-    f"GET {PUBLIC}/fleets/{{fleet_id}}/deployments": ("read", 404),
-    f"POST {PUBLIC}/fleets/{{fleet_id}}/deployments": ("write", 422),
-    f"GET {PUBLIC}/fleets/{{fleet_id}}/deployments/{{deployment_id}}": ("read", 404),
-    f"PATCH {PUBLIC}/fleets/{{fleet_id}}/deployments/{{deployment_id}}": ("write", 422),
-    # No gallery is published here.
-    f"GET {PUBLIC}/flows": ("read", 503),
-    f"GET {PUBLIC}/flows/{{slug}}": ("read", 404),
-    f"GET {APP}/session": ("person", 200),
-    f"DELETE {APP}/session": ("person", 204),
-    f"POST {APP}/organizations": ("admin", 422),
-    f"GET {APP}/organization": ("member", 200),
-    f"PATCH {APP}/organization": ("admin", 422),
-    f"GET {APP}/members": ("member", 200),
-    f"POST {APP}/members": ("admin", 422),
-    f"GET {APP}/invitations": ("browser", 200),
-    f"POST {APP}/invitations/{{organization_id}}/accept": ("browser", 404),
-    f"DELETE {APP}/invitations/{{organization_id}}": ("browser", 404),
-    f"PATCH {APP}/members/{{member_id}}": ("admin", 422),
-    f"DELETE {APP}/members/{{member_id}}": ("admin", 404),
-    f"GET {APP}/service-accounts": ("admin", 200),
-    f"POST {APP}/service-accounts": ("admin", 422),
-    f"GET {APP}/service-accounts/{{service_account_id}}": ("admin", 404),
-    f"DELETE {APP}/service-accounts/{{service_account_id}}": ("admin", 404),
-    f"GET {APP}/service-accounts/{{service_account_id}}/tokens": ("admin", 404),
-    f"POST {APP}/service-accounts/{{service_account_id}}/tokens": ("admin", 422),
-    f"DELETE {APP}/service-accounts/{{service_account_id}}/tokens/{{token_id}}": ("admin", 404),
-    f"GET {APP}/changes": ("admin", 200),
-    f"PUT {APP}/configurations/{{configuration_id}}/versions/{{n}}/validation-pipelines/{{pipeline}}": ("member", 422),
-    f"PUT {APP}/fleets/{{fleet_id}}/deployments/{{deployment_id}}/volume-mounts": ("member", 422),
-    f"POST {APP}/fleets/{{fleet_id}}/token": ("admin", 404),
-    f"POST {APP}/device_authorization": ("nothing", 200),
-    f"POST {APP}/token": ("nothing", 422),
-    # The link itself is what lets in; here it has no signature.
-    f"GET {INSTALL}/{{platform}}/{{deployment_id}}": ("nothing", 403),
-    f"GET {INSTALL}/{{platform}}/{{deployment_id}}/{{name}}": ("nothing", 403),
-}
+Headers = dict[str, str]
+SIGN_OUT = "DELETE /api/v1/app/session"
 
 UNAUTHENTICATED = (401, "The credential is missing, malformed, revoked or expired")
 NO_ORGANIZATION = (400, "The header X-Service-Org must hold the id of one of your organizations")
@@ -162,7 +98,7 @@ class Organization:
         headers = {"Authorization": f"Bearer {value}"}
         return headers if named is None else headers | {"X-Service-Org": named}
 
-    def token(self, access: Access, *, lives: bool = True) -> tuple[str, str, dict[str, str]]:
+    def token(self, access: Access, *, lives: bool = True) -> tuple[str, str, Headers]:
         """The ids of a new service account and of its token, and the header."""
         account = identity.create_service_account(self.id, "ci").id
         expires_at = None if lives else clock.now() - timedelta(seconds=1)
@@ -170,8 +106,9 @@ class Organization:
         return account, token.id, {"Authorization": f"Bearer {value}"}
 
 
-@pytest.fixture
-def organization(organization_id: str) -> Organization:
+@pytest.fixture(scope="module")
+def organization(aws_here: template.Template) -> Organization:
+    organization_id = identity.create_organization("Acme").id
     user = User(new_id("usr"), f"{new_id('usr')}@example.com", clock.now())
     member_store.put_user(user)
     principal = Principal("user", user.id, user.email)
@@ -180,7 +117,13 @@ def organization(organization_id: str) -> Organization:
     return Organization(organization_id, sessions.caller(session, organization_id))
 
 
-def credential(kind: str, organization: Organization) -> dict[str, str]:
+@pytest.fixture(scope="module")
+def credentials(organization: Organization) -> Mapping[str, Headers]:
+    """One of each kind. No request here changes one, but for signing out."""
+    return {kind: credential(kind, organization) for kind in REFUSALS}
+
+
+def credential(kind: str, organization: Organization) -> Headers:
     """The headers of a new credential of that kind."""
     match kind:
         case "none":
@@ -255,23 +198,21 @@ def request_path(path: str) -> str:
     )
 
 
-def test_every_endpoint_is_in_the_table() -> None:
-    assert set(operations()) == set(ENDPOINTS)
-
-
 @pytest.mark.parametrize("kind", REFUSALS)
-@pytest.mark.parametrize("endpoint", ENDPOINTS)
-def test_each_credential_gets_exactly_what_it_may(endpoint: str, kind: str, organization: Organization) -> None:
-    takes, let_in = ENDPOINTS[endpoint]
-    method, _, path = endpoint.partition(" ")
-    http = TestClient(operations()[endpoint], raise_server_exceptions=False)
-    body = {} if method in ("GET", "DELETE") else {"json": {}}
+@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda endpoint: endpoint.label)
+def test_each_credential_gets_exactly_what_it_may(
+    endpoint: Endpoint, kind: str, organization: Organization, credentials: Mapping[str, Headers]
+) -> None:
+    path = request_path(endpoint.label.partition(" ")[2])
+    http = TestClient(operations()[endpoint.label], raise_server_exceptions=False)
+    body = {} if endpoint.method in ("GET", "DELETE") else {"json": {}}
+    headers = credential(kind, organization) if endpoint.label == SIGN_OUT else credentials[kind]
 
-    response = http.request(method, request_path(path), headers=credential(kind, organization), **body)
+    response = http.request(endpoint.method, path, headers=headers, **body)
 
-    refusal = REFUSALS[kind].get(takes)
+    refusal = REFUSALS[kind].get(endpoint.takes)
     if refusal is None:
-        assert response.status_code == let_in, response.text
+        assert response.status_code == endpoint.unfilled, response.text
     else:
         assert (response.status_code, response.json()["detail"]) == refusal
         assert response.headers["cache-control"] == "no-store"

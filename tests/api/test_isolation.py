@@ -19,11 +19,11 @@ from headgate.foundation import clock
 from headgate.identity import logins, sessions, signing
 from headgate.installs.links import Link
 from headgate_local import template
-from tests.support.routes import operations, pages
+from tests.support.endpoints import CONFIGURATION, ENDPOINTS, FLEET
+from tests.support.routes import pages
 from tests.support.world import (
     APP,
     PUBLIC,
-    RULES,
     YAML,
     Headers,
     World,
@@ -36,88 +36,10 @@ from tests.support.world import (
     session_of,
 )
 
-CONFIGURATION: Final = f"{PUBLIC}/configurations/{{configuration_id}}"
-VERSION: Final = f"{CONFIGURATION}/versions/{{n}}"
-FLEET: Final = f"{PUBLIC}/fleets/{{fleet_id}}"
-DEPLOYMENT: Final = f"{FLEET}/deployments/{{deployment_id}}"
-ACCOUNT: Final = f"{APP}/service-accounts/{{service_account_id}}"
-INSTALL: Final = "/api/v1/fleet-install/{platform}/{deployment_id}"
-
-Body = dict[str, object]
-RULE_SET: Final[Body] = {"signal_type": "logs", "rules": RULES}
-RUN: Final[Body] = {"sample": "x", "signal_type": "logs", "target_pipeline": "logs"}
-
-# What takes ids in its path, with a body that would be accepted of the owner.
-WITH_IDS: Final[dict[str, Body | None]] = {
-    f"GET {CONFIGURATION}": None,
-    f"PATCH {CONFIGURATION}": {"name": "Mine"},
-    f"GET {CONFIGURATION}/versions": None,
-    f"POST {CONFIGURATION}/versions": {"yaml": YAML},
-    f"GET {VERSION}": None,
-    f"PATCH {VERSION}": {"yaml": "a: b"},
-    f"POST {VERSION}/publish": None,
-    f"GET {VERSION}/validation-pipelines": None,
-    f"PUT {VERSION}/validation-pipelines/{{pipeline}}": RULE_SET,
-    f"PUT {VERSION}/validation-pipelines/{{pipeline}}".replace(PUBLIC, APP): RULE_SET,
-    f"GET {PUBLIC}/testing/runs/{{run_id}}": None,
-    f"GET {PUBLIC}/testing/runs/{{run_id}}/output": None,
-    f"GET {FLEET}": None,
-    f"GET {FLEET}/instances": None,
-    f"POST {FLEET}/install": {"platform": "docker"},
-    f"GET {FLEET}/deployments": None,
-    f"POST {FLEET}/deployments": {"name": "mine"},
-    f"GET {DEPLOYMENT}": None,
-    f"PATCH {DEPLOYMENT}": {"name": "mine"},
-    f"PUT {DEPLOYMENT}/volume-mounts".replace(PUBLIC, APP): {"volume_mounts": []},
-    f"POST {FLEET}/token".replace(PUBLIC, APP): {"grace": "none"},
-    f"PATCH {APP}/members/{{member_id}}": {"role": "admin"},
-    f"DELETE {APP}/members/{{member_id}}": None,
-    f"GET {ACCOUNT}": None,
-    f"DELETE {ACCOUNT}": None,
-    f"GET {ACCOUNT}/tokens": None,
-    f"POST {ACCOUNT}/tokens": {"name": "mine", "write_access": True},
-    f"DELETE {ACCOUNT}/tokens/{{token_id}}": None,
-}
-# What takes ids in its body: the fields, and the rest of a body that would be accepted of the owner.
-IN_BODIES: Final[dict[str, tuple[tuple[str, ...], Body]]] = {
-    f"POST {PUBLIC}/testing/runs": (("configuration_id",), {**RUN, "version_number": 1}),
-    f"POST {FLEET}/deployments": (("configuration_id",), {"name": "mine", "version_number": 1}),
-    f"PATCH {DEPLOYMENT}": (("configuration_id",), {}),
-    f"POST {FLEET}/install": (("deployment_id",), {"platform": "docker"}),
-    f"POST {APP}/members": (("service_account_id",), {}),
-}
-# What takes no id, and shows or makes what is the caller's own: the status of the call, and its body.
-OWN: Final[dict[str, tuple[int, Body | None]]] = {
-    f"GET {PUBLIC}/identity": (200, None),
-    f"GET {PUBLIC}/configurations": (200, None),
-    f"POST {PUBLIC}/configurations": (201, {"name": "Mine", "yaml": YAML}),
-    f"POST {PUBLIC}/validate": (200, {"yaml": YAML}),
-    f"POST {PUBLIC}/ottl/lint": (200, {"yaml": YAML}),
-    f"GET {PUBLIC}/fleets": (200, None),
-    f"POST {PUBLIC}/fleets": (201, {"label": "Mine", "type": "server-supervisor"}),
-    f"GET {PUBLIC}/flows": (200, None),
-    f"GET {APP}/session": (200, None),
-    f"POST {APP}/organizations": (201, {"name": "Mine"}),
-    f"GET {APP}/organization": (200, None),
-    f"PATCH {APP}/organization": (200, {"name": "Mine"}),
-    f"GET {APP}/members": (200, None),
-    f"GET {APP}/service-accounts": (200, None),
-    f"POST {APP}/service-accounts": (201, {"name": "Mine"}),
-    f"GET {APP}/changes": (200, None),
-}
-# Of no organization, or looked at by a test of its own below.
-ELSEWHERE: Final = {
-    f"GET {PUBLIC}/flows/{{slug}}",
-    f"DELETE {APP}/session",
-    f"POST {APP}/device_authorization",
-    f"POST {APP}/token",
-    # Of a person: tests/api/test_invitations.py.
-    f"GET {APP}/invitations",
-    f"POST {APP}/invitations/{{organization_id}}/accept",
-    f"DELETE {APP}/invitations/{{organization_id}}",
-    f"GET {INSTALL}",
-    f"GET {INSTALL}/{{name}}",
-}
+# What takes ids in its path.
+WITH_IDS: Final = [endpoint for endpoint in ENDPOINTS if endpoint.has_ids]
+# What takes no id, and shows or makes what is the caller's own.
+OWN: Final = [endpoint for endpoint in ENDPOINTS if not (endpoint.has_ids or endpoint.isolated or endpoint.ids_in_body)]
 # Pages of no organization: signing in and out, and approving the login of a command line, which is looked at below.
 PAGES_ELSEWHERE: Final = {
     *("/", "/style.css", "/sign-in", "/sign-in/new-password", "/sign-out", "/forgot-password", "/reset-password"),
@@ -173,7 +95,7 @@ def untouched(owner: World) -> Iterator[None]:
 
 def seen(world: World) -> dict[str, Any]:
     """Everything that can be read of what an organization holds, the record of changes included."""
-    reads = [label for label in (*WITH_IDS, *OWN) if label.startswith("GET ") and not label.endswith("/flows")]
+    reads = [one.label for one in (*WITH_IDS, *OWN) if one.method == "GET" and not one.label.endswith("/flows")]
     paths = [path_of(label, world.ids) for label in reads]
     return {path: world.http.get(path, headers=dict(world.admin)).text for path in paths}
 
@@ -191,7 +113,7 @@ def mixtures(label: str, owner: World, stranger: World) -> Iterator[dict[str, st
             yield {name: world.ids[name] for name, world in zip(names, worlds, strict=True)}
 
 
-def ask(world: World, headers: Headers, label: str, ids: dict[str, str], body: Body | None) -> Response:
+def ask(world: World, headers: Headers, label: str, ids: dict[str, str], body: object) -> Response:
     return world.http.request(label.partition(" ")[0], path_of(label, ids), headers=dict(headers), json=body)
 
 
@@ -199,10 +121,6 @@ def nothing_of(owner: World, response: Response, given: Sequence[str] = ()) -> N
     """The answer names nothing of the owner's but what the request named."""
     secrets = {owner.organization_id, "Owner", "secret of the owner", *owner.ids.values()} - set(given)
     assert not [one for one in secrets if one in response.text], response.text
-
-
-def test_every_endpoint_is_looked_at() -> None:
-    assert set(operations()) == {*WITH_IDS, *IN_BODIES, *OWN, *ELSEWHERE}
 
 
 def test_every_page_is_of_an_organization_or_known_to_be_of_none() -> None:
@@ -218,12 +136,10 @@ def test_ids_of_another_organization_name_nothing(
     kind: str, owner: World, stranger: World, subtests: pytest.Subtests
 ) -> None:
     headers = CREDENTIALS[kind](stranger)
-    for label, body in WITH_IDS.items():
-        if label == f"POST {FLEET}/deployments":
-            body = {"name": "mine", "configuration_id": stranger.ids["configuration_id"], "version_number": 1}
-        for ids in mixtures(label, owner, stranger):
-            with subtests.test(label, ids=ids):
-                response = ask(stranger, headers, label, ids, body)
+    for endpoint in WITH_IDS:
+        for ids in mixtures(endpoint.label, owner, stranger):
+            with subtests.test(endpoint.label, ids=ids):
+                response = ask(stranger, headers, endpoint.label, ids, endpoint.right_body(stranger))
 
                 assert response.status_code in (403, 404), response.text
                 nothing_of(owner, response, list(ids.values()))
@@ -235,10 +151,12 @@ def test_ids_of_another_organization_name_nothing_in_bodies(
     kind: str, owner: World, stranger: World, subtests: pytest.Subtests
 ) -> None:
     headers = CREDENTIALS[kind](stranger)
-    for label, (names, rest) in IN_BODIES.items():
-        with subtests.test(label):
-            ids = {name: owner.ids[name] for name in names}
-            response = ask(stranger, headers, label, stranger.ids, {**rest, **ids})
+    for endpoint in ENDPOINTS:
+        if not endpoint.ids_in_body:
+            continue
+        with subtests.test(endpoint.label):
+            ids = {name: owner.ids[name] for name in endpoint.ids_in_body}
+            response = ask(stranger, headers, endpoint.label, stranger.ids, {**endpoint.beside_ids, **ids})
 
             assert response.status_code in (403, 404), response.text
             nothing_of(owner, response, list(ids.values()))
@@ -248,11 +166,11 @@ def test_ids_of_another_organization_name_nothing_in_bodies(
 def test_what_takes_no_id_shows_and_makes_what_is_ones_own(
     owner: World, stranger: World, subtests: pytest.Subtests
 ) -> None:
-    for label, (status, body) in OWN.items():
-        with subtests.test(label):
-            response = ask(stranger, stranger.admin, label, {}, body)
+    for endpoint in OWN:
+        with subtests.test(endpoint.label):
+            response = ask(stranger, stranger.admin, endpoint.label, {}, endpoint.right_body(stranger))
 
-            assert response.status_code == status, response.text
+            assert response.status_code == endpoint.requests[0].status, response.text
             nothing_of(owner, response)
 
 
@@ -260,13 +178,13 @@ def test_what_takes_no_id_shows_and_makes_what_is_ones_own(
 def test_a_session_cannot_name_an_organization_of_others(
     owner: World, stranger: World, subtests: pytest.Subtests
 ) -> None:
-    bodies = {**WITH_IDS, **{label: body for label, (_, body) in OWN.items()}}
-    # It is of a person, whatever organization is named.
-    del bodies[f"GET {APP}/session"]
-    for label, body in bodies.items():
-        with subtests.test(label):
+    for endpoint in (*WITH_IDS, *OWN):
+        # A person's session is theirs, whatever organization is named.
+        if endpoint.takes == "person":
+            continue
+        with subtests.test(endpoint.label):
             headers = {**stranger.admin, "X-Service-Org": owner.organization_id}
-            response = ask(stranger, headers, label, owner.ids, body)
+            response = ask(stranger, headers, endpoint.label, owner.ids, endpoint.right_body(owner))
 
             assert (response.status_code, response.json()["code"]) == (403, "not_an_active_member")
 

@@ -2,8 +2,8 @@
 
 python -m tests.benchmarks.bench_operations [--times 40]
 
-The functions and moto in this process, with the real collector's checker; the requests are those of the fault
-tables (`every_request.py`). The baseline is GET /identity: a credential and nothing else. A session is used, which
+The functions and moto in this process, with the real collector's checker; the requests are those of
+`tests/support/endpoints.py`. The baseline is GET /identity: a credential and nothing else. A session is used, which
 costs one read more than a token. Times are of one request at a time, moto's own included, and say something beside the
 baseline only; what the tables cost as they grow is in `bench_growth`.
 """
@@ -23,8 +23,8 @@ import pytest
 from headgate.observability.log import logger
 from headgate.storage import aws
 from tests.support.aws import aws_for
+from tests.support.endpoints import ROWS
 from tests.support.faults.bench import Bench, made_ready
-from tests.support.faults.every_request import ROWS
 from tests.support.faults.rows import Row
 
 

@@ -18,7 +18,7 @@ from headgate.checker import Checker
 from headgate.checker.installed import Installed
 from headgate.checker.limits import Limits
 from headgate.settings import settings
-from tests.support import processes
+from tests.support import processes, sizes
 from tests.support.askers import ASKER
 from tests.support.service import Service, running_service
 
@@ -99,12 +99,13 @@ def tormented(service: Service, harms: list[Callable[[int], None]], pause: float
         tormentor.join()
 
 
+@pytest.mark.sized
 @pytest.mark.parametrize(
     ("harms", "pause", "seconds"),
     [
-        pytest.param([kill] * 30, 0.1, 8, id="killed"),
-        pytest.param([starve] * 20, 0.2, 8, id="starved of memory"),
-        pytest.param([stop, kill, stop, starve, stop], 0.5, 25, id="stopped"),
+        pytest.param([kill] * sizes.either(10, 30), 0.1, sizes.either(3, 8), id="killed"),
+        pytest.param([starve] * sizes.either(6, 20), 0.2, sizes.either(3, 8), id="starved of memory"),
+        pytest.param([stop, kill, stop, starve, stop], 0.5, sizes.either(10, 25), id="stopped"),
     ],
 )
 def test_sixteen_clients_get_the_right_verdict_or_503_and_the_service_recovers(

@@ -2,7 +2,6 @@
 
 import json
 import os
-import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -20,6 +19,7 @@ from headgate.storage import aws
 from headgate.storage.items import unmarshal
 from headgate_local import template, user_pool
 from tests.support.aws import aws_for
+from tests.support.listening import listening
 
 pytestmark = pytest.mark.contract
 
@@ -174,10 +174,9 @@ class Answers(BaseHTTPRequestHandler):
 def cloudformation() -> Iterator[str]:
     """The URL that a custom resource answers to."""
     Answers.received = []
-    with HTTPServer(("127.0.0.1", 0), Answers) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    server = HTTPServer(("127.0.0.1", 0), Answers)
+    with listening(server):
         yield f"http://127.0.0.1:{server.server_port}/answer"
-        server.shutdown()
 
 
 def event(url: str, kind: str, email: str) -> dict[str, object]:

@@ -7,7 +7,6 @@ import platform
 import random
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from headgate_local import aws_server, gallery, template
 from tests.support import lambda_invocations
 from tests.support.lambda_invocations import Answer, Invocations, answering
 from tests.support.lambda_runtime import LambdaFunction, http_event, started
+from tests.support.listening import listening
 
 ROOT = Path(__file__).parents[2]
 SAM = ROOT / ".venv-sam" / "bin" / "sam"
@@ -174,10 +174,8 @@ def cloudformation() -> Iterator[int]:
             pass
 
     server = HTTPServer(("127.0.0.1", 0), Taking)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield server.server_port
-    server.shutdown()
-    server.server_close()
+    with listening(server):
+        yield server.server_port
 
 
 @pytest.mark.parametrize(("function", "name"), [(name, name) for name in FUNCTIONS], indirect=["function"])

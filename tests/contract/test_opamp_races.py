@@ -3,12 +3,17 @@
 import random
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from headgate.opamp.wire import opamp_pb2 as wire
+from tests.support import sizes
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now
 from tests.support.members import Member
 from tests.support.opamp_agent import Agent
 
 __all__ = ["ann", "fleet", "now"]
+
+AGENTS = sizes.either(20, 60)
 
 
 def test_messages_of_one_instance_at_once_leave_one_instance_counted_once(fleet: Fleet) -> None:
@@ -38,8 +43,9 @@ def test_one_new_instance_comes_of_many_first_messages(fleet: Fleet) -> None:
     assert fleet.counts() == {"total": 1, "pending_pickup": 1}
 
 
+@pytest.mark.sized
 def test_the_counters_are_exact_whatever_a_rollout_to_many_does_at_once(fleet: Fleet, ann: Member) -> None:
-    agents = [fleet.agent(host_name=f"edge-{n}") for n in range(60)]
+    agents = [fleet.agent(host_name=f"edge-{n}") for n in range(AGENTS)]
 
     def lives(agent: Agent) -> None:
         chance = random.Random(agent.host_name)
@@ -60,8 +66,8 @@ def test_the_counters_are_exact_whatever_a_rollout_to_many_does_at_once(fleet: F
     path = f"/api/v1/public/fleets/{fleet.id}/instances"
     states = [one["state"] for one in ann.http.get(path, params={"limit": 100}).json()["items"]]
 
-    assert len(states) == 60
-    assert fleet.counts() == {"total": 60, **{state: states.count(state) for state in set(states)}}
+    assert len(states) == AGENTS
+    assert fleet.counts() == {"total": AGENTS, **{state: states.count(state) for state in set(states)}}
 
 
 def test_the_counters_stay_exact_while_time_passes(fleet: Fleet, ann: Member, now: Clock) -> None:

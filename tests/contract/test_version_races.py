@@ -7,6 +7,7 @@ import pytest
 from httpx2 import Response
 
 from configurations.app import router
+from tests.support import sizes
 from tests.support.configurations import append, create, get, patch, publish
 from tests.support.members import JoinWith, Member
 
@@ -28,10 +29,11 @@ def test_32_clients_appending_at_once_leave_no_gap_and_no_repeat(ann: Member) ->
     assert get(ann, f"/{configuration_id}").json()["latest_version"] == 97
 
 
+@pytest.mark.sized
 def test_an_edit_racing_a_publish_never_changes_a_published_version(ann: Member) -> None:
     outcomes = set()
     with ThreadPoolExecutor(2) as pool:
-        for _ in range(500):
+        for _ in range(sizes.either(60, 500)):
             configuration_id = create(ann, yaml="old")
             start = threading.Barrier(2)
 

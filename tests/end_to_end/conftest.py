@@ -1,25 +1,27 @@
 """A running local service, and what its functions call of AWS."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from headgate_local import calls, template
-from tests.support.aws import aws_for
+from headgate_local import calls
 from tests.support.cli_support import Cli, Founder
 from tests.support.local_service import LocalService
 
 HERE = Path(__file__).parent
 # Looks at what all the others made the functions do.
 LAST = "test_policies.py"
+# Names the folder of several sessions together: `make test` sets it for the workers, and then for LAST alone.
+RECORDED = "RECORDED_CALLS"
 _WHOLE_SUITE = pytest.StashKey[bool]()
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.name == LAST)
-    config.stash[_WHOLE_SUITE] = (
+    config.stash[_WHOLE_SUITE] = RECORDED in os.environ or (
         {item.path for item in items} >= set(HERE.glob("test_*.py"))
         and not config.option.keyword
         and not any("::" in argument for argument in config.args)
@@ -28,31 +30,32 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def whole_suite(request: pytest.FixtureRequest) -> bool:
-    """Whether every end-to-end test runs in this session."""
+    """Whether the recorded calls are those of every end-to-end test."""
     return request.config.stash[_WHOLE_SUITE]
 
 
-@pytest.fixture(scope="session", autouse=True)
-def recorded_calls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder in which every service of the session writes down what its functions call."""
-    folder = tmp_path_factory.mktemp("calls")
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setenv(calls.VARIABLE, str(folder))
-        yield folder
+@pytest.fixture(scope="session")
+def recorded_calls(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which every service of the suite, on any worker, writes down what its functions call."""
+    named = os.environ.get(RECORDED)
+    folder = Path(named) if named else tmp_path_factory.mktemp("calls")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
-@pytest.fixture(scope="module")
-def aws_here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[template.Template]:
-    """moto in this process, for one file alone: a service that another one starts must not inherit its environment."""
+@pytest.fixture(scope="module", autouse=True)
+def _recording(recorded_calls: Path) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as monkeypatch:
-        yield from aws_for(monkeypatch, tmp_path_factory.mktemp("objects"))
+        monkeypatch.setenv(calls.VARIABLE, str(recorded_calls))
+        yield
 
 
 @pytest.fixture(scope="session")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalService]:
+def service(tmp_path_factory: pytest.TempPathFactory, recorded_calls: Path) -> Iterator[LocalService]:
     """One service for all tests; each makes what it needs, and leaves it running."""
     # Together they make more fleets than one organization may have.
-    started = LocalService(tmp_path_factory.mktemp("service"), HEADGATE_FLEET_LIMIT="1000")
+    recording = {calls.VARIABLE: str(recorded_calls)}
+    started = LocalService(tmp_path_factory.mktemp("service"), HEADGATE_FLEET_LIMIT="1000", **recording)
     started.start()
     yield started
     started.stop()

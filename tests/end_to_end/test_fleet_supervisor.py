@@ -14,7 +14,7 @@ from headgate_local.connection import of_service
 from tests.support import fleet_host
 from tests.support.fleet_host import Host, until
 from tests.support.local_service import LocalService
-from tests.support.service import free_port
+from tests.support.ports import free_port
 
 HEARTBEAT = {"HEADGATE_FLEET_HEARTBEAT_SECONDS": "1"}
 

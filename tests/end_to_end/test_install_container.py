@@ -17,7 +17,7 @@ import pytest
 from tests.support import fleet_host, helm
 from tests.support.fleet_host import Host
 from tests.support.local_service import LocalService
-from tests.support.service import free_port
+from tests.support.ports import free_port
 
 pytestmark = pytest.mark.end_to_end
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.local_service import LocalService
+from tests.support.ports import alone_with
 from tests.support.service import ROOT
 
 pytestmark = pytest.mark.end_to_end
@@ -18,9 +19,10 @@ def test_the_walk_from_a_fleet_to_applied(service: LocalService, tmp_path: Path)
     walk = page[page.index("## From a fleet to Applied") : page.index("### The three platforms")]
     lines = "set -eu\n" + "".join(re.findall(r"```sh\n(.*?)```", walk, re.DOTALL))
     variables = {**os.environ, "HEADGATE_URL": service.base_url, "SERVICE_API_TOKEN": service.read_write_token}
-    done = subprocess.run(
-        ["bash", "-c", lines], cwd=tmp_path, env=variables, capture_output=True, text=True, check=False, timeout=300
-    )
+    with alone_with(13143):
+        done = subprocess.run(
+            ["bash", "-c", lines], cwd=tmp_path, env=variables, capture_output=True, text=True, check=False, timeout=300
+        )
 
     assert done.returncode == 0, done.stderr
     first, *_, last = re.findall(r'"state":"(\w+)".*?"version_number":(\w+)', done.stdout)

@@ -6,7 +6,6 @@ Here everything is in one process, so that AWS can be in a state that nobody get
 import base64
 import json
 import random
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -40,6 +39,7 @@ from headgate.storage import aws
 from headgate_local import calls, gallery, template, user_pool
 from headgate_local.service import functions
 from tests.support.lambda_invocations import Invocations, answering, running
+from tests.support.listening import listening
 from tests.support.opamp_agent import Agent
 from web.visitor import SESSION_COOKIE, VISIT_COOKIE
 
@@ -407,10 +407,8 @@ def cloudformation() -> Iterator[Answers]:
             pass
 
     server = HTTPServer(("127.0.0.1", 0), Waiting)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/", answers
-    server.shutdown()
-    server.server_close()
+    with listening(server):
+        yield f"http://127.0.0.1:{server.server_port}/", answers
 
 
 def test_cloudformation_makes_the_first_organization_once(cloudformation: Answers) -> None:

@@ -16,8 +16,10 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.support import sizes
 from tests.support.local_service import LocalService
-from tests.support.service import ROOT, free_port
+from tests.support.ports import free_port
+from tests.support.service import ROOT
 
 pytestmark = pytest.mark.end_to_end
 
@@ -118,7 +120,8 @@ def holds_what_was_written(client: httpx.Client, ledger: Ledger) -> None:
             assert n == 2 or stored == written.acknowledged.get(n, stored)
 
 
-@pytest.mark.parametrize("acknowledgements", [1, 60, 250])
+@pytest.mark.sized
+@pytest.mark.parametrize("acknowledgements", sizes.either([60], [1, 60, 250]))
 def test_killed_amid_many_writers_every_acknowledged_write_is_there_and_nothing_by_half(
     own_service: LocalService, acknowledgements: int
 ) -> None:

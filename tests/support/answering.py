@@ -2,7 +2,6 @@
 
 import json
 import socket
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from headgate_cli.api import Api
 from headgate_cli.login.credentials import Credential
+from tests.support.listening import listening
 
 # Status (0: hang up), headers, and the body: bytes, or what is written as JSON.
 Answer = tuple[int, dict[str, str], object]
@@ -62,8 +62,7 @@ def serving() -> Iterator[Server]:
         def log_message(self, *_: object) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
-        threading.Thread(target=listening.serve_forever, args=(0.02,), daemon=True).start()
-        described.url = f"http://127.0.0.1:{listening.server_port}"
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    described.url = f"http://127.0.0.1:{server.server_port}"
+    with listening(server):
         yield described
-        listening.shutdown()

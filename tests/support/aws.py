@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from moto import mock_aws
 
+from headgate import checker
 from headgate.identity import signing
 from headgate.settings import settings
 from headgate.storage import aws
@@ -39,6 +40,8 @@ def aws_for(monkeypatch: pytest.MonkeyPatch, folder: Path, *, documented: bool =
     stored = Stored(described)
     with mock_aws(), moto_patches.installed(data, save=stored.note):
         aws.forget_clients()
+        # An earlier module of this process may have left one that looks for collectors elsewhere.
+        checker.close()
         signing.signing_key.cache_clear()
         for name in aws.dynamodb().list_tables()["TableNames"]:
             aws.dynamodb().delete_table(TableName=name)

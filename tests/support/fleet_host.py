@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx
 
-from tests.support.service import free_port
+from tests.support.ports import free_port
 
 # A configuration that takes OTLP over HTTP and writes it to a file, adding the text of `step` to every record.
 FLOWING = """\

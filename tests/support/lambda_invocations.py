@@ -6,12 +6,13 @@ https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html describes the API.
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote
+
+from tests.support.listening import listening
 
 MOST_BYTES = 6_291_556
 
@@ -81,9 +82,5 @@ def running(answer: Callable[[str, bytes], Answer]) -> Iterator[Invocations]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Invoke)
     server.daemon_threads = True
     served = Invocations(f"http://127.0.0.1:{server.server_port}", answer)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
+    with listening(server):
         yield served
-    finally:
-        server.shutdown()
-        server.server_close()

@@ -17,6 +17,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
 
+from tests.support.listening import listening
+
 # What Lambda's Python image brings besides the layers.
 _RUNTIME_MODULES = ("awslambdaric", "runtime_client", "snapshot_restore_py", "simplejson")
 
@@ -93,7 +95,6 @@ def started(
     answers: queue.Queue[tuple[str, bytes]] = queue.Queue()
     asked = threading.Event()
     server = _RuntimeServer(("127.0.0.1", 0), _handler(events, answers, asked))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
     path = [code, *(layer / "python" for layer in layers), runtime]
     variables = {
         "PATH": "/usr/bin:/bin",
@@ -116,6 +117,7 @@ def started(
     log = folder / f"{handler}.log"
     started_at = time.perf_counter()
     with (
+        listening(server),
         log.open("wb") as output,
         subprocess.Popen(
             [interpreter, "-S", "-m", "awslambdaric", handler],
@@ -131,8 +133,6 @@ def started(
             yield LambdaFunction(process, log, time.perf_counter() - started_at, events, answers)
         finally:
             process.kill()
-            server.shutdown()
-            server.server_close()
 
 
 class _RuntimeServer(ThreadingHTTPServer):

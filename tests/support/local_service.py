@@ -7,7 +7,8 @@ from pathlib import Path
 
 import httpx
 
-from tests.support.service import Service, free_port, running_service
+from tests.support.ports import free_port
+from tests.support.service import Service, running_service
 
 
 class LocalService:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+
+from tests.support.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 READY = "Headgate is ready."
@@ -66,10 +67,3 @@ def _wait_until_ready(process: subprocess.Popen[str]) -> None:
         if READY in line:
             return
     raise RuntimeError("the service ended before it was ready; it says why on standard error")
-
-
-def free_port() -> int:
-    """A port that nothing listens on just now."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port

@@ -55,10 +55,12 @@ def service(template: Template) -> Iterator[TestClient]:
         environment.setenv("HEADGATE_FLEET_ENDPOINT", "https://fleet.example")
         environment.setenv("HEADGATE_FLEET_LIMIT", "1000000")
         settings.cache_clear()
+        level = logger.log_level
         logger.setLevel("ERROR")
         _complete(template)
         with TestClient(functions(template), raise_server_exceptions=False) as http:
             yield http
+        logger.setLevel(level)
         checker.close()
     settings.cache_clear()
 

@@ -20,26 +20,36 @@ from headgate import checker
 from headgate.checker import CheckerBusy, CheckerFailed, NotInstalled
 from headgate.http import idempotency
 from headgate_local import template
-from tests.support.faults.aws_faults import ALL, FEW_LASTING, FEW_PASSING, LASTING, PASSING, Fault
+from tests.support import sizes
+from tests.support.endpoints import FLEET, ROWS, VERSION
+from tests.support.faults.aws_faults import LASTING, PASSING, Fault, Kind
 from tests.support.faults.bench import Bench, made_ready
 from tests.support.faults.every_message import MESSAGES
 from tests.support.faults.every_page import PAGES
-from tests.support.faults.every_request import FLEET, ROWS, VERSION
 from tests.support.faults.rows import ONCE, Row
 from tests.support.faults.verdicts import clean, outage_problems, problems_of
 from tests.support.processes import wait_until_ended
-from tests.support.routes import operations, pages
+from tests.support.routes import pages
 from tests.support.world import PUBLIC
+
+pytestmark = pytest.mark.sized
+
+EVERY_ROW: Final = [*ROWS, *PAGES, *MESSAGES]
+# Whether it passes. The few take turns: not done, done unheard, and done with an error.
+FEW: Final[list[tuple[Kind, bool]]] = [
+    ("denied", False),
+    ("throttled", True),
+    ("lost", False),
+    ("lost", True),
+    ("unsure", False),
+]
+WAYS: Final = sizes.either(FEW, [*((kind, True) for kind in PASSING), *((kind, False) for kind in LASTING)])
 
 
 @pytest.fixture(scope="module")
 def bench(aws_here: template.Template, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     with made_ready(aws_here, tmp_path_factory.mktemp("state")) as bench:
         yield bench
-
-
-def test_every_endpoint_has_a_row() -> None:
-    assert {row.endpoint for row in ROWS} == set(operations())
 
 
 def test_every_page_has_a_row() -> None:
@@ -49,14 +59,13 @@ def test_every_page_has_a_row() -> None:
     assert {row.endpoint for row in PAGES} == {f"{method} {path}" for method, path in pages({"GET", "POST"})} - constant
 
 
-@pytest.mark.parametrize("row", [*ROWS, *PAGES, *MESSAGES], ids=str)
+@pytest.mark.parametrize("row", EVERY_ROW, ids=str)
 def test_a_fault_at_any_call_ends_as_it_should(row: Row, bench: Bench) -> None:
     undisturbed = clean(row, bench)
     assert undisturbed.calls >= 1
 
-    ways = [(kind, True) for kind in (PASSING if ALL else FEW_PASSING)]
-    ways += [(kind, False) for kind in (LASTING if ALL else FEW_LASTING)]
-    faults = [Fault(kind, at, once) for at in range(undisturbed.calls) for kind, once in ways]
+    first = EVERY_ROW.index(row)
+    faults = [Fault(kind, at, once) for at in range(undisturbed.calls) for kind, once in sizes.turn(WAYS, first + at)]
     problems = list(problems_of(row, bench, faults, undisturbed))
     assert not problems, "\n".join([f"{undisturbed.calls} calls", *problems])
 

@@ -34,9 +34,11 @@ from headgate.http.credentials import ORGANIZATION_HEADER
 from headgate.identity import service as identity
 from headgate_local import template
 from scripts.openapi import complete, document
+from tests.support import sizes
 from tests.support.world import APP, YAML, Headers, World, founded, joined, service, session_of
 
-REQUESTS: Final = int(os.environ.get("HEADGATE_TRUST_REQUESTS", "1000"))
+pytestmark = pytest.mark.sized
+
 SEED: Final = int(os.environ.get("HEADGATE_TRUST_SEED", "20261121"))
 CHECKS: Final = [
     status_code_conformance,
@@ -193,7 +195,7 @@ def test_every_answer_is_as_described(kind: str, world: World, subtests: pytest.
 
         @seed(SEED)
         @limits(
-            max_examples=max(2, math.ceil(REQUESTS / (len(CREDENTIALS) * len(tried)))),
+            max_examples=max(2, math.ceil(sizes.REQUESTS / (len(CREDENTIALS) * len(tried)))),
             database=None,
             deadline=None,
             suppress_health_check=list(HealthCheck),

@@ -3,7 +3,6 @@
 `HEADGATE_TRUST_TEXTS` is how many texts are tried.
 """
 
-import os
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -13,9 +12,10 @@ from hypothesis import settings as limits
 from hypothesis import strategies as st
 
 from headgate_local import template
+from tests.support import sizes
 from tests.support.world import PUBLIC, YAML, World, founded, service
 
-TEXTS: Final = int(os.environ.get("HEADGATE_TRUST_TEXTS", "100"))
+pytestmark = pytest.mark.sized
 
 SCALARS: Final = st.one_of(
     st.text(max_size=8),
@@ -133,7 +133,7 @@ def requests(text: str) -> list[tuple[str, dict[str, object]]]:
 
 
 @limits(
-    max_examples=TEXTS,
+    max_examples=sizes.TEXTS,
     database=None,
     deadline=None,
     derandomize=True,

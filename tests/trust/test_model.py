@@ -16,12 +16,14 @@ from fastapi.testclient import TestClient
 from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local import template
+from tests.support import sizes
 from tests.support.model import linearizable
 from tests.support.model.model import Actor, Answer, Mismatch, Model, Operation
 from tests.support.model.model_client import TEXTS, Clients, History, Observed, jitter
 from tests.support.world import service
 
-STEPS: Final = int(os.environ.get("HEADGATE_TRUST_STEPS", "600"))
+pytestmark = pytest.mark.sized
+
 SEED: Final = int(os.environ.get("HEADGATE_TRUST_SEED", "20261121"))
 FLEET_LIMIT: Final = 3
 ACTORS: Final[list[Actor]] = ["ann", "ann", "bob", "admin", "reader"]
@@ -50,7 +52,7 @@ def _limit_of_fleets(http: TestClient) -> None:
 
 def test_one_client_gets_what_the_model_says(http: TestClient) -> None:
     counted: Counter[str] = Counter()
-    for number in range(max(1, STEPS // STEPS_OF_ONE_ORGANIZATION)):
+    for number in range(max(1, sizes.STEPS // STEPS_OF_ONE_ORGANIZATION)):
         draw = random.Random(SEED + number)
         clients, model = Clients.founded(http), Model(FLEET_LIMIT)
         done: list[str] = []
@@ -128,7 +130,7 @@ def test_what_several_clients_see_could_be_one_after_the_other(http: TestClient)
     wait = jitter(0.003)
     events.register("before-call.dynamodb", wait)
     counted: Counter[str] = Counter()
-    rounds = max(1, STEPS // (THREADS * OPERATIONS_OF_ONE_THREAD))
+    rounds = max(1, sizes.STEPS // (THREADS * OPERATIONS_OF_ONE_THREAD))
     try:
         for number in range(rounds):
             clients = Clients.founded(http)

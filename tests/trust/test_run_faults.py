@@ -16,9 +16,12 @@ import pytest
 from headgate.runs import steps
 from headgate_local import template
 from run_steps.app import handler
-from tests.support.faults.aws_faults import ALL, FEW_LASTING, FEW_PASSING, LASTING, PASSING, Fault
+from tests.support import sizes
+from tests.support.faults.aws_faults import LASTING, PASSING, Fault, Kind
 from tests.support.faults.run_bench import Collected, Ended, RunBench, Until, ready_to_run
 from tests.support.faults.verdicts import secrets
+
+pytestmark = pytest.mark.sized
 
 _CALLS: Final = [
     # prepare
@@ -39,6 +42,8 @@ _CALLS: Final = [
 ]
 _ENDED: Final = len(_CALLS) - 2
 """The first call that the run's end does not depend on any more."""
+FEW_PASSING: Final[tuple[Kind, ...]] = ("throttled", "lost")
+FEW_LASTING: Final[tuple[Kind, ...]] = ("denied", "lost", "unsure")
 _UNTIL: Final[tuple[Until, ...]] = ("attempt", "step", "call", "end")
 _ERROR: Final = re.compile(
     r"(The test was never executed: preparing the run|headgate: (evaluating the rules|recording the results))"
@@ -72,9 +77,9 @@ def test_the_table_has_every_call_of_the_steps(run: RunBench) -> None:
 def test_a_fault_at_any_call_of_a_step_ends_the_run_as_it_should(
     at: int, until: Until, run: RunBench, clean: Ended, aws_here: template.Template
 ) -> None:
-    kinds = (PASSING if ALL else FEW_PASSING) if until == "attempt" else (LASTING if ALL else FEW_LASTING)
+    kinds = sizes.either(FEW_PASSING, PASSING) if until == "attempt" else sizes.either(FEW_LASTING, LASTING)
     problems: list[str] = []
-    for kind in kinds:
+    for kind in sizes.turn(kinds, at + _UNTIL.index(until)):
         fault = Fault(kind, at, once=until == "attempt", onwards=until == "end")
         ended = run.execute(fault, until)
         problems += [f"{kind}: {problem}" for problem in _problems(fault, until, ended, clean, run, aws_here)]

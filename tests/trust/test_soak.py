@@ -3,7 +3,6 @@
 `HEADGATE_TRUST_SOAK` is how many requests are made. Four credentials at their limit of 60 a minute make 14,400 an hour.
 """
 
-import os
 import random
 import time
 from collections import Counter
@@ -18,11 +17,12 @@ import psutil
 import pytest
 
 from headgate.checker.limits import default_limits
-from tests.support import processes
+from tests.support import processes, sizes
 from tests.support.opamp_agent import Agent
 from tests.support.service import Service, running_service
 
-REQUESTS: Final = int(os.environ.get("HEADGATE_TRUST_SOAK", "480"))
+pytestmark = pytest.mark.sized
+
 CLIENTS: Final = 4
 # The last of these parts is held against the second; in the first, caches fill and processes start.
 PARTS: Final = 6
@@ -155,7 +155,7 @@ def traffic(service: Service, number: int, counted: Counter[str]) -> Traffic:
 
 def drive(one: Traffic, seed: int) -> None:
     draw = random.Random(seed)
-    for _ in range(REQUESTS // CLIENTS // PARTS):
+    for _ in range(sizes.SOAK // CLIENTS // PARTS):
         one.one(draw)
     one.run()
 

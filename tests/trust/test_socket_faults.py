@@ -6,26 +6,29 @@ in the body of the answer, or brings half a body that says it is whole, or what 
 the body, and answers when everybody has gone.
 """
 
-import os
 from collections.abc import Iterator
 from typing import Final
 
 import pytest
 
+from tests.support import sizes
+from tests.support.endpoints import ROWS
 from tests.support.faults.aws_faults import Fault
 from tests.support.faults.bench import Bench
 from tests.support.faults.every_message import MESSAGES
 from tests.support.faults.every_page import PAGES
-from tests.support.faults.every_request import ROWS
 from tests.support.faults.rows import Row
 from tests.support.faults.socket_faults import KINDS, TIMED_KINDS, socket_bench, waiting
 from tests.support.faults.verdicts import clean, problems_of
 
-# All take half an hour; without that, every other call of each row meets one fault, and the ways to fail take turns.
-ALL: Final = "HEADGATE_TRUST_FAULTS" in os.environ
+pytestmark = pytest.mark.sized
+
 EVERY_ROW: Final = [*ROWS, *PAGES, *MESSAGES]
+WAYS: Final = [(kind, once) for kind in KINDS for once in (True, False)]
+# Each costs the time-out, or that three times.
+WAITING_ROWS: Final = sizes.either(EVERY_ROW[::54], EVERY_ROW)
 # For the kinds that last until then; the others keep the time-outs of production. A busy machine is not so slow twice.
-SHORT_SECONDS: Final = 0.3 if ALL else 0.6
+SHORT_SECONDS: Final = sizes.either(0.6, 0.3)
 
 
 @pytest.fixture(scope="module")
@@ -37,27 +40,24 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
 @pytest.mark.parametrize("row", EVERY_ROW, ids=str)
 def test_a_connection_that_breaks_at_any_call_ends_as_it_should(row: Row, bench: Bench) -> None:
     undisturbed = clean(row, bench)
-    ways = [(kind, once) for kind in KINDS for once in (True, False)]
-    turn = EVERY_ROW.index(row)
+    first = EVERY_ROW.index(row)
     faults = [
         Fault(kind, at, once)
-        for at in (range(undisturbed.calls) if ALL else range(turn % 2, undisturbed.calls, 2))
-        for kind, once in (ways if ALL else [ways[(turn + at) % len(ways)]])
+        for at in sizes.turn(range(undisturbed.calls), first)
+        for kind, once in sizes.turn(WAYS, first + at)
     ]
     problems = list(problems_of(row, bench, faults, undisturbed))
     assert not problems, "\n".join([f"{undisturbed.calls} calls", *problems])
 
 
-@pytest.mark.parametrize("row", EVERY_ROW if ALL else EVERY_ROW[::18], ids=str)
+@pytest.mark.parametrize("row", WAITING_ROWS, ids=str)
 def test_a_connection_that_says_nothing_at_any_call_ends_as_it_should(row: Row, bench: Bench) -> None:
     with waiting(bench, SHORT_SECONDS):
         undisturbed = clean(row, bench)
         faults = [
-            # Each costs the time-out, or that three times.
-            Fault(kind, at, once=(at + turn) % 2 == 0)
+            Fault(kind, at, once=(at + TIMED_KINDS.index(kind)) % 2 == 0)
             for at in range(undisturbed.calls)
-            for turn, kind in enumerate(TIMED_KINDS)
-            if ALL or at % len(TIMED_KINDS) == turn
+            for kind in sizes.turn(TIMED_KINDS, at)
         ]
         problems = list(problems_of(row, bench, faults, undisturbed))
     assert not problems, "\n".join([f"{undisturbed.calls} calls", *problems])

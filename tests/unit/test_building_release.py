@@ -7,13 +7,14 @@ import platform
 import subprocess
 import sys
 import tarfile
-import threading
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+
+from tests.support.listening import listening
 
 MODULE = Path(__file__).resolve().parents[2] / "layers" / "collector"
 ARCHITECTURE = {"x86_64": "amd64", "aarch64": "arm64"}[platform.machine()]
@@ -45,10 +46,9 @@ def published(tmp_path: Path) -> Path:
 @pytest.fixture
 def base_url(published: Path) -> Iterator[str]:
     handler = partial(Silent, directory=str(published.parent))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    with listening(server):
         yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
 
 
 def install(version: str, base_url: str, cache: Path) -> subprocess.CompletedProcess[str]:

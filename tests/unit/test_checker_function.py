@@ -149,7 +149,7 @@ def test_an_answer_of_another_shape_is_an_outage_to_whoever_asked(
     asked: list[Callable[[], object]] = [
         lambda: validation.validate("a: b", asker=ASKER),
         lambda: validation.lint_yaml("a: b", asker=ASKER),
-        lambda: engine.signals_of("a: b", "logs", "logs", asker=ASKER),
+        lambda: engine.signals_of("a: b", "logs", "logs", asker=ASKER, yaml_at=("body", "yaml")),
         lambda: engine.evaluate(["logs"], [RULE], "{}", asker=ASKER),
     ]
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -17,6 +16,7 @@ from headgate.checker.messages import Malformed
 from headgate.settings import settings
 from tests.support.askers import ASKER
 from tests.support.faulty import install
+from tests.support.listening import listening
 
 VERSION = "1.2.3"
 QUESTION = {
@@ -57,10 +57,8 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
     found = Bucket(f"http://127.0.0.1:{server.server_port}")
     monkeypatch.setenv("AWS_ENDPOINT_URL", found.url)
     monkeypatch.delenv("AWS_ENDPOINT_URL_S3", raising=False)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield found
-    server.shutdown()
-    server.server_close()
+    with listening(server):
+        yield found
 
 
 @pytest.fixture

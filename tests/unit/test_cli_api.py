@@ -11,7 +11,7 @@ from headgate_cli.api import Api, ServerError
 from headgate_cli.errors import Failed, NotAuthenticated, Unreachable
 from headgate_cli.login.credentials import Credential, usable
 from tests.support.answering import Answer, Server, serving
-from tests.support.service import free_port
+from tests.support.ports import free_port
 
 HANG_UP: Answer = (0, {}, None)
 LIMITED: Answer = (429, {"Retry-After": "7"}, {"detail": "over", "code": "rate_limited"})

@@ -1,7 +1,6 @@
 """The waiting of a login, by a clock of its own, against a server that says what the test wants."""
 
 import json
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,6 +11,7 @@ from headgate.identity import logins
 from headgate_cli.login.browser import browser_login
 from headgate_cli.login.errors import CodeMistyped, LoginFailed
 from headgate_cli.login.paste import checked, checksum, no_browser_login
+from tests.support.listening import listening
 
 SESSION = {
     "access_token": "ss_value",
@@ -60,11 +60,10 @@ def authority() -> Iterator[Authority]:
         def log_message(self, *_: object) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        described.url = f"http://127.0.0.1:{server.server_port}"
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    described.url = f"http://127.0.0.1:{server.server_port}"
+    with listening(server):
         yield described
-        server.shutdown()
 
 
 class Clock:

@@ -5,7 +5,6 @@ hands a request to its HTTP client, so its retries, its parsing and its errors a
 they stand in the connection itself.
 """
 
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -231,9 +230,3 @@ def watched() -> Iterator[Aws]:
             lambda stubber, event_name, request, **_: _sent(found, stubber, event_name, request),
         )
         yield found
-
-
-# All ways take three times as long as these few, which stand for them: not done, done unheard, and done with an error.
-ALL: Final = "HEADGATE_TRUST_FAULTS" in os.environ
-FEW_PASSING: Final[tuple[Kind, ...]] = ("throttled", "lost")
-FEW_LASTING: Final[tuple[Kind, ...]] = ("denied", "lost", "unsure")

@@ -25,10 +25,10 @@ from headgate.opamp import service as opamp
 from headgate.settings import settings
 from headgate.storage import aws as headgate_aws
 from headgate_local import template
+from tests.support.endpoints import LARGE
 from tests.support.faults import every_message, every_page
 from tests.support.faults.aws_faults import Aws, Fault, watched
 from tests.support.faults.every_message import Message
-from tests.support.faults.every_request import LARGE
 from tests.support.faults.rows import Row
 from tests.support.faults.state import Held, State, changes
 from tests.support.world import PUBLIC, World, bearer, founded, service
@@ -120,6 +120,7 @@ class Bench:
         self.aws.settle()
         self.state.put_back(self.held)
         opamp._fleet_of.cache_clear()
+        opamp._has_no_pipelines.cache_clear()
         opamp._version_text.cache_clear()
         self.log.seek(0)
         self.log.truncate()

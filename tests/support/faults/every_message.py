@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from headgate.opamp.wire import opamp_pb2 as wire
-from tests.support.faults.every_request import FLEET
+from tests.support.endpoints import FLEET
 from tests.support.faults.rows import Row
 from tests.support.opamp_agent import Agent
 from tests.support.world import World, agent

@@ -14,7 +14,7 @@ from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local import user_pool
 from headgate_local.moto_data import ACCOUNT, REGION
-from tests.support.faults.every_request import INVITING
+from tests.support.endpoints import INVITING
 from tests.support.faults.rows import Row, always, new_address
 from tests.support.world import World
 
