@@ -1,7 +1,7 @@
 """The application's own API on the wire."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
 
@@ -9,8 +9,9 @@ from headgate.audit.model import AuditRecord
 from headgate.foundation import clock
 from headgate.foundation.caller import Access, Role
 from headgate.foundation.ids import id_pattern
+from headgate.foundation.principal import PrincipalKind
 from headgate.http.wire import Input, Name
-from headgate.identity.model import Invitation, Member, Membership, ServiceAccount, Session, Token
+from headgate.identity.model import Invitation, Member, Membership, MemberStatus, ServiceAccount, Session, Token
 
 Email = Annotated[str, StringConstraints(strict=True, min_length=3, max_length=254)]
 
@@ -97,10 +98,10 @@ class Person(BaseModel):
 
 class MemberShown(BaseModel):
     id: str
-    kind: Literal["service_account", "user"]
+    kind: PrincipalKind
     name: str
     role: Role
-    status: Literal["invited", "active"]
+    status: MemberStatus
     created_at: str
 
     @classmethod
@@ -192,7 +193,7 @@ class Change(BaseModel):
 
     id: str
     at: str
-    actor_kind: Literal["service_account", "user"]
+    actor_kind: PrincipalKind
     actor_id: str
     actor_name: str
     credential_id: str

@@ -2,11 +2,12 @@
 
 from functools import cache
 from pathlib import Path
-from typing import Literal
 
 from fastapi import Response
 from pydantic import BaseModel
 
+from headgate.foundation.caller import Access, Role
+from headgate.foundation.principal import PrincipalKind
 from headgate.http.app import create_app, lambda_handler
 from headgate.http.credentials import Reader
 from headgate.http.routing import router as group
@@ -19,10 +20,10 @@ class Identity(BaseModel):
 
     organization_id: str
     organization_name: str
-    kind: Literal["service_account", "user"]
+    kind: PrincipalKind
     name: str
-    role: Literal["contributor", "admin"]
-    access: Literal["read", "read_write"]
+    role: Role
+    access: Access
 
 
 @router.get("/identity")

@@ -16,6 +16,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from headgate import checker
+from headgate.http.paths import PUBLIC
 from headgate.settings import settings
 from headgate_local import aws_server, calls, parts, releases, store, user_pool
 from headgate_local.dispatch import Dispatcher, application_of
@@ -25,7 +26,6 @@ from headgate_local.seed import Seed, seed
 from headgate_local.sign_in import SignIn, first_person
 from headgate_local.template import Template, read
 
-_API: Final = "/api/v1/public"
 _SECONDS_TO_FINISH: Final = 10
 # Longer than a proxy in front usually keeps a connection, 60 s.
 _SECONDS_IDLE: Final = 75
@@ -151,7 +151,7 @@ class _Server(uvicorn.Server):
 
 
 def _base_url(options: Options) -> str:
-    return f"http://{HOST}:{options.port}{_API}"
+    return f"http://{HOST}:{options.port}{PUBLIC}"
 
 
 def _announce(options: Options, tokens: Seed, sign_in: SignIn, notices: tuple[str, ...]) -> None:
