@@ -2,7 +2,7 @@
 
 import sys
 
-# Older versions have to be able to read this file, to be told.
+# Older versions must be able to parse this file, to print the message.
 if sys.version_info < (3, 11):  # noqa: UP036
     sys.exit("headgate: Python 3.11 or newer is needed; this is Python %d.%d" % sys.version_info[:2])  # noqa: UP031  likewise
 

@@ -1,7 +1,7 @@
-"""moto behind HTTP on a loopback port, for this process and whom it gives the key.
+"""moto behind HTTP on a loopback port, for this process and the processes that get its key.
 
-Every program of this machine can reach the port, and behind it are all the tables. So a random key is made for each
-process, and what was not signed with it never gets to moto (docs/decisions/0083-requests-to-moto-are-signed.md).
+Every program of this machine can reach the port, and thereby all tables. So each process makes a random key, and
+requests that are not signed with it do not reach moto (docs/decisions/0083-requests-to-moto-are-signed.md).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from http import HTTPStatus
 from io import BytesIO
 from typing import TYPE_CHECKING, Final, cast
 
-# moto's server answers any web page that asks, unless told not to before it is imported.
+# moto's server answers requests of any web page, unless this is set before its import.
 os.environ["MOTO_DISABLE_GLOBAL_CORS"] = "true"
 
 import boto3
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 _HOST: Final = "127.0.0.1"
-# Far over what any part of the service sends.
+# Far more than any part of the service sends.
 _LARGEST_BODY: Final = 256 * 2**20
 _CHOOSE_SIGNER: Final = "choose-signer.cognito-identity-provider"
 
 
 @contextmanager
 def running() -> Iterator[str]:
-    """moto's server on a free port; its URL. Until it ends, the environment points at it, and holds its key."""
+    """The URL of moto's server on a free port. Until the end, the environment has its address and its key."""
     before = _of_aws(os.environ)
     key = signatures.Key("LOCAL" + secrets.token_hex(8).upper(), secrets.token_urlsafe(32).encode())
     application = _signed_only(DomainDispatcherApplication(create_backend_app), key)
@@ -63,7 +63,7 @@ def running() -> Iterator[str]:
 
 
 def point_at(url: str, port: int) -> None:
-    """Make every AWS client of this process use moto there, whatever the user's own settings are."""
+    """Make every AWS client of this process use this moto, whatever the user's settings are."""
     os.environ.update(
         AWS_ENDPOINT_URL=url,
         AWS_DEFAULT_REGION=REGION,
@@ -77,11 +77,11 @@ def point_at(url: str, port: int) -> None:
 
 @contextmanager
 def _signing_everything() -> Iterator[None]:
-    """Sign also what AWS takes unsigned, such as a code for a new password: nobody else shall try codes here."""
+    """Sign also calls that AWS accepts unsigned, such as a code for a new password: others must not try codes here."""
     _forget_credentials()
     assert boto3.DEFAULT_SESSION is not None
     events = boto3.DEFAULT_SESSION.events
-    # Its type has no handlers that answer, as those of this event do.
+    # This event's handlers return a value, which its type does not allow.
     handler = cast("Callable[..., None]", lambda **_: "v4")
     events.register_first(_CHOOSE_SIGNER, handler)
     try:
@@ -91,7 +91,7 @@ def _signing_everything() -> Iterator[None]:
 
 
 def _forget_credentials() -> None:
-    """boto3 reads the environment's credentials once for all clients of the process."""
+    """Make boto3 read the credentials again: it reads them once for all clients of the process."""
     if boto3.DEFAULT_SESSION is None:
         boto3.setup_default_session()
     assert boto3.DEFAULT_SESSION is not None
@@ -99,20 +99,20 @@ def _forget_credentials() -> None:
 
 
 def _of_aws(environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables that say where AWS is, and who asks."""
+    """The variables with the address of AWS, and credentials."""
     return {name: value for name, value in environment.items() if name.startswith(("AWS_", "BOTO_", "MOTO_PORT"))}
 
 
 class _Quiet(MotoRequestHandler):
-    """Without a line on standard error for every call."""
+    """Does not log every call to standard error."""
 
     def log_request(self, *_args: object, **_named: object) -> None:
         pass
 
 
 def _signed_only(application: WSGIApplication, key: signatures.Key) -> WSGIApplication:
-    """Refuse what was not signed with the key, what a web page in a browser on this machine could send here, and moto's
-    own switches (`/moto-api`).
+    """Refuse requests not signed with the key, requests from web pages in a browser on this machine, and moto's own
+    control interface (`/moto-api`).
     """
 
     def guarded(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -145,6 +145,6 @@ def _request(environ: WSGIEnvironment) -> signatures.Request:
 
 
 def _refused(start_response: StartResponse) -> Iterable[bytes]:
-    # The body, if there is one, is not read: this connection ends.
+    # The body is not read, so the connection must end.
     start_response(f"403 {HTTPStatus.FORBIDDEN.phrase}", [("Content-Length", "0"), ("Connection", "close")])
     return []

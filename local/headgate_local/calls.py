@@ -1,8 +1,8 @@
-"""Which calls to AWS each function makes, written down for the test that holds template.yaml's policies against them.
+"""Records which calls to AWS each function makes, for the test that compares template.yaml's policies with them.
 
-On when HEADGATE_CALLS names a folder: each process writes one file there, a line of JSON for each kind of call when it
-first happens. A call is told by what IAM would be asked: function, action, the resource's ARN without the account, and
-the values of the condition keys that the policies use, cut after the first `#` or `/`, or after an id's prefix.
+If HEADGATE_CALLS names a folder, each process writes one file there: a line of JSON for each kind of call, when it
+first happens. A call is what IAM would evaluate: function, action, the resource's ARN without the account, and the
+values of the condition keys that the policies use, cut after the first `#` or `/`, or after an id's prefix.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ _ID: Final = re.compile(r"\b([a-z]+_)[0-9a-z]{26}\b")
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One question to IAM. `leading_keys` and `prefix` are the condition keys of those names, empty without a value.
+    """One request to IAM. `leading_keys` and `prefix` are the condition keys with those names, empty without a value.
 
-    Of a transaction, each entry is a call with its own leading key, and `together` are the keys of all its entries in
-    that table: AWS does not say which of the two IAM is shown.
+    Each entry of a transaction is a call with its own leading key, and `together` has the keys of all its entries in
+    that table: AWS does not document which of the two IAM evaluates.
     """
 
     function: str
@@ -60,7 +60,7 @@ class Call:
 
 @contextmanager
 def of(function: str) -> Iterator[None]:
-    """What is called in the `with` block, and in threads that inherit its context, is called by that function."""
+    """Attribute the calls in the `with` block, and in threads that inherit its context, to that function."""
     token = _function.set(function)
     try:
         yield
@@ -79,7 +79,7 @@ def attributed(application: ASGIApp, function: str) -> ASGIApp:
 
 
 def record() -> None:
-    """Write down the calls of every client that is made from now on, if the environment says where."""
+    """Record the calls of every client that is created from now on, if the environment names a folder."""
     folder = os.environ.get(VARIABLE)
     if folder:
         path = Path(folder)
@@ -88,7 +88,7 @@ def record() -> None:
 
 
 def record_to(path: Path) -> None:
-    """Write down the calls of every client that this process makes from now on."""
+    """Record the calls of every client that this process creates from now on."""
     written: set[Call] = set()
     writing = threading.Lock()
 
@@ -102,10 +102,10 @@ def record_to(path: Path) -> None:
                     file.write(json.dumps(asdict(call)) + "\n")
 
     def before(params: Parameters, model: OperationModel, context: dict[str, object], **_: object) -> None:
-        # For the answer, which comes without the parameters.
+        # For `after`, which does not get the parameters.
         context["headgate_key"] = params.get("Key")
         context["headgate_bucket"] = params.get("Bucket")
-        # Signing a form asks nothing; boto3 makes it from this operation's address.
+        # Signing a form makes no call; boto3 uses this operation's address for it.
         is_form = model.name == "CreateBucket" and context.get("is_presign_request") is True
         if (function := _function.get()) and not is_form:
             write(_asked(function, model, params))
@@ -114,7 +114,7 @@ def record_to(path: Path) -> None:
         function, error = _function.get(), parsed.get("Error")
         code = error.get("Code") if isinstance(error, dict) else None
         if function and code in _MISSING and model.service_model.service_name == "s3":
-            # S3 says that a key is not there only to those who may list it; others get 403.
+            # S3 answers 404 only to callers that may list the bucket; others get 403.
             bucket, key = context["headgate_bucket"], str(context["headgate_key"])
             write([Call(function, "s3:ListBucket", f"s3:::{bucket}", prefix=_up_to(key, "/"))])
 
@@ -126,7 +126,7 @@ def record_to(path: Path) -> None:
 
 
 def read(folder: Path) -> set[Call]:
-    """All that was written down in the folder."""
+    """All calls that were recorded in the folder."""
     return {
         _call_of(json.loads(line))
         for file in folder.glob("*.jsonl")
@@ -142,7 +142,7 @@ def _call_of(written: dict[str, Any]) -> Call:
 def _asked(function: str, model: OperationModel, params: Parameters) -> list[Call]:
     service, operation = model.service_model.service_name, model.name
     if model.auth_type == "none":
-        # Anybody may make it, without a signature (Cognito's calls about a forgotten password): IAM is not asked.
+        # An unsigned call (Cognito's for a forgotten password): IAM does not evaluate it.
         return []
     match service:
         case "dynamodb":
@@ -192,13 +192,13 @@ def _call(
 
 
 def _leading_key(params: Parameters) -> str:
-    """The partition key of what is asked for: of an item by its key, or of a query by its condition. "" of a scan."""
+    """The partition key of an item's key, or of a query's condition. "" for a scan."""
     if condition := params.get("KeyConditionExpression"):
         name = str(condition).partition("=")[2].split()[0]
         value = cast("dict[str, dict[str, str]]", params["ExpressionAttributeValues"])[name]
     else:
         key = cast("dict[str, dict[str, str]]", params.get("Key") or params.get("Item") or {})
-        # Versions are told from configurations by their sort key.
+        # Versions differ from configurations by their sort key.
         names = ("pk", "run_id", "configuration_id" if "item" in key else "organization_id")
         value = next((key[name] for name in names if name in key), {"S": ""})
     return _ID.sub(r"\1", _up_to(value["S"], "#"))

@@ -1,4 +1,4 @@
-"""A clock that is ahead, so that a test need not wait a quarter of an hour to see what time alone brings about."""
+"""A clock that runs ahead, so that a test does not have to wait for what happens after a quarter of an hour."""
 
 import os
 from collections.abc import Iterator
@@ -15,13 +15,13 @@ _VARIABLE: Final = "HEADGATE_CLOCK_AHEAD_SECONDS"
 
 @contextmanager
 def ahead(_: Local) -> Iterator[None]:
-    """As many seconds as HEADGATE_CLOCK_AHEAD_SECONDS says, if it does. Raises CannotStart if that is no number."""
+    """The clock is HEADGATE_CLOCK_AHEAD_SECONDS ahead, if that is set. Raises CannotStart if it is not a number."""
     text = os.environ.get(_VARIABLE, "")
     if not text:
         yield
         return
     if not (text.isascii() and text.isdigit()):
-        raise CannotStart(f"{_VARIABLE} is {text!r}; it has to be a whole number")
+        raise CannotStart(f"{_VARIABLE} is {text!r}, but must be a whole number")
     by, true = timedelta(seconds=int(text)), clock.now
 
     def moved() -> datetime:

@@ -1,4 +1,4 @@
-"""Tells operators' scripts where the running service keeps its data: `aws.json` in its data folder."""
+"""Tells operators' scripts how to reach the running service's moto: `aws.json` in its data folder."""
 
 import json
 import os
@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from headgate_local import private_files
 from headgate_local.running import Local
 
 _FILE: Final = "aws.json"
@@ -18,14 +19,10 @@ _NAMES: Final = (
 
 
 @contextmanager
-def told(local: Local) -> Iterator[None]:
-    """Keep the environment that leads to moto in the file while the service runs; for its owner only."""
+def published(local: Local) -> Iterator[None]:
+    """The variables with moto's address and key are in the file, for its owner only, while the service runs."""
     path = local.data / _FILE
-    environment = {name: os.environ[name] for name in _NAMES}
-    path.unlink(missing_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
-        json.dump(environment, opened)
+    private_files.write(path, json.dumps({name: os.environ[name] for name in _NAMES}))
     try:
         yield
     finally:
@@ -33,6 +30,6 @@ def told(local: Local) -> Iterator[None]:
 
 
 def of_service(data: Path) -> Mapping[str, str]:
-    """The environment of the service that runs on the data folder. Raises FileNotFoundError if none does."""
+    """The variables of the service that uses the data folder. Raises FileNotFoundError if no service runs."""
     environment: dict[str, str] = json.loads((data / _FILE).read_text(encoding="utf-8"))
     return environment

@@ -1,7 +1,7 @@
-"""Sends each request to the function that API Gateway would send it to, by the routes of template.yaml.
+"""Sends each request to the function to which API Gateway would send it, by the routes of template.yaml.
 
-The request goes on as ASGI, untouched: nothing here reads a body, so a function refuses one that is too large as early
-as it can. docs/decisions/0004-local-data-behind-one-lock.md says why it does not travel as a Lambda event.
+The request is passed on as ASGI, unchanged: nothing here reads a body, so a function can refuse one that is too large
+before it is read. docs/decisions/0004-local-data-behind-one-lock.md says why it does not travel as a Lambda event.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class _Rule:
 
 
 class Dispatcher:
-    """An ASGI application. `nowhere` answers what no route matches."""
+    """An ASGI application. `nowhere` answers requests that no route matches."""
 
     def __init__(self, routes: Sequence[tuple[Route, ASGIApp]], nowhere: ASGIApp) -> None:
         ordered = sorted(routes, key=lambda entry: _specificity(entry[0]))
@@ -78,7 +78,7 @@ def _specificity(route: Route) -> tuple[list[int], bool]:
 
 
 async def _live(receive: Receive, send: Send) -> None:
-    """The functions' applications have no start or end of their own: in Lambda there is no place for them either."""
+    """The functions' applications have no start or end of their own, as in Lambda."""
     while True:
         message = await receive()
         await send({"type": f"{message['type']}.complete"})

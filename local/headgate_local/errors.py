@@ -1,5 +1,5 @@
-"""Why the local service does not start, told in one line."""
+"""Reasons why the local service does not start."""
 
 
 class CannotStart(Exception):
-    """Something that a person has to put right first. Its text is one line: what, where, and the way out."""
+    """A problem that a person must solve first. Its text is one line: what is wrong, where, and the way out."""

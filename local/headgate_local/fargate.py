@@ -1,7 +1,7 @@
-"""The stand-in for Fargate: the container's command as a process of this machine, in the same sandbox.
+"""The stand-in for Fargate: runs the container's command as a process of this machine, in the same sandbox.
 
-The sandbox confines the collector by itself, so there is no container to stand in for: what differs on AWS is that the
-machine is the task's own, and that the network has no way out.
+The sandbox confines the collector by itself, without a container. On AWS, each task also has a machine of its own, and
+its network has no route to the internet.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SECONDS_TO_STOP: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """What the template's task definition says of its one container."""
+    """The single container of the template's task definition."""
 
     name: str
     command: tuple[str, ...]
@@ -30,25 +30,25 @@ class Container:
 
 
 class Task:
-    """A running container. It ends with this process, however this process ends: it watches its standard input."""
+    """A running container. It watches its standard input, so that it ends with this process, however that ends."""
 
     def __init__(self, process: subprocess.Popen[bytes], stderr: IO[bytes]) -> None:
         self._process = process
         self._stderr = stderr
 
     def exit_code(self) -> int | None:
-        """None while it runs."""
+        """The exit status, None while it runs."""
         return self._process.poll()
 
     def last_words(self) -> str:
-        """The end of its standard error. For once, when it has ended."""
+        """The end of its standard error. Call it once, when the container has ended."""
         self._stderr.seek(0)
         words = self._stderr.read()[-_LONGEST_CAUSE:].decode(errors="replace").strip()
         self._close()
         return words
 
     def stop(self) -> None:
-        """As ECS stops a task: it is asked to, and killed when it does not."""
+        """Stop it as ECS does: SIGTERM, then SIGKILL if it does not end."""
         self._process.terminate()
         try:
             self._process.wait(timeout=_SECONDS_TO_STOP)
@@ -60,7 +60,7 @@ class Task:
     def _close(self) -> None:
         self._stderr.close()
         if self._process.stdin is not None:
-            # Nothing was ever written to it, so there is nothing that could fail to be flushed.
+            # Nothing was written to it, so closing cannot fail.
             self._process.stdin.close()
 
 
@@ -75,11 +75,11 @@ class Fargate:
     def run_task(self, definition: str, overrides: Sequence[Mapping[str, Node]]) -> Task:
         """Start a task as ECS's RunTask does, with the environments of `overrides` by the container's name.
 
-        Raises OSError when the process cannot be started, KeyError for a task definition that there is none of.
+        Raises OSError if the process cannot be started, KeyError for an unknown task definition.
         """
         container = self._containers[definition]
         environment = dict(container.environment)
-        # In the image both are in one place.
+        # In the image, the program is in this folder too.
         environment["HEADGATE_COLLECTORS_DIR"] = str(self._collectors)
         environment["HEADGATE_STOP_WITH_STDIN"] = "1"
         for override in overrides:
@@ -98,7 +98,7 @@ class Fargate:
 
 
 def task_definition_name(logical_id: str) -> str:
-    """What stands for the ARN of a task definition here."""
+    """The name that replaces the ARN of a task definition here."""
     return f"task-definition/{logical_id}"
 
 
@@ -118,7 +118,7 @@ def _container(template: Template, node: Node) -> Container:
 
 
 def _environment(entries: Node) -> dict[str, str]:
-    """Of a list of names and values, as ECS has them."""
+    """The variables in ECS's list of names and values."""
     if not isinstance(entries, list):
         return {}
-    return {str(one["Name"]): str(one["Value"]) for one in entries if isinstance(one, dict)}
+    return {str(entry["Name"]): str(entry["Value"]) for entry in entries if isinstance(entry, dict)}

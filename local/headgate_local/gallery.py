@@ -1,4 +1,4 @@
-"""The gallery of flows, which a deployment publishes and a local service therefore has to publish itself."""
+"""Publishes the gallery of flows at each start. On AWS, `make deploy` does that."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ FLOWS: Final = Path(__file__).resolve().parents[2] / "flows"
 
 @contextmanager
 def published(_: Local) -> Iterator[None]:
-    """Publish what the folder holds now. Raises CannotStart, naming each broken flow."""
+    """Publish the flows of the checkout. Raises CannotStart, naming each broken flow."""
     try:
         objects = publish.build(FLOWS)
     except source.BrokenGallery as error:

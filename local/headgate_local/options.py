@@ -1,4 +1,4 @@
-"""What a person may set, from the environment, and what has to be there before anything starts."""
+"""Settings from the environment, and what must exist before the service starts."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class Options:
 
 
 def read_options(environment: Mapping[str, str]) -> Options:
-    """Raises CannotStart where HEADGATE_PORT is no port."""
+    """The settings. Raises CannotStart if HEADGATE_PORT is not a port."""
     port = environment.get("HEADGATE_PORT") or str(_DEFAULT_PORT)
     if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
-        raise CannotStart(f"HEADGATE_PORT is {port!r}; it has to be a number from 1 to 65535")
+        raise CannotStart(f"HEADGATE_PORT is {port!r}, but must be a number from 1 to 65535")
     cache = environment.get("HEADGATE_CACHE") or f"{environment.get('XDG_CACHE_HOME') or '~/.cache'}/headgate"
     data = environment.get("HEADGATE_DATA") or f"{environment.get('XDG_DATA_HOME') or '~/.local/share'}/headgate"
     collectors = environment.get("HEADGATE_COLLECTORS_DIR") or f"{cache}/collectors"
@@ -47,9 +47,9 @@ def require_collector(collectors: Path, version: str) -> None:
 def listen(port: int) -> socket.socket:
     """A listening socket, so that a port in use is known before anything else is done. Raises CannotStart.
 
-    Those who connect already now wait until the service is ready, rather than being refused.
+    Clients that connect before the service is ready wait instead of being refused.
     """
-    # Its protocol named: asyncio turns Nagle's algorithm off, 40 ms an answer, only for sockets that say they are TCP.
+    # With its protocol: asyncio turns off Nagle's algorithm, 40 ms an answer, only for sockets known to be TCP.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -58,16 +58,18 @@ def listen(port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         if error.errno == errno.EADDRINUSE:
-            raise CannotStart(f"port {port} is in use: stop what uses it, or set HEADGATE_PORT to another") from error
+            raise CannotStart(
+                f"port {port} is in use: stop the program that uses it, or set HEADGATE_PORT to another port"
+            ) from error
         raise CannotStart(f"cannot listen on {HOST}:{port}: {error.strerror}") from error
     return listener
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Make the data folder if need be, and be its only user. Raises CannotStart.
+    """The data folder, created if necessary, is used by this process only. Raises CannotStart.
 
-    The lock goes with this process however it ends.
+    The lock ends with this process, however it ends.
     """
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
-"""What runs beside the functions: stand-ins for AWS services that moto only pretends to have.
+"""What runs beside the functions: stand-ins for AWS services that moto does not carry out.
 
-A part is entered once the data of the last run are back in moto and before the first request is answered, so it is also
-the place to settle what the last run left unfinished. It is left, in reverse order, after the last request.
+A part is entered after the saved data are back in moto and before the first request, so it can also finish what the
+last run of the service left unfinished. Parts are left, in reverse order, after the last request.
 """
 
 from collections.abc import Callable
@@ -12,4 +12,4 @@ from headgate_local.running import Local
 
 Part = Callable[[Local], AbstractContextManager[None]]
 
-PARTS: tuple[Part, ...] = (clock.ahead, connection.told, gallery.published, releases.offered, stepfunctions.part)
+PARTS: tuple[Part, ...] = (clock.ahead, connection.published, gallery.published, releases.published, stepfunctions.part)

@@ -1,4 +1,4 @@
-"""What installs fetch here: the collectors and the supervisor that were built on this machine, and the chart."""
+"""What installs download: the collectors and the supervisor that were built on this machine, and the chart."""
 
 import os
 from collections.abc import Iterator
@@ -17,8 +17,8 @@ _CHART: Final = ROOT / "charts" / "headgate-supervisor"
 
 
 @contextmanager
-def offered(local: Local) -> Iterator[None]:
-    """Publish the chart and a manifest of the programs, which stay where they were built."""
+def published(local: Local) -> Iterator[None]:
+    """Publish the chart and a manifest of the programs. The programs are served from the folders of their builds."""
     programs = {
         name: Artifact(str(path), _sha256(path), compressed=False) for name, path in _programs(local.collectors).items()
     }
@@ -29,7 +29,7 @@ def offered(local: Local) -> Iterator[None]:
 
 
 def _programs(collectors: Path) -> dict[str, Path]:
-    """Those that are built: the collector of this machine, and the supervisor of whichever."""
+    """The programs that exist: the collector for this machine, and the supervisor for each architecture."""
     machine = "arm64" if os.uname().machine in ("aarch64", "arm64") else "amd64"
     builds = cache(collectors) / "supervisor"
     found = {f"supervisor-{arch}": builds / f"linux-{arch}" / "headgate-supervisor" for arch in ("amd64", "arm64")}
@@ -38,24 +38,24 @@ def _programs(collectors: Path) -> dict[str, Path]:
 
 
 def cache(collectors: Path) -> Path:
-    """The folder of all that is built on this machine."""
+    """The folder of the builds on this machine."""
     return Path(os.environ.get("HEADGATE_CACHE") or collectors.parent)
 
 
 def _sha256(path: Path) -> str:
-    """Of the file; kept beside a program, which takes half a second to read."""
+    """The file's SHA-256. It is cached in a file beside the program, which takes half a second to read."""
     path = path.resolve()
     stat = path.stat()
     state = f"{stat.st_size} {stat.st_mtime_ns}"
-    kept = path.with_name(f"{path.name}.sha256")
+    cached = path.with_name(f"{path.name}.sha256")
     try:
-        known, _, of_state = kept.read_text(encoding="utf-8").partition(" ")
+        known, _, of_state = cached.read_text(encoding="utf-8").partition(" ")
     except FileNotFoundError:
         known = of_state = ""
     if of_state != state:
         with path.open("rb") as file:
             known = publish.sha256(file)
-        part = kept.with_name(f".{kept.name}.{os.getpid()}")
+        part = cached.with_name(f".{cached.name}.{os.getpid()}")
         part.write_text(f"{known} {state}", encoding="utf-8")
-        part.replace(kept)
+        part.replace(cached)
     return known

@@ -1,4 +1,4 @@
-"""What a part of the local service is told of the whole (parts.py)."""
+"""What the parts of the local service (parts.py) know about the whole."""
 
 from dataclasses import dataclass
 from pathlib import Path

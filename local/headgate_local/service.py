@@ -1,4 +1,4 @@
-"""Everything together, from the environment to the last request."""
+"""Runs the whole service, from the environment to the last request."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from headgate_local.sign_in import SignIn, first_person
 from headgate_local.template import Template, read
 
 _SECONDS_TO_FINISH: Final = 10
-# Longer than a proxy in front usually keeps a connection, 60 s.
+# Longer than proxies usually hold an idle connection, 60 s.
 _SECONDS_IDLE: Final = 75
-# What a person may set in the environment; all else that template.yaml sets is not theirs to choose.
+# Variables of template.yaml that may be set in the environment. All others always have the template's value.
 _CHOICES: Final = (
     "HEADGATE_RATE_LIMIT_PER_MINUTE",
     "HEADGATE_CHECKS_UNDER_WAY",
@@ -45,38 +45,38 @@ _CHOICES: Final = (
 
 
 def run() -> None:
-    """Serve until a signal. Raises CannotStart with the one line to show."""
+    """Serve until a signal. Raises CannotStart."""
     options = read_options(os.environ)
     template = read()
-    # All that is made until the first request stays until the end; looking through it for garbage costs a fifth of it.
+    # What is created before the first request stays until the end; collecting garbage would take a fifth of the start.
     gc.disable()
     with ExitStack() as stack:
         stack.enter_context(locked(options.data))
         listener = stack.enter_context(listen(options.port))
         _set_environment(options, template)
         require_collector(options.collectors, os.environ["HEADGATE_COLLECTOR_VERSION"])
-        # In the background, so that the collector becomes ready while all else does.
+        # In the background, so that the collector becomes ready meanwhile.
         checker.warm()
         stack.callback(lambda: checker.of_this_process().close())
         calls.record()
         aws_url = stack.enter_context(aws_server.running())
-        found = stack.enter_context(store.restored(options.data, template))
+        restored = stack.enter_context(store.restored(options.data, template))
         local = Local(template, aws_url, _base_url(options), options.data, options.collectors)
         stack.enter_context(user_pool.running(template, options.data))
-        tokens = seed(options.data / "tokens.json", fresh=found.fresh)
+        tokens = seed(options.data / "tokens.json", fresh=restored.fresh)
         sign_in = first_person(options.data / "sign-in.json", tokens.organization_id)
         for part in parts.PARTS:
             stack.enter_context(part(local))
         application = functions(template)
         gc.freeze()
         gc.enable()
-        _serve(application, listener, lambda: _announce(options, tokens, sign_in, found.notices))
+        _serve(application, listener, lambda: _announce(options, tokens, sign_in, restored.notices))
     print("Stopped.", flush=True)
 
 
 def functions(template: Template) -> ASGIApp:
-    """Every function with a route, under its routes."""
-    # Only now: the functions read their settings and make their clients from the environment.
+    """The application that dispatches requests to the functions by their routes."""
+    # Imported only now, because the functions read their settings from the environment.
     from headgate.http.app import create_app
 
     routes = [(route, application_of(route)) for route in template.routes()]
@@ -85,18 +85,18 @@ def functions(template: Template) -> ASGIApp:
 
 def _set_environment(options: Options, template: Template) -> None:
     endpoint = os.environ.get("HEADGATE_FLEET_ENDPOINT")
-    # A person watches here, and nothing is paid for by the message.
+    # Shorter than on AWS: a person is watching, and messages cost nothing.
     os.environ.setdefault("HEADGATE_FLEET_HEARTBEAT_SECONDS", "5")
     for name, value in template.environment().items():
         if name not in _CHOICES or not os.environ.get(name):
             os.environ[name] = value
     os.environ["HEADGATE_COLLECTORS_DIR"] = str(options.collectors)
     os.environ.setdefault("HEADGATE_PUBLIC_URL", f"http://{HOST}:{options.port}")
-    # One's own is for a proxy in between; collectors elsewhere do not reach this machine's loopback.
+    # Set it for collectors on other machines, which reach this one through a proxy.
     os.environ["HEADGATE_FLEET_ENDPOINT"] = endpoint or f"http://{HOST}:{options.port}"
     programs = (releases.cache(options.collectors), options.collectors)
     os.environ["HEADGATE_RELEASES_DIRS"] = os.pathsep.join(map(str, programs))
-    # A line for every request would bury what was printed at the start.
+    # A line for every request would hide what was printed at the start.
     os.environ["POWERTOOLS_LOG_LEVEL"] = os.environ.get("HEADGATE_LOG_LEVEL", "WARNING")
     os.environ["POWERTOOLS_SERVICE_NAME"] = "headgate"
     os.environ["POWERTOOLS_TRACE_DISABLED"] = "true"
@@ -104,7 +104,7 @@ def _set_environment(options: Options, template: Template) -> None:
 
 
 def _log_as_the_environment_says() -> None:
-    """The logger may have been made before, when it was imported. Standard output is for the address and the tokens."""
+    """Configure the logger, which was created at its import. Standard output is for the address and the tokens."""
     from headgate.observability.log import logger
 
     logger.setLevel(os.environ["POWERTOOLS_LOG_LEVEL"])
@@ -114,8 +114,8 @@ def _log_as_the_environment_says() -> None:
 
 
 def server_config(application: ASGIApp) -> uvicorn.Config:
-    """How requests are served. A connection outlives several heartbeats: a collector's next one must not meet its end,
-    which its host would take for a service that cannot be reached.
+    """How requests are served. A connection stays open for several heartbeats: if it ended just before a heartbeat, the
+    collector's host would report that the service cannot be reached.
     """
     return uvicorn.Config(
         application,
@@ -131,7 +131,7 @@ def server_config(application: ASGIApp) -> uvicorn.Config:
 
 def _serve(application: ASGIApp, listener: socket.socket, ready: Callable[[], None]) -> None:
     config = server_config(application)
-    # uvicorn answers both signals by finishing the requests under way, and raises them again afterwards.
+    # On both signals, uvicorn finishes the open requests and then raises the signal again.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _Server(config, ready).run(sockets=[listener])
@@ -158,13 +158,13 @@ def _announce(options: Options, tokens: Seed, sign_in: SignIn, notices: tuple[st
     for notice in notices:
         print(notice)
     print(
-        f"Headgate is ready. Its data are in {options.data}; Ctrl-C stops it.\n\n"
+        f"Headgate is ready. Its data are in {options.data}. Press Ctrl-C to stop it.\n\n"
         f"  base URL          {_base_url(options)}\n"
         f"  sign in at        http://{HOST}:{options.port}/ as {sign_in.email}, password {sign_in.password}\n"
         f"  read-write token  {tokens.read_write_token}\n"
         f"  read-only token   {tokens.read_only_token}\n\n"
         f"  curl -H 'Authorization: Bearer {tokens.read_write_token}' {_base_url(options)}/identity\n\n"
-        "For the command line, and for the lines in README.md:\n\n"
+        "For the command line and the examples in README.md:\n\n"
         f"  export HEADGATE_URL=http://{HOST}:{options.port}\n"
         f"  export SERVICE_API_TOKEN={tokens.read_write_token}\n",
         flush=True,

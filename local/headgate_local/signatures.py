@@ -1,4 +1,4 @@
-"""AWS's signature, version 4, as a server checks it: in the header, in a signed URL, or in the policy of a form.
+"""Checks AWS's signatures, version 4: in a header, in a signed URL, or in the policy of a form.
 
 https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
 """
@@ -30,12 +30,12 @@ _HEADER: Final = re.compile(
     rf"{_ALGORITHM} Credential=(?P<credential>[^, ]+), ?SignedHeaders=(?P<headers>[^, ]+), ?"
     r"Signature=(?P<signature>[^, ]+)"
 )
-# Of a form, what its policy need not name.
+# The fields of a form that its policy need not name.
 _FREE_FIELDS: Final = frozenset({"policy", "x-amz-signature", "file"})
 
 
 class NotSigned(Exception):
-    """No signature, another key's, one of another request, or one that has expired."""
+    """The signature is missing, made with another key, of another request, or expired."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request as it came: its path and query as they were sent, its headers by their names in small letters."""
+    """A request: path and query as they were sent, headers by their names in lower case."""
 
     method: str
     path: str
@@ -80,7 +80,7 @@ def check(request: Request, key: Key, at: datetime) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """What a credential names: a key, and what its signature is good for."""
+    """What a credential names: a key, and the scope of its signatures."""
 
     key_id: str
     day: str
@@ -111,7 +111,7 @@ def _check_header(request: Request, parameters: Sequence[tuple[str, str]], key: 
     if abs(at - _time(time)) > _CLOCKS_DIFFER:
         raise NotSigned
     digest = hashlib.sha256(request.body).hexdigest()
-    # S3's clients say the digest of the body; whoever has another body has not signed it.
+    # S3's clients send the digest of the body that they signed.
     if request.headers.get("x-amz-content-sha256", digest) != digest:
         raise NotSigned
     _compare(request, parameters, found["headers"], found["credential"], time, digest, found["signature"], key)
@@ -147,7 +147,7 @@ def _compare(
     of_aws = {name for name in request.headers if name.startswith("x-amz-")}
     if "host" not in names or not of_aws <= set(names) or names != sorted(set(names)) or scope.day != time[:8]:
         raise NotSigned
-    # Every service but S3 takes a path as what it comes to.
+    # Every service except S3 normalizes the path.
     path = request.path if scope.service == "s3" else quote(normalize_url_path(request.path), safe="/~")
     canonical = "\n".join(
         (
@@ -167,8 +167,8 @@ def _compare(
 
 
 def _check_form(request: Request, key: Key, at: datetime) -> None:
-    """A form that a browser posts: its policy is signed, and says what the form may hold."""
-    # What the policy does not sign could ask for something else: another operation, or another service.
+    """Check a form that a browser posts: its policy is signed, and limits the form's content."""
+    # What the policy does not sign could select another operation or service.
     if request.method != "POST" or request.query or any(name.startswith("x-amz-") for name in request.headers):
         raise NotSigned
     environ = {
@@ -190,22 +190,22 @@ def _check_form(request: Request, key: Key, at: datetime) -> None:
     if datetime.fromisoformat(policy["expiration"]) <= at:
         raise NotSigned
     size = len(files["file"].read())
-    told = fields | {"bucket": request.path.strip("/")}
-    named = [_holds(condition, told, size) for condition in policy["conditions"]]
+    signed = fields | {"bucket": request.path.strip("/")}
+    named = [_holds(condition, signed, size) for condition in policy["conditions"]]
     if not all(named) or set(fields) - _FREE_FIELDS - set(named):
         raise NotSigned
 
 
-def _holds(condition: object, told: Mapping[str, str], size: int) -> str:
+def _holds(condition: object, signed: Mapping[str, str], size: int) -> str:
     """The name of the field that the condition is about, if it holds; else nothing."""
     match condition:
         case {**pairs} if len(pairs) == 1:
             ((name, value),) = pairs.items()
-            return _if(told.get(str(name).lower()) == value, str(name))
+            return _if(signed.get(str(name).lower()) == value, str(name))
         case ["eq", str(name), value]:
-            return _if(told.get(name[1:].lower()) == value, name[1:])
+            return _if(signed.get(name[1:].lower()) == value, name[1:])
         case ["starts-with", str(name), str(value)]:
-            return _if(told.get(name[1:].lower(), "\0").startswith(value), name[1:])
+            return _if(signed.get(name[1:].lower(), "\0").startswith(value), name[1:])
         case ["content-length-range", int(least), int(most)]:
             return _if(least <= size <= most, "file")
     return ""

@@ -1,12 +1,12 @@
-"""Step Functions on moto's interpreter: the state machines of the template, their Lambda and Fargate tasks done here.
+"""Step Functions on moto's interpreter: carries out the Lambda and Fargate tasks of the template's state machines.
 
-moto interprets the state machine's file; what it cannot do is patched, each patch held by
-tests/contract/test_moto_stepfunctions.py:
+moto interprets the state machine's file. What moto cannot do is patched; tests/contract/test_moto_stepfunctions.py
+tests each patch:
 
-- `lambda:invoke` would start a container: the handler is called instead;
-- `ecs:runTask.sync` would only pretend to run: the stand-in for Fargate runs it and kills it when its state ends before
-  it; another exit status than 0 is `States.TaskFailed`, as on AWS, and one that cannot be started an error of ECS. It
-  is looked at twenty times a second.
+- `lambda:invoke` would start a container; the handler is called instead.
+- `ecs:runTask.sync` would not run anything; the stand-in for Fargate runs the task, polls it twenty times a second, and
+  kills it if its state ends first. As on AWS, an exit status other than 0 is `States.TaskFailed`, and a task that
+  cannot be started is an error of ECS.
 """
 
 import json
@@ -55,7 +55,7 @@ _TASK_ARN: Final = "arn:aws:ecs:us-east-1:123456789012:task/local/"
 
 @contextmanager
 def part(local: Local) -> Iterator[None]:
-    """The template's state machines, ready to be executed; runs that the last service left unfinished are settled."""
+    """The template's state machines can be executed. Runs that the last service left unfinished are finished."""
     version = settings().collector_version
     with installed(handlers(local.template), Fargate(local.template, local.collectors, version)):
         for logical_id, properties in local.template.of_type("AWS::Serverless::StateMachine"):
@@ -89,7 +89,7 @@ def handlers(template: Template) -> dict[str, Handler]:
 
 @contextmanager
 def installed(functions: Mapping[str, Handler], fargate: Fargate) -> Iterator[None]:
-    """moto's interpreter with tasks that are really done, until the end of the `with` block."""
+    """moto's interpreter carries out tasks until the end of the `with` block."""
     tasks: dict[str, Task] = {}
     patches = {
         (StateTaskServiceLambda, "_eval_service_task"): _invoke(functions),
@@ -111,7 +111,7 @@ def installed(functions: Mapping[str, Handler], fargate: Fargate) -> Iterator[No
 
 
 class _OfThisProcess:
-    """What moto's interpreter makes its clients with: the key of this process, in the place of one that it makes up."""
+    """Creates the clients of moto's interpreter, with this process's key instead of an invented one."""
 
     @staticmethod
     def client(aws_access_key_id: str, aws_secret_access_key: str, **named: object) -> object:  # noqa: ARG004  moto passes a key that it makes up
@@ -133,7 +133,7 @@ def _substitute(template: Template, node: Node) -> str:
     value = template.resolve(node)
     if isinstance(value, str):
         return value
-    # What only AWS has: a task definition goes by its logical id, the rest is looked at by nobody here.
+    # Only AWS has these values: a task definition is found by its logical id, others are not used here.
     return task_definition_name(str(node["Ref"])) if isinstance(node, dict) and "Ref" in node else "local"
 
 
@@ -145,7 +145,7 @@ def _invoke(functions: Mapping[str, Handler]) -> Callable[..., None]:
         payload = normalised_parameters["Payload"]
         event = json.loads(payload if isinstance(payload, bytes | str) else json.dumps(payload))
         try:
-            # What crosses between the two is JSON there too.
+            # As on AWS, the answer must be JSON.
             answer = json.loads(json.dumps(handler(event, None)))
         except Exception as error:
             told = {"errorMessage": str(error), "errorType": type(error).__name__}
@@ -165,7 +165,7 @@ def _run_task(fargate: Fargate, tasks: dict[str, Task]) -> Callable[..., None]:
                 try:
                     tasks[arn] = fargate.run_task(name, overrides)
                 except OSError as error:
-                    # As ECS says that it starts no task.
+                    # The error of ECS for a task that it cannot start.
                     failure = _failed(service, env, CustomErrorName("ECS.AmazonECSException"), str(error))
                     raise FailureEventException(failure) from error
             case _:
@@ -190,7 +190,7 @@ def _until_it_ends(tasks: dict[str, Task]) -> Callable[..., object]:
                     if code != 0:
                         name = StatesErrorName(typ=StatesErrorNameType.StatesTaskFailed)
                         cause = f"the container ended with status {code}: {words}"
-                        # The run tells nobody what a container says of itself; on AWS it goes to a log, too.
+                        # As on AWS, the container's output goes to a log and not into the run.
                         _LOG.warning("test runner: %s", cause)
                         raise FailureEventException(_failed(service, env, name, cause))
                     return {"TaskArn": arn, "LastStatus": "STOPPED", "Containers": [{"ExitCode": code}]}
@@ -214,6 +214,6 @@ def _failed(service: StateTaskServiceEcs, env: Environment, name: ErrorName, cau
         env=env,
         error_name=name,
         event_type=HistoryEventType.TaskFailed,
-        # An event has the details of its own type alone; moto's type asks for those of every type.
+        # An event has only the details of its own type; moto's type requires those of all types.
         event_details=cast("EventDetails", {"taskFailedEventDetails": details}),
     )

@@ -1,4 +1,4 @@
-"""Reads template.yaml, so that what runs here and in the tests is defined there and nowhere else."""
+"""Reads template.yaml, so that the local service and the tests use the same definitions as a deployment."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PATH: Final = Path(__file__).resolve().parents[2] / "template.yaml"
 Node: TypeAlias = "str | int | float | bool | list[Node] | dict[str, Node] | None"
 
 
-# The resources that exist here as well, and what their ARNs are after `arn:aws:`.
+# The types of resources that exist locally as well, and their ARNs after `arn:aws:`.
 _ARNS: Final = {
     "AWS::DynamoDB::Table": "dynamodb:{region}:{account}:table/{name}",
     "AWS::S3::Bucket": "s3:::{name}",
@@ -26,13 +26,13 @@ _ARNS: Final = {
     "AWS::Serverless::StateMachine": "states:{region}:{account}:stateMachine:{name}",
     "AWS::StepFunctions::StateMachine": "states:{region}:{account}:stateMachine:{name}",
 }
-# What a function asks another one for that has no stand-in, since its own process does the same here.
+# Variables that name a function without a stand-in: locally, its caller's process does the same.
 _NOT_HERE: Final = ("HEADGATE_CHECKER_FUNCTION",)
 _STATE_MACHINES: Final = ("AWS::Serverless::StateMachine", "AWS::StepFunctions::StateMachine")
 
 
 class TemplateError(ValueError):
-    """The template holds something that this reader does not understand; it says where."""
+    """The template contains something that this reader does not understand. The text says where."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Expiry:
-    """Objects whose keys begin with `prefix` are removed `days` after they were written."""
+    """Objects whose keys begin with `prefix` are removed `days` days after they were written."""
 
     prefix: str
     days: int
@@ -62,7 +62,7 @@ class Bucket:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A route of the HTTP API: `method` is `*` for any; `path` may hold `{name}` and at its end `{name+}`."""
+    """A route of the HTTP API. `method` is `*` for any; `path` may contain `{name}`, and `{name+}` at its end."""
 
     method: str
     path: str
@@ -103,11 +103,11 @@ class Template:
                 self._values[name] = parameters.get(name, default)
 
     def parameters(self) -> list[str]:
-        """Their names."""
+        """The names of the parameters."""
         return list(self._parameters)
 
     def parameter(self, name: str) -> dict[str, Node]:
-        """What the template says of one: `Type`, `Description`, `AllowedValues` and so on."""
+        """The definition of a parameter: `Type`, `Description`, `AllowedValues` and so on."""
         return self._parameters[name]
 
     def tables(self) -> list[Table]:
@@ -133,7 +133,7 @@ class Template:
         ]
 
     def retained(self) -> list[str]:
-        """The logical ids of what outlives its stack."""
+        """The logical ids of resources that remain when their stack is removed."""
         return [
             logical_id
             for logical_id, resource in self._resources.items()
@@ -141,9 +141,9 @@ class Template:
         ]
 
     def environment(self) -> dict[str, str]:
-        """The variables of all functions together, without those whose value only a deployed stack has.
+        """The variables of all functions, without those whose value only a deployed stack knows.
 
-        Raises TemplateError where two functions differ: they share one process here.
+        Raises TemplateError if two functions have different values: locally they share one process.
         """
         together: dict[str, str] = {}
         for logical_id, variables in self._variables():
@@ -156,7 +156,7 @@ class Template:
         return together
 
     def name_of(self, logical_id: str) -> str:
-        """The name of a resource here."""
+        """The local name of a resource."""
         resource = _mapping(self._resources[logical_id], logical_id)
         properties = _mapping(resource.get("Properties", {}), logical_id)
         for name in ("TableName", "BucketName", "StateMachineName", "FunctionName", "Name"):
@@ -174,7 +174,7 @@ class Template:
                 yield logical_id, _mapping(described.get("Properties", {}), logical_id)
 
     def resolve(self, node: Node) -> Node:
-        """The node with its references replaced; None for what only a deployed stack knows."""
+        """The node with its references replaced, None for what only a deployed stack knows."""
         match node:
             case {"Ref": str(name), **rest} if not rest:
                 return self._referred(name)
@@ -192,7 +192,7 @@ class Template:
 
     def _referred(self, name: str) -> Node:
         if name.endswith(".Alias"):
-            # SAM's word for the version that is called, of which there is one here.
+            # SAM's name for the version that is called. Locally there is only one.
             return self._attribute(name.removesuffix(".Alias"), "Arn")
         if name in self._values:
             return self._values[name]

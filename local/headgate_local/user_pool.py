@@ -1,8 +1,8 @@
-"""The template's user pool in moto: people that survive a restart, and mails that can be read.
+"""The template's user pool in moto, with people that survive a restart and mails that can be read.
 
-moto sends no mails, takes nearly any code for a new password, and forgets its users when it ends. Here the mails are
-files under `mail/`, the code has to be the one in the mail, and people are kept in `people.json` with a hash of their
-password. tests/contract/test_cognito.py fails when an upgrade of moto moves what this takes hold of.
+moto sends no mails, accepts nearly any code for a new password, and loses its users when it ends. Here the mails are
+files under `mail/`, the code must be the one in the mail, and people are saved in `people.json` with a hash of their
+password. tests/contract/test_cognito.py fails if an upgrade of moto changes what this module patches.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from moto.cognitoidp.models import CognitoIdpUser, CognitoIdpUserPool, cognitoid
 from moto.cognitoidp.responses import CognitoIdpResponse
 
 from headgate.settings import settings
+from headgate_local import private_files
 from headgate_local.moto_data import ACCOUNT, REGION
 from headgate_local.template import Template
 
@@ -39,22 +40,22 @@ _SCRYPT: Final = {"n": 2**12, "r": 8, "p": 1}
 Method = Callable[[CognitoIdpResponse], object]
 
 
-class KeptPassword(str):
-    """What moto compares a password with: a text that equals it without holding it."""
+class HashedPassword(str):
+    """The hash of a password that moto compares with a password: it equals the password without containing it."""
 
     salt: bytes
     digest: bytes
 
     @classmethod
-    def of(cls, password: str) -> KeptPassword:
+    def of(cls, password: str) -> HashedPassword:
         salt = secrets.token_bytes(16)
         return cls.restored(salt, _digest(password, salt))
 
     @classmethod
-    def restored(cls, salt: bytes, digest: bytes) -> KeptPassword:
-        kept = cls()
-        kept.salt, kept.digest = salt, digest
-        return kept
+    def restored(cls, salt: bytes, digest: bytes) -> HashedPassword:
+        hashed = cls()
+        hashed.salt, hashed.digest = salt, digest
+        return hashed
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, str) and secrets.compare_digest(_digest(other, self.salt), self.digest)
@@ -68,7 +69,7 @@ class KeptPassword(str):
 
 @contextmanager
 def running(template: Template, folder: Path) -> Iterator[None]:
-    """The pool with the people of the folder; the environment names it. moto runs, in this process."""
+    """The pool with the people of the folder; the environment names the pool. moto runs in this process."""
     cognito = boto3.client("cognito-idp")
     ((_, properties),) = template.of_type("AWS::Cognito::UserPool")
     wanted = ("Policies", "UsernameAttributes", "UsernameConfiguration", "AutoVerifiedAttributes")
@@ -93,7 +94,7 @@ def running(template: Template, folder: Path) -> Iterator[None]:
 
 
 def add_account(email: str, password: str) -> None:
-    """An account with a password of its own, and no mail."""
+    """Create an account with a final password, without a mail."""
     cognito, pool_id = boto3.client("cognito-idp"), os.environ["HEADGATE_USER_POOL"]
     attributes: list[AttributeTypeTypeDef] = [
         {"Name": "email", "Value": email},
@@ -104,7 +105,7 @@ def add_account(email: str, password: str) -> None:
 
 
 class _People:
-    """The users of the pool, kept in a file, and their mails."""
+    """The users of the pool, saved in a file, and their mails."""
 
     def __init__(self, pool: CognitoIdpUserPool, folder: Path) -> None:
         self._pool = pool
@@ -118,33 +119,34 @@ class _People:
             return
         for entry in json.loads(self._file.read_text(encoding="utf-8")):
             user = CognitoIdpUser(self._pool.id, None, None, entry["status"], entry["attributes"])
-            user.password = KeptPassword.restored(bytes.fromhex(entry["salt"]), bytes.fromhex(entry["digest"]))
+            user.password = HashedPassword.restored(bytes.fromhex(entry["salt"]), bytes.fromhex(entry["digest"]))
             self._pool.users[user.username] = user
 
-    def keep(self) -> None:
+    def save(self) -> None:
         with self._lock:
-            self._keep()
+            self._save()
 
-    def _keep(self) -> None:
+    def _save(self) -> None:
         entries = []
         for user in list(self._pool.users.values()):
-            kept = user.password if isinstance(user.password, KeptPassword) else KeptPassword.of(user.password or "")
-            user.password = kept
+            if not isinstance(user.password, HashedPassword):
+                user.password = HashedPassword.of(user.password or "")
+            hashed = user.password
             entries.append(
                 {
                     "status": str(user.status),
-                    "attributes": [one for one in user.attributes if one["Name"] != "sub"],
-                    "salt": kept.salt.hex(),
-                    "digest": kept.digest.hex(),
+                    "attributes": [attribute for attribute in user.attributes if attribute["Name"] != "sub"],
+                    "salt": hashed.salt.hex(),
+                    "digest": hashed.digest.hex(),
                 }
             )
-        _write(self._file, json.dumps(entries))
+        private_files.write(self._file, json.dumps(entries))
 
     def find(self, name: str) -> CognitoIdpUser | None:
         return self._pool._get_user(name)
 
     def mail(self, kind: str, address: str, code: str, metadata: dict[str, str] | None) -> None:
-        """Put the mail that Cognito would send into a file."""
+        """Write the mail that Cognito would send to a file."""
         # Only now: the functions read their settings from the environment.
         from application.mail import Event, handler
 
@@ -157,24 +159,24 @@ class _People:
             },
             "response": {},
         }
-        told = handler(event, None)["response"]
-        # Without one of ours, Cognito's own.
-        message = told.get("emailMessage", _OWN_TEXT).replace("{username}", address).replace("{####}", code)
+        mail = handler(event, None)["response"]
+        # Cognito has a text of its own, if the handler gives none.
+        message = mail.get("emailMessage", _OWN_TEXT).replace("{username}", address).replace("{####}", code)
         text = html.unescape(re.sub(r"<[^>]+>", "", message.replace("<br>", "\n")))
         with self._lock:
             self._mails.mkdir(mode=0o700, exist_ok=True)
             path = self._mails / f"{len(list(self._mails.iterdir())) + 1:04d}.txt"
-            _write(path, f"To: {address}\nSubject: {told.get('emailSubject', _OWN_SUBJECT)}\n\n{text}")
+            private_files.write(path, f"To: {address}\nSubject: {mail.get('emailSubject', _OWN_SUBJECT)}\n\n{text}")
         print(f"A mail to {address}: {path}", flush=True)
 
 
 def _patches(people: _People) -> dict[str, Callable[[Method], Method]]:
-    """Each takes moto's own method of the pool's API and gives the one to use."""
+    """For each name of moto's methods, what makes the replacement from the original."""
 
-    def kept(original: Method) -> Method:
+    def saved(original: Method) -> Method:
         def method(response: CognitoIdpResponse) -> object:
             answer = original(response)
-            people.keep()
+            people.save()
             return answer
 
         return method
@@ -182,7 +184,7 @@ def _patches(people: _People) -> dict[str, Callable[[Method], Method]]:
     def invited(original: Method) -> Method:
         def method(response: CognitoIdpResponse) -> object:
             address, action = response._get_param("Username"), response._get_param("MessageAction")
-            # moto makes a second user to send a mail again.
+            # To send a mail again, moto would create a second user.
             answer = response.admin_get_user() if action == "RESEND" else original(response)
             if action == "SUPPRESS":
                 return answer
@@ -190,7 +192,7 @@ def _patches(people: _People) -> dict[str, Callable[[Method], Method]]:
             assert user is not None
             password = secrets.token_urlsafe(9)
             user.password = password
-            people.keep()
+            people.save()
             people.mail("AdminCreateUser", address, password, response._get_param("ClientMetadata"))
             return answer
 
@@ -217,12 +219,12 @@ def _patches(people: _People) -> dict[str, Callable[[Method], Method]]:
             answer = original(response)
             # A code works once.
             user.confirmation_code = None
-            people.keep()
+            people.save()
             return answer
 
         return method
 
-    def as_long_for_nobody(original: Method) -> Method:
+    def equally_slow_for_unknown_users(original: Method) -> Method:
         def method(response: CognitoIdpResponse) -> object:
             try:
                 return original(response)
@@ -234,9 +236,9 @@ def _patches(people: _People) -> dict[str, Callable[[Method], Method]]:
 
     return {
         "admin_create_user": invited,
-        "admin_set_user_password": kept,
-        "admin_respond_to_auth_challenge": kept,
-        "admin_initiate_auth": as_long_for_nobody,
+        "admin_set_user_password": saved,
+        "admin_respond_to_auth_challenge": saved,
+        "admin_initiate_auth": equally_slow_for_unknown_users,
         "forgot_password": code_sent,
         "confirm_forgot_password": code_checked,
     }
@@ -244,12 +246,3 @@ def _patches(people: _People) -> dict[str, Callable[[Method], Method]]:
 
 def _digest(password: str, salt: bytes) -> bytes:
     return hashlib.scrypt(password.encode(), salt=salt, **_SCRYPT)
-
-
-def _write(path: Path, text: str) -> None:
-    """Whole or not at all, for the owner only."""
-    unfinished = path.with_suffix(".unfinished")
-    unfinished.unlink(missing_ok=True)
-    with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as opened:
-        opened.write(text)
-    unfinished.rename(path)

@@ -73,8 +73,8 @@ def test_the_pool_is_the_templates(aws_here: template.Template) -> None:
 
 def test_the_file_of_people_holds_no_password(tmp_path: Path, email: str) -> None:
     pool = user_pool.cognitoidp_backends[user_pool.ACCOUNT][user_pool.REGION].user_pools[settings().user_pool_id]
-    kept = user_pool._People(pool, tmp_path)
-    kept.keep()
+    saved = user_pool._People(pool, tmp_path)
+    saved.save()
     content = (tmp_path / "people.json").read_text()
 
     assert email in content

@@ -223,7 +223,8 @@ def test_a_port_in_use_is_told_in_one_line(tmp_path: Path) -> None:
         port = str(taken.getsockname()[1])
         line = told(start_once(tmp_path, HEADGATE_PORT=port))
 
-    assert line == f"headgate: port {port} is in use: stop what uses it, or set HEADGATE_PORT to another"
+    way_out = "stop the program that uses it, or set HEADGATE_PORT to another port"
+    assert line == f"headgate: port {port} is in use: {way_out}"
 
 
 @pytest.mark.parametrize("port", ["0", "65536", "http", "-1", "٨٣٠٠"])
