@@ -28,17 +28,17 @@ def say(message: str) -> None:
     click.echo(harmless(message), err=True)
 
 
-def tell(message: str) -> None:
+def print_result(message: str) -> None:
     """Print a result for people."""
     click.echo(harmless(message))
 
 
-def dump(value: object) -> None:
+def print_json(value: object) -> None:
     """Print a result as JSON, for programs."""
-    tell_json(json.dumps(value, ensure_ascii=False, indent=2))
+    print_json_text(json.dumps(value, ensure_ascii=False, indent=2))
 
 
-def tell_json(written: str) -> None:
+def print_json_text(written: str) -> None:
     """Print a result that is JSON already."""
     click.echo(harmless_json(written))
 
@@ -82,9 +82,9 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, nothing:
     widths = [max(map(cells, column)) for column in zip(headings, *texts, strict=True)]
     if sys.stdout.isatty():
         widths = _fitting(widths, shutil.get_terminal_size().columns)
-    tell(click.style(_row(headings, widths), bold=True))
+    print_result(click.style(_row(headings, widths), bold=True))
     for row in texts:
-        tell(_row(row, widths))
+        print_result(_row(row, widths))
 
 
 def diff(before: str, after: str, names: tuple[str, str]) -> bool:

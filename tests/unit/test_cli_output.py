@@ -44,11 +44,11 @@ def ends(command: Callable[[], object]) -> None:
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_nothing_that_others_wrote_drives_the_terminal(hostile: str, capsys: pytest.CaptureFixture[str]) -> None:
     ends(lambda: show(run_of(hostile)))
-    output.tell(as_text([Finding(hostile, "error", hostile, hostile, hostile)], {}))
+    output.print_result(as_text([Finding(hostile, "error", hostile, hostile, hostile)], {}))
     Failed(hostile).show()
     NotAuthenticated(hostile, hostile).show()
-    output.tell(hostile)
-    output.dump({hostile: hostile})
+    output.print_result(hostile)
+    output.print_json({hostile: hostile})
 
     shown = "".join(capsys.readouterr())
     assert shown.count("�") >= 10
@@ -56,14 +56,14 @@ def test_nothing_that_others_wrote_drives_the_terminal(hostile: str, capsys: pyt
 
 
 def test_our_own_colours_stay(capsys: pytest.CaptureFixture[str]) -> None:
-    output.tell(click.style("FAIL", fg="red", bold=True))
+    output.print_result(click.style("FAIL", fg="red", bold=True))
 
     assert capsys.readouterr().out == "\x1b[31m\x1b[1mFAIL\x1b[0m\n"
 
 
 def test_json_says_the_same_with_its_own_escapes(capsys: pytest.CaptureFixture[str]) -> None:
     value = {"name": "a\x9b2J\x7f\u202eb\x1b 😀 é"}
-    output.dump(value)
+    output.print_json(value)
 
     shown = capsys.readouterr().out
     assert json.loads(shown) == value

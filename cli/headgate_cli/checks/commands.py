@@ -14,7 +14,7 @@ from headgate_cli.checks.findings import Finding
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED, Ended, Failed, NotAuthenticated, Unreachable
-from headgate_cli.output import dump, print_commands, say, tell, tell_json
+from headgate_cli.output import print_commands, print_json, print_json_text, print_result, say
 from headgate_cli.safe_files import name, read
 from headgate_cli.untrusted import one_line
 
@@ -122,13 +122,13 @@ def _ask(api: Api, path: str, files: Sequence[str], request: Mapping[str, object
 def _show(answers: Answers, reported: Sequence[Finding], output: str, *, complete: bool) -> None:
     match output:
         case "json":
-            dump([{"file": file, **answer} for file, (_, answer) in answers.items()])
+            print_json([{"file": file, **answer} for file, (_, answer) in answers.items()])
         case "sarif":
-            tell_json(findings.as_sarif(reported, complete=complete))
+            print_json_text(findings.as_sarif(reported, complete=complete))
         case "github" if reported:
             print_commands(findings.as_github(reported))
         case "text" if reported:
-            tell(findings.as_text(reported, {file: content for file, (content, _) in answers.items()}))
+            print_result(findings.as_text(reported, {file: content for file, (content, _) in answers.items()}))
 
 
 def _end(answers: Answers, *, failed: bool) -> None:

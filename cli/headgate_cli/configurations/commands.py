@@ -15,7 +15,7 @@ from headgate_cli.configurations.push import create, push
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import diff as show_diff
-from headgate_cli.output import dump, minute, print_text, say, table, tell
+from headgate_cli.output import minute, print_json, print_result, print_text, say, table
 from headgate_cli.safe_files import name, read
 from headgate_cli.untrusted import block, one_line
 
@@ -49,7 +49,7 @@ def list_(api: Api, as_json: bool) -> None:
     """
     configurations = list(api.items("/configurations"))
     if as_json:
-        dump(configurations)
+        print_json(configurations)
         return
     rows = [
         (
@@ -86,7 +86,7 @@ def show(api: Api, configuration: str, n: int | None, yaml_only: bool, as_json: 
     detail = api.get(f"/configurations/{configuration_id}")
     chosen = lookup.version(api, configuration_id, n) if n else detail
     if as_json:
-        dump(chosen)
+        print_json(chosen)
         return
     if yaml_only:
         print_text(text(chosen, "yaml"))
@@ -116,7 +116,7 @@ def versions(api: Api, configuration: str, as_json: bool) -> None:
     """
     versions = list(api.items(f"/configurations/{lookup.find(api, configuration)}/versions"))
     if as_json:
-        dump(versions)
+        print_json(versions)
         return
     rows = [
         (
@@ -193,9 +193,9 @@ def publish(api: Api, configuration: str, n: int | None, force: bool, as_json: b
         gate.require_sound(api, f"{latest.name} v{n}", content, undone="Nothing was published", forced=force)
     published = api.post(f"/configurations/{latest.id}/versions/{n}/publish")
     if as_json:
-        dump(published)
+        print_json(published)
     else:
-        tell(f"{one_line(latest.name)} v{number(published, 'n')} is published")
+        print_result(f"{one_line(latest.name)} v{number(published, 'n')} is published")
 
 
 for _command in (create, edit, pull, push):

@@ -15,7 +15,7 @@ from headgate_cli.configurations import lookup
 from headgate_cli.configurations.folder import Folder, entry_of
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
-from headgate_cli.output import dump, say, tell
+from headgate_cli.output import print_json, print_result, say
 from headgate_cli.untrusted import one_line
 
 
@@ -72,9 +72,9 @@ def pull(
         if result is not None and result.file:
             pulled.append(result)
             if not as_json:
-                tell(f"{one_line(result.file)}: {one_line(result.name)} v{result.version_number}")
+                print_result(f"{one_line(result.file)}: {one_line(result.name)} v{result.version_number}")
     if as_json:
-        dump([asdict(result) for result in pulled])
+        print_json([asdict(result) for result in pulled])
     if refused:
         raise Ended(FAILED)
 

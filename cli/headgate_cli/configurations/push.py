@@ -17,7 +17,7 @@ from headgate_cli.configurations.folder import MANIFEST, SUFFIXES, Entry, Folder
 from headgate_cli.configurations.lookup import Latest
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
-from headgate_cli.output import diff, dump, say, tell
+from headgate_cli.output import diff, print_json, print_result, say
 from headgate_cli.safe_files import STDIN, name, read
 from headgate_cli.untrusted import one_line
 
@@ -100,9 +100,9 @@ def create(api: Api, file: str, label: str, description: str, publish: bool, no_
             f"To add a version to it instead, use `headgate config push FILE --to {namesakes[0]}`"
         )
     if as_json:
-        dump(created)
+        print_json(created)
         return
-    tell(one_line(text(created, "id")))
+    print_result(one_line(text(created, "id")))
     say(f"{one_line(text(created, 'name'))} v1 is {'published' if publish else 'a draft'}")
 
 
@@ -164,9 +164,9 @@ def push(
     for change in changes:
         pushed.append(_save(api, change, description, publish=publish))
         if not as_json:
-            tell(_summary(pushed[-1]))
+            print_result(_summary(pushed[-1]))
     if as_json:
-        dump([asdict(file) for file in pushed])
+        print_json([asdict(file) for file in pushed])
 
 
 def _namesakes(api: Api, label: str) -> list[str]:

@@ -15,7 +15,7 @@ from headgate_cli.configurations import names
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
-from headgate_cli.output import dump, minute, print_text, say, table, tell
+from headgate_cli.output import minute, print_json, print_result, print_text, say, table
 from headgate_cli.untrusted import one_line, quoted
 
 _KUBERNETES: Final = "kubernetes-supervisor"
@@ -47,7 +47,7 @@ def list_(api: Api, as_json: bool) -> None:
     """
     fleets = list(api.items("/fleets"))
     if as_json:
-        dump(fleets)
+        print_json(fleets)
         return
     rows = [
         (
@@ -96,10 +96,10 @@ def create(api: Api, label: str, kind: str, expires_in: str, as_json: bool) -> N
     """
     created = api.create("/fleets", {"label": label, "type": _TYPES[kind], "expires_in": expires_in})
     if as_json:
-        dump(created)
+        print_json(created)
         return
     fleet_id, kubernetes = text(created, "id"), text(created, "type") == _KUBERNETES
-    tell(one_line(fleet_id))
+    print_result(one_line(fleet_id))
     # A Kubernetes fleet has no Default group, so there is nothing to install yet.
     following = _create_group(fleet_id) if kubernetes else f"headgate fleet install {fleet_id}"
     say(f"{one_line(text(created, 'label'))} is created. Next: `{one_line(following)}`")
@@ -123,7 +123,7 @@ def instances(api: Api, fleet: str, as_json: bool) -> None:
     versions = [version for instance in instances for version in _versions(instance)]
     by_id = names.of(api, (optional(version, "configuration_id") for version in versions))
     if as_json:
-        dump([_named(instance, by_id) for instance in instances])
+        print_json([_named(instance, by_id) for instance in instances])
         return
     groups = {text(group, "id"): text(group, "name") for group in lookup.groups(api, fleet_id)}
     rows = [
@@ -201,7 +201,7 @@ def install(
             raise Failed(_choose_group(error, fleet_id)) from error
         raise
     if as_json:
-        dump(answer)
+        print_json(answer)
         return
     print_text(text(answer, "command") + "\n")
     notes = answer.get("notes")

@@ -15,7 +15,7 @@ from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
-from headgate_cli.output import dump, table, tell
+from headgate_cli.output import print_json, print_result, table
 from headgate_cli.untrusted import one_line
 
 _version = click.option(
@@ -48,7 +48,7 @@ def list_(api: Api, fleet: str, as_json: bool) -> None:
     groups = lookup.groups(api, lookup.fleet(api, fleet))
     by_id = names.of(api, (optional(group, "configuration_id") for group in groups))
     if as_json:
-        dump([names.named(group, by_id) for group in groups])
+        print_json([names.named(group, by_id) for group in groups])
         return
     rows = [
         (
@@ -172,7 +172,7 @@ def _validated(api: Api, configuration: str, n: int | None, *, undone: str, forc
 def _show(group: Entity, name: str, *, as_json: bool) -> None:
     """The group after a change; `name` is that of its configuration, empty if nothing is assigned."""
     if as_json:
-        dump({**group, "configuration_name": name or None})
+        print_json({**group, "configuration_name": name or None})
         return
     assigned = f"is assigned {one_line(name)} v{number(group, 'version_number')}" if name else "has nothing assigned"
-    tell(f"{one_line(text(group, 'name'))} ({one_line(text(group, 'id'))}) {assigned}")
+    print_result(f"{one_line(text(group, 'name'))} ({one_line(text(group, 'id'))}) {assigned}")

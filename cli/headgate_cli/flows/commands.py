@@ -12,7 +12,7 @@ from headgate_cli.api import Api, Entity, ServerError, text
 from headgate_cli.command_group import Group
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Failed
-from headgate_cli.output import dump, print_text, say, table, tell
+from headgate_cli.output import print_json, print_result, print_text, say, table
 from headgate_cli.untrusted import block, one_line
 from headgate_cli.yaml_files import SIGNALS
 
@@ -49,7 +49,7 @@ def list_(api: Api, signal: str | None, tag: str, as_json: bool) -> None:
         if (not signal or signal in _texts(flow, "signals")) and (not tag or tag in _texts(flow, "tags"))
     ]
     if as_json:
-        dump(flows)
+        print_json(flows)
         return
     rows = [(text(flow, "slug"), ", ".join(_texts(flow, "signals")), text(flow, "summary")) for flow in flows]
     nothing = "No flow matches: leave out --signal and --tag" if signal or tag else "The gallery has no flows"
@@ -71,7 +71,7 @@ def show(api: Api, slug: str, yaml_only: bool, as_json: bool) -> None:
     """
     flow = _flow(api, slug)
     if as_json:
-        dump(flow)
+        print_json(flow)
         return
     if not yaml_only:
         say(click.style(one_line(text(flow, "name")), bold=True) + f"  by {one_line(text(flow, 'author'))}")
@@ -95,10 +95,10 @@ def use(api: Api, slug: str, name: str, as_json: bool) -> None:
     request = {"name": name or text(flow, "name"), "yaml": text(flow, "yaml"), "description": text(flow, "summary")}
     created = api.create("/configurations", request)
     if as_json:
-        dump(created)
+        print_json(created)
         return
     configuration_id = one_line(text(created, "id"))
-    tell(configuration_id)
+    print_result(configuration_id)
     say(f"{one_line(text(created, 'name'))} v1 is a draft. Next: `headgate config edit {configuration_id}`")
 
 

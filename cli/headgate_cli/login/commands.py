@@ -10,7 +10,7 @@ from headgate_cli.errors import USAGE, Failed, NotAuthenticated
 from headgate_cli.login import credentials
 from headgate_cli.login.credentials import Credential
 from headgate_cli.login.errors import CodeMistyped, LoginFailed
-from headgate_cli.output import dump, say, tell
+from headgate_cli.output import print_json, print_result, say
 from headgate_cli.untrusted import one_line, quoted
 
 
@@ -47,7 +47,7 @@ def login(url: str, no_browser: bool, token: str | None) -> None:
             credential = credentials.usable(Credential(server, token))
             identity = _identity(Api(credential))
             _save(credential)
-            tell(identity)
+            print_result(identity)
             return
         session = no_browser_login(server, say=say, ask=_ask) if no_browser else browser_login(server, say=say)
     except CodeMistyped as error:
@@ -56,7 +56,7 @@ def login(url: str, no_browser: bool, token: str | None) -> None:
         # Exit code 3 for a failed login, whatever the reason.
         raise NotAuthenticated(quoted(str(error))) from error
     _save(Credential(server, session.access_token, session.organization_id, session.expires_at))
-    tell(f"Signed in as {one_line(session.email)} in {one_line(session.organization_name)}")
+    print_result(f"Signed in as {one_line(session.email)} in {one_line(session.organization_name)}")
 
 
 @click.command()
@@ -88,9 +88,9 @@ def whoami(api: Api, as_json: bool) -> None:
       headgate whoami --json
     """
     if as_json:
-        dump(api.get("/identity"))
+        print_json(api.get("/identity"))
     else:
-        tell(_identity(api))
+        print_result(_identity(api))
 
 
 def _identity(api: Api) -> str:

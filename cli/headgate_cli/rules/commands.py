@@ -9,7 +9,7 @@ from headgate_cli.command_group import Group
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import as_json, connected
-from headgate_cli.output import dump, print_text, say, tell
+from headgate_cli.output import print_json, print_result, print_text, say
 from headgate_cli.rules import files
 from headgate_cli.untrusted import one_line
 from headgate_cli.yaml_files import dump_yaml
@@ -42,7 +42,7 @@ def get(api: Api, configuration: str, n: int | None, as_json: bool) -> None:
     """
     answer = api.get(_path(api, configuration, n))
     if as_json:
-        dump(answer["items"])
+        print_json(answer["items"])
         return
     sets = files.of_answer(answer)
     by_hand = sum(not rule.get("api_owned") for saved in entities(answer, "items") for rule in entities(saved, "rules"))
@@ -77,9 +77,9 @@ def set_(api: Api, configuration: str, file: str, n: int | None, as_json: bool) 
         saved.append(answer)
         if not as_json:
             count = len(entities(answer, "rules"))
-            tell(f"{one_line(rule_set.pipeline)}: {count} rule{'' if count == 1 else 's'}")
+            print_result(f"{one_line(rule_set.pipeline)}: {count} rule{'' if count == 1 else 's'}")
     if as_json:
-        dump(saved)
+        print_json(saved)
 
 
 def _path(api: Api, configuration: str, n: int | None) -> str:

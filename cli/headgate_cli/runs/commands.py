@@ -17,7 +17,7 @@ from headgate_cli.configurations import lookup, names
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
-from headgate_cli.output import dump, print_text, say, tell
+from headgate_cli.output import print_json, print_result, print_text, say
 from headgate_cli.rules.files import rules_for
 from headgate_cli.runs.follow import FINAL, follow, show
 from headgate_cli.safe_files import STDIN, is_file, name, read
@@ -53,7 +53,9 @@ def test() -> None:
 @click.option("--rule", "rules", multiple=True, metavar="NAME[:EXPECT]=CONDITION", help=_RULE_HELP)
 @click.option("--saved-rules", is_flag=True, help="Use the rules saved on the version.")
 @click.option("--version", "n", type=VersionNumber(), help="The version; the latest one by default.")
-@click.option("--duration", type=click.IntRange(1, 60), default=5, show_default=True, help="How many seconds to run.")
+@click.option(
+    "--duration", type=click.IntRange(1, 60), default=5, show_default=True, metavar="SECONDS", help="How long to run."
+)
 @click.option("--collector-version", type=CollectorVersion(), help="Instead of the configuration's collector version.")
 @click.option("--no-wait", is_flag=True, help="Print the run's id without waiting for the result.")
 @click.option("--watch", is_flag=True, help="Run again whenever one of the files changes; Ctrl-C stops.")
@@ -112,9 +114,9 @@ def run(
         started = api.create("/testing/runs", request)
         if no_wait:
             if as_json:
-                dump(started)
+                print_json(started)
             else:
-                tell(one_line(text(started, "id")))
+                print_result(one_line(text(started, "id")))
         else:
             _finish(api, started, as_json=as_json)
 
@@ -174,7 +176,7 @@ def _present(api: Api, run: Entity, *, as_json: bool) -> None:
     if not as_json:
         show(run, names.version(run, by_id))
         return
-    dump(names.named(run, by_id))
+    print_json(names.named(run, by_id))
     if run["status"] in ("Fail", "Error"):
         raise Ended(FAILED)
 

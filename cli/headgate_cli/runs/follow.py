@@ -10,7 +10,7 @@ import click
 
 from headgate_cli.api import Api, Entity, entities, number, optional, text
 from headgate_cli.errors import FAILED, Ended, Failed
-from headgate_cli.output import say, tell
+from headgate_cli.output import print_result, say
 from headgate_cli.untrusted import block, one_line, quoted
 
 FINAL: Final = ("Success", "Fail", "Error")
@@ -47,7 +47,7 @@ def show(run: Entity, tested: str = "") -> None:
     """Print the run for people; `tested` is its version, as `edge v3`. Raises Ended(1) if it failed or errored."""
     status, pipeline = one_line(text(run, "status")), one_line(text(run, "target_pipeline"))
     of = f"{one_line(tested)}  " if tested else ""
-    tell(
+    print_result(
         f"{one_line(text(run, 'id'))}  {click.style(status, fg=_colour(status), bold=True)}  {of}{pipeline}  "
         f"{number(run, 'duration_seconds')} s on collector {one_line(text(run, 'collector_version'))}"
     )
@@ -55,9 +55,9 @@ def show(run: Entity, tested: str = "") -> None:
     for result in entities(run, "validation_results"):
         mark = click.style("pass", fg="green") if result.get("passed") else click.style("FAIL", fg="red", bold=True)
         matched = f"{number(result, 'matched')} of {number(result, 'total')} {one_line(text(result, 'context'))}"
-        tell(f"  {mark}  {one_line(text(result, 'name'))}  ({one_line(text(result, 'expect'))}: {matched})")
+        print_result(f"  {mark}  {one_line(text(result, 'name'))}  ({one_line(text(result, 'expect'))}: {matched})")
         if not result.get("passed"):
-            tell(f"        {quoted(text(result, 'condition'))}\n        {quoted(text(result, 'message'))}")
+            print_result(f"        {quoted(text(result, 'condition'))}\n        {quoted(text(result, 'message'))}")
     if status == "Error":
         say(f"test run errored:\n{block(optional(run, 'stderr'))}")
     if status in ("Fail", "Error"):
@@ -70,7 +70,7 @@ def _records(run: Entity) -> None:
     if not isinstance(records, dict):
         return
     sent, received = ({**records[way]} if isinstance(records.get(way), dict) else {} for way in ("in", "out"))
-    tell(f"  records in: {_counts(sent)}; out: {_counts(received)}")
+    print_result(f"  records in: {_counts(sent)}; out: {_counts(received)}")
     if received and not any(received.values()):
         first, *_ = optional(run, "stderr").splitlines() or [""]
         say(one_line(first.removeprefix("headgate: ")))
