@@ -1,10 +1,10 @@
 """Builds the gallery of flows, and publishes it.
 
     python scripts/build_flows.py                    check every flow, write nothing
-    python scripts/build_flows.py --bucket NAME      and publish the gallery to that bucket
-    python scripts/build_flows.py --to FOLDER        and write its objects below that folder
+    python scripts/build_flows.py --bucket NAME      also publish the gallery to that bucket
+    python scripts/build_flows.py --to FOLDER        also write its objects to that folder
 
-Ends with 1 and a line for each broken flow, before anything is written.
+If a flow is broken, it prints a line for each broken flow, writes nothing, and exits with 1.
 """
 
 import argparse
@@ -14,14 +14,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "shared"))
 
-from headgate.flows import publish, source  # noqa: E402  the path has to be set first
+from headgate.flows import publish, source  # noqa: E402  the path must be set first
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Build the gallery of flows, and publish it.")
     parser.add_argument("--flows", type=Path, default=ROOT / "flows", help="folder of the flows")
     parser.add_argument("--bucket", help="bucket to publish to, with the AWS credentials of the environment")
-    parser.add_argument("--to", type=Path, help="folder to write the objects below")
+    parser.add_argument("--to", type=Path, help="folder to write the objects to")
     options = parser.parse_args()
     try:
         objects = publish.build(options.flows)

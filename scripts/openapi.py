@@ -1,4 +1,4 @@
-"""Write functions/identity/openapi.json: the whole public API, from the routes of the functions themselves.
+"""Writes functions/identity/openapi.json: the whole public API, from the functions' routes.
 
 make openapi
 """
@@ -70,10 +70,10 @@ def document() -> dict[str, Json]:
         if not (folder / "app.py").exists():
             continue
         application = getattr(importlib.import_module(f"{folder.name}.app"), "app", None)
-        # The fleet service speaks a protocol of its own, and the runs' steps none.
+        # The fleet service has its own protocol, and the runs' steps have no routes.
         if not isinstance(application, FastAPI):
             continue
-        # The application keeps its own, which is not to be completed twice.
+        # A copy, because the application caches its document.
         described = deepcopy(application.openapi())
         public = {path: item for path, item in described["paths"].items() if path.startswith(f"{PUBLIC}/")}
         for item in public.values():
@@ -97,7 +97,7 @@ def document() -> dict[str, Json]:
 
 
 def complete(method: str, operation: dict[str, Json]) -> None:
-    """Add what every route has and none says: headers, and the key of a create."""
+    """Add what every route has and does not declare itself: headers, and the key of a create."""
     responses = operation["responses"]
     assert isinstance(responses, dict)
     if method == "post" and {"201", "202"} & set(responses):
@@ -108,7 +108,7 @@ def complete(method: str, operation: dict[str, Json]) -> None:
         headers = response.setdefault("headers", {})
         headers |= REQUEST_ID
         if status.startswith("5"):
-            # There is none when the fault came before the credential was known.
+            # A fault before the credential was known has none.
             headers |= {name: {**header, "required": False} for name, header in RATE_LIMIT.items()}
         elif status != "401":
             headers |= RATE_LIMIT
@@ -123,7 +123,7 @@ def complete(method: str, operation: dict[str, Json]) -> None:
 
 
 def referred(node: Json, schemas: dict[str, Json]) -> Iterator[str]:
-    """The names of the schemas that `node` refers to, and those that these refer to in turn."""
+    """The names of the schemas to which `node` refers, directly or through other schemas."""
     seen: set[str] = set()
     waiting: list[Json] = [node]
     while waiting:

@@ -1,7 +1,7 @@
 """Writes the classes of the OpAMP messages: `make protobuf`.
 
-They are made from the descriptors that the official client library carries (github.com/open-telemetry/opamp-go, at the
-version of tests/opamp_client/go.mod, which the supervisor is made with too; Apache-2.0). Needs Go.
+They are generated from the descriptors in the official client library (github.com/open-telemetry/opamp-go, Apache-2.0,
+at the version in tests/opamp_client/go.mod, which the supervisor uses too). It needs Go.
 """
 
 import os
@@ -21,7 +21,7 @@ _PACKAGE: Final = "headgate.opamp.wire"
 
 
 def generate(into: Path) -> None:
-    """Write the modules and their types. Raises RuntimeError if the compiler does not take the descriptors."""
+    """Write the modules and their types. Raises RuntimeError if the compiler refuses the descriptors."""
     with tempfile.NamedTemporaryFile(suffix=".binpb") as descriptors:
         subprocess.run(
             ["go", "run", "./descriptors"],
@@ -32,10 +32,10 @@ def generate(into: Path) -> None:
         )
         arguments = [f"--descriptor_set_in={descriptors.name}", f"--python_out={into}", f"--pyi_out={into}"]
         if protoc.main(["protoc", *arguments, *(f"{name}.proto" for name in NAMES)]):
-            raise RuntimeError("protoc failed; it says why on standard error")
+            raise RuntimeError("protoc failed; its error is above")
     for name in NAMES:
         for path in (into / f"{name}_pb2.py", into / f"{name}_pb2.pyi"):
-            # The compiler imports a neighbour as if it stood at the top of the path.
+            # The compiler imports the other module as if it were at the top of the path.
             text = re.sub(r"^import (\w+_pb2) as", rf"from {_PACKAGE} import \1 as", path.read_text(), flags=re.M)
             path.write_text(text)
 

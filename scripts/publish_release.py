@@ -1,7 +1,7 @@
-"""Publish what fleets install: `make publish-install BUCKET=…`, with AWS credentials that may write to the bucket.
+"""Publishes what fleets install: `make publish-install BUCKET=…`, with AWS credentials that may write to the bucket.
 
-The programs are built if they are not: the supervisor for amd64 and arm64, and the collector for this machine's
-architecture, or for both with `--arch amd64 --arch arm64` (15 minutes more for the other one, once).
+The programs are built if necessary: the supervisor for amd64 and arm64, and the collector for this machine's
+architecture, or for both with `--arch amd64 --arch arm64` (the first time, 15 minutes more for the other one).
 """
 
 import argparse
@@ -23,7 +23,9 @@ CHART: Final = ROOT / "charts" / "headgate-supervisor"
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bucket", required=True, help="the stack's bucket")
-    parser.add_argument("--arch", action="append", choices=["amd64", "arm64"], help="of the collector; may be repeated")
+    parser.add_argument(
+        "--arch", action="append", choices=["amd64", "arm64"], help="architecture of the collector; may be repeated"
+    )
     arguments = parser.parse_args()
     try:
         binaries = {f"supervisor-{arch}": supervisor("supervisor", arch) for arch in ("amd64", "arm64")}
@@ -36,22 +38,22 @@ def main() -> int:
     release = publish.upload(boto3.client("s3"), arguments.bucket, versions, binaries, chart)
     for name, artifact in sorted(release.artifacts.items()):
         print(f"{artifact.sha256}  {name}")
-    print(f"Published collector {versions[0]} and supervisor {versions[1]} in {arguments.bucket}.")
+    print(f"Published collector {versions[0]} and supervisor {versions[1]} to {arguments.bucket}.")
     return 0
 
 
 def supervisor(*arguments: str) -> Path:
-    """What the supervisor's build prints last."""
+    """The last line that the supervisor's build prints."""
     return _printed("supervisor_build", *arguments)
 
 
 def collector(*arguments: str) -> Path:
-    """What the collector's build prints last."""
+    """The last line that the collector's build prints."""
     return _printed("building", *arguments)
 
 
 def _printed(module: str, *arguments: str) -> Path:
-    # Builds have settings of their own; as processes they do not meet those of the domain.
+    # In processes of their own, so that the settings of builds and domain code do not mix.
     path = f"{LAYERS / 'collector'}:{LAYERS / 'supervisor'}"
     command = [sys.executable, "-m", module, *arguments]
     done = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE, check=True)

@@ -43,7 +43,7 @@ PHRASES: Final[dict[str, tuple[str, ...]]] = {
     "BSD-2-Clause": ("redistribution and use in source and binary forms", "this list of conditions"),
     "Zlib": ("this software is provided 'as-is', without any express or implied warranty", "altered source versions"),
 }
-# What packages write in the place of an SPDX expression.
+# Packages' texts, with the SPDX expressions that they mean.
 SAID: Final[dict[str, str]] = {
     "3-Clause BSD License": "BSD-3-Clause",
     "Apache": "Apache-2.0",
@@ -59,7 +59,7 @@ SAID: Final[dict[str, str]] = {
     "Python Software Foundation License": "PSF-2.0",
     "The Unlicense (Unlicense)": "Unlicense",
 }
-# What says nothing of itself, or is for other platforms than this one: looked up where each comes from.
+# Packages without metadata here, or for other platforms. Their licences were looked up at their source.
 LOOKED_UP: Final[dict[str, str]] = {
     "backports-asyncio-runner": "PSF-2.0",
     "colorama": "BSD-3-Clause",
@@ -73,7 +73,7 @@ Ecosystem = Literal["pypi", "golang"]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Component:
-    """Something of others. `use` names what it is part of or what it is used for."""
+    """A third party's component. `use` names what it is part of, or what it is used for."""
 
     ecosystem: Ecosystem
     name: str
@@ -92,11 +92,11 @@ def components() -> list[Component]:
 
 
 def locked(name: str) -> dict[tuple[str, str], tuple[str, ...]]:
-    """The packages of a lock: hashes by name and version. Another Python may need another version."""
+    """The packages of a lock: hashes by name and version. Different Pythons may need different versions."""
     text = (ROOT / "requirements" / f"{name}.txt").read_text(encoding="utf-8")
     found = {}
     for entry in re.split(r"\n(?=[A-Za-z0-9])", text):
-        # What is for browsers only is installed nowhere.
+        # Packages for browsers are not installed.
         if (pinned := re.match(r"([A-Za-z0-9._-]+)(?:\[[^]]*\])?==(\S+)", entry)) and "emscripten" not in entry:
             hashes = tuple(re.findall(r"--hash=sha256:([0-9a-f]{64})", entry))
             found[normal(pinned[1]), pinned[2]] = hashes
@@ -108,7 +108,7 @@ def normal(name: str) -> str:
 
 
 def python() -> Iterator[Component]:
-    """Every package of every lock, once for each version, with the lock that needs it most."""
+    """Every package of every lock, once for each version, with the first lock that has it."""
     seen = set()
     for name in LOCKS:
         installed = {normal(one.name): one for one in _installed(name)}
@@ -147,7 +147,7 @@ def _licence_of(package: Distribution | None) -> str | None:
 
 
 def go() -> Iterator[Component]:
-    """Every module that is linked into a program of ours."""
+    """Every module that is linked into our programs."""
     cache = Path(_output("go", "env", "GOMODCACHE"))
     for use, program in programs().items():
         lines = [line.split() or [""] for line in _output("go", "version", "-m", str(program)).splitlines()]
@@ -159,7 +159,7 @@ def go() -> Iterator[Component]:
 
 
 def programs() -> dict[str, Path]:
-    """The programs that are built here, by what they are; every architecture links the same modules."""
+    """The programs built on this machine, by name. Every architecture links the same modules."""
     built = {
         "collector": sorted(COLLECTORS.glob("*/otelcol-contrib")),
         "supervisor": sorted((COLLECTORS.parent / "supervisor").glob("linux-*/headgate-supervisor")),
@@ -180,14 +180,14 @@ def _licence_in(cache: Path, module: str, version: str) -> str:
 
 
 def classified(text: str) -> set[str]:
-    """The licences whose words a text has."""
+    """The licences whose phrases a text contains."""
     flat = " ".join(re.sub(r"[*#>]|//", " ", text.lower()).split())
     found = {name.strip() for name, phrases in PHRASES.items() if all(phrase in flat for phrase in phrases)}
-    # Longer ones have the words of these.
+    # A longer licence contains the phrases of these.
     if "BSD-3-Clause" in found:
         found.discard("BSD-2-Clause")
     if found & {"MPL-2.0", "EPL-2.0"}:
-        # They name these as licences that they can be combined with.
+        # These licences name others with which they can be combined.
         found -= {"LGPL-3.0", "LGPL-2.1", "AGPL-3.0", "GPL"}
     if found & {"LGPL-3.0", "LGPL-2.1", "AGPL-3.0"}:
         found.discard("GPL")
@@ -239,7 +239,7 @@ def read(document: str) -> set[tuple[str, str, str]]:
 
 
 def sbom(found: list[Component]) -> dict[str, object]:
-    """A CycloneDX 1.6 document. Its serial number follows from its content, so that the same makes the same."""
+    """A CycloneDX 1.6 document. Its serial number is derived from its content."""
     shipped = {one.purl for one in found if one.use in ("lambda", "collector", "supervisor")}
     listed = [
         {

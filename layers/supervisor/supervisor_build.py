@@ -1,9 +1,9 @@
 """`python -m supervisor_build supervisor [amd64|arm64]` builds the supervisor and prints its path.
 
-`go` prints the path of the Go that does; `version`, `collector-version` and `architecture` print what they are here.
+`go` prints the path of the Go that builds it; `version`, `collector-version` and `architecture` print these values.
 
-A build is kept under $HEADGATE_CACHE/supervisor by the hash of what went into it; `linux-amd64` there is a link to the
-newest for that machine. It needs layers/collector on the path, whose cache and toolchain it shares.
+A build is stored under $HEADGATE_CACHE/supervisor by the hash of its sources; `linux-amd64` there is a link to the
+newest build for amd64. It needs layers/collector on the path, whose cache and toolchain it shares.
 """
 
 import hashlib
@@ -49,7 +49,7 @@ def main() -> int:
 
 
 def build(cache: Cache, target: Target) -> Path:
-    """The path of the supervisor built from the module as it is, for Linux. Raises BuildError."""
+    """The path of the supervisor built from the current sources, for Linux. Raises BuildError."""
     builds = cache.folder / "supervisor"
     link = builds / f"linux-{target.architecture}"
     folder = builds / digest(target)
@@ -65,7 +65,7 @@ def build(cache: Cache, target: Target) -> Path:
 
 
 def version() -> str:
-    """The version of the official supervisor in it."""
+    """The version of the official supervisor that it contains."""
     match = _OFFICIAL.search((MODULE / "go.mod").read_text())
     if match is None:
         raise BuildError("layers/supervisor/go.mod does not name the official supervisor")
@@ -73,7 +73,7 @@ def version() -> str:
 
 
 def digest(target: Target) -> str:
-    """A hash of all that the binary is made from."""
+    """A hash of what the binary is made from."""
     total = hashlib.sha256(repr((target.architecture, FLAGS)).encode())
     sources = [path for path in MODULE.rglob("*.go") if not path.name.endswith("_test.go")]
     for path in sorted([*sources, MODULE / "go.mod", MODULE / "go.sum"]):
@@ -84,7 +84,7 @@ def digest(target: Target) -> str:
 
 def _compile(cache: Cache, target: Target, binary: Path) -> None:
     print(
-        f"Building the supervisor {version()} for linux/{target.architecture}: some minutes the first time",
+        f"Building the supervisor {version()} for linux/{target.architecture}. The first time, this takes some minutes",
         file=sys.stderr,
     )
     command = [str(toolchain.go(cache, MODULE)), "build", *FLAGS]
@@ -93,7 +93,7 @@ def _compile(cache: Cache, target: Target, binary: Path) -> None:
     done = subprocess.run(command, cwd=MODULE, env=env, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
         reason = "\n".join(done.stderr.splitlines()[-20:])
-        raise BuildError(f"The supervisor could not be built; Go says:\n{reason}")
+        raise BuildError(f"The supervisor could not be built. Go's error:\n{reason}")
 
 
 if __name__ == "__main__":

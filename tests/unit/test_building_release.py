@@ -106,7 +106,7 @@ def test_an_archive_without_a_collector_is_not_installed(base_url: str, publishe
     digest = hashlib.sha256(b"no archive").hexdigest()
     (published / CHECKSUMS).write_text(f"{digest}  {ARCHIVE}\n")
 
-    assert_refused(install("1.2.3", base_url, tmp_path), "holds no otelcol-contrib", tmp_path)
+    assert_refused(install("1.2.3", base_url, tmp_path), "contains no otelcol-contrib", tmp_path)
 
 
 def test_a_release_that_does_not_exist_is_named(base_url: str, tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""Builds the collector of this folder, and installs official releases beside it. Needs nothing but Python."""
+"""Builds the collector of this folder, and installs official releases next to it. It needs only Python."""

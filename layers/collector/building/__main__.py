@@ -12,13 +12,13 @@ from building.target import Target
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="building", description=__doc__)
-    parser.add_argument("--architecture", default=None, help="amd64 or arm64; this machine's without it")
+    parser.add_argument("--architecture", default=None, help="amd64 or arm64; by default this machine's")
     commands = parser.add_subparsers(dest="command")
-    commands.add_parser("collector", help="build the collector, unless it is built already (the default)")
+    commands.add_parser("collector", help="build the collector if it is not built yet (the default)")
     commands.add_parser("go", help="print the path of the Go that builds it")
-    official = commands.add_parser("release", help="install an official release beside it")
+    official = commands.add_parser("release", help="install an official release next to it")
     official.add_argument("version")
-    packed = commands.add_parser("compressed", help="build it and put it, compressed, where a layer holds it")
+    packed = commands.add_parser("compressed", help="build it and write it, compressed, to the folder of a layer")
     packed.add_argument("folder", type=Path)
     arguments = parser.parse_args()
 

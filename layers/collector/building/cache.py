@@ -1,4 +1,4 @@
-"""Where builds are kept, outside of the checkout, so that a second one finds them."""
+"""The folder of builds, outside of the checkout, so that later builds can use them."""
 
 import contextlib
 import fcntl
@@ -14,7 +14,7 @@ from building.errors import BuildError
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """`folder` keeps builds and tools; `collectors` has a folder for each version, as the checker looks for them."""
+    """`folder` has builds and tools; `collectors` has a folder for each version, where the checker finds them."""
 
     folder: Path
     collectors: Path
@@ -28,7 +28,7 @@ class Cache:
 
     @contextlib.contextmanager
     def locked(self, what: str) -> Iterator[None]:
-        """Hold the lock of that name, so that two of us never do the same work at once."""
+        """Hold the lock with this name, so that two processes do not do the same work at once."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             lock = (self.folder / f".{what}.lock").open("w")
@@ -40,7 +40,7 @@ class Cache:
 
     @contextlib.contextmanager
     def new_folder(self, final: Path) -> Iterator[Path]:
-        """A folder to fill, which becomes `final` in one step when the block ends well, and vanishes otherwise."""
+        """A folder to fill. It becomes `final` in one step if the block succeeds, and is removed otherwise."""
         try:
             final.parent.mkdir(parents=True, exist_ok=True)
             part = Path(tempfile.mkdtemp(prefix=f".{final.name}-", dir=final.parent))
@@ -57,7 +57,7 @@ class Cache:
 
 
 def point(link: Path, folder: Path) -> None:
-    """Make `link` a symbolic link to `folder`, in one step for whoever looks at it meanwhile."""
+    """Make `link` a symbolic link to `folder`, atomically."""
     link.parent.mkdir(parents=True, exist_ok=True)
     if link.is_dir() and not link.is_symlink():
         shutil.rmtree(link)

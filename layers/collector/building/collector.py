@@ -1,4 +1,4 @@
-"""Builds the collector of this module, once for every state of its sources."""
+"""Builds the collector of this module, once for each version of its sources."""
 
 import hashlib
 import os
@@ -14,13 +14,13 @@ from building.target import Target
 
 MODULE = Path(__file__).resolve().parent.parent
 BINARY = "otelcol-contrib"
-# As the official releases are built; without cgo, so that the binary needs no library of the machine it runs on.
+# The flags of the official releases. Without cgo, so that the binary needs no library of its machine.
 FLAGS = ("-trimpath", "-buildvcs=false", "-tags", "grpcnotrace", "-ldflags", "-s -w")
-_KEPT_BUILDS = 3
+_MAX_BUILDS = 3
 
 
 def build(cache: Cache, target: Target) -> Path:
-    """The path of the collector built from the module as it is, for that target. Raises BuildError."""
+    """The path of the collector built from the current sources for a target. Raises BuildError."""
     folder = cache.folder / "collector" / digest(target)
     with cache.locked("collector"):
         if not (folder / BINARY).is_file():
@@ -34,7 +34,7 @@ def build(cache: Cache, target: Target) -> Path:
 
 
 def version() -> str:
-    """The collector's version, as the manifest has it."""
+    """The collector's version in the manifest."""
     match = re.search(r"^  version: (\S+)$", (MODULE / "manifest.yaml").read_text(), re.MULTILINE)
     if match is None:
         raise BuildError("manifest.yaml does not say which version of the collector it describes")
@@ -42,7 +42,7 @@ def version() -> str:
 
 
 def digest(target: Target) -> str:
-    """A hash of all that the binary is made from: sources but tests, hashes of the modules, target and flags."""
+    """A hash of what the binary is made from: sources without tests, hashes of the modules, target and flags."""
     total = hashlib.sha256(repr((target.os, target.architecture, FLAGS)).encode())
     sources = [path for path in MODULE.rglob("*.go") if not path.name.endswith("_test.go")]
     for path in sorted([*sources, MODULE / "go.mod", MODULE / "go.sum"]):
@@ -52,13 +52,13 @@ def digest(target: Target) -> str:
 
 
 def environment(target: Target) -> dict[str, str]:
-    """That of this process with Go's defaults where a setting could weaken or change what is built."""
-    ours = {
+    """This process's environment, with Go's defaults for settings that could weaken or change the build."""
+    variables = {
         name: value
         for name, value in os.environ.items()
         if name not in {"GOFLAGS", "GONOSUMDB", "GONOSUMCHECK", "GONOPROXY", "GOINSECURE", "GOPRIVATE", "GOEXPERIMENT"}
     }
-    return ours | {
+    return variables | {
         "CGO_ENABLED": "0",
         "GOOS": target.os,
         "GOARCH": target.architecture,
@@ -85,7 +85,7 @@ def _compile(cache: Cache, target: Target, binary: Path) -> None:
 
 
 def _run(command: list[str], env: dict[str, str], each_line: progress.Listener) -> str:
-    """Run a Go command, giving its standard error to the listener. Raises BuildError with its last words."""
+    """Run a Go command and pass its standard error to the listener. Raises BuildError with its last lines."""
     with subprocess.Popen(
         command,
         cwd=MODULE,
@@ -96,19 +96,19 @@ def _run(command: list[str], env: dict[str, str], each_line: progress.Listener) 
         text=True,
     ) as process:
         output = progress.Collected(process.stdout)
-        last_words: list[str] = []
+        last_lines: list[str] = []
         for line in process.stderr or ():
             if not each_line(line):
-                last_words = [*last_words[-20:], line.rstrip()]
+                last_lines = [*last_lines[-20:], line.rstrip()]
         text = output.text()
     if process.returncode != 0:
-        reason = "\n".join(last_words) or f"exit status {process.returncode}"
-        raise BuildError(f"The collector could not be built; Go says:\n{reason}")
+        reason = "\n".join(last_lines) or f"exit status {process.returncode}"
+        raise BuildError(f"The collector could not be built. Go's error:\n{reason}")
     return text
 
 
 def _forget_old_builds(newest: Path) -> None:
     builds = [path for path in newest.parent.iterdir() if path.is_dir() and re.fullmatch("[0-9a-f]{64}", path.name)]
     builds.sort(key=lambda path: path.stat().st_mtime, reverse=True)
-    for path in builds[_KEPT_BUILDS:]:
+    for path in builds[_MAX_BUILDS:]:
         shutil.rmtree(path, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Compresses the collector for a Lambda layer, which may hold 250 MB where the binary has 359."""
+"""Compresses the collector for a Lambda layer, whose limit is 250 MB; the binary has 359 MB."""
 
 import shutil
 import subprocess
@@ -10,17 +10,20 @@ from building.cache import Cache
 from building.errors import BuildError
 from building.target import Target
 
-_LEVEL = 9  # 77 MB in 7 seconds; 19 makes 66 MB of it in 4 minutes, and nothing that matters is gained
+_LEVEL = 9  # 77 MB in 7 seconds; level 19 takes 4 minutes for 66 MB
 
 
 def put(cache: Cache, target: Target, folder: Path) -> Path:
-    """Put `collectors/<version>/otelcol-contrib.zst` in the folder and return its path. Raises BuildError."""
+    """Write `collectors/<version>/otelcol-contrib.zst` to the folder and return its path. Raises BuildError."""
     binary = collector.build(cache, target)
     name = binary.name + ".zst"
     with cache.locked("compressed"):
         packed = binary.with_name(name)
         if not packed.is_file():
-            print(f"Compressing the collector ({binary.stat().st_size >> 20} MB): some minutes", file=sys.stderr)
+            print(
+                f"Compressing the collector ({binary.stat().st_size >> 20} MB). This takes some minutes",
+                file=sys.stderr,
+            )
             part = packed.with_suffix(".part")
             _compress(binary, part)
             part.rename(packed)
@@ -40,6 +43,8 @@ def _compress(binary: Path, packed: Path) -> None:
     try:
         import zstandard
     except ImportError as error:
-        raise BuildError("To compress the collector, install the program zstd or Python's zstandard") from error
+        raise BuildError(
+            "The collector cannot be compressed: install the program zstd, or Python's zstandard"
+        ) from error
     with binary.open("rb") as source, packed.open("wb") as target:
         zstandard.ZstdCompressor(level=_LEVEL, threads=-1).copy_stream(source, target)

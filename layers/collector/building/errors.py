@@ -1,5 +1,5 @@
-"""What can go wrong, said in one line."""
+"""The error of a build."""
 
 
 class BuildError(Exception):
-    """The collector cannot be had; the text says why and what would help."""
+    """The collector cannot be built or installed. The text says why, and the way out."""

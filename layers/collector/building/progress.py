@@ -1,4 +1,4 @@
-"""Shows how far a build is: on a terminal in one line that changes, elsewhere now and then in a line of its own."""
+"""Shows the progress of a build: on a terminal in one line that changes, elsewhere in a new line now and then."""
 
 import re
 import sys
@@ -8,14 +8,14 @@ from collections.abc import Callable
 from typing import IO, Self
 
 Listener = Callable[[str], bool]
-"""Is given a line and tells whether it understood it."""
+"""Takes a line, and returns whether it understood the line."""
 
 _PACKAGE = re.compile(r"[a-z0-9][\w.~!/@+-]*", re.ASCII | re.IGNORECASE)
 _ARCHIVE = re.compile(r"# get \S+\.zip: 200\b")
 
 
 class Progress:
-    """Counts what Go says that it does. Used as a context manager."""
+    """Counts the steps that Go prints. Used as a context manager."""
 
     def __init__(self, title: str) -> None:
         self.modules = 0
@@ -38,7 +38,7 @@ class Progress:
         print(f"{self._clear()}  {self}", file=sys.stderr)
 
     def downloaded(self, line: str) -> bool:
-        """Count a module that has arrived."""
+        """Count a downloaded module."""
         if _ARCHIVE.match(line):
             self.modules += 1
         return line.startswith("# get ")
@@ -65,7 +65,7 @@ class Progress:
 
 
 class Collected:
-    """Reads a pipe to its end in the background, so that its writer never waits."""
+    """Reads a pipe to its end in the background, so that its writer does not wait."""
 
     def __init__(self, pipe: IO[str] | None) -> None:
         self._parts: list[str] = []

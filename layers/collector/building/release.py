@@ -15,7 +15,7 @@ from building.cache import Cache
 from building.errors import BuildError
 from building.target import Target
 
-# Where the official releases are; another place with the same files will do.
+# The official releases. HEADGATE_RELEASES_URL replaces the address by a mirror's.
 RELEASES = "https://github.com/open-telemetry/opentelemetry-collector-releases/releases/download"
 CHECKSUMS = "opentelemetry-collector-releases_otelcol-contrib_checksums.txt"
 _VERSION = re.compile(r"(0|[1-9]\d{0,5})(\.(0|[1-9]\d{0,5})){2}", re.ASCII)
@@ -23,9 +23,9 @@ _SECONDS = 60
 
 
 def install(cache: Cache, target: Target, version: str) -> Path:
-    """The path of that release's collector, downloaded and verified if it is not there yet. Raises BuildError."""
+    """The path of a release's collector, which is downloaded and verified if necessary. Raises BuildError."""
     if not _VERSION.fullmatch(version):
-        raise BuildError(f"{version!r} is not a version: it is written X.Y.Z")
+        raise BuildError(f"{version!r} is not a version: a version has the form X.Y.Z")
     if version == collector.version():
         return collector.build(cache, target)
     folder = cache.collectors / version
@@ -42,16 +42,16 @@ def _download(target: Target, version: str, folder: Path) -> None:
     with _open(f"{base}/v{version}/{CHECKSUMS}", f"release {version}") as response:
         expected = _checksum(response.read(1 << 20).decode(errors="replace"), archive)
     if expected is None:
-        # True of releases 0.123 to 0.129 for Linux: open-telemetry/opentelemetry-collector-releases#1002.
+        # So in releases 0.123 to 0.129 for Linux: open-telemetry/opentelemetry-collector-releases#1002.
         raise BuildError(
             f"The checksums published with release {version} do not cover {archive}; nothing was installed"
         )
     packed = folder / archive
     with _open(f"{base}/v{version}/{archive}", archive) as response, packed.open("wb") as file:
-        seen = _copy(response, file, archive)
-    if seen != expected:
+        actual = _copy(response, file, archive)
+    if actual != expected:
         raise BuildError(
-            f"{archive} does not match its published checksum: {seen}, not {expected}; nothing was installed"
+            f"{archive} does not match its published checksum: {actual}, not {expected}; nothing was installed"
         )
     _unpack(packed, folder / collector.BINARY)
     packed.unlink()
@@ -84,7 +84,7 @@ def _copy(response: IO[bytes], file: IO[bytes], archive: str) -> str:
             total.update(chunk)
             file.write(chunk)
     except OSError as error:
-        raise BuildError(f"{archive} could not be downloaded whole: {error}; nothing was installed") from error
+        raise BuildError(f"The download of {archive} broke off: {error}; nothing was installed") from error
     return total.hexdigest()
 
 
@@ -97,5 +97,5 @@ def _unpack(packed: Path, binary: Path) -> None:
             with member, binary.open("wb") as file:
                 shutil.copyfileobj(member, file, 1 << 20)
     except (tarfile.TarError, KeyError, EOFError, OSError) as error:
-        raise BuildError(f"{packed.name} holds no {collector.BINARY}: {error}; nothing was installed") from error
+        raise BuildError(f"{packed.name} contains no {collector.BINARY}: {error}; nothing was installed") from error
     binary.chmod(0o755)

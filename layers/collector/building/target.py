@@ -1,4 +1,4 @@
-"""The machine that a collector is for."""
+"""The machine for which a collector is built."""
 
 import platform
 import sys
@@ -18,7 +18,7 @@ class Target:
 
     @classmethod
     def named(cls, architecture: str | None) -> "Target":
-        """This machine's operating system with that architecture, or with its own."""
+        """This machine's operating system with the architecture, by default this machine's."""
         asked = architecture or platform.machine()
         known = _ARCHITECTURES.get(asked.lower())
         if known is None:
@@ -27,5 +27,5 @@ class Target:
 
     @property
     def is_this_machine(self) -> bool:
-        """Whether what is built for it runs here."""
+        """Whether its builds run on this machine."""
         return _ARCHITECTURES.get(platform.machine().lower()) == self.architecture

