@@ -55,6 +55,8 @@ def service(template: Template) -> Iterator[TestClient]:
         environment.setenv("HEADGATE_FLEET_ENDPOINT", "https://fleet.example")
         environment.setenv("HEADGATE_FLEET_LIMIT", "1000000")
         settings.cache_clear()
+        # A test before may have started one without a collector.
+        checker.close()
         level = logger.log_level
         logger.setLevel("ERROR")
         _complete(template)
