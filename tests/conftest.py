@@ -7,6 +7,7 @@ from functools import partial
 
 import pytest
 
+from headgate import checker
 from headgate.identity import invitations
 from headgate.identity import service as identity
 from headgate.settings import settings
@@ -64,3 +65,14 @@ def organization_id(aws_here: template.Template) -> str:
 def join(organization_id: str) -> JoinWith:
     """Makes a member: `join(routers, name, access=…, organization_id=…)`."""
     return partial(members.join, default_organization_id=organization_id)
+
+
+@pytest.fixture
+def fleets_without_collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Fleets have an address to report to, and no collector is installed here: what is assigned is "not checked"."""
+    monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", "https://fleet.example")
+    monkeypatch.setenv("HEADGATE_COLLECTORS_DIR", "/nonexistent")
+    settings.cache_clear()
+    checker.close()
+    yield
+    checker.close()

@@ -8,7 +8,6 @@ from fastapi.testclient import TestClient
 from application.app import app
 from configurations.app import router as configurations_router
 from fleets.app import router as fleets_router
-from headgate import checker
 from headgate.audit import store
 from headgate.audit.model import AuditRecord
 from headgate.foundation import clock
@@ -17,20 +16,12 @@ from headgate.foundation.principal import Principal
 from headgate.identity import member_store, sessions
 from headgate.identity.model import Member as Membership
 from headgate.identity.model import User
-from headgate.settings import settings
 from tests.support import configurations as cfg
 from tests.support.deployments import add, server
 from tests.support.members import API, JoinWith, Member
 from web import visitor
 
-
-@pytest.fixture(autouse=True)
-def _no_collector(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", "https://fleet.example")
-    # What is assigned is "not checked".
-    monkeypatch.setenv("HEADGATE_COLLECTORS_DIR", "/nonexistent")
-    settings.cache_clear()
-    checker.close()
+pytestmark = pytest.mark.usefixtures("fleets_without_collector")
 
 
 @pytest.fixture

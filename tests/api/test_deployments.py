@@ -5,9 +5,7 @@ from httpx2 import Response
 
 from configurations.app import router as configurations_router
 from fleets.app import router
-from headgate import checker
 from headgate.foundation.ids import new_id
-from headgate.settings import settings
 from headgate.validation import service as validation
 from headgate.validation.model import CollectorVersionNotInstalled, Finding, NotChecked, ValidationResult
 from tests.support import configurations as cfg
@@ -17,13 +15,7 @@ from tests.support.members import JoinWith, Member
 ROUTERS = [router, configurations_router]
 
 
-@pytest.fixture(autouse=True)
-def _endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", "https://fleet.example")
-    # No collector is installed here: what is assigned is "not checked".
-    monkeypatch.setenv("HEADGATE_COLLECTORS_DIR", "/nonexistent")
-    settings.cache_clear()
-    checker.close()
+pytestmark = pytest.mark.usefixtures("fleets_without_collector")
 
 
 @pytest.fixture

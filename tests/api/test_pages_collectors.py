@@ -13,18 +13,13 @@ from headgate.identity import member_store, sessions
 from headgate.identity import service as identity
 from headgate.identity.model import Member, User
 from headgate.opamp.wire import opamp_pb2 as wire
-from headgate.settings import settings
 from tests.support.fleet_of_agents import Fleet, make_fleet
 from tests.support.members import JoinWith
 from web import visitor
 
 
 @pytest.fixture
-def fleet(join: JoinWith, monkeypatch: pytest.MonkeyPatch) -> Fleet:
-    monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", "https://fleet.example")
-    # No collector is installed here: what is assigned is "not checked".
-    monkeypatch.setenv("HEADGATE_COLLECTORS_DIR", "/nonexistent")
-    settings.cache_clear()
+def fleet(join: JoinWith, fleets_without_collector: None) -> Fleet:
     return make_fleet(join([configurations_router, fleets_router]), label="Edge & co")
 
 

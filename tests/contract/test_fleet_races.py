@@ -14,9 +14,7 @@ from tests.support.members import API, JoinWith, Member
 
 
 @pytest.fixture
-def ann(join: JoinWith, monkeypatch: pytest.MonkeyPatch) -> Member:
-    monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", "https://fleet.example")
-    monkeypatch.setenv("HEADGATE_COLLECTORS_DIR", "/nonexistent")
+def ann(join: JoinWith, fleets_without_collector: None, monkeypatch: pytest.MonkeyPatch) -> Member:
     monkeypatch.setenv("HEADGATE_FLEET_LIMIT", "5")
     settings.cache_clear()
     return join([router, configurations_router], "ann")

@@ -22,7 +22,6 @@ from headgate.identity.model import User
 from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.rules import store as rules
 from headgate.rules.model import Rule, RuleSet, StoredRule
-from headgate.settings import settings
 from tests.support import configurations as cfg
 from tests.support.chromium import chromium
 from tests.support.faults.every_page import HERE, PAGES
@@ -59,13 +58,8 @@ def _no_checker_left() -> Iterator[None]:
 
 
 @pytest.fixture
-def ids(join: JoinWith, organization_id: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+def ids(join: JoinWith, organization_id: str, fleets_without_collector: None) -> dict[str, str]:
     """An organization in which every text is as long as it may be; `session` is that of an Admin of it."""
-    monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", "https://fleet.example")
-    # No collector: what is assigned is not checked, and what is a rule is not asked for.
-    monkeypatch.setenv("HEADGATE_COLLECTORS_DIR", "/nonexistent")
-    settings.cache_clear()
-    checker.close()
     user = User(new_id("usr"), f"{new_id('usr')}{'a' * 34}@{'b' * 63}.{'c' * 63}.example", clock.now())
     member_store.put_user(user)
     principal = Principal("user", user.id, user.email)

@@ -8,6 +8,21 @@ import sys
 import tempfile
 from pathlib import Path
 
+from headgate.checker.limits import MEBIBYTE, Limits
+
+VERSION = "1.2.3"
+# Long enough for any machine; a test that is about a limit makes it short.
+LIMITS = Limits(
+    processes=1,
+    start_seconds=60,
+    queue_seconds=60,
+    request_seconds=60,
+    recycle_calls=1000,
+    recycle_bytes=100 * MEBIBYTE,
+    kill_bytes=300 * MEBIBYTE,
+    answer_bytes=4 * MEBIBYTE,
+    retry_start_seconds=0,
+)
 _SOURCES = Path(__file__).with_name("faulty_collector")
 _COLLECTOR = Path(__file__).resolve().parents[2] / "layers" / "collector"
 

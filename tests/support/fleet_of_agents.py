@@ -163,11 +163,7 @@ def now(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 @pytest.fixture
-def ann(join: JoinWith, monkeypatch: pytest.MonkeyPatch) -> Member:
-    monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", "https://fleet.example")
-    # No collector is installed here: what is assigned is "not checked".
-    monkeypatch.setenv("HEADGATE_COLLECTORS_DIR", "/nonexistent")
-    settings.cache_clear()
+def ann(join: JoinWith, fleets_without_collector: None) -> Member:
     return join([fleets_router, configurations_router], "ann")
 
 

@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
 
@@ -13,12 +12,9 @@ from checker.app import handler
 from headgate import checker
 from headgate.checker import messages
 from headgate.checker.messages import Malformed
-from headgate.settings import settings
 from tests.support.askers import ASKER
-from tests.support.faulty import install
 from tests.support.listening import listening
 
-VERSION = "1.2.3"
 QUESTION = {
     "op": "any",
     "request": {"echo": "fetched"},
@@ -61,18 +57,6 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
         yield found
 
 
-@pytest.fixture
-def collectors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    install(tmp_path / VERSION)
-    monkeypatch.setenv("HEADGATE_COLLECTORS_DIR", str(tmp_path))
-    monkeypatch.setenv("HEADGATE_COLLECTOR_VERSION", VERSION)
-    settings.cache_clear()
-    checker.close()
-    yield
-    checker.close()
-    settings.cache_clear()
-
-
 def is_gone(pid: int) -> bool:
     try:
         os.kill(pid, 0)
@@ -81,7 +65,7 @@ def is_gone(pid: int) -> bool:
     return False
 
 
-@pytest.mark.usefixtures("collectors")
+@pytest.mark.usefixtures("faulty_checker")
 def test_no_process_that_has_read_a_text_is_alive_while_the_next_one_is_fetched(bucket: Bucket) -> None:
     bucket.answers["/bucket/checks/a"] = (200, {}, json.dumps(messages.packed(QUESTION)).encode())
     first = handler(QUESTION, None)

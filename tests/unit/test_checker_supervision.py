@@ -3,7 +3,7 @@
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -11,44 +11,11 @@ from pathlib import Path
 import pytest
 
 from headgate.checker import Asker, Checker, CheckerBusy, CheckerFailed, NoChecker, NotInstalled, Refused
-from headgate.checker.installed import Installed
-from headgate.checker.limits import MEBIBYTE, Limits
+from headgate.checker.limits import Limits
 from tests.support.askers import ASKER
-from tests.support.faulty import install
-
-VERSION = "1.2.3"
-LIMITS = Limits(
-    processes=1,
-    start_seconds=60,
-    queue_seconds=60,
-    request_seconds=60,
-    recycle_calls=1000,
-    recycle_bytes=100 * MEBIBYTE,
-    kill_bytes=300 * MEBIBYTE,
-    answer_bytes=4 * MEBIBYTE,
-    retry_start_seconds=0,
-)
+from tests.support.faulty import LIMITS, VERSION, install
 
 MakeChecker = Callable[[Limits], Checker]
-
-
-@pytest.fixture
-def collectors(tmp_path: Path) -> Path:
-    install(tmp_path / VERSION)
-    return tmp_path
-
-
-@pytest.fixture
-def make_checker(collectors: Path) -> Iterator[MakeChecker]:
-    made: list[Checker] = []
-
-    def make(limits: Limits) -> Checker:
-        made.append(Checker(Installed(collectors), VERSION, limits))
-        return made[-1]
-
-    yield make
-    for checker in made:
-        checker.close()
 
 
 @pytest.fixture
@@ -185,10 +152,12 @@ def test_a_worn_process_is_replaced_while_it_still_answers(
     assert [old, *answered] == sorted([old, *answered], key=lambda pid: pid != old)
 
 
-def test_a_worn_process_serves_on_when_no_other_can_be_started(make_checker: MakeChecker, collectors: Path) -> None:
+def test_a_worn_process_serves_on_when_no_other_can_be_started(
+    make_checker: MakeChecker, faulty_collectors: Path
+) -> None:
     checker = make_checker(replace(LIMITS, recycle_calls=2))
     first = pid_of(checker)
-    install(collectors / VERSION, "crashes")
+    install(faulty_collectors / VERSION, "crashes")
 
     assert {first} == {pid_of(checker) for _ in range(50)}
 
@@ -239,25 +208,25 @@ def test_who_waits_too_long_for_a_free_process_is_told_so(make_checker: MakeChec
             hanging.result()
 
 
-def test_a_collector_that_cannot_start_is_reported_and_tried_again(checker: Checker, collectors: Path) -> None:
-    install(collectors / VERSION, "crashes")
+def test_a_collector_that_cannot_start_is_reported_and_tried_again(checker: Checker, faulty_collectors: Path) -> None:
+    install(faulty_collectors / VERSION, "crashes")
     with pytest.raises(CheckerFailed, match=r"exited with status 2: panic$"):
         pid_of(checker)
 
-    install(collectors / VERSION)
+    install(faulty_collectors / VERSION)
 
     assert pid_of(checker)
 
 
-def test_a_collector_that_is_no_program_is_reported(checker: Checker, collectors: Path) -> None:
-    (collectors / VERSION / "otelcol-contrib").write_text("#!/nowhere\n")
+def test_a_collector_that_is_no_program_is_reported(checker: Checker, faulty_collectors: Path) -> None:
+    (faulty_collectors / VERSION / "otelcol-contrib").write_text("#!/nowhere\n")
 
     with pytest.raises(CheckerFailed, match="could not launch the collector"):
         pid_of(checker)
 
 
-def test_an_official_release_has_no_checker(checker: Checker, collectors: Path) -> None:
-    install(collectors / "1.2.4", "release")
+def test_an_official_release_has_no_checker(checker: Checker, faulty_collectors: Path) -> None:
+    install(faulty_collectors / "1.2.4", "release")
 
     for _ in range(2):
         with pytest.raises(NoChecker):

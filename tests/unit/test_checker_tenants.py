@@ -2,53 +2,24 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from headgate.checker import Asker, Checker, CheckerBusy, CheckerFailed
-from headgate.checker.installed import Installed
-from headgate.checker.limits import MEBIBYTE, Limits
+from headgate.checker.limits import Limits
 from headgate.checker.turns import Turns
-from tests.support.faulty import install
+from tests.support import faulty
 
-VERSION = "1.2.3"
-LIMITS = Limits(
-    processes=2,
-    spares=1,
-    start_seconds=60,
-    queue_seconds=60,
-    queue_length=100,
-    request_seconds=60,
-    recycle_calls=1000,
-    recycle_bytes=100 * MEBIBYTE,
-    kill_bytes=300 * MEBIBYTE,
-    answer_bytes=4 * MEBIBYTE,
-    retry_start_seconds=0,
-)
+LIMITS = replace(faulty.LIMITS, processes=2, spares=1, queue_length=100)
 ANN = Asker("org_a", "tok_ann")
 ALF = Asker("org_a", "tok_alf")
 BOB = Asker("org_b", "tok_bob")
 CLO = Asker("org_c", "tok_clo")
 
 MakeChecker = Callable[[Limits], Checker]
-
-
-@pytest.fixture
-def make_checker(tmp_path: Path) -> Iterator[MakeChecker]:
-    install(tmp_path / VERSION)
-    made: list[Checker] = []
-
-    def make(limits: Limits) -> Checker:
-        made.append(Checker(Installed(tmp_path), VERSION, limits))
-        return made[-1]
-
-    yield make
-    for checker in made:
-        checker.close()
 
 
 def pid_of(checker: Checker, asker: Asker) -> object:

@@ -1,31 +1,17 @@
 """What becomes of a validation whose checker fails: the plain command's verdict, or the word that there is none."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from headgate import checker
 from headgate.checker import NoChecker, PlainVerdict, Refused
-from headgate.settings import settings
 from headgate.validation import service as validation
 from headgate.validation.model import CollectorVersionNotInstalled, NotChecked, TooCostly, YamlInvalid
 from tests.support.askers import ASKER
-from tests.support.faulty import install
+from tests.support.faulty import VERSION, install
 
-VERSION = "1.2.3"
-
-
-@pytest.fixture(autouse=True)
-def _faulty_collector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    install(tmp_path / VERSION)
-    monkeypatch.setenv("HEADGATE_COLLECTORS_DIR", str(tmp_path))
-    monkeypatch.setenv("HEADGATE_COLLECTOR_VERSION", VERSION)
-    settings.cache_clear()
-    checker.close()
-    yield
-    checker.close()
-    settings.cache_clear()
+pytestmark = pytest.mark.usefixtures("faulty_checker")
 
 
 @pytest.mark.parametrize("failure", ["crash", "kill", "garbage", "refused", "panicked", "answer"])
