@@ -170,7 +170,8 @@ def test_clearing_the_assignment_stops_the_collector(host: Host) -> None:
     host.wait_for("pending_pickup", None)
 
     until(lambda: not host.sends(), host.log)
-    assert host.instance()["running"] == {"configuration_id": None, "version_number": None}
+    # The supervisor says so with its next message.
+    until(lambda: host.instance()["running"] == {"configuration_id": None, "version_number": None}, host.log)
 
 
 def test_a_restart_of_the_service_goes_unnoticed(host: Host, fleet_service: LocalService) -> None:
