@@ -17,9 +17,10 @@ from starlette.types import ASGIApp
 
 from headgate import checker
 from headgate.http.paths import PUBLIC
-from headgate.settings import settings
+from headgate.settings import BadSetting, settings
 from headgate_local import aws_server, calls, parts, releases, store, user_pool
 from headgate_local.dispatch import Dispatcher, application_of
+from headgate_local.errors import CannotStart
 from headgate_local.options import HOST, Options, listen, locked, read_options, require_collector
 from headgate_local.running import Local
 from headgate_local.seed import Seed, seed
@@ -54,6 +55,7 @@ def run() -> None:
         stack.enter_context(locked(options.data))
         listener = stack.enter_context(listen(options.port))
         _set_environment(options, template)
+        _require_settings()
         require_collector(options.collectors, os.environ["HEADGATE_COLLECTOR_VERSION"])
         # In the background, so that the collector becomes ready meanwhile.
         checker.warm()
@@ -101,6 +103,14 @@ def _set_environment(options: Options, template: Template) -> None:
     os.environ["POWERTOOLS_SERVICE_NAME"] = "headgate"
     os.environ["POWERTOOLS_TRACE_DISABLED"] = "true"
     _log_as_the_environment_says()
+
+
+def _require_settings() -> None:
+    """Raises CannotStart if the environment has a malformed number."""
+    try:
+        settings()
+    except BadSetting as error:
+        raise CannotStart(str(error)) from error
 
 
 def _log_as_the_environment_says() -> None:

@@ -5,6 +5,10 @@ from dataclasses import dataclass
 from functools import cache
 
 
+class BadSetting(ValueError):
+    """The message names the variable, its value, and what is allowed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """The settings of a deployment. Names of tables and buckets are empty for functions that have no access to them."""
@@ -38,7 +42,7 @@ class Settings:
 
 @cache
 def settings() -> Settings:
-    """Returns the settings of this process. Raises ValueError if a number is malformed."""
+    """Returns the settings of this process. Raises BadSetting if a number is malformed."""
     env = os.environ.get
     return Settings(
         configurations_table=env("HEADGATE_CONFIGURATIONS_TABLE", ""),
@@ -74,5 +78,5 @@ def _whole_number(name: str, *, default: int, least: int) -> int:
     if not text:
         return default
     if not text.isascii() or not text.isdigit() or int(text) < least:
-        raise ValueError(f"{name} is {text!r}; it has to be a whole number of at least {least}")
+        raise BadSetting(f"{name} is {text!r}, but must be a whole number of at least {least}")
     return int(text)

@@ -25,6 +25,7 @@ from headgate.identity import keys, member_store, passwords, signing
 from headgate.identity.hashing import hash_of
 from headgate.identity.model import Member as Membership
 from headgate.identity.model import User
+from headgate.instances.census import SHARDS
 from headgate.settings import settings
 from headgate.storage import aws, items
 from headgate.storage.items import Item
@@ -32,7 +33,10 @@ from headgate.storage.table import Table
 from headgate_local import template
 from headgate_local import user_pool as pool
 from scripts import organization
+from tests.support.fleet_of_agents import Clock, make_fleet, now
 from tests.support.members import API, JoinWith, Member
+
+__all__ = ["now"]
 
 YAML = "receivers: {nop: }\nexporters: {nop: }\nservice: {pipelines: {logs: {receivers: [nop], exporters: [nop]}}}\n"
 
@@ -250,6 +254,59 @@ def test_a_fleet_accepts_its_old_token_and_the_one_of_the_new_deployment(
         )
         item = items.unmarshal(answer["Item"])
         assert (item["fleet_id"], item["organization_id"]) == (fleet["id"], ann.organization_id)
+
+
+@pytest.mark.usefixtures("fleets_without_collector")
+def test_an_import_counts_the_collectors_of_each_fleet(
+    alone: template.Template, ann: Member, now: Clock, tmp_path: Path
+) -> None:
+    path = tmp_path / "acme.jsonl.gz"
+    fleet, other = make_fleet(ann, label="One"), make_fleet(ann, label="Two")
+    fleet.assign(1)
+    agents = [fleet.agent() for _ in range(3)]
+    for agent in agents[:2]:
+        agent.start()
+        agent.applies()
+    other.agent().start()
+    now.moves(minutes=20)
+    agents[2].start()
+    expected = {"total": 3, "pending_pickup": 1, "stale": 2}
+    assert fleet.counts() == expected
+    export_to(path, ann.organization_id)
+    key = items.marshal(keys.signing_key())
+    saved = aws.dynamodb().get_item(TableName=settings().identity_table, Key=key)["Item"]
+    forget_everything(alone)
+    aws.dynamodb().put_item(TableName=settings().identity_table, Item=saved)
+    now.moves(minutes=1)
+
+    restore.restore(path, quietly)
+
+    assert fleet.counts() == expected
+    assert other.counts() == {"total": 1, "stale": 1}
+    agents[0].heartbeat()
+    agents[2].heartbeat()
+    assert fleet.counts() == {"total": 3, "applied": 1, "pending_pickup": 1, "stale": 1}
+    fleet.agent().start()
+    assert fleet.counts() == {"total": 4, "applied": 1, "pending_pickup": 2, "stale": 1}
+    room = aws.dynamodb().get_item(TableName=settings().fleets_table, Key=items.marshal(fleet_keys.room(fleet.id)))
+    assert items.unmarshal(room["Item"])["total"] == 4
+
+
+@pytest.mark.usefixtures("alone", "fleets_without_collector")
+def test_no_count_is_negative_after_an_import_that_left_the_counters_out(ann: Member, now: Clock) -> None:
+    fleet = make_fleet(ann, label="One")
+    agents = [fleet.agent() for _ in range(3)]
+    for agent in agents:
+        agent.start()
+    for number in range(SHARDS):
+        shard = items.marshal(fleet_keys.census_shard(fleet.id, number))
+        aws.dynamodb().delete_item(TableName=settings().fleets_table, Key=shard)
+    now.moves(minutes=1)
+
+    for agent in agents:
+        agent.heartbeat()
+        assert all(n > 0 for n in fleet.counts().values())
+    assert fleet.counts() == {"total": 3, "pending_pickup": 3}
 
 
 @pytest.mark.parametrize(

@@ -232,6 +232,12 @@ def test_a_port_that_is_none_is_told_in_one_line(tmp_path: Path, port: str) -> N
     assert told(start_once(tmp_path, HEADGATE_PORT=port)).startswith(f"headgate: HEADGATE_PORT is {port!r}")
 
 
+def test_a_number_that_is_none_is_told_in_one_line(tmp_path: Path) -> None:
+    line = told(start_once(tmp_path, HEADGATE_PORT=str(free_port()), HEADGATE_FLEET_LIMIT="x"))
+
+    assert line == "headgate: HEADGATE_FLEET_LIMIT is 'x', but must be a whole number of at least 0"
+
+
 def test_a_data_folder_that_cannot_be_written_is_told_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     line = told(start_once(tmp_path / "file" / "data", HEADGATE_PORT=str(free_port())))

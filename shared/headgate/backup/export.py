@@ -1,7 +1,7 @@
 """Reads all that belongs to an organization, in the order of an import.
 
 Not included: test runs (they end after 30 days anyway), sessions, logins that have not ended, invitations that nobody
-has accepted, idempotency keys, and the signing key.
+has accepted, idempotency keys, the signing key, and the counters of instances, which an import computes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from headgate.storage import items, objects
 from headgate.storage.items import Item
 from headgate.storage.table import Key
 
-# Of reading a configuration that changes at the same time.
+# How often a configuration that changes at the same time is read.
 _TRIES: Final = 20
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
 from typing import Final, cast
 
@@ -16,9 +17,10 @@ from headgate.backup import archive, export
 from headgate.backup.archive import TABLES, BucketObject, Header, Record, TableItem
 from headgate.fleets import keys as fleet_keys
 from headgate.fleets import tokens as fleet_tokens
-from headgate.foundation import errors
+from headgate.foundation import clock, errors
 from headgate.identity import keys, passwords
 from headgate.identity.hashing import hash_of
+from headgate.instances import recount
 from headgate.storage import items, objects
 from headgate.storage.items import Item, Value
 from headgate.storage.table import ConditionFailed, write
@@ -58,6 +60,7 @@ def restore(path: Path, progress: Progress) -> tuple[Header, list[str]]:
     if export.exists(header.organization_id):
         raise OrganizationExists(header)
     people, records = _people(archive.records(path))
+    records = _with_counters(records, clock.parse(header.exported_at))
     renamed, strangers = _import_people(people)
     done = len(people)
     with ThreadPoolExecutor(_AT_ONCE) as threads:
@@ -90,6 +93,30 @@ def _people(records: Iterator[Record]) -> tuple[list[Item], Iterator[Record]]:
     return people, records
 
 
+def _with_counters(records: Iterable[Record], at: datetime) -> Iterator[Record]:
+    """The records, with the counters of each fleet's instances, which an export leaves out, before the fleet itself.
+
+    The fleet's token follows the counters, so that no collector reports before it is counted.
+    """
+    instances: list[Item] = []
+    tokens: list[Record] = []
+    for record in records:
+        if isinstance(record, TableItem) and record.table == "fleets":
+            sort_key = str(record.item["sk"])
+            if _is_fleet_token(record):
+                tokens.append(record)
+                continue
+            if sort_key.startswith(fleet_keys.INSTANCES):
+                instances.append(record.item)
+            elif sort_key.startswith(fleet_keys.FLEETS):
+                fleet_id = items.text(record.item, "fleet_id")
+                for item in recount.counters(fleet_id, instances, at):
+                    yield TableItem("fleets", item)
+                yield from tokens
+                instances, tokens = [], []
+        yield record
+
+
 def _import_people(people: Iterable[Item]) -> tuple[Mapping[str, str], list[str]]:
     """Import people. The ids here of those who have another one, by the id in the file, and the new addresses."""
     renamed: dict[str, str] = {}
@@ -108,9 +135,16 @@ def _import_people(people: Iterable[Item]) -> tuple[Mapping[str, str], list[str]
 
 
 def _gives_access(record: Record) -> bool:
-    return (
-        isinstance(record, TableItem) and record.table == "identity" and not str(record.item["pk"]).startswith("audit#")
-    )
+    if not isinstance(record, TableItem):
+        return False
+    if record.table == "fleets":
+        # With a fleet, its token of this deployment is written.
+        return _is_fleet_token(record) or str(record.item["sk"]).startswith(fleet_keys.FLEETS)
+    return record.table == "identity" and not str(record.item["pk"]).startswith("audit#")
+
+
+def _is_fleet_token(record: TableItem) -> bool:
+    return record.table == "fleets" and record.item["sk"] == "token"
 
 
 def _put(record: Record) -> None:

@@ -88,7 +88,8 @@ class Census:
                     current = assigned_revisions.get(entry.deployment_id) == entry.state_revision
                     state: InstanceState = entry.state if current else "pending_pickup"
                     counts[state] = counts.get(state, 0) + n
-        counts["unknown" if on_kubernetes else "stale"] = self.total(at) - sum(counts.values())
+        # Never negative: an import of an earlier release left instances uncounted until they reported.
+        counts["unknown" if on_kubernetes else "stale"] = max(0, self.total(at) - sum(counts.values()))
         return counts
 
 
