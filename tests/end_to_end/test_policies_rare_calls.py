@@ -434,3 +434,13 @@ def test_cloudformation_makes_the_first_organization_once(cloudformation: Answer
         first_organization.handler(event, None)
 
     assert [answer["Status"] for answer in answers] == ["SUCCESS", "SUCCESS"], answers
+
+
+def test_a_token_and_its_service_account_are_deleted(people: People) -> None:
+    accounts = "/api/v1/app/service-accounts"
+    account = f"{accounts}/{created(people.ada.post(accounts, json={'name': 'ci'}))}"
+    token = created(people.ada.post(f"{account}/tokens", json={"name": "t"}))
+
+    assert people.ada.delete(f"{account}/tokens/{token}").status_code == 204
+    created(people.ada.post(f"{account}/tokens", json={"name": "another"}))
+    assert people.ada.delete(account).status_code == 204

@@ -4,7 +4,6 @@ import fcntl
 import itertools
 import os
 import socket
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,7 +27,7 @@ def free_port() -> int:
 
 @contextmanager
 def alone_with(port: int) -> Iterator[None]:
-    """Wait until no other test uses this port, which a program under test takes unless it is told another."""
-    with Path(tempfile.gettempdir(), f"headgate-tests-port-{port}").open("w") as lock:
+    """Wait until no other test of this machine uses the port, which a program takes unless it is told another."""
+    with Path(f"/tmp/headgate-tests-port-{port}").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
