@@ -39,9 +39,8 @@ _NO_INVITATIONS: Final = """\
 _OVERVIEW: Final = """\
 <div class="card"><h1>{name}</h1>
 <p class="soft">Organization <code>{id}</code> · you are {role}</p>
-<p>Here you can read its <a href="/organizations/{id}/configurations">configurations</a> and give their pipelines
-validation rules, and see its <a href="/organizations/{id}/fleets">fleets</a> and give their deployment groups volume
-mounts.</p>
+<p>Here you can read <a href="/organizations/{id}/configurations">configurations</a>, add rules to their pipelines,
+see <a href="/organizations/{id}/fleets">fleets</a>, and add volume mounts to their deployment groups.</p>
 <p class="last">Everything else is done with the command line and the API. Sign in from a terminal with
 <code>headgate login --url {url}</code>.</p></div>
 {manage}"""
@@ -72,12 +71,14 @@ _CHANGES: Final = """\
 _CHANGE_TABLE: Final = """\
 <table><thead><tr><th>Time (UTC)</th><th>Who</th><th>Change</th><th>Credential</th></tr></thead><tbody>{rows}</tbody>
 </table>"""
+# The details that name the target: its name, or a member's address.
+_NAMING: Final = ("name", "email")
 _ASSIGNED: Final = "assigned {now}; before: {before}"
 _VERSION: Final = '<a href="/organizations/{organization}/configurations/{id}/versions/{n}">{name} version {n}</a>'
 _CHANGE: Final = """\
 <tr><td class="small when">{at}</td><td>{who}</td><td><code>{action}</code> {details}
-<div class="small soft">{target}</div></td>\
-<td class="small soft" data-label="Credential">{credential}</td></tr>"""
+<div class="small soft">{target_name} {target}</div></td>\
+<td class="small soft" data-label="Credential">{credential}<br>{credential_id}</td></tr>"""
 
 
 @router.get("/")
@@ -291,7 +292,8 @@ def _member_row(who: Visitor, caller: Caller, member: MemberRecord) -> Html:
 
 
 def _change_row(record: AuditRecord) -> Html:
-    details: Html | str = ", ".join(f"{name} {value}" for name, value in record.details.items())
+    naming = next((name for name in _NAMING if name in record.details), "")
+    details: Html | str = ", ".join(f"{name} {value}" for name, value in record.details.items() if name != naming)
     if record.details.keys() & {"version_number", "before_version_number"}:
         details = html(_ASSIGNED, before=_version(record, "before_"), now=_version(record, ""))
     return html(
@@ -301,7 +303,9 @@ def _change_row(record: AuditRecord) -> Html:
         action=record.action,
         details=details,
         target=record.target,
-        credential=record.credential_id,
+        target_name=record.details.get(naming, ""),
+        credential=record.credential_name,
+        credential_id=record.credential_id,
     )
 
 

@@ -188,7 +188,7 @@ def _token_row(csrf: Html, path: str, token: Token) -> Html:
             f"{path}/tokens/{token.id}/delete",
             csrf,
             "Delete",
-            "Whatever uses it is refused at once.",
+            "Programs that use it are refused at once.",
             of=token.name,
         ),
     )

@@ -12,7 +12,7 @@ from web import visitor
 from web.addresses import client_address, public_url
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page, redirect
-from web.pages import Form, Visit, frame, later, ours, page_router
+from web.pages import Form, Visit, frame, own_path_or_root, page_router, with_retry_after
 
 router = page_router()
 
@@ -73,13 +73,13 @@ in it within an hour, and enter the code there.</p>
 @router.get("/sign-in")
 def sign_in_page(who: Visit, next: str = "/", notice: str = "") -> Response:
     if who.session is not None:
-        return redirect(ours(next))
-    return page(frame(who), "Sign in", _sign_in(who, ours(next), ""), notice=_NOTICES.get(notice, ""))
+        return redirect(own_path_or_root(next))
+    return page(frame(who), "Sign in", _sign_in(who, own_path_or_root(next), ""), notice=_NOTICES.get(notice, ""))
 
 
 @router.post("/sign-in")
 def sign_in(request: Request, who: Visit, form: Form) -> Response:
-    after = ours(form.get("next", "/"))
+    after = own_path_or_root(form.get("next", "/"))
     email = form.get("email", "")
     try:
         session, value = people.sign_in(
@@ -89,13 +89,15 @@ def sign_in(request: Request, who: Visit, form: Form) -> Response:
         return page(frame(who), "Choose your password", _new_password(who, after, needed.challenge))
     except (passwords.WrongPassword, errors.TooManyRequests) as error:
         content = _sign_in(who, after, email)
-        return later(page(frame(who), "Sign in", content, problem=error.detail, status=status_of(error)), error)
+        return with_retry_after(
+            page(frame(who), "Sign in", content, problem=error.detail, status=status_of(error)), error
+        )
     return _signed_in(who, session, value, after)
 
 
 @router.post("/sign-in/new-password")
 def new_password(who: Visit, form: Form) -> Response:
-    after = ours(form.get("next", "/"))
+    after = own_path_or_root(form.get("next", "/"))
     challenge = form.get("challenge", "")
     try:
         session, value = people.replace_temporary(challenge, form.get("password", ""), clock.now())

@@ -77,7 +77,7 @@ _GROUP: Final = """\
 <p class="hint">{delivery} <a href="{home}/fleets/{fleet}/collectors">Show what each collector runs</a></p>
 </div>
 <div class="card" id="volume-mounts"><h2>Volume mounts</h2>{mounts}</div>"""
-_DELIVERED: Final = "The group's collectors receive this version with their next poll."
+_DELIVERED: Final = "The group's collectors receive this version with their next heartbeat."
 _NOT_DELIVERED: Final = """\
 The group's collectors run nothing until <code>headgate deployment assign {fleet} {group} CONFIGURATION</code> assigns a
 version."""
@@ -281,7 +281,8 @@ def _instances(counted: CountedFleet) -> Html:
 
 
 def _tags(group: Deployment) -> list[Html]:
-    words = ["default"] if group.is_default else []
+    # The group that every server fleet begins with is named Default: its tag would say it twice.
+    words = ["default"] if group.is_default and group.name.lower() != "default" else []
     words += [group.role] if group.role else []
     words += [f"{group.replicas} replicas"] if group.replicas else []
     words += [f"namespace {group.namespace}"] if group.namespace else []

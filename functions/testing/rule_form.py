@@ -102,7 +102,7 @@ class RuleForm:
                     typed.get("min", ""),
                     most=15,
                     required=False,
-                    hint="Only if the number of matches is expected",
+                    hint="Only for 'This many match'",
                     error=problems.pop("min", ""),
                 ),
                 second=text(

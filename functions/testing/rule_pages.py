@@ -19,7 +19,7 @@ from headgate.rules.model import Rule, RuleSet, StoredRule
 from testing.rule_form import RuleForm
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page, redirect
-from web.pages import Form, Member, Visit, frame, later, page_router
+from web.pages import Form, Member, Visit, frame, page_router, with_retry_after
 from web.parts import action, empty, hidden, home, moment, tag
 from web.visitor import Visitor
 
@@ -115,7 +115,9 @@ def change_rules(
     except (errors.Invalid, errors.Conflict, errors.Unavailable, errors.TooManyRequests) as error:
         configuration, version = configurations.snapshot(caller, configuration_id, n)
         saved = rules.saved_for(configuration_id, n, pipeline)
-        return later(_rules_page(who, caller, configuration, version, pipeline, saved, typed, rule_id, error), error)
+        return with_retry_after(
+            _rules_page(who, caller, configuration, version, pipeline, saved, typed, rule_id, error), error
+        )
     return back
 
 

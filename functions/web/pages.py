@@ -42,7 +42,7 @@ class SignInNeeded(errors.Unauthenticated):
         self.after = after
 
 
-def ours(path: str) -> str:
+def own_path_or_root(path: str) -> str:
     """The path if it is one of this site, else `/`: a link must not lead to another site after a sign-in."""
     return path if _OURS.fullmatch(path) else "/"
 
@@ -66,18 +66,18 @@ class PageRoute(APIRoute):
                 return _problem(who, 404, "This page does not exist, or you have no access to it")
             except errors.HeadgateError as error:
                 request.state.blame = faults.blame(error)
-                return later(_problem(who, statuses.status_of(error), error.detail), error)
+                return with_retry_after(_problem(who, statuses.status_of(error), error.detail), error)
             except (BotoCoreError, ClientError) as error:
                 logger.error("aws_fault", kind=type(error).__name__)
                 request.state.blame = faults.blame(error)
                 unsure = "" if request.method == "GET" else "your change may not have been saved; "
                 detail = f"A part of the service did not answer; {unsure}try again shortly"
-                return later(_problem(who, 503, detail), error)
+                return with_retry_after(_problem(who, 503, detail), error)
 
         return enter
 
 
-def later(response: Response, error: Exception) -> Response:
+def with_retry_after(response: Response, error: Exception) -> Response:
     """The error's page with the header Retry-After, if the error has one."""
     response.headers.update(problems.retry_after(error))
     return response
@@ -106,7 +106,7 @@ Form = Annotated[dict[str, str], Depends(_form)]
 def _person(request: Request, who: Visit) -> Session:
     if who.session is None:
         query = f"?{request.url.query}" if request.url.query else ""
-        raise SignInNeeded(ours(request.url.path + query) if request.method == "GET" else "/")
+        raise SignInNeeded(own_path_or_root(request.url.path + query) if request.method == "GET" else "/")
     return who.session
 
 

@@ -123,12 +123,15 @@ def test_records_of_before_stay_readable(ann: Member) -> None:
     at, account = clock.now(), Principal("service_account", new_id("sva"), "ci")
     target = f"fleets/{new_id('flt')}/deployments/{new_id('dep')}"
     store.append(
-        AuditRecord(new_id("aud"), ann.organization_id, at, account, "tok_1", "t", "patch_deployment", target, {})
+        AuditRecord(
+            new_id("aud"), ann.organization_id, at, account, "tok_1", "deploy key", "patch_deployment", target, {}
+        )
     )
 
     assert told(ann) == [{}]
     page = changes_page(ann)
     assert "patch_deployment" in page
+    assert "deploy key<br>tok_1" in page
     assert target in page
     assert "assigned" not in page
 

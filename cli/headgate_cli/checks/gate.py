@@ -19,15 +19,15 @@ _GO_ON: Final = "--force goes on anyway"
 _NOT_INSTALLED: Final = "collector_version_not_installed"
 
 
-def require_sound(api: Api, label: str, checked: tuple[str, str], *, undone: str, forced: bool) -> None:
-    """As `require_valid`, for a stored version that is to be published or assigned.
+def require_valid_version(api: Api, label: str, checked: tuple[str, str], *, undone: str, forced: bool) -> None:
+    """As `require_valid_texts`, for a stored version that is to be published or assigned.
 
     A collector version that the server does not have is only a warning: hosts may have it, and trying again is useless.
     """
-    require_valid(api, {label: checked}, undone=undone, way_out=_GO_ON, forced=forced, unchecked=_NOT_INSTALLED)
+    require_valid_texts(api, {label: checked}, undone=undone, way_out=_GO_ON, forced=forced, unchecked=_NOT_INSTALLED)
 
 
-def require_valid(
+def require_valid_texts(
     api: Api,
     texts: Mapping[str, tuple[str, str]],
     *,

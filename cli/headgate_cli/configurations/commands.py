@@ -190,7 +190,7 @@ def publish(api: Api, configuration: str, n: int | None, force: bool, as_json: b
     n = n or latest.version
     if n != latest.published:
         content = lookup.text_of(api, latest, n)
-        gate.require_sound(api, f"{latest.name} v{n}", content, undone="Nothing was published", forced=force)
+        gate.require_valid_version(api, f"{latest.name} v{n}", content, undone="Nothing was published", forced=force)
     published = api.post(f"/configurations/{latest.id}/versions/{n}/publish")
     if as_json:
         print_json(published)

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from headgate_cli.api import Api, ServerError, number, text
-from headgate_cli.checks.gate import require_valid
+from headgate_cli.checks.gate import require_valid_texts
 from headgate_cli.configurations import lookup
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Ended, Failed, NotAuthenticated
@@ -92,7 +92,7 @@ def _edited(api: Api, file: Path, before: str, version: str) -> str | None:
         if content == before:
             return None
         try:
-            require_valid(api, {str(file): (content, version)}, undone="Nothing was saved yet")
+            require_valid_texts(api, {str(file): (content, version)}, undone="Nothing was saved yet")
         except Ended:
             answer = click.prompt(
                 "Edit again, save the invalid text, or leave?",

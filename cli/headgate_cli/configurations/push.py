@@ -11,7 +11,7 @@ from typing import Final
 import click
 
 from headgate_cli.api import Api, entities, number, text
-from headgate_cli.checks.gate import require_valid
+from headgate_cli.checks.gate import require_valid_texts
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.folder import MANIFEST, SUFFIXES, Entry, Folder, digest, entry_of
 from headgate_cli.configurations.lookup import Latest
@@ -87,7 +87,7 @@ def create(api: Api, file: str, label: str, description: str, publish: bool, no_
         raise click.UsageError("name the configuration with --name")
     content = read(file)
     if not no_validate:
-        require_valid(api, {name(file): (content, "")}, undone=_NOT_SAVED, way_out=_WAY_OUT)
+        require_valid_texts(api, {name(file): (content, "")}, undone=_NOT_SAVED, way_out=_WAY_OUT)
     request = {"name": label or Path(file).stem, "yaml": content}
     namesakes = _namesakes(api, request["name"])
     created = api.create("/configurations", request | ({"description": description} if description else {}))
@@ -157,7 +157,7 @@ def push(
             for change in changes
             if change.saves or (publish and change.is_draft)
         }
-        require_valid(api, texts, undone=_NOT_SAVED, way_out=_WAY_OUT)
+        require_valid_texts(api, texts, undone=_NOT_SAVED, way_out=_WAY_OUT)
     if dry_run:
         return
     pushed = []

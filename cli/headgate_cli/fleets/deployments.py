@@ -165,7 +165,7 @@ def _validated(api: Api, configuration: str, n: int | None, *, undone: str, forc
         )
     n = n or latest.published
     content = configurations.text_of(api, latest, n)
-    gate.require_sound(api, f"{latest.name} v{n}", content, undone=undone, forced=forced)
+    gate.require_valid_version(api, f"{latest.name} v{n}", content, undone=undone, forced=forced)
     return _Version(latest.name, {"configuration_id": latest.id, "version_number": n})
 
 

@@ -35,7 +35,7 @@ class WrongPassword(errors.Forbidden):
     code = "wrong_password"
 
     def __init__(self) -> None:
-        super().__init__("This email address and password do not belong together")
+        super().__init__("Wrong email address or password")
 
 
 class WrongCode(errors.Invalid):
