@@ -28,6 +28,12 @@ NOT_YAML = "retrieved value (type=string) cannot be used as a Conf: assuming str
             ["receivers::otlp/a.b", "exporters::debug"],
         ),
         (
+            DECODING + "'service.telemetry.metrics' expected type 'int', got unconvertible type 'string', value: "
+            "'x in \"evil::path\" y'",
+            ["service::telemetry::metrics"],
+        ),
+        (DECODING + "'service.pipelines[logs]' has invalid keys: a, b", ["service::pipelines[logs]::a"]),
+        (
             DECODING + "'receivers' error reading configuration for \"otlp\": decoding failed due to the following "
             "error(s):\n\n'protocols.grpc' decoding failed due to the following error(s):\n\n"
             "'max_concurrent_streams' expected type 'uint32', got unconvertible type 'string'",

@@ -53,7 +53,10 @@ class ConditionFailed(ClientError):
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """A secondary index: its name, and the attributes that are its partition and sort key."""
+    """A secondary index: its name, and the attributes that are its partition and sort key.
+
+    Sort values must be unique in a partition: the position in a list is one of them.
+    """
 
     name: str
     partition: str

@@ -18,9 +18,14 @@ _BUILDING: Final = "failed to build pipelines: "
 _SEVERAL: Final = "decoding failed due to the following error(s):\n\n"
 _DECODED: Final = re.compile(rf"^(?='(?:{_SECTIONS})(?:\.\w+)?' )", re.MULTILINE)
 _VALIDATED: Final = re.compile(rf"^(?=(?:{_SECTIONS})(?:::|: ))", re.MULTILINE)
-_SECTION: Final = re.compile(r"'([\w.]*)' ")
-_UNKNOWN_KEY: Final = re.compile(r"'[\w.]*' has invalid keys: (\S+?)(?:,|$)")
-_COMPONENT: Final = re.compile(r"'[\w.]+' .*?(?:unknown type: .*? for id: |configuration for |in )\"(.*?)\"")
+_SECTION: Final = re.compile(r"'([^']*)' ")
+_UNKNOWN_KEY: Final = re.compile(r"'[^']*' has invalid keys: (\S+?)(?:,|$)")
+# A section of components. A field below one, such as 'service.telemetry', names what it is `in` at once: what follows
+# it may quote the configuration.
+_COMPONENT: Final = re.compile(
+    rf"'(?:{_SECTIONS})' .*?(?:unknown type: .*? for id: |configuration for |in )\"(.*?)\""
+    r"|'[\w.]+' (?:'' )?in \"(.*?)\""
+)
 _BUILT: Final = re.compile(
     r'(receiver|processor|exporter|connector|extension) "(.+?)"|"(.+?)" (receiver|processor|exporter)'
 )
@@ -65,7 +70,7 @@ def _unresolved(message: str) -> Finding:
 def _undecoded_path(beginning: str) -> str:
     section = _SECTION.match(beginning)
     named = _UNKNOWN_KEY.match(beginning) or _COMPONENT.match(beginning)
-    parts = [section[1].replace(".", "::") if section else "service", named[1] if named else ""]
+    parts = [section[1].replace(".", "::") if section else "service", named[named.lastindex or 0] if named else ""]
     return "::".join(filter(None, parts))
 
 
