@@ -10,7 +10,7 @@ from headgate.foundation import clock
 from headgate.foundation.caller import Access, Role
 from headgate.foundation.ids import id_pattern
 from headgate.foundation.principal import PrincipalKind
-from headgate.http.wire import Input, Name
+from headgate.http.wire import Input, Name, refused_as
 from headgate.identity.model import Invitation, Member, Membership, MemberStatus, ServiceAccount, Session, Token
 
 Email = Annotated[str, StringConstraints(strict=True, min_length=3, max_length=254)]
@@ -26,6 +26,13 @@ def _time(text: str) -> str:
     return text
 
 
+ServiceAccountId = Annotated[
+    str,
+    StringConstraints(strict=True, pattern=id_pattern("sva")),
+    refused_as("This must be the id of a service account: `sva_` and 26 characters"),
+]
+
+
 class CreateOrganization(Input):
     name: Name
 
@@ -39,7 +46,7 @@ class AddMember(Input):
 
     email: Email | None = None
     role: Role | None = None
-    service_account_id: Annotated[str, StringConstraints(strict=True, pattern=id_pattern("sva"))] | None = None
+    service_account_id: ServiceAccountId | None = None
 
     @model_validator(mode="after")
     def _one_of_both(self) -> "AddMember":

@@ -20,8 +20,7 @@ from headgate.deployments.assignments import Changed
 from headgate.deployments.model import Assignment, Deployment, Role, VolumeMount
 from headgate.fleets.model import ExpiresIn, Fleet, FleetType, Grace
 from headgate.foundation.collector import VARIABLE_NAME
-from headgate.foundation.ids import id_pattern
-from headgate.http.wire import PRESENT, Input, Name, Patch, PrincipalOut, Time
+from headgate.http.wire import PRESENT, ConfigurationId, Input, Name, Patch, PrincipalOut, Time, refused_as
 from headgate.installs.commands import Architecture
 from headgate.installs.links import Platform
 from headgate.installs.service import Install, Options
@@ -47,7 +46,7 @@ def _path(value: str) -> str:
     # One slash may end the path; otherwise there is a name between any two slashes.
     names = value.removesuffix("/").split("/")[1:]
     if not value.startswith("/") or not value.isprintable() or not names or {"", ".", ".."} & set(names):
-        raise ValueError("This has to be an absolute path without `.`, `..`, `//` and line breaks, and not / itself")
+        raise ValueError("This must be an absolute path without `.`, `..`, `//` and line breaks, and not / itself")
     if _SYSTEM.fullmatch(value):
         raise ValueError("This is a system folder; give a folder of its own, such as /opt/headgate")
     return value
@@ -56,16 +55,23 @@ def _path(value: str) -> str:
 def _environment(value: dict[str, str]) -> dict[str, str]:
     for name, text in value.items():
         if not _ENV_NAME.fullmatch(name):
-            raise ValueError(f"{name[:100]!r} is not a variable name: it has to match {VARIABLE_NAME}")
+            raise ValueError(f"{name[:100]!r} is not a variable name: use letters, digits and `_`, a digit not first")
         _plain(text)
     return value
 
 
-ConfigurationId = Annotated[str, StringConstraints(pattern=id_pattern("cfg"))]
 Number = Annotated[int, Field(ge=1, le=99_999_999)]
 Replicas = Annotated[int, Field(ge=1, le=1_000)]
-Namespace = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", max_length=63)]
-ServerName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
+Namespace = Annotated[
+    str,
+    StringConstraints(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", max_length=63),
+    refused_as("This must be 1 to 63 lower-case letters, digits and hyphens, with a letter or digit at both ends"),
+]
+ServerName = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$"),
+    refused_as("This must be 1 to 63 letters, digits, `_`, `.` and `-`, with a letter or digit at the beginning"),
+]
 RootPath = Annotated[str, StringConstraints(max_length=4_000), AfterValidator(_path)]
 Environment = Annotated[dict[str, str], AfterValidator(_environment)]
 

@@ -9,16 +9,12 @@ from pydantic import (
     Field,
     JsonValue,
     StringConstraints,
-    ValidationError,
-    ValidatorFunctionWrapHandler,
-    WrapValidator,
     model_validator,
 )
 
 from headgate.foundation.clock import rfc3339
 from headgate.foundation.collector import Signal
-from headgate.foundation.ids import id_pattern
-from headgate.http.wire import CollectorVersion, Input, Name
+from headgate.http.wire import CollectorVersion, ConfigurationId, Input, Name, refused_as
 from headgate.rules.engine import Sample
 from headgate.rules.model import DEFAULT_CONTEXTS, MOST_RULES, Context, Expect, Rule, RuleSet, StoredRule
 from headgate.runs.model import RuleResult, Run, Status
@@ -129,25 +125,16 @@ class RuleSets(BaseModel):
     items: list[RuleSetOut]
 
 
-def _sample(value: object, of_either: ValidatorFunctionWrapHandler) -> object:
-    """One message instead of one for each type of the union."""
-    try:
-        return of_either(value)
-    except ValidationError:
-        raise ValueError(
-            "This has to be text, an OTLP/JSON document or a list of such documents, at least one"
-        ) from None
-
-
 SampleIn = Annotated[
-    str | dict[str, JsonValue] | Annotated[list[dict[str, JsonValue]], Field(min_length=1)], WrapValidator(_sample)
+    str | dict[str, JsonValue] | Annotated[list[dict[str, JsonValue]], Field(min_length=1)],
+    refused_as("This must be text, an OTLP/JSON document or a list of such documents, at least one"),
 ]
 
 
 class StartRun(Input):
     """Either `configuration_id` with `version_number`, or `yaml`; `rules` or `use_saved_rules` or neither."""
 
-    configuration_id: Annotated[str, StringConstraints(pattern=id_pattern("cfg"))] | None = None
+    configuration_id: ConfigurationId | None = None
     version_number: Annotated[int, Field(ge=1)] | None = None
     yaml: Annotated[str, StringConstraints(min_length=1)] | None = None
     sample: SampleIn
@@ -169,7 +156,9 @@ class StartRun(Input):
         if self.use_saved_rules and self.rules is not None:
             raise ValueError("`rules` and `use_saved_rules` exclude each other")
         if self.use_saved_rules and not stored:
-            raise ValueError("`use_saved_rules` needs a stored version; a YAML text has no saved rules")
+            raise ValueError(
+                "`use_saved_rules` needs `configuration_id` and `version_number`; a text has no saved rules"
+            )
         return self
 
     def as_start(self) -> Start:

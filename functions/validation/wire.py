@@ -5,14 +5,18 @@ from typing import Annotated, Final, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from headgate.foundation.collector import DISTRIBUTION, VARIABLE_NAME
-from headgate.http.wire import CollectorVersion, Input, Yaml
+from headgate.http.wire import CollectorVersion, Input, Yaml, refused_as
 from headgate.validation.service import ExpressionKind
 
 MAX_EXPRESSIONS: Final = 200
 MAX_VARIABLES: Final = 100
 
 
-VariableName = Annotated[str, StringConstraints(pattern=f"^{VARIABLE_NAME}$")]
+VariableName = Annotated[
+    str,
+    StringConstraints(pattern=f"^{VARIABLE_NAME}$"),
+    refused_as("This must be letters, digits and `_`, a digit not first"),
+]
 Variables = Annotated[dict[VariableName, str], Field(max_length=MAX_VARIABLES)]
 
 

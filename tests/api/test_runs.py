@@ -92,7 +92,7 @@ def test_a_sample_of_another_type_is_told_once_what_it_may_be(sample: object, an
     (error,) = ann.http.post(f"{API}/testing/runs", json={**VALID, "sample": sample}).json()["errors"]
 
     assert error["loc"] == ["body", "sample"]
-    assert error["message"].startswith("This has to be text, an OTLP/JSON document or a list of such documents")
+    assert error["message"].startswith("This must be text, an OTLP/JSON document or a list of such documents")
 
 
 def test_an_unknown_distribution_is_told_in_the_words_of_the_specification(ann: Member) -> None:

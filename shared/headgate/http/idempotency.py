@@ -70,7 +70,7 @@ def claim(credential_id: str, header: str, request_fingerprint: str, at: datetim
     Raises Invalid for a key that is not 1–255 visible ASCII characters, KeyReused, FirstUnderWay.
     """
     if not _KEY.fullmatch(header):
-        message = "The key has to be 1 to 255 visible ASCII characters"
+        message = "The key must be 1 to 255 visible ASCII characters"
         raise errors.Invalid(message, [errors.FieldError(("header", "Idempotency-Key"), message)])
     key = keys.idempotency(credential_id, hashlib.sha256(header.encode()).hexdigest())
     held = Claim(key, request_fingerprint, secrets.token_hex(8))

@@ -15,7 +15,7 @@ def whole_number(value: object) -> object:
     """Accepts `12` and the number 12 (a default). Raises ValueError for any other text."""
     if isinstance(value, str):
         if not _WHOLE_NUMBER.fullmatch(value):
-            raise ValueError("This has to be a whole number")
+            raise ValueError("This must be a whole number")
         return int(value)
     return value
 
@@ -24,7 +24,7 @@ def true_or_false(value: object) -> object:
     """Accepts `true` and `false`. Raises ValueError for any other text."""
     if isinstance(value, str):
         if value not in ("true", "false"):
-            raise ValueError("This has to be `true` or `false`")
+            raise ValueError("This must be `true` or `false`")
         return value == "true"
     return value
 

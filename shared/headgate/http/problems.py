@@ -165,7 +165,7 @@ def _field_error(entry: Mapping[str, object]) -> errors.FieldError:
             message = f"This is not JSON: {reason}, at character {loc[-1]}"
             loc = ("body",)
         case "model_attributes_type" if loc == ("body",):
-            message = "The body has to be a JSON object, sent with `Content-Type: application/json`"
+            message = "The body must be a JSON object, sent with `Content-Type: application/json`"
         case "string_too_short" if entry.get("input") == "":
             message = "This must not be empty"
         case "value_error":

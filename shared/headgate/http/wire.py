@@ -5,11 +5,22 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Annotated, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, PlainSerializer, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    PlainSerializer,
+    StringConstraints,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
 
 from headgate.foundation.clock import rfc3339
 from headgate.foundation.collector import VERSION
 from headgate.foundation.errors import NotFound
+from headgate.foundation.ids import id_pattern
 from headgate.foundation.principal import Principal, PrincipalKind
 
 _Value = TypeVar("_Value")
@@ -35,13 +46,30 @@ def _present(value: _Value | None) -> _Value:
 
 def _version_number(value: str) -> str:
     if not VERSION.fullmatch(value):
-        raise ValueError("This has to be a version X.Y.Z, such as 0.139.0")
+        raise ValueError("This must be a version X.Y.Z, such as 0.139.0")
     return value
+
+
+def refused_as(message: str) -> WrapValidator:
+    """For a type whose own message would be a regular expression, or one message for each type of a union."""
+
+    def check(value: object, validate: ValidatorFunctionWrapHandler) -> object:
+        try:
+            return validate(value)
+        except ValidationError:
+            raise ValueError(message) from None
+
+    return WrapValidator(check)
 
 
 PRESENT = AfterValidator(_present)
 """For a field that may be left out of a PATCH, and may not be null."""
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+ConfigurationId = Annotated[
+    str,
+    StringConstraints(pattern=id_pattern("cfg")),
+    refused_as("This must be the id of a configuration: `cfg_` and 26 characters"),
+]
 Yaml = Annotated[str, StringConstraints(min_length=1)]
 CollectorVersion = Annotated[str, AfterValidator(_version_number)]
 Time = Annotated[datetime, PlainSerializer(rfc3339, return_type=str)]

@@ -81,7 +81,7 @@ def decode(body: bytes) -> Report:
     except DecodeError as error:
         raise NotOpamp("The body is not an OpAMP message of an agent") from error
     if len(message.instance_uid) != _UID_BYTES or not any(message.instance_uid):
-        raise NotOpamp("instance_uid has to be 16 bytes, not all zero")
+        raise NotOpamp("instance_uid must be 16 bytes, not all zero")
     config = _config(message)
     description = _description(message)
     reports_config = bool(message.capabilities & wire.AgentCapabilities_ReportsRemoteConfig)

@@ -26,7 +26,7 @@ _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 def _in_one_line(text: str) -> str:
     if _CONTROL.search(text):
-        raise ValueError("it has to be one line")
+        raise ValueError("it must be one line")
     return text
 
 
