@@ -48,15 +48,18 @@ def damaged(path: Path, reason: str) -> DamagedFile:
 class Database:
     """The database in one file. Not for two threads at once, nor for two processes."""
 
-    def __init__(self, path: Path) -> None:
-        """Open the file, or create it. Raises OSError, and CannotStart if the file cannot be used."""
+    def __init__(self, path: Path, *, has_log: bool = True) -> None:
+        """Open the file, or create it. Raises OSError, and CannotStart if the file cannot be used.
+
+        Without a write-ahead log, a write is slower, and is on the disk in this one file when `write` returns.
+        """
         self._path = path
         # The write-ahead log next to the file gets the file's permissions.
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         try:
             self._connection = sqlite3.connect(path, check_same_thread=False)
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            self._connection.execute("PRAGMA synchronous = NORMAL")
+            self._connection.execute(f"PRAGMA journal_mode = {'WAL' if has_log else 'DELETE'}")
+            self._connection.execute(f"PRAGMA synchronous = {'NORMAL' if has_log else 'FULL'}")
             self._prepare()
         except sqlite3.Error as error:
             raise self._unreadable(error) from error
@@ -78,7 +81,11 @@ class Database:
             self._connection.execute(f"PRAGMA user_version = {_FORMAT}")
 
     def read(self) -> Iterator[Change]:
-        """Everything that was acknowledged. Raises DamagedFile if it is not all there, and OSError."""
+        """Everything that was acknowledged. Raises DamagedFile if the file is damaged, and OSError.
+
+        If the write-ahead log is damaged after a crash, what follows the damage is missing without an error: SQLite
+        takes it for the remains of a power cut.
+        """
         try:
             (verdict,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
             if verdict != "ok":
@@ -109,7 +116,7 @@ class Database:
             raise OSError(f"{self._path} cannot be written: {error}") from error
 
     def close(self) -> None:
-        """Move the write-ahead log into the file, and close it."""
+        """Close the file. The write-ahead log is moved into it; if the disk is full, the next start does that."""
         self._connection.close()
 
     def _unreadable(self, error: sqlite3.Error) -> Exception:

@@ -7,6 +7,7 @@ a snapshot counts its changes. The journal's last record may be incomplete: its 
 
 import hashlib
 import json
+import os
 import shutil
 import struct
 import zlib
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from headgate_local.database import NAME, Change, Database, damaged
+from headgate_local.errors import CannotStart
 
 _FIRST_LINE: Final = b"headgate data, format 1\n"
 _HEAD: Final = struct.Struct(">III")
@@ -24,31 +26,55 @@ _HEAD: Final = struct.Struct(">III")
 def move(folder: Path) -> list[str]:
     """Move what an earlier version left in the folder, if anything. Returns notices for the person who starts it.
 
-    The database gets its name once it holds everything, and only then are the old files removed: after a crash, the
-    next start does the rest. Raises DamagedFile, without changing anything, and OSError.
+    The database is called `moved.sqlite3` once it holds everything; then the old files are removed, and it gets its
+    name. After a crash, the next start does the rest. Raises CannotStart, without changing anything, and OSError.
     """
+    moved = folder / "moved.sqlite3"
     numbers = [int(path.name[9:]) for path in folder.glob("snapshot-*") if path.name[9:].isdigit()]
-    notices = []
-    if numbers and not (folder / NAME).exists():
-        changes: dict[tuple[str, str], Change] = {}
-        for place, key, value in _entries(folder, max(numbers)):
-            changes.pop((place, key), None)
-            if value is not None:
-                content = _content(folder, value.pop("sha256")) if place.startswith("bucket/") else b""
-                if content is None:
-                    notices.append(f"The content of {place[7:]}/{key} is missing or damaged; the object was left out")
-                else:
-                    changes[place, key] = Change(place, key, value, content)
-        for left in folder.glob("unfinished.sqlite3*"):
-            left.unlink()
-        with closing(Database(folder / "unfinished.sqlite3")) as database:
-            database.write(list(changes.values()))
-        (folder / "unfinished.sqlite3").rename(folder / NAME)
-        notices.append(f"The data of an earlier version were moved into {folder / NAME}")
+    if not numbers and not moved.exists():
+        return []
     if (folder / NAME).exists():
-        for path in [path for kind in ("snapshot", "journal", "unfinished") for path in folder.glob(f"{kind}-*")]:
-            path.unlink()
-        shutil.rmtree(folder / "objects", ignore_errors=True)
+        raise CannotStart(
+            f"{folder} has {NAME} and also the files of an earlier version, which was started there afterwards. To "
+            f"start with {NAME}, move snapshot-*, journal-*, moved.sqlite3 and objects to another folder; to start "
+            f"with the earlier version's data, move {NAME}* to another folder. If the token in "
+            "tokens.json then answers 401, it belongs to the other data: sign in and create another one"
+        )
+    notices = [] if moved.exists() else _write(folder, max(numbers), moved)
+    for path in [path for kind in ("snapshot", "journal", "unfinished") for path in folder.glob(f"{kind}-*")]:
+        path.unlink()
+    shutil.rmtree(folder / "objects", ignore_errors=True)
+    moved.rename(folder / NAME)
+    return [*notices, f"The data of an earlier version were moved into {folder / NAME}"]
+
+
+def _write(folder: Path, number: int, moved: Path) -> list[str]:
+    changes: dict[tuple[str, str], Change] = {}
+    notices = []
+    for place, key, value in _entries(folder, number):
+        changes.pop((place, key), None)
+        if value is not None:
+            content = _content(folder, value.pop("sha256")) if place.startswith("bucket/") else b""
+            if content is None:
+                notices.append(f"The content of {place[7:]}/{key} is missing or damaged; the object was left out")
+            else:
+                changes[place, key] = Change(place, key, value, content)
+    unfinished = folder / "unfinished.sqlite3"
+    try:
+        for left in folder.glob(f"{unfinished.name}*"):
+            left.unlink()
+        # With a write-ahead log, the file would not hold everything if the disk becomes full.
+        with closing(Database(unfinished, has_log=False)) as database:
+            database.write(list(changes.values()))
+    except OSError:
+        unfinished.unlink(missing_ok=True)
+        raise
+    unfinished.rename(moved)
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
     return notices
 
 
@@ -63,6 +89,8 @@ def _entries(folder: Path, number: int) -> Iterator[list[Any]]:
 
 def _records(path: Path, *, may_end_early: bool) -> Iterator[Any]:
     content = path.read_bytes() if path.exists() else b""
+    if may_end_early and path.exists() and _FIRST_LINE.startswith(content):
+        return
     if not content.startswith(_FIRST_LINE):
         raise damaged(path, "it is missing or does not begin as a file of this format")
     offset = len(_FIRST_LINE)

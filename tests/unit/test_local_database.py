@@ -269,6 +269,67 @@ def test_a_crash_at_any_moment_of_the_move_loses_nothing(tmp_path: Path) -> None
     assert moment > 10
 
 
+FULL = """
+import resource, sys
+from pathlib import Path
+from headgate_local import old_data
+from headgate_local.database import Database
+def fill(*_):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), -1))
+write = Database.write
+def write_and_fill(database, changes):
+    write(database, changes)
+    fill()
+if sys.argv[3] == "before":
+    fill()
+else:
+    Database.write = write_and_fill
+try:
+    old_data.move(Path(sys.argv[1]))
+except OSError:
+    sys.exit(3)
+"""
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_full_disk_at_any_moment_of_the_move_loses_nothing(tmp_path: Path, when: str) -> None:
+    ended = set()
+    for limit in range(0, 40_000, 4_000):
+        folder = tmp_path / f"{limit}"
+        folder.mkdir()
+        leave_some(folder)
+        before = {path.name for path in folder.iterdir()}
+        arguments = [sys.executable, "-c", FULL, str(folder), str(limit), when]
+        ended.add(subprocess.run(arguments, check=False).returncode)
+        after = {path.name for path in folder.iterdir()}
+        assert after in ({NAME}, before), f"full at {limit}"
+        old_data.move(folder)
+        assert stored(folder) == EARLIER, f"full at {limit}"
+    # After the write, everything is in the one file: nothing is left to be written.
+    assert ended == ({0, 3} if when == "before" else {0})
+
+
+def test_files_of_an_earlier_version_that_was_started_after_the_move_are_told_and_not_touched(tmp_path: Path) -> None:
+    leave_some(tmp_path)
+    old_data.move(tmp_path)
+    leave(tmp_path, 2, [["table/t", "later", {"n": 9}]], [])
+
+    with pytest.raises(CannotStart, match="also the files of an earlier version"):
+        old_data.move(tmp_path)
+
+    assert {path.name for path in tmp_path.iterdir()} == {NAME, "snapshot-2", "journal-2"}
+    assert stored(tmp_path) == EARLIER
+
+
+def test_a_journal_that_ends_in_its_first_line_holds_nothing(tmp_path: Path) -> None:
+    for length in range(len(LINE) + 1):
+        folder = tmp_path / f"{length}"
+        folder.mkdir()
+        leave(folder, 2, [["table/t", "a", {"n": 1}]], []).write_bytes(LINE[:length])
+        old_data.move(folder)
+        assert stored(folder) == {("table/t", "a"): ({"n": 1}, b"")}
+
+
 def test_an_unfinished_write_at_the_end_of_a_journal_is_left_out(tmp_path: Path) -> None:
     whole = leave_some(tmp_path).read_bytes()
     for number, end in enumerate([b"\x00\x00", record([["table/t", "x", {"n": 9}]])[:-1], bytes(4096)]):
