@@ -24,12 +24,12 @@ def fetch(url: str) -> Message:
         response = connection.getresponse()
         if response.status != http.client.OK:
             raise OSError(f"S3 answered {response.status}")
-        text = response.read(messages.MOST_BYTES + 1)
+        text = response.read(messages.MAX_BYTES + 1)
     except http.client.HTTPException as error:
         raise OSError("S3 broke off its answer") from error
     finally:
         connection.close()
-    if len(text) > messages.MOST_BYTES or response.length not in (None, 0):
+    if len(text) > messages.MAX_BYTES or response.length not in (None, 0):
         raise OSError("S3 answered more or less than the question")
     return messages.parsed(text)
 

@@ -90,10 +90,10 @@ def _json(model: BaseModel) -> JsonValue:
 def _own_words(cause: JsonValue) -> str | None:
     """The message of a PassingFault in a function's error; messages of AWS and of defects are not shown."""
     try:
-        told = json.loads(cause) if isinstance(cause, str) else None
+        error = json.loads(cause) if isinstance(cause, str) else None
     except ValueError:
         return None
-    match told:
+    match error:
         case {"errorType": str(kind), "errorMessage": str(message)} if kind == PassingFault.__name__:
             return message
     return None

@@ -61,7 +61,7 @@ def get_run_output(run_id: RunId, caller: Reader) -> Response:
 @rules_router.get("/{configuration_id}/versions/{n}/validation-pipelines")
 def list_validation_pipelines(configuration_id: ConfigurationId, n: VersionNumber, caller: Reader) -> RuleSets:
     """The saved rules of a version, by pipeline."""
-    return RuleSets(items=[RuleSetOut.of(one) for one in rules.saved(caller, configuration_id, n)])
+    return RuleSets(items=[RuleSetOut.of(rule_set) for rule_set in rules.saved(caller, configuration_id, n)])
 
 
 @rules_router.put(

@@ -16,7 +16,7 @@ from headgate.foundation.clock import rfc3339
 from headgate.foundation.collector import Signal
 from headgate.http.wire import CollectorVersion, ConfigurationId, Input, Name, refused_as
 from headgate.rules.engine import Sample
-from headgate.rules.model import DEFAULT_CONTEXTS, MOST_RULES, Context, Expect, Rule, RuleSet, StoredRule
+from headgate.rules.model import DEFAULT_CONTEXTS, MAX_RULES, Context, Expect, Rule, RuleSet, StoredRule
 from headgate.runs.model import RuleResult, Run, Status
 from headgate.runs.samples import of_json
 from headgate.runs.service import Start, StoredVersion
@@ -58,7 +58,7 @@ def _distinct(rules: list[RuleIn]) -> list[RuleIn]:
     return rules
 
 
-Rules = Annotated[list[RuleIn], Field(min_length=1, max_length=MOST_RULES), AfterValidator(_distinct)]
+Rules = Annotated[list[RuleIn], Field(min_length=1, max_length=MAX_RULES), AfterValidator(_distinct)]
 
 
 class SaveRules(Input):
@@ -73,7 +73,7 @@ class SaveRules(Input):
 class SaveRulesByHand(SaveRules):
     """An empty list removes the rules that were added by hand."""
 
-    rules: Annotated[list[RuleIn], Field(max_length=MOST_RULES), AfterValidator(_distinct)]
+    rules: Annotated[list[RuleIn], Field(max_length=MAX_RULES), AfterValidator(_distinct)]
 
 
 class StoredRuleOut(BaseModel):
@@ -115,7 +115,7 @@ class RuleSetOut(BaseModel):
             pipeline=saved.pipeline,
             name=saved.name,
             signal_type=saved.signal_type,
-            rules=[StoredRuleOut.of(one) for one in saved.rules],
+            rules=[StoredRuleOut.of(rule) for rule in saved.rules],
         )
 
 
@@ -256,7 +256,7 @@ class RunOut(BaseModel):
             status=run.status,
             success=run.success,
             stderr=run.stderr,
-            validation_results=[RuleResultOut.of(one) for one in run.results] if run.is_final else None,
+            validation_results=[RuleResultOut.of(result) for result in run.results] if run.is_final else None,
             records=RecordsOut.of(run),
             configuration_id=run.configuration_id,
             version_number=run.version_number,

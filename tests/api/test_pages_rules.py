@@ -15,7 +15,7 @@ from headgate.foundation.principal import Principal
 from headgate.identity import member_store, sessions
 from headgate.identity.model import Member, User
 from headgate.rules import store
-from headgate.rules.model import MOST_RULES, Rule, RuleSet, StoredRule
+from headgate.rules.model import MAX_RULES, Rule, RuleSet, StoredRule
 from headgate.settings import settings
 from testing.app import app
 
@@ -168,7 +168,7 @@ def test_names_repeat_and_too_many_rules_are_said_on_the_page(
 ) -> None:
     monkeypatch.setattr("headgate.rules.service.require_testable", lambda *_: None)
     repeated = ada.post(configuration_id, **(RULE | {"name": "api"}))
-    many = tuple(stored(str(n), api_owned=True) for n in range(MOST_RULES))
+    many = tuple(stored(str(n), api_owned=True) for n in range(MAX_RULES))
     store.save(configuration_id, 1, RuleSet(PIPELINE, "n", "logs", many, 2))
     full = ada.post(configuration_id, **RULE)
 

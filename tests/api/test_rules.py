@@ -6,7 +6,7 @@ import pytest
 
 from headgate.foundation.ids import new_id
 from headgate.rules import store
-from headgate.rules.model import MOST_RULES, Rule, RuleNamesRepeat, RuleSet, StoredRule, TooManyRules, default_name
+from headgate.rules.model import MAX_RULES, Rule, RuleNamesRepeat, RuleSet, StoredRule, TooManyRules, default_name
 from headgate.storage.retry import LostRace
 from headgate_local.template import Template
 
@@ -41,7 +41,7 @@ def test_a_set_holds_no_more_than_a_run_takes() -> None:
     by_hand = EMPTY.replace(rules("hand", api_owned=False), "", api_owned=False)
 
     with pytest.raises(TooManyRules):
-        by_hand.replace(rules(*(str(n) for n in range(MOST_RULES))), "", api_owned=True)
+        by_hand.replace(rules(*(str(n) for n in range(MAX_RULES))), "", api_owned=True)
 
 
 def test_the_default_name_is_that_of_the_specification() -> None:

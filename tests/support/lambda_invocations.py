@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from tests.support.listening import listening
 
-MOST_BYTES = 6_291_556
+MAX_BYTES = 6_291_556
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def answering(handle: Callable[[dict[str, object]], object]) -> Callable[[str, b
 
     def answer(_: str, payload: bytes) -> Answer:
         returned = json.dumps(handle(json.loads(payload))).encode()
-        if len(returned) > MOST_BYTES:
+        if len(returned) > MAX_BYTES:
             return Answer(b'{"errorType": "Function.ResponseSizeTooLarge"}', function_error="Unhandled")
         return Answer(returned)
 
@@ -60,7 +60,7 @@ def running(answer: Callable[[str, bytes], Answer]) -> Iterator[Invocations]:
             payload = self.rfile.read(int(self.headers["Content-Length"]))
             name = unquote(self.path.split("/")[3])
             served.invoked.append((name, self.headers["X-Amz-Tenant-Id"], len(payload)))
-            if len(payload) > MOST_BYTES:
+            if len(payload) > MAX_BYTES:
                 found = Answer(status=413, code="RequestEntityTooLargeException")
             else:
                 found = served.answer(name, payload)

@@ -107,7 +107,7 @@ HOSTILE = {
     "far too deep": Answer(b'{"result": {"a": ' + b"[" * 200_000 + b"]" * 200_000 + b"}}"),
     "deep, packed": packed(b'{"result": {"a": ' + b"[" * 100 + b"]" * 100 + b"}}"),
     "endless lists, packed": packed(b'{"result": {"a": [' + b"[]," * 2_000_000 + b"1]}}"),
-    "a bomb": packed(b'{"result": {"a": "' + b"x" * (messages.MOST_BYTES + 1) + b'"}}'),
+    "a bomb": packed(b'{"result": {"a": "' + b"x" * (messages.MAX_BYTES + 1) + b'"}}'),
     "not packed at all": sent({"gz": "AAAA"}),
     "packed, not as text": sent({"gz": 5}),
     "packed by half": sent({"gz": base64.b64encode(zlib.compress(b'{"result": {}}' * 99)[:-8]).decode()}),

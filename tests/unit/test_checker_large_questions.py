@@ -87,7 +87,7 @@ def test_no_process_that_has_read_a_text_is_alive_while_the_next_one_is_fetched(
         (307, {"Location": "http://127.0.0.1:1/"}, b""),
         (403, {}, b"<Error/>"),
         (200, {"Content-Length": "50"}, b'{"op": "any"}'),
-        (200, {}, b" " * (messages.MOST_BYTES + 1)),
+        (200, {}, b" " * (messages.MAX_BYTES + 1)),
     ],
     ids=["a redirect", "another redirect", "expired", "a part", "too much"],
 )

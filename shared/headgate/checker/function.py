@@ -32,7 +32,7 @@ from headgate.storage.aws import InvokeResponse
 logger = logging.getLogger(__name__)
 
 PREFIX: Final = "checks/"
-"""Of the objects that hold questions too large for an invocation."""
+"""The prefix of the objects that hold questions too large for an invocation."""
 _LINK_SECONDS: Final = 60
 _TRIES: Final = 2
 _PAUSE_SECONDS: Final = 0.2
@@ -122,9 +122,9 @@ class CheckerFunction:
             time.sleep(_PAUSE_SECONDS)
 
 
-def _ended_by_a_text(told: bytes) -> bool:
+def _ended_by_a_text(message: bytes) -> bool:
     """Whether the text took the function too long or too much memory."""
-    return any(words in told for words in _ENDED)
+    return any(words in message for words in _ENDED)
 
 
 def _refusal(code: str) -> Unavailable:
@@ -154,15 +154,15 @@ def _result(answer: Message) -> dict[str, object]:
 
 def _whole(response: InvokeResponse) -> bytes:
     """The answer's bytes. Raises CheckerUnreachable if the answer is too large or incomplete."""
-    most = messages.LARGEST_INVOCATION + (1 << 20)
+    limit = messages.LARGEST_INVOCATION + (1 << 20)
     try:
-        text = response["Payload"].read(most + 1)
+        text = response["Payload"].read(limit + 1)
         # botocore compares the length only in the read that finds the end.
         text += response["Payload"].read(1)
     except (BotoCoreError, OSError) as error:
         raise CheckerUnreachable("The collector's function broke off its answer") from error
-    if len(text) > most:
-        raise CheckerUnreachable(f"The collector's function answered more than {most} bytes")
+    if len(text) > limit:
+        raise CheckerUnreachable(f"The collector's function answered more than {limit} bytes")
     return text
 
 

@@ -18,10 +18,10 @@ Message: TypeAlias = Mapping[str, object]
 
 LARGEST_INVOCATION: Final = 5_000_000
 """In bytes. AWS carries 6 MB, in either direction."""
-MOST_BYTES: Final = 32 << 20
-"""Of a message unpacked."""
+MAX_BYTES: Final = 32 << 20
+"""The largest size of an unpacked message, in bytes."""
 DEEPEST: Final = 64
-_MOST_BRACKETS: Final = 2_000_000
+_MAX_BRACKETS: Final = 2_000_000
 _COMPRESSED_FROM: Final = 32_768
 _FAST: Final = 3
 
@@ -72,17 +72,17 @@ def unpacked(envelope: Message) -> Message:
         raise Malformed("an envelope without a text")
     try:
         reader = zlib.decompressobj()
-        text = reader.decompress(base64.b64decode(compressed, validate=True), MOST_BYTES)
+        text = reader.decompress(base64.b64decode(compressed, validate=True), MAX_BYTES)
     except (ValueError, binascii.Error, zlib.error) as error:
         raise Malformed("what cannot be unpacked") from error
     if not reader.eof:
-        raise TooLarge(f"more than {MOST_BYTES} bytes" if reader.unconsumed_tail else "a part of a message")
+        raise TooLarge(f"more than {MAX_BYTES} bytes" if reader.unconsumed_tail else "a part of a message")
     return parsed(text)
 
 
 def _require_shallow(text: bytes) -> None:
     brackets = _STRINGS.sub(b"", text).translate(None, _NOT_BRACKETS)
-    if len(brackets) > _MOST_BRACKETS:
+    if len(brackets) > _MAX_BRACKETS:
         raise Malformed("too many lists and objects")
     depth = 0
     for bracket in brackets:

@@ -25,22 +25,23 @@ logger = logging.getLogger(__name__)
 class Pool:
     """Thread-safe. Everything slow, starting a process and ending one, happens in threads of its own.
 
-    From its first question on, a process serves one organization, noted in `_tenants`. A process that is not there has
-    read nothing yet; an organization without a process takes it. A spare of those is kept ready. If more than `kept`
-    processes are bound to organizations, the one that was idle for longest ends.
+    From its first question on, a process serves one organization, noted in `_tenants`. An organization without a
+    process takes one that has read nothing yet; a spare of those is always ready. If more than `max_bound` processes
+    are bound to organizations, the one that was idle for longest ends. The sets say where a process stands:
 
-    A process is in `_serving` from being ready to being taken out, and in `_idle` too while nobody holds it, the last
-    one given back last. A worn process (in `_worn`) goes on serving until its replacement is ready; then it is in
-    `_leaving`, and whoever holds it takes it out. A process that fails on a question is taken out at once.
+    - `_serving`: from being ready to being taken out. One that fails on a question is taken out at once.
+    - `_idle`: serving, and no question holds it; the last one given back comes last.
+    - `_worn`: serving, until its replacement is ready.
+    - `_leaving`: replaced; whoever holds it takes it out.
 
-    No more than `most` may ask at once (see `Turns`), so every question finds a process or room for one.
+    No more than `max_asking` may ask at once (see `Turns`), so every question finds a process or room for one.
     """
 
-    def __init__(self, binary: Path, limits: Limits, *, most: int, kept: int) -> None:
+    def __init__(self, binary: Path, limits: Limits, *, max_asking: int, max_bound: int) -> None:
         self._binary = binary
         self._limits = limits
-        self._most = most
-        self._kept = kept
+        self._max_asking = max_asking
+        self._max_bound = max_bound
         self._changed = threading.Condition()
         self._idle: list[Child] = []
         self._serving: set[Child] = set()
@@ -163,7 +164,7 @@ class Pool:
                 if is_worn and child not in self._worn and self._may_start():
                     self._worn.add(child)
                     self._start(replacing=child)
-                if len(self._tenants) > self._kept:
+                if len(self._tenants) > self._max_bound:
                     self._retire_one()
             self._changed.notify_all()
 
@@ -199,7 +200,7 @@ class Pool:
         unread = sum(child not in self._tenants for child in self._idle) + self._starting
         wanted = max(self._limits.spares, self._wanting, 0 if self._serving else 1)
         for _ in range(wanted - unread):
-            full = len(self._serving) + self._starting >= self._most + self._limits.spares
+            full = len(self._serving) + self._starting >= self._max_asking + self._limits.spares
             if not self._may_start() or (full and not self._retire_one()):
                 return
             self._start(replacing=None)

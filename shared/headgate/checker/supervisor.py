@@ -93,11 +93,11 @@ class Checker:
         binary = self._installed.binary(version or self._default_version)
         with self._pools_lock:
             if binary not in self._pools:
-                most = self._turns.total
+                max_asking = self._turns.total
                 if version in (None, self._default_version):
-                    self._pools[binary] = Pool(binary, self._limits, most=most, kept=most)
+                    self._pools[binary] = Pool(binary, self._limits, max_asking=max_asking, max_bound=max_asking)
                 else:
                     # Rarely asked, so one warm process and no spare.
                     limits = dataclasses.replace(self._limits, spares=0)
-                    self._pools[binary] = Pool(binary, limits, most=most, kept=1)
+                    self._pools[binary] = Pool(binary, limits, max_asking=max_asking, max_bound=1)
             return self._pools[binary]

@@ -11,7 +11,7 @@ _MERGE: Final = "<<"
 # The parser's time for a token grows with the depth: 100,000 open braces took 23 s.
 DEEPEST: Final = 64
 # It compares each `%TAG` with all before it: a megabyte of them took 9 s.
-_MOST_DIRECTIVES: Final = 100
+_MAX_DIRECTIVES: Final = 100
 
 
 @dataclass(slots=True, eq=False)
@@ -52,7 +52,7 @@ def pipelines(text: str) -> list[str]:
 
 def readable(text: str) -> bool:
     """Whether the parser in C takes a time that depends on the text's length only, unless it nests too deeply."""
-    return text.count("%TAG") <= _MOST_DIRECTIVES
+    return text.count("%TAG") <= _MAX_DIRECTIVES
 
 
 def _entries(collections: Iterable[_Collection]) -> Iterator[_Entry]:

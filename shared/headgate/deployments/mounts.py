@@ -13,7 +13,7 @@ from headgate.foundation import clock, errors
 from headgate.foundation.caller import Caller
 from headgate.storage.retry import retry
 
-MOST_MOUNTS: Final = 20
+MAX_MOUNTS: Final = 20
 LONGEST_PATH: Final = 1_000
 
 
@@ -68,8 +68,8 @@ def change(
 
 def _require_valid(mounts: Sequence[VolumeMount]) -> None:
     """Raises MountsRefused, naming every field that is wrong."""
-    if len(mounts) > MOST_MOUNTS:
-        message = f"A group has at most {MOST_MOUNTS} volume mounts; these are {len(mounts)}"
+    if len(mounts) > MAX_MOUNTS:
+        message = f"A group has at most {MAX_MOUNTS} volume mounts; these are {len(mounts)}"
         raise MountsRefused(message, [errors.FieldError(("body", "volume_mounts"), message)])
     problems: list[errors.FieldError] = []
     for index, mount in enumerate(mounts):

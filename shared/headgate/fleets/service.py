@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from headgate.storage.table import Write
 
 # A transaction has room for 100 writes; a token that was renewed more often than this has long ended.
-_MOST_ENDED: Final = 50
+_MAX_ENDED: Final = 50
 
 
 def fleets(caller: Caller, limit: int, after: str | None) -> Slice[Fleet]:
@@ -118,11 +118,11 @@ def renew_token(caller: Caller, fleet_id: str, grace: Grace) -> Fleet:
         if GRACES[grace]:
             end = at + GRACES[grace]
             previous = [(tokens.hash_at(fleet_id, current), min(end, before.token_expires_at or end))]
-            if current >= _MOST_ENDED:
+            if current >= _MAX_ENDED:
                 # So that never more tokens are valid than a renewal without a grace can end.
-                previous.append((tokens.hash_at(fleet_id, current - _MOST_ENDED + 1), None))
+                previous.append((tokens.hash_at(fleet_id, current - _MAX_ENDED + 1), None))
         else:
-            oldest = max(1, current - _MOST_ENDED + 1)
+            oldest = max(1, current - _MAX_ENDED + 1)
             previous = [(tokens.hash_at(fleet_id, generation), None) for generation in range(oldest, current + 1)]
         record = audit.entry(caller, "fleet.token_renewed", f"fleets/{fleet_id}", grace=grace)
         store.renew_token(before, after, tokens.hash_at(fleet_id, after.token_generation), previous, record)

@@ -73,70 +73,70 @@ def claim(credential_id: str, header: str, request_fingerprint: str, at: datetim
         message = "The key must be 1 to 255 visible ASCII characters"
         raise errors.Invalid(message, [errors.FieldError(("header", "Idempotency-Key"), message)])
     key = keys.idempotency(credential_id, hashlib.sha256(header.encode()).hexdigest())
-    held = Claim(key, request_fingerprint, secrets.token_hex(8))
-    begun = key | {"fingerprint": held.fingerprint, "nonce": held.nonce, **items.expiry(at + _UNDER_WAY)}
+    claim = Claim(key, request_fingerprint, secrets.token_hex(8))
+    begun = key | {"fingerprint": claim.fingerprint, "nonce": claim.nonce, **items.expiry(at + _UNDER_WAY)}
     free = "attribute_not_exists(pk) OR expires <= :now"
     try:
         table.write(table.identity.put_if(begun, free, {":now": int(at.timestamp())}))
     except ConditionFailed as taken:
-        return _first_answer(taken.item, held)
+        return _first_answer(taken.item, claim)
     except (BotoCoreError, ClientError):
         # The claim may have been written all the same; it would block the next request with this key.
         with contextlib.suppress(BotoCoreError, ClientError):
-            release(held)
+            release(claim)
         raise
-    return held
+    return claim
 
 
-def note_created(held: Claim, path: str, at: datetime) -> Write:
+def note_created(claim: Claim, path: str, at: datetime) -> Write:
     """The write that records what is created, for the transaction that creates it.
 
     If another request has taken over the key, the transaction fails.
     """
     expiry = items.expiry(at + _STORED_FOR)
-    values = {":path": path, ":nonce": held.nonce} | {f":{name}": value for name, value in expiry.items()}
+    values = {":path": path, ":nonce": claim.nonce} | {f":{name}": value for name, value in expiry.items()}
     change = "SET made = :path, expires = :expires, expires_at = :expires_at"
-    return table.identity.update(held.key, change, "nonce = :nonce", values)
+    return table.identity.update(claim.key, change, "nonce = :nonce", values)
 
 
-def store_answer(held: Claim, response: Response, at: datetime) -> None:
+def store_answer(claim: Claim, response: Response, at: datetime) -> None:
     """Store the answer under the key; one conditional write."""
     headers = {name: response.headers[name] for name in _HEADERS if name in response.headers}
     answer = large_texts.write(json.dumps({"headers": headers, "body": bytes(response.body).decode()}), "idempotency")
-    _replace(held, {"status": response.status_code, **answer, **items.expiry(at + _STORED_FOR)})
+    _replace(claim, {"status": response.status_code, **answer, **items.expiry(at + _STORED_FOR)})
 
 
-def release(held: Claim) -> None:
+def release(claim: Claim) -> None:
     """Free the key, unless the request has created something after all."""
-    _replace(held, None, "nonce = :nonce AND attribute_not_exists(made)")
+    _replace(claim, None, "nonce = :nonce AND attribute_not_exists(made)")
 
 
-def forget(held: Claim) -> None:
+def forget(claim: Claim) -> None:
     """Free the key: what was created under it has been deleted."""
-    _replace(held, None)
+    _replace(claim, None)
 
 
-def _replace(held: Claim, answer: Item | None, condition: str = "nonce = :nonce") -> None:
+def _replace(claim: Claim, answer: Item | None, condition: str = "nonce = :nonce") -> None:
     """Replace the claim by its answer, or delete it, unless another request has taken over the key."""
-    nonce: Item = {":nonce": held.nonce}
+    nonce: Item = {":nonce": claim.nonce}
     if answer is None:
-        write = table.identity.delete(held.key, condition, nonce)
+        write = table.identity.delete(claim.key, condition, nonce)
     else:
-        item = held.key | {"fingerprint": held.fingerprint, "nonce": held.nonce} | answer
+        item = claim.key | {"fingerprint": claim.fingerprint, "nonce": claim.nonce} | answer
         write = table.identity.put_if(item, condition, nonce)
     with contextlib.suppress(ConditionFailed):
         table.write(write)
 
 
-def _first_answer(item: Item, held: Claim) -> Claim | Created | Response:
-    if item.get("nonce") == held.nonce:
+def _first_answer(item: Item, claim: Claim) -> Claim | Created | Response:
+    if item.get("nonce") == claim.nonce:
         # Our own claim: it was written, and the answer to the write was lost.
-        return held
-    if item and item["fingerprint"] != held.fingerprint:
+        return claim
+    if item and item["fingerprint"] != claim.fingerprint:
         message = "This key was used for another request; use a new one"
         raise KeyReused(message, [errors.FieldError(("header", "Idempotency-Key"), message)])
     if "status" not in item and "made" in item:
-        first = Claim(held.key, held.fingerprint, items.text(item, "nonce"))
+        first = Claim(claim.key, claim.fingerprint, items.text(item, "nonce"))
         return Created(items.text(item, "made"), first)
     if "status" not in item:
         raise FirstUnderWay("The first request with this key has not ended; try again shortly")

@@ -28,7 +28,7 @@ _CODES: Final[Mapping[int, str]] = {
 # After an outage; a checker starts again in this time.
 _RETRY_AFTER_OUTAGE: Final = "2"
 # A body of 1 MB can have 300,000 errors, and a function's answer may have 6 MB.
-_MOST_ERRORS: Final = 100
+_MAX_ERRORS: Final = 100
 # How pydantic begins a message: "String should match pattern …", "List should have at least 1 item".
 _SUBJECT: Final = re.compile(r"^[A-Z][a-z]+ should ")
 _TOO_LARGE: Final = "The request body is over 1 MB (1,048,576 bytes)"
@@ -139,7 +139,7 @@ def _domain_error(request: Request, error: Exception) -> JSONResponse:
 def _request_invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     entries = error.errors()
-    field_errors = [_field_error(entry) for entry in entries[:_MOST_ERRORS]]
+    field_errors = [_field_error(entry) for entry in entries[:_MAX_ERRORS]]
     if any(error.loc[:1] == ("path",) for error in field_errors):
         # A malformed id names nothing.
         return problem(request, 404, "not_found", "There is nothing at this path")

@@ -9,8 +9,8 @@ from headgate.storage.retry import LostRace
 from headgate.storage.table import ConditionFailed, identity
 
 
-def add(subject: str, window: int, most: int, expires: int) -> int | None:
-    """Count an attempt in the `window`: how many there are now, or None if there were `most` of them already.
+def add(subject: str, window: int, limit: int, expires: int) -> int | None:
+    """Count an attempt in the `window`: how many there are now, or None if there were `limit` of them already.
 
     One conditional update, two at the start of a window. DynamoDB removes the item some time after `expires`, in
     seconds since 1970. Raises LostRace.
@@ -18,7 +18,7 @@ def add(subject: str, window: int, most: int, expires: int) -> int | None:
     key = keys.attempts(subject)
     values: Item = {":window": window, ":one": 1}
     another = identity.update(
-        key, "SET tried = tried + :one", "#window = :window AND tried < :most", values | {":most": most}
+        key, "SET tried = tried + :one", "#window = :window AND tried < :limit", values | {":limit": limit}
     )
     first = identity.update(
         key,

@@ -13,16 +13,16 @@ from headgate.storage.table import ConditionFailed, identity
 logger = logging.getLogger(__name__)
 
 
-def add(credential_id: str, lease: str, most: int, expires: int) -> frozenset[str] | None:
-    """Add the lease if there are fewer than `most`; one conditional write. None if it was added, else those there are.
+def add(credential_id: str, lease: str, limit: int, expires: int) -> frozenset[str] | None:
+    """Add the lease if there are fewer than `limit`; one conditional write. None if it was added, else those there are.
 
     DynamoDB removes the item some time after `expires`, in seconds since 1970.
     """
     added = identity.update(
         keys.checks(credential_id),
         "SET expires = :expires ADD leases :lease",
-        "attribute_not_exists(leases) OR size(leases) < :most",
-        {":lease": frozenset([lease]), ":expires": expires, ":most": most},
+        "attribute_not_exists(leases) OR size(leases) < :limit",
+        {":lease": frozenset([lease]), ":expires": expires, ":limit": limit},
     )
     try:
         table.write(added)

@@ -30,7 +30,7 @@ from headgate.storage.table import Write
 PREFIX: Final = "ss_"
 LIFETIME: Final = timedelta(hours=12)
 # A request limit is for each credential, so a person has at most this many times the limit.
-MOST: Final = 10
+MAX_SESSIONS: Final = 10
 
 
 def begin(
@@ -62,7 +62,7 @@ def _begin(
 ) -> tuple[Session, str]:
     """Take a place among the person's sessions, end those that are too many, and begin if the place still exists.
 
-    So no more than `MOST` are ever live, however many begin at once: the last to look has seen the places of all
+    So no more than `MAX_SESSIONS` are ever live, however many begin at once: the last to look has seen all places
     (docs/decisions/0072-at-most-ten-sessions.md). One put, one query and one transaction. Raises LostRace if newer
     sessions took the place.
     """
@@ -76,12 +76,12 @@ def _begin(
 
 
 def _end_the_oldest(user: User) -> None:
-    for place in session_store.places(user.id)[:-MOST]:
+    for place in session_store.places(user.id)[:-MAX_SESSIONS]:
         session_store.end(place)
 
 
 def end(session: Session) -> None:
-    """It stops at once; one transaction."""
+    """End the session at once; one transaction."""
     session_store.end(Place.of(session))
 
 

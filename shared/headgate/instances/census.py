@@ -49,7 +49,7 @@ class Shard:
     revision: int = 0
 
     def moved(self, before: Entry | None, after: Entry, at: datetime) -> Shard:
-        """With one instance counted under `after` instead of `before`, and without those that are silent by now."""
+        """The shard with one instance counted under `after` instead of `before`, and without those silent by now."""
         heard, days = dict(self.heard), dict(self.days)
         if before is not None:
             _change(heard, before, -1)

@@ -89,32 +89,34 @@ def _answer(sender: _Sender, report: Report) -> Reply:
     if report.wants_uid:
         return Reply(report.uid, new_uid=model.new_uid(at))
     before, desired = stored.instance, Desired.of(stored.group)
-    order = _order(before, report, at)
-    if before is not None and order.conflicts >= _CONFLICTS:
+    check = _sequence_check(before, report, at)
+    if before is not None and check.conflicts >= _CONFLICTS:
         instances.save(before, replace(before, conflicts=0))
         logger.warning("instance_uid_in_use_twice", instance_id=before.id, fleet_id=before.fleet_id)
         return Reply(report.uid, new_uid=model.new_uid(at))
-    base = _base(before, sender, report, at)
-    after = _without_pipelines_failed(model.after_report(base, report, desired), report, desired)
+    known = _instance_before(before, sender, report, at)
+    after = _without_pipelines_failed(model.after_report(known, report, desired), report, desired)
     sent = None
     # An agent that is asked for its full state gets no offer yet: its next message says what it has.
-    if not order.asks and not report.leaves:
+    if not check.request_full_state and not report.leaves:
         after, sent = _offer(after, desired)
     interval = settings().fleet_heartbeat_seconds
-    tells = report.takes_interval and (report.sequence_num == 0 or order.asks or base.told_seconds != interval)
+    send_interval = report.takes_interval and (
+        report.sequence_num == 0 or check.request_full_state or known.told_seconds != interval
+    )
     after = replace(
         after,
-        last_seen_at=max(at, base.last_seen_at),
-        full_state_at=at if report.full or order.asks else base.full_state_at,
-        conflicts=order.conflicts,
-        told_seconds=interval if tells else base.told_seconds,
+        last_seen_at=max(at, known.last_seen_at),
+        full_state_at=at if report.full or check.request_full_state else known.full_state_at,
+        conflicts=check.conflicts,
+        told_seconds=interval if send_interval else known.told_seconds,
     )
     # Read before anything is written, so that a fault here leaves nothing half done.
     offer = None if sent is None else Offer(sent.config_hash, _text(sent))
     if before is None or _worth_saving(before, after):
         instances.save(before, after)
         _log(before, after)
-    return Reply(report.uid, offer, interval if tells else None, report_full_state=order.asks)
+    return Reply(report.uid, offer, interval if send_interval else None, report_full_state=check.request_full_state)
 
 
 def _without_pipelines_failed(instance: Instance, report: Report, desired: Desired) -> Instance:
@@ -168,30 +170,31 @@ def _version_text(configuration_id: str, n: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Order:
+class _SequenceCheck:
     """The place of a message among the instance's: whether to ask for the full state, and its conflicts so far.
 
     A sequence number that goes back without a restart is an old message, or a second process with the same uid. Only a
     second process keeps sending them.
     """
 
-    asks: bool
+    request_full_state: bool
     conflicts: int
 
 
-def _order(before: Instance | None, report: Report, at: datetime) -> _Order:
+def _sequence_check(before: Instance | None, report: Report, at: datetime) -> _SequenceCheck:
     if before is None:
-        return _Order(asks=not report.full, conflicts=0)
+        return _SequenceCheck(request_full_state=not report.full, conflicts=0)
     number = report.sequence_num
     back = 0 < number < before.sequence_num
     # Heartbeats that say nothing new are not written while nothing is under way, so a gap is normal then.
     missed = before.under_way and number > before.sequence_num + 1
     due = at - before.full_state_at > FULL_STATE_EVERY + timedelta(seconds=report.uid[-2] * _SPREAD_SECONDS / 256)
     conflicts = before.conflicts + 1 if back else 0 if due else before.conflicts
-    return _Order(asks=not report.full and (back or missed or due or number == 0), conflicts=conflicts)
+    incomplete = back or missed or due or number == 0
+    return _SequenceCheck(request_full_state=not report.full and incomplete, conflicts=conflicts)
 
 
-def _base(before: Instance | None, sender: _Sender, report: Report, at: datetime) -> Instance:
+def _instance_before(before: Instance | None, sender: _Sender, report: Report, at: datetime) -> Instance:
     if before is None:
         return Instance(
             id=model.instance_id(report.uid),

@@ -10,7 +10,7 @@ from headgate.foundation.collector import Signal
 Context = Literal["resource", "scope", "log", "span", "spanevent", "metric", "datapoint"]
 Expect = Literal["any", "all", "none", "count"]
 
-MOST_RULES: Final = 20
+MAX_RULES: Final = 20
 DEFAULT_CONTEXTS: Final[dict[Signal, Context]] = {"logs": "log", "traces": "span", "metrics": "datapoint"}
 
 
@@ -30,7 +30,7 @@ class TooManyRules(errors.Invalid):
     code = "too_many_rules"
 
     def __init__(self, count: int) -> None:
-        message = f"With the rules that stay in it, the set would have {count}; {MOST_RULES} is the most"
+        message = f"With the rules that stay in it, the set would have {count}; {MAX_RULES} is the most"
         super().__init__(message, [errors.FieldError(("body", "rules"), message)])
 
 
@@ -71,7 +71,7 @@ class RuleSet:
         Raises RuleNamesRepeat, TooManyRules.
         """
         rules = (*(rule for rule in self.rules if rule.api_owned != api_owned), *added)
-        if len(rules) > MOST_RULES:
+        if len(rules) > MAX_RULES:
             raise TooManyRules(len(rules))
         names: set[str] = set()
         for stored in rules:

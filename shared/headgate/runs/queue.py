@@ -13,7 +13,7 @@ from headgate.runs.model import LONGEST
 
 _RETRY_AFTER: Final = 15
 # By then a run with a place has been prepared, and one that has ended has given its place back.
-SETTLING_TIME: Final = timedelta(minutes=2)
+PLACE_SETTLED_AFTER: Final = timedelta(minutes=2)
 
 
 class TooManyRuns(errors.TooManyRequests):
@@ -52,9 +52,9 @@ class Queue:
     def holds(self, run_id: str) -> bool:
         return run_id in self.waiting or self.place(run_id) is not None
 
-    def require_room(self, most_waiting: int, places: int) -> None:
+    def require_room(self, max_waiting: int, places: int) -> None:
         """Raises TooManyRuns when another run could neither begin nor wait."""
-        if len(self.places) >= places and len(self.waiting) >= most_waiting:
+        if len(self.places) >= places and len(self.waiting) >= max_waiting:
             raise TooManyRuns(len(self.waiting))
 
     def enter(self, run_id: str) -> Self:

@@ -54,7 +54,7 @@ def give(run: Run) -> str:
         "collector_version": run.collector_version,
         "duration_seconds": run.duration_seconds,
         "get": {name: store.link(run.id, name, _LINK_SECONDS) for name in ("collector.yaml", "input")},
-        "post": {name: store.upload(run.id, name, most, _LINK_SECONDS) for name, most in LARGEST.items()},
+        "post": {name: store.upload(run.id, name, limit, _LINK_SECONDS) for name, limit in LARGEST.items()},
     }
     store.put_file(run.id, "task.json", json.dumps(task))
     return store.link(run.id, "task.json", _LINK_SECONDS)
@@ -66,14 +66,14 @@ def outcome(run: Run) -> Outcome:
     if text is None:
         raise Untrusted("the test runner left no outcome")
     try:
-        told = Outcome.model_validate_json(text)
+        outcome = Outcome.model_validate_json(text)
     except ValidationError:
         raise _untrusted("outcome.json is not an outcome") from None
-    if told.ran == bool(told.reason) or (told.ran and not told.executed):
+    if outcome.ran == bool(outcome.reason) or (outcome.ran and not outcome.executed):
         raise _untrusted("its outcome contradicts itself")
-    if told.executed:
-        _require_plausible(told, run)
-    return told
+    if outcome.executed:
+        _require_plausible(outcome, run)
+    return outcome
 
 
 def output(run: Run) -> str:
@@ -87,16 +87,16 @@ def stderr(run: Run) -> str:
     return text if not text or text.endswith("\n") else text + "\n"
 
 
-def _require_plausible(told: Outcome, run: Run) -> None:
+def _require_plausible(outcome: Outcome, run: Run) -> None:
     begun = (run.started_at or run.created_at) - _CLOCKS_APART
     try:
-        lasted = told.finished_at - told.started_at
-        within = begun <= told.started_at and told.finished_at <= clock.now() + _CLOCKS_APART
+        lasted = outcome.finished_at - outcome.started_at
+        within = begun <= outcome.started_at and outcome.finished_at <= clock.now() + _CLOCKS_APART
     except TypeError:
         raise _untrusted("its times have no time zone") from None
     if not within or lasted < timedelta(0):
         raise _untrusted("its times are not of this run")
-    if told.ran and lasted < timedelta(seconds=run.duration_seconds):
+    if outcome.ran and lasted < timedelta(seconds=run.duration_seconds):
         raise _untrusted("it says that it ran for its duration, in less time than that")
 
 

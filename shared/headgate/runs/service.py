@@ -21,7 +21,7 @@ from headgate.rules.engine import Sample
 from headgate.rules.model import Rule
 from headgate.runs import store, turns
 from headgate.runs.model import (
-    MOST_SAMPLE_BYTES,
+    MAX_SAMPLE_BYTES,
     NoSavedRules,
     OutputNotReady,
     Run,
@@ -98,7 +98,7 @@ def start(caller: Caller, asked: Start) -> Run:
         raise TestingNotSetUp
     if asked.collector_distribution not in (None, DISTRIBUTION):
         raise UnknownDistribution(str(asked.collector_distribution))
-    if len(asked.sample.text.encode()) > MOST_SAMPLE_BYTES:
+    if len(asked.sample.text.encode()) > MAX_SAMPLE_BYTES:
         raise SampleTooLarge
     asker = Asker.of(caller)
     source = _source(caller, asked)

@@ -98,14 +98,14 @@ def file(run_id: str, name: str) -> str | None:
     return None if content is None else content.decode(errors="replace")
 
 
-def file_bytes(run_id: str, name: str, most: int | None = None) -> bytes | None:
+def file_bytes(run_id: str, name: str, limit: int | None = None) -> bytes | None:
     """The bytes of a file, None if there is none. Raises objects.TooLong."""
-    return objects.read_unless_missing(keys.file(run_id, name), most)
+    return objects.read_unless_missing(keys.file(run_id, name), limit)
 
 
-def file_if_there(run_id: str, name: str, most: int | None = None) -> str | None:
+def file_if_there(run_id: str, name: str, limit: int | None = None) -> str | None:
     """The text of a file that nothing depends on, None if there is none or access is denied. Raises objects.TooLong."""
-    content = objects.read_if_there(keys.file(run_id, name), most)
+    content = objects.read_if_there(keys.file(run_id, name), limit)
     return None if content is None else content.decode(errors="replace")
 
 
@@ -119,9 +119,9 @@ def link(run_id: str, name: str, seconds: int = _LINK_SECONDS) -> str:
     return objects.link(keys.file(run_id, name), seconds)
 
 
-def upload(run_id: str, name: str, most: int, seconds: int) -> dict[str, object]:
-    """The URL and fields of a form that stores one file of up to `most` bytes, for whoever has them."""
-    return objects.upload_form(keys.file(run_id, name), most, seconds)
+def upload(run_id: str, name: str, limit: int, seconds: int) -> dict[str, object]:
+    """The URL and fields of a form that stores one file of up to `limit` bytes, for whoever has them."""
+    return objects.upload_form(keys.file(run_id, name), limit, seconds)
 
 
 def delete_files(run_id: str) -> None:

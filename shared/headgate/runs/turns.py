@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 from headgate.foundation import clock
 from headgate.runs import store
 from headgate.runs.model import Run
-from headgate.runs.queue import SETTLING_TIME, Queue
+from headgate.runs.queue import PLACE_SETTLED_AFTER, Queue
 from headgate.settings import settings
 from headgate.storage import aws
 from headgate.storage.retry import retry
@@ -84,7 +84,7 @@ def advance(run: Run) -> bool:
 def _ended(queue: Queue) -> list[str]:
     """Runs that have ended and still have a place."""
     at = clock.now()
-    old = [place.run_id for place in queue.places if at > place.since + SETTLING_TIME]
+    old = [place.run_id for place in queue.places if at > place.since + PLACE_SETTLED_AFTER]
     return [run_id for run_id in old if (run := store.run(run_id)) is None or run.is_final]
 
 

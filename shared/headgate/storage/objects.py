@@ -26,7 +26,7 @@ class TooLong(Exception):
     """The object is longer than the most that was to be read."""
 
 
-def read(key: str, most: int | None = None) -> bytes:
+def read(key: str, limit: int | None = None) -> bytes:
     """An object that has to exist. One GET, and another if the response broke off.
 
     Raises TooLong, before anything of it is read, or a ClientError or BotoCoreError.
@@ -34,27 +34,27 @@ def read(key: str, most: int | None = None) -> bytes:
     for _ in range(_ATTEMPTS - 1):
         answer = aws.s3().get_object(Bucket=settings().bucket, Key=key)
         with suppress(BotoCoreError):
-            return _whole(answer, most)
-    return _whole(aws.s3().get_object(Bucket=settings().bucket, Key=key), most)
+            return _whole(answer, limit)
+    return _whole(aws.s3().get_object(Bucket=settings().bucket, Key=key), limit)
 
 
-def read_unless_missing(key: str, most: int | None = None) -> bytes | None:
+def read_unless_missing(key: str, limit: int | None = None) -> bytes | None:
     """The same, or None if there is no such object. Access that is denied is an error."""
     try:
-        return read(key, most)
+        return read(key, limit)
     except ClientError as error:
         if error.response["Error"]["Code"] in _MISSING:
             return None
         raise
 
 
-def read_if_there(key: str, most: int | None = None) -> bytes | None:
+def read_if_there(key: str, limit: int | None = None) -> bytes | None:
     """The same, or None if there is no such object or access to it is denied, which goes to the log.
 
     S3 answers 403 for a missing object if it cannot tell whether the caller may list the bucket.
     """
     try:
-        return read(key, most)
+        return read(key, limit)
     except ClientError as error:
         _require_missing(error, key)
         return None
@@ -86,14 +86,14 @@ def link(key: str, seconds: int) -> str:
     return aws.s3().generate_presigned_url("get_object", Params=parameters, ExpiresIn=seconds)
 
 
-def upload_form(key: str, most: int, seconds: int) -> dict[str, object]:
-    """The URL and fields of a form that stores one text of up to `most` bytes, for some time. No request."""
+def upload_form(key: str, limit: int, seconds: int) -> dict[str, object]:
+    """The URL and fields of a form that stores one text of up to `limit` bytes, for some time. No request."""
     kind = {"Content-Type": TEXT}
     return aws.s3().generate_presigned_post(
         Bucket=settings().bucket,
         Key=key,
         Fields=kind,
-        Conditions=[kind, ["content-length-range", 0, most]],
+        Conditions=[kind, ["content-length-range", 0, limit]],
         ExpiresIn=seconds,
     )
 
@@ -106,11 +106,11 @@ def _require_missing(error: ClientError, key: str) -> None:
         raise error
 
 
-def _whole(answer: GetObjectOutputTypeDef, most: int | None) -> bytes:
+def _whole(answer: GetObjectOutputTypeDef, limit: int | None) -> bytes:
     with closing(answer["Body"]) as body:
-        if most is not None and answer.get("ContentLength", 0) > most:
+        if limit is not None and answer.get("ContentLength", 0) > limit:
             raise TooLong
-        content = body.read() if most is None else body.read(most + 1)
+        content = body.read() if limit is None else body.read(limit + 1)
     # boto3 compares the two itself, unless the response's headers broke off before the length.
     length = answer.get("ContentLength")
     if length != len(content):
