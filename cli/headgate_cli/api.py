@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 import uuid
 from collections.abc import Iterator, Mapping
@@ -13,7 +14,7 @@ import click
 from headgate_cli import VERSION
 from headgate_cli.errors import Failed, NotAuthenticated, Unreachable
 from headgate_cli.responses import MOST_LINKED_BYTES, Answer, fetch
-from headgate_cli.untrusted import harmless, quoted
+from headgate_cli.untrusted import harmless, one_line, quoted
 
 if TYPE_CHECKING:
     from headgate_cli.login.credentials import Credential
@@ -33,13 +34,14 @@ _RATE_LIMITED: Final = "rate_limited"
 # The connection of a create was cut, and its first try is still at work.
 _UNDER_WAY: Final = "idempotency_key_in_use"
 _PAUSE: Final = 1.0
-# What to do about a problem, by its code: the API does not know the commands.
+_ERRNO: Final = re.compile(r"^\[Errno -?\d+\] ")
+# What to do about a problem, by its code: the API does not know the commands. What is in braces is in the request.
 _WAYS_OUT: Final = {
     "configuration_not_found": "see `headgate config list`",
-    "version_not_found": "see `headgate config versions CONFIGURATION`",
-    "version_not_published": "publish it with `headgate config publish CONFIGURATION --version N`",
+    "version_not_found": "`headgate config versions {configuration}` lists them",
+    "version_not_published": "publish it with `headgate config publish {configuration} --version {n}`",
     "fleet_not_found": "see `headgate fleet list`",
-    "deployment_not_found": "see `headgate deployment list FLEET`",
+    "deployment_not_found": "see `headgate deployment list {fleet}`",
     "run_not_found": "check the id; runs are deleted after 30 days",
     "output_not_ready": "wait with `headgate test show RUN --wait`",
     "unauthenticated": "sign in with `headgate login`, or use another token",
@@ -49,6 +51,10 @@ _WAYS_OUT: Final = {
     "organization_header": "sign in again with `headgate login`",
     "not_an_active_member": "ask an Admin to invite you, or sign in to another organization with `headgate login`",
 }
+_IN_PATH: Final = {"configuration": r"/(cfg_[^/]+)", "n": r"/versions/(\d+)", "fleet": r"/(flt_[^/]+)"}
+_IN_BODY: Final = {"configuration": "configuration_id", "n": "version_number"}
+# What a way out says if the request has no such id.
+_UNNAMED: Final = {"configuration": "CONFIGURATION", "n": "N", "fleet": "FLEET"}
 _CREDENTIAL_CODES: Final = (
     "write_access_required",
     "admin_required",
@@ -61,12 +67,12 @@ _CREDENTIAL_CODES: Final = (
 class ServerError(Failed):
     """The server refused the request, or could not serve it. `code` is the problem's stable code (RFC 9457)."""
 
-    def __init__(self, status: int, code: str, detail: str, errors: list[Entity]) -> None:
+    def __init__(self, status: int, code: str, detail: str, errors: list[Entity], way_out: str = "") -> None:
         places = [_line_of(error) for error in errors if error.get("message") != detail]
         # A single error often repeats the detail behind its place in the request: print it once.
         repeats_detail = len(errors) == 1 and detail.endswith(str(errors[0].get("message")))
         lines = places if repeats_detail and places else [detail, *places]
-        super().__init__("\n  ".join(map(quoted, lines)) + _way_out(code))
+        super().__init__("\n  ".join(map(quoted, lines)) + way_out)
         self.status = status
         self.code = code
         self.detail = detail
@@ -191,7 +197,7 @@ class Api:
             break
         if answer.succeeded or (may_redirect and answer.leads_to):
             return answer
-        raise _refusal(self.url, answer, self._source)
+        raise _refusal(self.url, answer, self._source, _named(path, body or {}))
 
 
 def _wait(answer: Answer) -> None:
@@ -199,8 +205,8 @@ def _wait(answer: Answer) -> None:
     seconds = min(float(retry_after), _LONGEST_WAIT) if retry_after.isascii() and retry_after.isdigit() else 5.0
     # Not every 429 is about the requests of a minute: too many checks or runs under way are others.
     limited = _code(answer) in ("", _RATE_LIMITED)
-    reason = "over the request limit" if limited else quoted(optional(answer.entity() or {}, "detail"))
-    click.echo(harmless(f"headgate: {reason}; trying again in {math.ceil(seconds)} s"), err=True)
+    reason = "You have reached the request limit" if limited else quoted(optional(answer.entity() or {}, "detail"))
+    click.echo(harmless(f"headgate: {reason}. The command continues in {math.ceil(seconds)} s"), err=True)
     time.sleep(seconds)
 
 
@@ -210,13 +216,14 @@ def _code(answer: Answer) -> str:
 
 
 def _unreached(url: str, error: Exception) -> str:
-    reason = quoted(str(error)) or type(error).__name__
+    reason = _ERRNO.sub("", quoted(str(error))) or type(error).__name__
     if "SSL: WRONG_VERSION_NUMBER" in reason:
         return f"cannot reach {url}: the server does not speak TLS; if it has none, write http://"
-    return f"cannot reach {url}: {reason}. Check the address, and that the server is running"
+    reason = "connection refused" if reason == "Connection refused" else reason
+    return f"cannot reach {url}: {reason}. Check the address and whether the server runs"
 
 
-def _refusal(url: str, answer: Answer, source: str) -> Failed:
+def _refusal(url: str, answer: Answer, source: str, named: Mapping[str, str]) -> Failed:
     problem = answer.entity() or {}
     if "detail" not in problem:
         return Unreachable(
@@ -225,13 +232,24 @@ def _refusal(url: str, answer: Answer, source: str) -> Failed:
     detail, code = str(problem["detail"]), str(problem.get("code", ""))
     if answer.status == 401 or code in _CREDENTIAL_CODES:
         return NotAuthenticated(
-            quoted(detail) + _way_out(code), f"server: {url}; credential: {source}" if source else ""
+            quoted(detail) + _way_out(code, named), f"server: {url}; credential: {source}" if source else ""
         )
-    return ServerError(answer.status, code, detail, entities(problem, "errors"))
+    return ServerError(answer.status, code, detail, entities(problem, "errors"), _way_out(code, named))
 
 
-def _way_out(code: str) -> str:
-    return f": {_WAYS_OUT[code]}" if code in _WAYS_OUT else ""
+def _named(path: str, body: Mapping[str, object]) -> Mapping[str, str]:
+    """The ids and the number in a request, for the commands of the ways out."""
+    named = dict(_UNNAMED)
+    for placeholder, pattern in _IN_PATH.items():
+        match = re.search(pattern, path)
+        field = body.get(_IN_BODY.get(placeholder, ""))
+        if match or field:
+            named[placeholder] = one_line(match[1] if match else str(field))
+    return named
+
+
+def _way_out(code: str, named: Mapping[str, str]) -> str:
+    return f": {_WAYS_OUT[code].format(**named)}" if code in _WAYS_OUT else ""
 
 
 def _line_of(error: Entity) -> str:

@@ -1,4 +1,4 @@
-"""The errors that end a command, and their exit codes."""
+"""The errors that end a command, and their exit statuses."""
 
 import sys
 from typing import IO, Any, Final
@@ -14,7 +14,7 @@ INTERRUPTED: Final = 130
 
 
 class Failed(click.ClickException):
-    """Exit code 1, with the message on standard error."""
+    """Exit status 1, with the message on standard error."""
 
     exit_code = FAILED
 
@@ -23,7 +23,7 @@ class Failed(click.ClickException):
 
 
 class NotAuthenticated(Failed):
-    """There is no credential, or the server does not take it: exit code 3."""
+    """There is no credential, or the server does not take it: exit status 3."""
 
     exit_code = NOT_AUTHENTICATED
 

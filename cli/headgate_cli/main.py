@@ -1,4 +1,4 @@
-"""The command `headgate`: its subcommands, and the exit code of each error."""
+"""The command `headgate`: its subcommands, and the exit status of each error."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def headgate() -> None:
     SERVICE_API_TOKEN, else the one that `headgate login` stored.
 
     \b
-    Exit codes:
+    Exit status:
       0    success
       1    invalid YAML, a failing test, a conflict, an outage, or any other error
       2    wrong usage, such as an unknown option

@@ -34,14 +34,16 @@ def test_a_file_becomes_a_draft_and_then_only_what_differs_is_saved(cli: Cli) ->
     assert (version["status"], version["description"]) == ("published", "Wait longer")
 
 
-def test_another_of_the_same_name_is_made_and_told_of(cli: Cli) -> None:
+def test_another_of_the_same_name_is_refused(cli: Cli) -> None:
     cli.write("edge.yaml", EDGE)
     first = cli.run("config", "create", "edge.yaml", "--name", "gateway")
-    second = cli.run("config", "create", "edge.yaml", "--name", " gateway ", "--json")
+    second = cli.run("config", "create", "edge.yaml", "--name", " gateway ")
 
     assert (first.code, first.err) == (0, "gateway v1 is a draft\n")
-    assert (second.code, second.json[0]["name"]) == (0, "gateway")
-    assert f"headgate: 'gateway' is also the name of {first.out.strip()}: use ids from now on" in second.err
+    assert (second.code, second.out) == (1, "")
+    assert f"a configuration 'gateway' exists already ({first.out.strip()})" in second.err
+    assert f"`headgate config push FILE --to {first.out.strip()}`" in second.err
+    assert len(cli.run("config", "list", "--json").json) == 1
 
 
 @pytest.mark.parametrize("text", [EDGE.replace("\n", "\r\n"), "﻿" + EDGE, EDGE.rstrip("\n"), EDGE + "# 配置\n"])
@@ -223,7 +225,8 @@ def test_a_configuration_goes_by_id_name_or_file(cli: Cli) -> None:
     shown = [cli.ok("config", "show", wanted, "--yaml") for wanted in (made, "edge", "edge.yaml", "./edge.yaml")]
     assert shown == [EDGE] * 4
 
-    cli.ok("config", "create", "edge.yaml", "--name", "edge")
+    with cli.api() as api:
+        assert api.post("/configurations", json={"name": "edge", "yaml": EDGE}).status_code == 201
     several, none = cli.run("config", "show", "edge"), cli.run("config", "show", "nothing")
     assert (several.code, "2 configurations are called 'edge'" in several.err, made in several.err) == (1, True, True)
     assert (none.code, "no configuration 'nothing'" in none.err) == (1, True)

@@ -18,6 +18,13 @@ TOO_NARROW = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
         ("whoami > /dev/full", 1, "No space left on device"),
         ("whoami >&-", 0, ""),
         ("config list >&-", 0, ""),
+        ("test run edge.yaml --sample s --rule x:alll=true", 2, "'alll' is not known: write any, all or none"),
+        ("config create edge.yaml --name ''", 2, "--name is empty: write a name, or leave --name out"),
+        (
+            "whoami --url http://127.0.0.1:1",
+            1,
+            "cannot reach http://127.0.0.1:1: connection refused. Check the address and whether the server runs\n",
+        ),
         ("validate - <&-", 1, "could not validate <stdin>: yaml: This must not be empty\n"),
         ("flow list | head -n 1", 0, ""),
         ("flow show nginx --yaml | head -n 1", 0, ""),
@@ -77,7 +84,49 @@ def test_a_kubernetes_fleet_without_a_group_names_the_command_that_creates_one(c
     done = cli.run("fleet", "install", "clusters")
 
     assert done.code == 1
-    assert f"create a group:  headgate deployment create {fleet} NAME CONFIGURATION --role ROLE\n" in done.err
+    assert (
+        f"create a deployment group:  headgate deployment create {fleet} NAME CONFIGURATION --role ROLE\n" in done.err
+    )
+
+
+def test_a_server_fleet_on_kubernetes_names_its_platforms(cli: Cli) -> None:
+    cli.ok("fleet", "create", "edge servers")
+
+    done = cli.run("fleet", "install", "edge servers", "--platform", "kubernetes")
+
+    assert (done.code, done.err.endswith(": use --platform linux or docker\n")) == (1, True), done
+    assert len(done.err.splitlines()) < 3
+
+
+def test_rules_are_refused_at_their_places_in_the_file(cli: Cli) -> None:
+    cli.write("edge.yaml", EDGE)
+    cli.ok("config", "create", "edge.yaml")
+    cli.write("flow.yaml", "rules:\n  - name: x\n")
+    cli.write("bad.yaml", "logs:\n  rules:\n    - condition: 'true'\n    - name: y\n")
+
+    assert "`headgate rules set --help`" in cli.run("rules", "get", "edge").err
+    assert "flow.yaml: 'rules' is not a pipeline: " in cli.run("rules", "set", "edge", "flow.yaml").err
+    refused = cli.run("rules", "set", "edge", "bad.yaml")
+    said = "headgate: bad.yaml: logs, rule 1: name is missing\n  bad.yaml: logs, rule 2: condition is missing\n"
+    assert (refused.code, refused.err) == (1, said)
+
+
+def test_a_file_has_no_saved_rules(cli: Cli) -> None:
+    cli.write("edge.yaml", EDGE)
+
+    done = cli.run("test", "run", "edge.yaml", "--sample", "edge.yaml", "--saved-rules")
+
+    assert (done.code, "--saved-rules needs a configuration; a file has no saved rules" in done.err) == (2, True)
+
+
+def test_lint_finds_broken_yaml_at_its_place(cli: Cli) -> None:
+    cli.write("bad.yaml", "receivers:\n\tnop:\n")
+
+    done = cli.run("lint", "bad.yaml")
+
+    assert (done.code, done.out.startswith("bad.yaml:2")) == (1, True), done
+    assert "[yaml_syntax]" in done.out
+    assert "could not lint" not in done.err
 
 
 def test_the_docker_command_comes_with_the_link_that_builds_the_image(cli: Cli) -> None:
@@ -96,7 +145,8 @@ def test_a_version_that_does_not_exist_names_the_command_that_lists_them(cli: Cl
 
     done = cli.run("deployment", "assign", "edge", "Default", "edge", "--version", "9")
 
-    said = "see `headgate config versions CONFIGURATION`\n"
+    (known,) = cli.run("config", "list", "--json").json
+    said = f"`headgate config versions {known['id']}` lists them\n"
     assert (done.code, done.err.endswith(said)) == (1, True), done
 
 

@@ -38,7 +38,7 @@ def test_over_the_limit_it_waits_as_told_and_asks_again(
 
     assert server.api().post("/validate", {"yaml": "a"}) == {"id": "x"}
     assert slept == [7, 7]
-    assert "over the request limit; trying again in 7 s" in capsys.readouterr().err
+    assert "You have reached the request limit. The command continues in 7 s" in capsys.readouterr().err
 
 
 def test_too_many_checks_under_way_are_said_to_be_that(
@@ -48,7 +48,7 @@ def test_too_many_checks_under_way_are_said_to_be_that(
     server.answers = [(429, {"Retry-After": "1"}, busy), (200, {}, {"id": "x"})]
 
     server.api().post("/validate", {"yaml": "a"})
-    said = "headgate: 2 checks of this credential are under way; trying again in 1 s\n"
+    said = "headgate: 2 checks of this credential are under way. The command continues in 1 s\n"
     assert (slept, capsys.readouterr().err) == ([1], said)
 
 

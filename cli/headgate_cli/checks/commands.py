@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 import click
 
 from headgate_cli import variables
-from headgate_cli.api import Api, Entity, entities, number, text
+from headgate_cli.api import Api, Entity, ServerError, entities, number, text
 from headgate_cli.checks import findings
 from headgate_cli.checks.findings import Finding
 from headgate_cli.collector_version import CollectorVersion
@@ -110,6 +110,13 @@ def _ask(api: Api, path: str, files: Sequence[str], request: Mapping[str, object
             answers[file] = content, api.post(path, {"yaml": content, **request})
         except NotAuthenticated:
             raise
+        except ServerError as error:
+            syntax = findings.as_syntax_error(error)
+            if syntax:
+                answers[file] = content, syntax
+                continue
+            failed = True
+            say(f"headgate: {outage} {one_line(file)}: {error.message}")
         except Failed as error:
             failed = True
             say(f"headgate: {outage} {one_line(file)}: {error.message}")

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import click
 
 from headgate_cli import VERSION
-from headgate_cli.api import Entity, entities, optional, text
+from headgate_cli.api import Entity, ServerError, entities, optional, text
 from headgate_cli.output import cells
 from headgate_cli.untrusted import one_line, printable, quoted
 
@@ -22,6 +22,11 @@ Severity = Literal["error", "warning", "note"]
 _COLOURS: Final = {"error": "red", "warning": "yellow", "note": "cyan"}
 # GitHub calls a note a notice.
 _GITHUB: Final = {"error": "error", "warning": "warning", "note": "notice"}
+_NOT_LINTABLE: Final = "not_lintable"
+# The linter refuses with this code also what is YAML, but too much: "at most 2000 expressions are linted per request".
+_TOO_MANY: Final = re.compile(r"at most \d+ expressions")
+# The words for what is not YAML: "yaml: line 3: did not find expected key", or the same without `yaml:` or a line.
+_SYNTAX: Final = re.compile(r"(?:yaml: )?(?:line (?P<line>\d{1,9}): )?(?P<message>.+)", re.DOTALL)
 _TAB: Final = 4
 # The line ends of YAML 1.1, as the server counts them; Python's splitlines knows more.
 _LINE_END: Final = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
@@ -62,7 +67,8 @@ def of_validation(file: str, answer: Entity) -> list[Finding]:
 
 def of_lint(file: str, answer: Entity, *, notes: bool) -> list[Finding]:
     """The errors of an answer of POST /ottl/lint, and its notes if wanted; nothing for skipped expressions."""
-    reported = []
+    # A text that is not YAML has no expressions, and this one error: see `as_syntax_error`.
+    reported = of_validation(file, answer)
     for item in entities(answer, "items"):
         location = item.get("location")
         place: Entity = location if isinstance(location, dict) else {}
@@ -71,6 +77,25 @@ def of_lint(file: str, answer: Entity, *, notes: bool) -> list[Finding]:
                 at = (optional(place, "path"), _at(place, "line"), _at(place, "column"))
                 reported.append(Finding(file, severity, code, optional(item, name), *at))
     return reported
+
+
+def as_syntax_error(error: ServerError) -> Entity | None:
+    """An answer of POST /ottl/lint for a text that it refuses as not YAML, with the error as POST /validate has it.
+
+    None for any other refusal.
+    """
+    if error.code != _NOT_LINTABLE or _TOO_MANY.match(error.detail):
+        return None
+    said = _SYNTAX.match(error.detail)
+    line, message = (said["line"], said["message"]) if said else (None, error.detail)
+    syntax = {
+        "code": "yaml_syntax",
+        "message": message,
+        "component_path": "",
+        "line": int(line or 0),
+        "column": 0,
+    }
+    return {"valid": False, "checked": 0, "items": [], "skipped": [], "errors": [syntax]}
 
 
 _SEVERITIES: Final[tuple[tuple[Severity, str], ...]] = (("error", "errors"), ("warning", "warnings"))

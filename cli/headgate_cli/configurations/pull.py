@@ -38,7 +38,7 @@ def pull(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Write configurations to files, and record in headgate.json which version each file is.
+    """Write configurations to files, and record in headgate.json which version each file holds.
 
     Without arguments, pulls every file of the folder again. Commit headgate.json with the files.
 

@@ -10,7 +10,7 @@ from typing import Final
 
 import click
 
-from headgate_cli.api import Api, entities, number, text
+from headgate_cli.api import Api, number, text
 from headgate_cli.checks.gate import require_valid_texts
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.folder import MANIFEST, SUFFIXES, Entry, Folder, digest, entry_of
@@ -68,37 +68,46 @@ class Pushed:
 @click.command()
 @click.argument("file", metavar="FILE")
 @click.option(
-    "--name", "label", default="", help="The configuration's name; the file's name without its ending by default."
+    "--name", "label", default=None, help="The configuration's name; the file's name without its ending by default."
 )
 @_description
 @_publish
 @_no_validate
 @as_json
 @connected
-def create(api: Api, file: str, label: str, description: str, publish: bool, no_validate: bool, as_json: bool) -> None:
+def create(
+    api: Api, file: str, label: str | None, description: str, publish: bool, no_validate: bool, as_json: bool
+) -> None:
     """Create a configuration from a file, or from standard input as `-`.
+
+    If a configuration of that name exists, nothing is created.
 
     \b
     Examples:
       headgate config create collector.yaml --name edge
       headgate config create - --name gateway --publish < collector.yaml
     """
+    if label is not None and not label.strip():
+        raise click.UsageError("--name is empty: write a name, or leave --name out for the file's name")
     if file == STDIN and not label:
         raise click.UsageError("name the configuration with --name")
     content = read(file)
+    # The server removes white space around a name.
+    label = (label or Path(file).stem).strip()
+    ids = [one_line(configuration_id) for configuration_id in lookup.ids_of(api, label)]
+    if ids:
+        raise Failed(
+            f"a configuration {label!r} exists already ({', '.join(ids)}). To add a version to it, use "
+            f"`headgate config push FILE --to {ids[0]}`; to create another one, give it another name with --name. "
+            f"{_NOT_SAVED}"
+        )
     if not no_validate:
         require_valid_texts(api, {name(file): (content, "")}, undone=_NOT_SAVED, way_out=_WAY_OUT)
-    request = {"name": label or Path(file).stem, "yaml": content}
-    namesakes = _namesakes(api, request["name"])
+    request = {"name": label, "yaml": content}
     created = api.create("/configurations", request | ({"description": description} if description else {}))
     if publish:
         _publish_version(api, text(created, "id"), 1)
         created = {**created, "published_version": 1}
-    if namesakes:
-        say(
-            f"headgate: {request['name'].strip()!r} is also the name of {', '.join(namesakes)}: use ids from now on. "
-            f"To add a version to it instead, use `headgate config push FILE --to {namesakes[0]}`"
-        )
     if as_json:
         print_json(created)
         return
@@ -169,12 +178,6 @@ def push(
         print_json([asdict(file) for file in pushed])
 
 
-def _namesakes(api: Api, label: str) -> list[str]:
-    """The ids of the configurations with the name, among the hundred visible ones changed last: one request."""
-    latest = entities(api.get("/configurations", limit=100), "items")
-    return [one_line(text(entry, "id")) for entry in latest if entry.get("name") == label.strip()]
-
-
 def _changes(api: Api, path: str, configuration: str, *, alone: bool) -> list[Change]:
     """The changes of a file, or of each file of a folder."""
     if path == STDIN:
@@ -215,7 +218,8 @@ def _refuse_namesake(api: Api, folder: Folder, file: str) -> None:
         raise Failed(
             f"{path}: a configuration {name!r} exists already ({', '.join(ids)}), and "
             f"{one_line(str(folder.path / MANIFEST))} does not connect this file with it. To add a version to it, use "
-            f"--to {ids[0]}; to create another configuration, use `headgate config create`. Nothing was saved"
+            f"--to {ids[0]}; to create another configuration, use `headgate config create` with --name. "
+            "Nothing was saved"
         )
 
 

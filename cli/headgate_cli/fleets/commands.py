@@ -75,7 +75,8 @@ def list_(api: Api, as_json: bool) -> None:
     metavar="[server|kubernetes]",
     default="server",
     show_default=True,
-    help="Where its collectors run.",
+    help="Where its collectors run: `server` is the type server-supervisor of lists and the API, `kubernetes` is "
+    "kubernetes-supervisor.",
 )
 @click.option(
     "--expires-in",
@@ -87,7 +88,7 @@ def list_(api: Api, as_json: bool) -> None:
 @as_json
 @connected
 def create(api: Api, label: str, kind: str, expires_in: str, as_json: bool) -> None:
-    """Create a fleet; a server fleet starts with a Default group.
+    """Create a fleet; a server fleet starts with a deployment group named Default.
 
     \b
     Examples:
@@ -155,7 +156,7 @@ def instances(api: Api, fleet: str, as_json: bool) -> None:
     "--deployment",
     "group",
     default="",
-    help="The deployment group, by id or name. Default: the Default group of a server fleet, the only group of a "
+    help="The deployment group, by id or name. Default: the one named Default of a server fleet, the only one of a "
     "Kubernetes fleet.",
 )
 @click.option("--server-name", help="docker: the container's name.")
@@ -197,6 +198,9 @@ def install(
     try:
         answer = api.post(f"/fleets/{fleet_id}/install", request)
     except ServerError as error:
+        if error.code == "not_installable" and any(_is_about(entry, "platform") for entry in error.errors):
+            suited = "linux or docker" if platform == "kubernetes" else "kubernetes"
+            raise Failed(f"{error.message}: use --platform {suited}") from error
         if error.code == "not_installable" and platform == "kubernetes" and not group:
             raise Failed(_choose_group(error, fleet_id)) from error
         raise
@@ -216,6 +220,11 @@ def install(
         say(f"The link in the command expires at {expires} UTC")
 
 
+def _is_about(error: Entity, field: str) -> bool:
+    location = error.get("loc")
+    return isinstance(location, list) and location[-1:] == [field]
+
+
 def _create_group(fleet_id: str) -> str:
     return f"headgate deployment create {fleet_id} NAME CONFIGURATION --role ROLE"
 
@@ -224,9 +233,9 @@ def _choose_group(error: ServerError, fleet_id: str) -> str:
     """What the server says of a Kubernetes fleet without a group, or with several, and the commands for it."""
     return (
         f"{error.message}\n"
-        f"  see its groups:  headgate deployment list {fleet_id}\n"
-        f"  create a group:  {_create_group(fleet_id)}\n"
-        f"  install a group: headgate fleet install {fleet_id} --deployment GROUP"
+        f"  see its deployment groups:  headgate deployment list {fleet_id}\n"
+        f"  create a deployment group:  {_create_group(fleet_id)}\n"
+        f"  install a deployment group: headgate fleet install {fleet_id} --deployment GROUP"
     )
 
 

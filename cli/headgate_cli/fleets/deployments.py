@@ -29,8 +29,8 @@ def deployment() -> None:
 
     \b
     Examples:
-      headgate deployment list edge
-      headgate deployment assign edge Default edge
+      headgate deployment list servers
+      headgate deployment assign servers Default shop
     """
 
 
@@ -43,7 +43,7 @@ def list_(api: Api, fleet: str, as_json: bool) -> None:
 
     \b
     Examples:
-      headgate deployment list edge
+      headgate deployment list servers
     """
     groups = lookup.groups(api, lookup.fleet(api, fleet))
     by_id = names.of(api, (optional(group, "configuration_id") for group in groups))
@@ -63,7 +63,7 @@ def list_(api: Api, fleet: str, as_json: bool) -> None:
     ]
     headings = ("ID", "NAME", "ROLE", "REPLICAS", "NAMESPACE", "ASSIGNED")
     create = f"headgate deployment create {one_line(fleet)} NAME CONFIGURATION --role ROLE"
-    table(headings, rows, nothing=f"No groups yet: create one with `{create}`")
+    table(headings, rows, nothing=f"No deployment groups yet: create one with `{create}`")
 
 
 @deployment.command()
@@ -96,8 +96,8 @@ def create(
 
     \b
     Examples:
-      headgate deployment create edge canary edge --version 3
-      headgate deployment create clusters gateways gateway --role gateway --replicas 3
+      headgate deployment create servers canary shop --version 3
+      headgate deployment create clusters central intake --role gateway --replicas 3
     """
     fleet_id = lookup.fleet(api, fleet)
     version = _validated(api, configuration, n, undone="Nothing was created", forced=force)
@@ -115,14 +115,14 @@ def create(
 @as_json
 @connected
 def assign(api: Api, fleet: str, group: str, configuration: str, n: int | None, force: bool, as_json: bool) -> None:
-    """Assign a published version to a deployment group: its collectors receive it with their next poll.
+    """Assign a published version to a deployment group: its collectors receive it with their next heartbeat.
 
     The version is validated first. If it is invalid, or cannot be validated, nothing is assigned.
 
     \b
     Examples:
-      headgate deployment assign edge Default edge
-      headgate deployment assign edge Default edge --version 3
+      headgate deployment assign servers Default shop
+      headgate deployment assign servers Default shop --version 3
     """
     fleet_id = lookup.fleet(api, fleet)
     path = f"/fleets/{fleet_id}/deployments/{lookup.group(api, fleet_id, group)}"
@@ -136,11 +136,11 @@ def assign(api: Api, fleet: str, group: str, configuration: str, n: int | None, 
 @as_json
 @connected
 def clear(api: Api, fleet: str, group: str, as_json: bool) -> None:
-    """Remove a group's assignment: its collectors stop.
+    """Remove a deployment group's assignment: its collectors stop.
 
     \b
     Examples:
-      headgate deployment clear edge canary
+      headgate deployment clear servers canary
     """
     fleet_id = lookup.fleet(api, fleet)
     path = f"/fleets/{fleet_id}/deployments/{lookup.group(api, fleet_id, group)}"

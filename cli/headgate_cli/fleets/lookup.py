@@ -30,7 +30,9 @@ def group(api: Api, fleet_id: str, wanted: str) -> str:
     for group in groups(api, fleet_id):
         if group.get("name") == wanted:
             return text(group, "id")
-    raise Failed(f"the fleet has no group {wanted!r}: `headgate deployment list {fleet_id}` shows its groups")
+    raise Failed(
+        f"the fleet has no deployment group {wanted!r}: `headgate deployment list {fleet_id}` shows its groups"
+    )
 
 
 def groups(api: Api, fleet_id: str) -> list[Entity]:

@@ -53,7 +53,7 @@ def login(url: str, no_browser: bool, token: str | None) -> None:
     except CodeMistyped as error:
         raise _Mistyped(str(error)) from error
     except (LoginFailed, Failed) as error:
-        # Exit code 3 for a failed login, whatever the reason.
+        # Exit status 3 for a failed login, whatever the reason.
         raise NotAuthenticated(quoted(str(error))) from error
     _save(Credential(server, session.access_token, session.organization_id, session.expires_at))
     print_result(f"Signed in as {one_line(session.email)} in {one_line(session.organization_name)}")

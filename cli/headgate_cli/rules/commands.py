@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from headgate_cli.api import Api, entities
+from headgate_cli.api import Api, ServerError, entities
 from headgate_cli.command_group import Group
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.lookup import VersionNumber
@@ -51,7 +51,10 @@ def get(api: Api, configuration: str, n: int | None, as_json: bool) -> None:
     if sets:
         print_text(dump_yaml(sets))
     else:
-        say(f"No rules yet: save some with `headgate rules set {one_line(configuration)} FILE`")
+        say(
+            f"No rules yet: write a file in the format of `headgate rules set --help`, and save it with "
+            f"`headgate rules set {one_line(configuration)} FILE`"
+        )
 
 
 @rules.command("set")
@@ -63,6 +66,18 @@ def get(api: Api, configuration: str, n: int | None, as_json: bool) -> None:
 def set_(api: Api, configuration: str, file: str, n: int | None, as_json: bool) -> None:
     """Save a file's rules, one set for each pipeline; rules added in the application stay.
 
+    The file is YAML, with the rules by the pipeline's name:
+
+    \b
+      logs/edge:
+        rules:
+          - name: no debug records
+            condition: log.severity_number >= 9
+            expect: all
+
+    `expect` is any (the default), all, none, or count with `min` and `max`. `context`, for example resource, says what
+    the condition, an OTTL condition, is evaluated on; the default follows from the pipeline's signal.
+
     \b
     Examples:
       headgate rules set edge rules.yaml
@@ -73,7 +88,10 @@ def set_(api: Api, configuration: str, file: str, n: int | None, as_json: bool) 
         body: dict[str, object] = {"signal_type": rule_set.signal_type, "rules": rule_set.rules}
         # A slash in a pipeline's name must not become one of the path.
         pipeline = rule_set.pipeline.replace("/", "%2F")
-        answer = api.put(f"{path}/{pipeline}", body | ({"name": rule_set.name} if rule_set.name else {}))
+        try:
+            answer = api.put(f"{path}/{pipeline}", body | ({"name": rule_set.name} if rule_set.name else {}))
+        except ServerError as error:
+            raise files.refusal(error, file, rule_set.pipeline) from error
         saved.append(answer)
         if not as_json:
             count = len(entities(answer, "rules"))

@@ -13,12 +13,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from headgate_cli.api import Entity, entities, optional, text
+from headgate_cli.api import Entity, ServerError, entities, optional, text
 from headgate_cli.errors import Failed
 from headgate_cli.safe_files import name, read
-from headgate_cli.untrusted import one_line
-from headgate_cli.yaml_files import parse, signal_of
+from headgate_cli.untrusted import one_line, quoted
+from headgate_cli.yaml_files import SIGNALS, parse, signal_of
 
+_FORMAT = "`headgate rules set --help` shows the format"
+# What the server says of an absent field.
+_REQUIRED = "This field is required"
 _FIELDS = ("name", "condition", "context", "expect", "min", "max")
 
 
@@ -34,7 +37,13 @@ def rule_sets(file: str) -> list[RuleSet]:
     """The rule sets of a file, by pipeline. Raises Failed for any other form."""
     document = parse(read(file), name(file))
     if not isinstance(document, Mapping) or not document:
-        raise Failed(f"{one_line(name(file))} must hold rules by pipeline, as in `logs/edge: {{rules: [...]}}`")
+        raise Failed(f"{one_line(name(file))} must hold rules by pipeline: {_FORMAT}")
+    for pipeline in document:
+        if str(pipeline).partition("/")[0] not in SIGNALS:
+            raise Failed(
+                f"{one_line(name(file))}: {one_line(repr(pipeline))} is not a pipeline: write a pipeline's name, such "
+                f"as logs or logs/edge, and its rules below it; {_FORMAT}"
+            )
     return [_set(one_line(name(file)), str(pipeline), content) for pipeline, content in document.items()]
 
 
@@ -66,6 +75,28 @@ def of_answer(answer: Entity) -> dict[str, object]:
         }
         for rule_set in entities(answer, "items")
     }
+
+
+def refusal(error: ServerError, file: str, pipeline: str) -> Failed:
+    """The server's refusal of the pipeline's rules, with places in the file instead of those in the request.
+
+    The error itself if none of its places is a rule.
+    """
+    where = f"{one_line(name(file))}: {one_line(pipeline)}"
+    lines, of_rules = [], False
+    for entry in error.errors:
+        location, message = entry.get("loc"), quoted(optional(entry, "message"))
+        match location:
+            case ["body", "rules", int(at), *fields]:
+                of_rules = True
+                field = one_line(".".join(map(str, fields)))
+                if message == _REQUIRED:
+                    lines.append(f"{where}, rule {at + 1}: {field} is missing")
+                else:
+                    lines.append(f"{where}, rule {at + 1}: {f'{field}: ' if field else ''}{message}")
+            case _:
+                lines.append(f"{where}: {message}")
+    return Failed("\n  ".join(lines)) if of_rules else error
 
 
 def _set(file: str, pipeline: str, content: object) -> RuleSet:

@@ -10,7 +10,7 @@ from typing import Final
 
 import click
 
-from headgate_cli.api import Api, Entity, optional, text
+from headgate_cli.api import Api, Entity, ServerError, optional, text
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.command_group import Group
 from headgate_cli.configurations import lookup, names
@@ -18,7 +18,7 @@ from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import print_json, print_result, print_text, say
-from headgate_cli.rules.files import rules_for
+from headgate_cli.rules.files import refusal, rules_for
 from headgate_cli.runs.follow import FINAL, follow, show
 from headgate_cli.safe_files import STDIN, is_file, name, read
 from headgate_cli.untrusted import one_line
@@ -49,7 +49,13 @@ def test() -> None:
 @click.option("--sample", required=True, metavar="FILE", help="OTLP/JSON, or any text for logs; `-` is standard input.")
 @click.option("--pipeline", default="", help="The pipeline to test; required if there are several.")
 @click.option("--signal", type=click.Choice(SIGNALS), help="The sample's signal; the pipeline's by default.")
-@click.option("--rules", "rules_file", default="", metavar="FILE", help="Rules, as printed by `headgate rules get`.")
+@click.option(
+    "--rules",
+    "rules_file",
+    default="",
+    metavar="FILE",
+    help="Rules by pipeline, in the format of `headgate rules set --help`; or a plain list of rules.",
+)
 @click.option("--rule", "rules", multiple=True, metavar="NAME[:EXPECT]=CONDITION", help=_RULE_HELP)
 @click.option("--saved-rules", is_flag=True, help="Use the rules saved on the version.")
 @click.option("--version", "n", type=VersionNumber(), help="The version; the latest one by default.")
@@ -89,6 +95,8 @@ def run(
     """
     if bool(rules_file) + bool(rules) + saved_rules > 1:
         raise click.UsageError("--rules, --rule and --saved-rules exclude each other: choose one")
+    if saved_rules and is_file(configuration):
+        raise click.UsageError("--saved-rules needs a configuration; a file has no saved rules")
     given_rules = [_rule(rule) for rule in rules]
     files = [file for file in (configuration, sample, rules_file) if file and is_file(file) and file != STDIN]
     if watch and (no_wait or not files):
@@ -111,7 +119,10 @@ def run(
             request["rules"] = rules_for(rules_file, chosen)
         elif rules:
             request["rules"] = given_rules
-        started = api.create("/testing/runs", request)
+        try:
+            started = api.create("/testing/runs", request)
+        except ServerError as error:
+            raise (refusal(error, rules_file, chosen) if rules_file else error) from error
         if no_wait:
             if as_json:
                 print_json(started)
@@ -209,10 +220,10 @@ def _rule(given: str) -> dict[str, object]:
     name, _, expect = label.rpartition(":")
     if name and separator and expect.isalpha() and expect not in _EXPECTED:
         # A typing error would otherwise become part of the name, and the rule would expect `any`.
-        raise _wrong_rule(
-            given,
-            f"expects {expect!r}, which is not one of {', '.join(_EXPECTED)} (`count` needs a file of rules); for a "
-            f"name with a colon write '{label}:any=CONDITION'",
+        raise click.BadParameter(
+            f"{expect!r} is not known: write any, all or none (`count` needs a file of rules); for a name with a colon "
+            f"write '{label}:any=CONDITION'",
+            param_hint="--rule",
         )
     if expect not in _EXPECTED or not name:
         name, expect = label, "any"
