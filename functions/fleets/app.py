@@ -107,7 +107,10 @@ def list_deployments(fleet_id: FleetId, caller: Reader, paging: Paging) -> Page[
 def create_deployment(
     fleet_id: FleetId, body: CreateDeployment, caller: Writer, request: Request, response: Response
 ) -> DeploymentChanged:
-    """Create a deployment group that runs a published version."""
+    """Create a deployment group that runs a published version.
+
+    `replicas` is stored for any role of a Kubernetes fleet, and takes effect for `gateway` only.
+    """
     with ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound), checks.under_way(caller):
         created = assignments.create(caller, fleet_id, **dict(body))
     response.headers["Location"] = f"{PUBLIC}/fleets/{fleet_id}/deployments/{created.group.id}"
