@@ -14,7 +14,7 @@ from typing import Final
 import boto3
 
 from headgate_local import moto_patches, old_data
-from headgate_local.database import NAME, Change, Database
+from headgate_local.database import NAME, Change, Database, damaged
 from headgate_local.errors import CannotStart
 from headgate_local.moto_data import MotoData
 from headgate_local.template import Template
@@ -46,6 +46,9 @@ def restored(folder: Path, template: Template) -> Iterator[Restored]:
         for change in database.read():
             data.apply(change)
             count += 1
+        if count == 0 and (folder / "tokens.json").exists():
+            database.close()
+            raise damaged(folder / NAME, "it holds no data, but tokens.json beside it has the tokens of some")
         database.write(data.drop_expired(datetime.now(UTC)))
     except OSError as error:
         raise CannotStart(f"cannot use the data in {folder}: {error.strerror or error}") from error

@@ -267,6 +267,19 @@ def test_a_damaged_database_is_told_with_its_name_and_is_not_touched(own_service
     assert database.read_bytes() == content
 
 
+def test_an_emptied_database_is_told_and_the_tokens_are_not_replaced(own_service: LocalService) -> None:
+    own_service.stop()
+    database, tokens = own_service.data / "headgate.sqlite3", own_service.data / "tokens.json"
+    before = tokens.read_bytes()
+    database.write_bytes(b"")
+
+    # The first start creates the tables.
+    for _ in range(2):
+        line = told(start_once(own_service.data, HEADGATE_PORT=str(free_port())))
+        assert line.startswith(f"headgate: {database} is damaged: it holds no data, but tokens.json")
+    assert tokens.read_bytes() == before
+
+
 def test_a_damaged_file_of_tokens_is_told_with_its_name(own_service: LocalService) -> None:
     own_service.stop()
     tokens = own_service.data / "tokens.json"
