@@ -535,7 +535,8 @@ wait_until_healthy() {
       pause
       if alive; then return 0; fi
     fi
-    if [ "$systemd" = no ] && ! running; then return 1; fi
+    # On a busy host the process may not have become the supervisor yet; one that has ended has no program.
+    if [ "$systemd" = no ] && ! running && [ -z "$(readlink "/proc/$pid/exe" 2>/dev/null || :)" ]; then return 1; fi
     tries=$((tries + 1))
     pause
   done
