@@ -142,15 +142,16 @@ def test_sixteen_clients_get_the_right_verdict_or_503_and_the_service_recovers(
     assert len(check_processes(service.pid)) <= (os.cpu_count() or 1)
 
 
+@pytest.mark.sized
 def test_it_is_replaced_in_time_to_keep_its_memory_bounded(checker: Checker) -> None:
     seen: set[int] = set()
     most = 0.0
-    for _ in range(2_000):
+    for _ in range(sizes.either(700, 2_000)):
         checker.call("validate", {"yaml": RECEIVER + REST, "env": {}}, asker=ASKER)
         seen.update(checker.pids())
         most = max(most, *(processes.resident_bytes(pid) / 1e6 for pid in checker.pids()))
 
-    assert len(seen) > 5
+    assert len(seen) > sizes.either(1, 5)
     assert most < 1_000
 
 

@@ -11,13 +11,14 @@ import pytest
 
 from headgate.settings import settings
 from headgate_local.options import read_options
-from tests.support import pipeline_cases, run_support
+from tests.support import pipeline_cases, run_support, sizes
 from tests.support.local_service import LocalService
 from tests.support.run_support import Json
 
-pytestmark = pytest.mark.end_to_end
+pytestmark = [pytest.mark.end_to_end, pytest.mark.sized]
 
-NAMES = pipeline_cases.names()
+# In order of signals: every third has some of each.
+NAMES = sizes.either(pipeline_cases.names()[::3], pipeline_cases.names())
 AT_ONCE = 6
 # These make times of their own, or put things together by when they came.
 MAKES_TIMES = {"logs_count", "logs_dedup", "traces_spanmetrics", "metrics_interval", "metrics_deltatocumulative"}
