@@ -1,0 +1,147 @@
+"""Checking an upgrade: both collector versions are asked about the same text, and their answers compared."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, TypeVar
+
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+
+from headgate import checker
+from headgate.checker import Asker, NoChecker, NotInstalled, Refused
+from headgate.foundation.errors import Invalid, Unavailable
+from headgate.settings import settings
+from headgate.upgrades.comparison import compare
+from headgate.upgrades.model import Description, Inspection, Rename, Report, UpgradeCheckNotPossible, Version
+from headgate.validation.model import TOO_COSTLY, CollectorVersionNotInstalled, NotChecked, TooCostly
+
+_Answer = TypeVar("_Answer")
+
+# API Gateway gives up after 30 s; one version is asked up to three questions, the other two at the same time.
+_SECONDS: Final = 20.0
+_SECONDS_OF_ONE: Final = 10.0
+_SHORTEST: Final = 1.0
+_UNKNOWN_OPERATION: Final = "unknown_op"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A configuration, the values of its `${env:NAME}`, and the part of the request that names it."""
+
+    yaml: str
+    env: Mapping[str, str]
+    loc: tuple[str, ...]
+
+
+def check(text: Text, target: str, source: str | None = None, *, asker: Asker) -> Report:
+    """What moving from `source` (the default collector's without one) to `target` changes; nothing is saved.
+
+    With the same version twice, only the renames and deprecations that are due already. Raises
+    CollectorVersionNotInstalled and UpgradeCheckNotPossible, about `from` or `to` of the request, TooCostly, and
+    NotChecked if one of the versions could not be asked.
+    """
+    source = source or settings().collector_version
+    ends = time.monotonic() + _SECONDS
+    questions = _Questions(text, target, "to", ends, asker)
+    if source == target:
+        version = questions.version()
+        return compare(version, version, *questions.renames(version))
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="upgrade") as beside:
+        before = beside.submit(_Questions(text, source, "from", ends, asker).version)
+        try:
+            after = questions.version()
+            renames, proposed = questions.renames(after)
+        except Unavailable:
+            # What is wrong with the request goes first: trying again would not help.
+            if isinstance(refused := before.exception(), Invalid):
+                raise refused from None
+            raise
+        return compare(before.result(), after, renames, proposed)
+
+
+class _Rename(BaseModel):
+    component_path: str
+    line: int
+    column: int
+    old_type: str = Field(alias="from")
+    new_type: str = Field(alias="to")
+
+
+class _Renamed(BaseModel):
+    yaml: str
+    renames: list[_Rename]
+
+
+class _Questions:
+    """The questions to one version. `field` is the request's field that names it."""
+
+    def __init__(self, text: Text, version: str, field: str, ends: float, asker: Asker) -> None:
+        self._text = text
+        self._version = version
+        self._field = field
+        self._ends = ends
+        self._asker = asker
+
+    def version(self) -> Version:
+        asked = {"yaml": self._text.yaml, "env": dict(self._text.env)}
+        inspection = self._ask("inspect", asked, _inspections())
+        return Version(self._version, inspection, self._ask("describe", {}, _descriptions()))
+
+    def renames(self, version: Version) -> tuple[list[Rename], str | None]:
+        """The renames of this version, and the text with them; None if there are none."""
+        if not any(component.renamed_to for component in version.inspection.components):
+            return [], None
+        renamed = self._ask("rename", {"yaml": self._text.yaml}, _renamings())
+        renames = [
+            Rename(rename.component_path, rename.line, rename.column, rename.old_type, rename.new_type)
+            for rename in renamed.renames
+        ]
+        return renames, renamed.yaml if renames else None
+
+    def _ask(self, op: str, request: Mapping[str, object], answers: TypeAdapter[_Answer]) -> _Answer:
+        timeout = max(_SHORTEST, min(_SECONDS_OF_ONE, self._ends - time.monotonic()))
+        try:
+            answer = checker.call(op, request, asker=self._asker, version=self._version, timeout=timeout)
+            return answers.validate_python(answer)
+        except Refused as refused:
+            if refused.code == TOO_COSTLY:
+                raise TooCostly(refused.message, self._text.loc) from refused
+            if refused.code == _UNKNOWN_OPERATION:
+                raise self._not_possible("was built without the operation") from refused
+            raise self._not_asked(f"it refused ({refused.code})") from refused
+        except NoChecker as error:
+            raise self._not_possible("is an official release, which has no check command") from error
+        except NotInstalled as error:
+            # The default collector has to be installed; another version is one that the request named.
+            if self._version == settings().collector_version:
+                raise self._not_asked(error.detail) from error
+            raise CollectorVersionNotInstalled(error.detail, self._field) from error
+        except Unavailable as error:
+            raise self._not_asked(error.detail) from error
+        except ValidationError as error:
+            raise self._not_asked("it answered in an unknown form") from error
+
+    def _not_asked(self, reason: str) -> NotChecked:
+        return NotChecked(f"Collector {self._version} could not be asked: {reason}; nothing was checked")
+
+    def _not_possible(self, reason: str) -> UpgradeCheckNotPossible:
+        return UpgradeCheckNotPossible(f"Collector {self._version} {reason}", self._field)
+
+
+@cache
+def _inspections() -> TypeAdapter[Inspection]:
+    return TypeAdapter(Inspection)
+
+
+@cache
+def _descriptions() -> TypeAdapter[Description]:
+    return TypeAdapter(Description)
+
+
+@cache
+def _renamings() -> TypeAdapter[_Renamed]:
+    return TypeAdapter(_Renamed)

@@ -1,0 +1,206 @@
+"""Asking two versions: what is asked, and what becomes of refusals, outages and answers of an unknown form."""
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from headgate import checker
+from headgate.checker import CheckerBusy, NoChecker, NotInstalled, Refused
+from headgate.foundation.errors import HeadgateError
+from headgate.settings import settings
+from headgate.upgrades import service as upgrades
+from headgate.upgrades.model import Report, UpgradeCheckNotPossible
+from headgate.upgrades.service import Text
+from headgate.validation.model import CollectorVersionNotInstalled, NotChecked, TooCostly
+from tests.support.askers import ASKER
+
+OLD, NEW = "1.0.0", "2.0.0"
+COMPONENT = {
+    "component_path": "receivers::tail",
+    "section": "receivers",
+    "id": "tail",
+    "type": "tail",
+    "line": 2,
+    "column": 3,
+    "renamed_to": "",
+    "defaults": {"interval": "1s"},
+    "logs": [],
+}
+RENAMED = COMPONENT | {"renamed_to": "tail_file", "defaults": {"interval": "2s"}}
+INSPECTION: dict[str, Any] = {
+    "valid": True,
+    "errors": [],
+    "warnings": [],
+    "components": [COMPONENT],
+    "not_in_build": [],
+}
+DESCRIPTION = {"version": OLD, "reduced": False, "lacks": [], "components": [], "feature_gates": []}
+RENAME = {
+    "yaml": "receivers: {tail_file: {}}",
+    "renames": [{"from": "tail", "to": "tail_file", "component_path": "receivers::tail", "line": 2, "column": 3}],
+}
+TEXT = Text("receivers: {tail: {}}", {"A": "b"}, ("body", "yaml"))
+
+Answers = dict[tuple[str, str], Any]
+
+
+class Collectors:
+    """Two versions that answer what a test wants; an exception is raised."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str]] = []
+        self.requests: list[Mapping[str, object]] = []
+        self.answers: Answers = {
+            (OLD, "inspect"): INSPECTION,
+            (NEW, "inspect"): INSPECTION | {"components": [RENAMED]},
+            (OLD, "describe"): DESCRIPTION,
+            (NEW, "describe"): DESCRIPTION,
+            (NEW, "rename"): RENAME,
+        }
+        self.before: Callable[[str], None] = lambda _: None
+
+    def call(self, op: str, request: Mapping[str, object], *, version: str, **_: object) -> Any:
+        self.asked.append((version, op))
+        self.requests.append(request)
+        self.before(version)
+        answer = self.answers[version, op]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+@pytest.fixture
+def collectors(monkeypatch: pytest.MonkeyPatch) -> Collectors:
+    monkeypatch.setenv("HEADGATE_COLLECTOR_VERSION", OLD)
+    settings.cache_clear()
+    asked = Collectors()
+    monkeypatch.setattr(checker, "call", asked.call)
+    return asked
+
+
+def check(to: str = NEW, source: str | None = None) -> Report:
+    return upgrades.check(TEXT, to, source, asker=ASKER)
+
+
+def test_both_versions_are_asked_about_the_same_text(collectors: Collectors) -> None:
+    report = check()
+
+    assert (report.source, report.target) == (OLD, NEW)
+    assert {(OLD, "inspect"), (NEW, "inspect"), (NEW, "rename")} <= set(collectors.asked)
+    assert [request for request in collectors.requests if "env" in request] == [
+        {"yaml": TEXT.yaml, "env": {"A": "b"}}
+    ] * 2
+    assert [(one.key, one.before, one.after) for one in report.defaults] == [("interval", "1s", "2s")]
+
+
+@pytest.mark.usefixtures("collectors")
+def test_the_renames_are_the_targets_and_so_is_the_proposal() -> None:
+    report = check()
+
+    assert [(one.old_type, one.new_type, one.line, one.column) for one in report.renames] == [
+        ("tail", "tail_file", 2, 3)
+    ]
+    assert report.proposed_yaml == RENAME["yaml"]
+
+
+def test_without_a_rename_there_is_no_proposal(collectors: Collectors) -> None:
+    collectors.answers[NEW, "inspect"] = INSPECTION
+    report = check()
+
+    assert (report.renames, report.proposed_yaml) == ([], None)
+    assert (NEW, "rename") not in collectors.asked
+
+
+def test_they_are_asked_at_the_same_time(collectors: Collectors) -> None:
+    both = threading.Barrier(2, timeout=10)
+    first: set[str] = set()
+
+    def wait(version: str) -> None:
+        if version not in first:
+            first.add(version)
+            both.wait()
+
+    collectors.before = wait
+
+    assert check().target == NEW
+
+
+def test_the_same_version_twice_is_asked_once(collectors: Collectors) -> None:
+    report = check(NEW, NEW)
+
+    assert {version for version, _ in collectors.asked} == {NEW}
+    assert (report.source, report.new_errors, report.defaults) == (NEW, [], [])
+    assert report.proposed_yaml == RENAME["yaml"]
+
+
+@pytest.mark.parametrize(("version", "field"), [(NEW, "to"), ("3.0.0", "from")])
+def test_a_version_that_is_not_installed_is_named_with_its_field(
+    collectors: Collectors, version: str, field: str
+) -> None:
+    collectors.answers[version, "inspect"] = NotInstalled(version, (OLD,))
+    with pytest.raises(CollectorVersionNotInstalled) as raised:
+        check(NEW, None if field == "to" else version)
+
+    assert [error.loc for error in raised.value.errors] == [("body", field)]
+    assert raised.value.detail == f"Collector version {version} is not installed; installed: {OLD}"
+
+
+def test_the_default_collector_that_is_not_there_is_an_outage(collectors: Collectors) -> None:
+    collectors.answers[OLD, "inspect"] = NotInstalled(OLD)
+    with pytest.raises(NotChecked, match=rf"^Collector {OLD} could not be asked: .*; nothing was checked$"):
+        check()
+
+
+@pytest.mark.parametrize(("version", "field"), [(NEW, "to"), (OLD, "from")])
+@pytest.mark.parametrize("refusal", [NoChecker("none"), Refused("unknown_op", "inspect")], ids=["release", "old build"])
+def test_a_version_without_the_operation_cannot_be_checked(
+    collectors: Collectors, version: str, field: str, refusal: Exception
+) -> None:
+    collectors.answers[version, "inspect"] = refusal
+    with pytest.raises(UpgradeCheckNotPossible) as raised:
+        check()
+
+    assert [error.loc for error in raised.value.errors] == [("body", field)]
+    assert version in raised.value.detail
+
+
+@pytest.mark.parametrize("version", [OLD, NEW])
+@pytest.mark.parametrize(
+    "fault",
+    [CheckerBusy("It was busy"), Refused("panicked", "goroutine 1: the text"), {"valid": "perhaps"}, {}],
+    ids=["busy", "panicked", "another type", "nothing"],
+)
+def test_a_fault_of_one_version_is_an_outage_that_names_it(collectors: Collectors, version: str, fault: object) -> None:
+    collectors.answers[version, "inspect"] = fault
+    with pytest.raises(NotChecked) as raised:
+        check()
+
+    assert raised.value.detail.startswith(f"Collector {version} could not be asked: ")
+    assert raised.value.detail.endswith("; nothing was checked")
+    assert "goroutine" not in raised.value.detail
+
+
+def test_what_is_too_costly_names_the_text(collectors: Collectors) -> None:
+    collectors.answers[NEW, "inspect"] = Refused("too_costly", "It has too many levels")
+    with pytest.raises(TooCostly) as raised:
+        check()
+
+    assert [(error.loc, error.message) for error in raised.value.errors] == [
+        (("body", "yaml"), "It has too many levels")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [(NotInstalled("3.0.0", (OLD,)), CheckerBusy("busy")), (CheckerBusy("busy"), NotInstalled(NEW, (OLD,)))],
+    ids=["from", "to"],
+)
+def test_a_mistake_in_the_request_goes_before_an_outage(
+    collectors: Collectors, old: HeadgateError, new: HeadgateError
+) -> None:
+    collectors.answers["3.0.0", "inspect"] = old
+    collectors.answers[NEW, "inspect"] = new
+    with pytest.raises(CollectorVersionNotInstalled):
+        check(NEW, "3.0.0")
