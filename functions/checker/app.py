@@ -6,6 +6,7 @@ organization an execution environment of its own. It answers `{"result": …}` o
 """
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Final, TypeAlias
 
 from checker.large_questions import fetch
@@ -74,6 +75,10 @@ def _result(question: Message, asker: Asker) -> Mapping[str, object]:
     match question["op"]:
         case "installed":
             return {"versions": list(collectors.installed(asker=asker))}
+        case "described":
+            return {"collectors": [asdict(one) for one in collectors.described(asker=asker)]}
+        case "describe":
+            return collectors.describe(str(version), asker=asker)
         case "validate_plainly":
             verdict = collectors.validate_plainly(str(request["yaml"]), request["env"], asker=asker, version=version)
             return {"valid": verdict.valid, "message": verdict.message}

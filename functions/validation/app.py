@@ -1,15 +1,17 @@
 """The validation endpoints: whole configurations, and the OTTL in them."""
 
 from headgate.checker import Asker
+from headgate.collectors import service as collectors
 from headgate.configurations.model import UnknownDistribution
 from headgate.foundation.collector import DISTRIBUTION
 from headgate.http.app import create_app, lambda_handler
 from headgate.http.credentials import Reader
+from headgate.http.pagination import Page, Paging
 from headgate.http.routing import router as group
 from headgate.identity import checks
 from headgate.validation import service as validation
 from headgate.validation.model import LintResult, ValidationResult
-from validation.wire import Lint, Validate
+from validation.wire import InstalledVersionOut, Lint, Validate
 
 router = group("", "Validation and linting")
 
@@ -18,6 +20,7 @@ router = group("", "Validation and linting")
 def validate(body: Validate, caller: Reader) -> ValidationResult:
     """Validate a configuration on a real collector. 503 means that it was not checked: it may be valid or not.
 
+    A component that only a reduced build of the collector lacks is 503 `component_not_in_build`, without `Retry-After`.
     A text that would take the collector too long is 422 `yaml_too_costly`. A credential may have a few checks
     under way at once; another one is 429 `too_many_checks_under_way`.
     """
@@ -31,12 +34,22 @@ def validate(body: Validate, caller: Reader) -> ValidationResult:
 def lint(body: Lint, caller: Reader) -> LintResult:
     """Check OTTL expressions with the real grammar: those of a whole configuration, or single ones in a context.
 
-    429 `too_many_checks_under_way` as for validating.
+    `version` names the collector whose parsers check them, the server's default one without it. An official release has
+    no linter: 422 `collector_is_official_release`. 429 `too_many_checks_under_way` as for validating.
     """
     with checks.under_way(caller):
         if body.yaml is not None:
-            return validation.lint_yaml(body.yaml, asker=Asker.of(caller))
-        return validation.lint_expressions(body.context or "", body.expressions(), asker=Asker.of(caller))
+            return validation.lint_yaml(body.yaml, body.version, asker=Asker.of(caller))
+        return validation.lint_expressions(body.context or "", body.expressions(), body.version, asker=Asker.of(caller))
+
+
+@router.get("/collector-versions")
+def list_collector_versions(caller: Reader, paging: Paging) -> Page[InstalledVersionOut]:
+    """The installed collector versions, newest first, as their binaries describe themselves.
+
+    A `reduced` build lacks components of the official release: what needs one of them is 503 `component_not_in_build`.
+    """
+    return paging.page(collectors.listed(paging.limit, paging.after, asker=Asker.of(caller)), InstalledVersionOut.of)
 
 
 app = create_app("Headgate validation", [router])

@@ -2,8 +2,9 @@
 
 from typing import Annotated, Final, Self
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import BaseModel, Field, StringConstraints, model_validator
 
+from headgate.collectors.model import Capabilities, InstalledVersion, Lacking, Source
 from headgate.foundation.collector import DISTRIBUTION, VARIABLE_NAME
 from headgate.http.wire import CollectorVersion, Input, Yaml, refused_as
 from headgate.validation.service import ExpressionKind
@@ -30,9 +31,13 @@ class Validate(Input):
 
 
 class Lint(Input):
-    """A whole configuration, or single expressions and the context that they are meant for."""
+    """A whole configuration, or single expressions and the context that they are meant for.
+
+    `version` is the collector version whose parser checks them; the server's default one without it.
+    """
 
     yaml: Yaml | None = None
+    version: CollectorVersion | None = None
     context: str | None = None
     conditions: list[str] | None = None
     statements: list[str] | None = None
@@ -59,3 +64,29 @@ class Lint(Input):
             "value_expressions": self.value_expressions,
         }
         return {kind: expressions for kind, expressions in lists.items() if expressions is not None}
+
+
+class InstalledVersionOut(BaseModel):
+    """An installed collector version. `source` is null and `unusable` says why if its binary cannot be used."""
+
+    version: str
+    distribution: str
+    default: bool
+    source: Source | None
+    reduced: bool
+    lacks: list[Lacking]
+    capabilities: Capabilities
+    unusable: str | None
+
+    @classmethod
+    def of(cls, installed: InstalledVersion) -> Self:
+        return cls(
+            version=installed.version,
+            distribution=installed.distribution,
+            default=installed.default,
+            source=installed.source,
+            reduced=installed.reduced,
+            lacks=list(installed.lacks),
+            capabilities=installed.capabilities,
+            unusable=installed.unusable,
+        )

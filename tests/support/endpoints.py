@@ -175,6 +175,7 @@ ENDPOINTS: Final = [
     # Checks, test runs and flows
     endpoint(f"POST {PUBLIC}/validate", "read", 422, right(200, {"yaml": YAML}), recorded=_READS),
     endpoint(f"POST {PUBLIC}/ottl/lint", "read", 422, right(200, {"yaml": YAML}), recorded=_READS),
+    endpoint(f"GET {PUBLIC}/collector-versions", "read", 200, right(200)),
     endpoint(
         f"POST {PUBLIC}/testing/runs",
         "write",

@@ -30,7 +30,8 @@ _COLLECTOR = Path(__file__).resolve().parents[2] / "layers" / "collector"
 def install(folder: Path, variant: str = "") -> Path:
     """Put it into `folder` as the collector's binary, in the place of one that is there.
 
-    As `crashes` it does so at its start, and as `release` it has no check command.
+    As `crashes` it does so at its start, as `release` it has no check command, as `reduced` it lacks the receiver
+    hostmetrics, as `misdescribed` it describes itself in another form, and as `undescribed` not at all.
     """
     binary = folder / "otelcol-contrib"
     folder.mkdir(parents=True, exist_ok=True)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headgate.checker.asker import Asker
+from headgate.checker.descriptions import Described
 from headgate.checker.errors import (
     CheckerBusy,
     CheckerFailed,
@@ -25,6 +26,7 @@ from headgate.checker.errors import (
     NoChecker,
     NotInstalled,
     Refused,
+    Unusable,
 )
 from headgate.checker.installed import Installed
 from headgate.checker.limits import default_limits
@@ -43,12 +45,16 @@ __all__ = [
     "CheckerFailed",
     "CheckerNotStarted",
     "CheckerUnreachable",
+    "Described",
     "NoChecker",
     "NotInstalled",
     "PlainVerdict",
     "Refused",
+    "Unusable",
     "call",
     "close",
+    "describe",
+    "described",
     "installed",
     "of_this_process",
     "validate_plainly",
@@ -87,6 +93,16 @@ def validate_plainly(yaml: str, env: dict[str, str], *, asker: Asker, version: s
 def installed(*, asker: Asker) -> tuple[str, ...]:
     """The installed versions, oldest first. Raises Unavailable."""
     return _asked().installed(asker=asker)
+
+
+def describe(version: str, *, asker: Asker) -> dict[str, object]:
+    """What that version's binary says of itself; see `Checker.describe` for what it raises."""
+    return _asked().describe(version, asker=asker)
+
+
+def described(*, asker: Asker) -> tuple[Described, ...]:
+    """The installed versions with what their binaries say of themselves, oldest first. Raises Unavailable."""
+    return _asked().described(asker=asker)
 
 
 def _asked() -> Checker | CheckerFunction:

@@ -34,6 +34,13 @@ class CheckerNotStarted(CheckerFailed):
     no_fault = False
 
 
+class Unusable(CheckerFailed):
+    """This binary cannot be started, or does not say what it is."""
+
+    code = "collector_unusable"
+    no_fault = False
+
+
 class CheckerUnreachable(Unavailable):
     """The function that has the collectors could not be asked, or its answer was malformed."""
 

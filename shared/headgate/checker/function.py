@@ -14,6 +14,7 @@ from botocore.exceptions import BotoCoreError, ClientError, ReadTimeoutError
 
 from headgate.checker import messages
 from headgate.checker.asker import Asker
+from headgate.checker.descriptions import Described
 from headgate.checker.errors import (
     CheckerBusy,
     CheckerFailed,
@@ -80,6 +81,17 @@ class CheckerFunction:
                 return tuple(str(one) for one in versions)
         raise CheckerUnreachable("The collector's function did not say what is installed")
 
+    def describe(self, version: str, *, asker: Asker) -> dict[str, object]:
+        """What that version's binary says of itself; see `Checker.describe`."""
+        return self.call("describe", {}, asker=asker, version=version)
+
+    def described(self, *, asker: Asker) -> tuple[Described, ...]:
+        """The installed versions with what their binaries say of themselves."""
+        match self.call("described", {}, asker=asker):
+            case {"collectors": list(entries)}:
+                return tuple(map(_described, entries))
+        raise CheckerUnreachable("The collector's function did not say what is installed")
+
     def _ask(self, question: Message, asker: Asker) -> Message:
         body = json.dumps(messages.packed(question)).encode()
         if len(body) <= messages.LARGEST_INVOCATION:
@@ -131,6 +143,13 @@ def _refusal(code: str) -> Unavailable:
     if code in _BUSY:
         return CheckerBusy("The collector's function is busy")
     return CheckerUnreachable("The collector's function could not be asked")
+
+
+def _described(entry: object) -> Described:
+    match entry:
+        case {"version": str(version), "description": dict() | None as description, "unusable": str(unusable)}:
+            return Described(version, description, unusable)
+    raise CheckerUnreachable("The collector's function described what is installed in an unknown form")
 
 
 def _result(answer: Message) -> dict[str, object]:

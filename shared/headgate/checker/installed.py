@@ -4,12 +4,31 @@ import os
 import tempfile
 import threading
 from pathlib import Path
+from typing import NamedTuple
 
-from headgate.checker.errors import CheckerFailed, NotInstalled
-from headgate.foundation.collector import DISTRIBUTION, VERSION
+from headgate.checker.errors import CheckerFailed, NotInstalled, Unusable
+from headgate.foundation.collector import DISTRIBUTION, VERSION, by_age
 
 BINARY = DISTRIBUTION
 _COMPRESSED = BINARY + ".zst"
+
+
+class Identity(NamedTuple):
+    """What tells a binary from another one that takes its place."""
+
+    path: Path
+    size: int
+    changed_ns: int
+    inode: int
+
+
+def identity(binary: Path) -> Identity:
+    """The identity of the binary that is there now. Raises Unusable if there is none."""
+    try:
+        stat = binary.stat()
+    except OSError as error:
+        raise Unusable(f"The collector cannot be read: {error.strerror}") from error
+    return Identity(binary, stat.st_size, stat.st_mtime_ns, stat.st_ino)
 
 
 class Installed:
@@ -43,7 +62,7 @@ class Installed:
             for folder in (self._collectors.iterdir() if self._collectors.is_dir() else ())
             if VERSION.fullmatch(folder.name) and any((folder / name).is_file() for name in (BINARY, _COMPRESSED))
         ]
-        return tuple(sorted(names, key=lambda version: [int(part) for part in version.split(".")]))
+        return tuple(sorted(names, key=by_age))
 
 
 def _unpack(compressed: Path, binary: Path) -> Path:

@@ -19,6 +19,8 @@ class Limits:
 
     A process is worn at `recycle_bytes` resident, of which some 280 MB are pages of the binary, shared by all; the
     kernel ends it at `kill_bytes` of its own data. Both together keep it under 1 GB.
+
+    A process of a version beside the default one ends after `idle_seconds` without a question.
     """
 
     processes: int = 1
@@ -32,6 +34,7 @@ class Limits:
     kill_bytes: int = 700 * MEBIBYTE
     answer_bytes: int = 32 * MEBIBYTE
     retry_start_seconds: float = 1.0
+    idle_seconds: float = 60.0
 
 
 def in_lambda() -> bool:

@@ -109,6 +109,22 @@ class Pool:
         for child in asked:
             child.interrupt()
 
+    def rest(self) -> None:
+        """End every process, unless a question needs one. The next question starts one."""
+        with self._changed:
+            if not (self._starting or self._wanting or self._serving - set(self._idle)):
+                for child in list(self._idle):
+                    self._take_out(child)
+
+    def retire(self) -> None:
+        """End every process, one that answers a question after that. Questions that wait get CheckerFailed."""
+        with self._changed:
+            self._closed = True
+            self._leaving |= self._serving
+            for child in list(self._idle):
+                self._take_out(child)
+            self._changed.notify_all()
+
     def _take(self, organization_id: str) -> Child:
         deadline = time.monotonic() + self._limits.start_seconds
         with self._changed:

@@ -4,12 +4,13 @@ import contextlib
 import dataclasses
 import threading
 from collections.abc import Mapping
-from pathlib import Path
 
 from headgate.checker.asker import Asker
-from headgate.checker.errors import CheckerFailed, NotInstalled
+from headgate.checker.descriptions import Described, Descriptions, short
+from headgate.checker.errors import CheckerFailed, NoChecker, NotInstalled
 from headgate.checker.installed import Installed
 from headgate.checker.limits import Limits
+from headgate.checker.other_versions import OtherVersions
 from headgate.checker.plain_command import PlainCommand, PlainVerdict
 from headgate.checker.pool import Pool
 from headgate.checker.turns import Turns
@@ -24,8 +25,10 @@ class Checker:
         self._limits = limits
         self._turns = Turns(limits)
         self._plain = PlainCommand(dataclasses.replace(limits, processes=self._turns.total))
-        self._pools: dict[Path, Pool] = {}
-        self._pools_lock = threading.Lock()
+        self._descriptions = Descriptions(limits)
+        self._default_pool: Pool | None = None
+        self._lock = threading.Lock()
+        self._others = OtherVersions(limits, max_asking=self._turns.total)
 
     def warm(self) -> None:
         """Start the default version's processes in the background and return at once, whether or not it is there."""
@@ -66,9 +69,31 @@ class Checker:
         """The installed versions, oldest first."""
         return self._installed.versions()
 
-    def pids(self) -> list[int]:
-        """The default version's processes that serve now."""
-        return self._pool(None).pids()
+    def describe(self, version: str, *, asker: Asker) -> dict[str, object]:  # noqa: ARG002  as `installed`
+        """What that version's binary says of itself, asked once for each binary.
+
+        Raises NotInstalled, NoChecker for an official release, and CheckerFailed for a binary that cannot be used.
+        """
+        return self._descriptions.of(self._installed.binary(version))
+
+    def described(self, *, asker: Asker) -> tuple[Described, ...]:
+        """The installed versions with the short part of their descriptions, oldest first."""
+        return tuple(self._described(version, asker) for version in self.installed(asker=asker))
+
+    def _described(self, version: str, asker: Asker) -> Described:
+        try:
+            return Described(version, short(self.describe(version, asker=asker)))
+        except NoChecker:
+            return Described(version, None)
+        except (CheckerFailed, NotInstalled) as error:
+            # Also a version that was removed meanwhile.
+            return Described(version, None, error.detail)
+
+    def pids(self, version: str | None = None) -> list[int]:
+        """That version's processes that serve now, the default one's without a version."""
+        if version in (None, self._default_version):
+            return self._pool(None).pids()
+        return self._others.pids(self._installed.binary(str(version)))
 
     def has_idle(self) -> bool:
         """Whether a process of the default version waits for a question."""
@@ -80,10 +105,11 @@ class Checker:
 
     def close(self) -> None:
         """End every process."""
-        with self._pools_lock:
-            pools = list(self._pools.values())
-        for pool in pools:
+        with self._lock:
+            pool = self._default_pool
+        if pool is not None:
             pool.close()
+        self._others.close()
 
     def _warm(self) -> None:
         with contextlib.suppress(NotInstalled, CheckerFailed):
@@ -91,13 +117,10 @@ class Checker:
 
     def _pool(self, version: str | None) -> Pool:
         binary = self._installed.binary(version or self._default_version)
-        with self._pools_lock:
-            if binary not in self._pools:
+        if version not in (None, self._default_version):
+            return self._others.pool(binary)
+        with self._lock:
+            if self._default_pool is None:
                 max_asking = self._turns.total
-                if version in (None, self._default_version):
-                    self._pools[binary] = Pool(binary, self._limits, max_asking=max_asking, max_bound=max_asking)
-                else:
-                    # Rarely asked, so one warm process and no spare.
-                    limits = dataclasses.replace(self._limits, spares=0)
-                    self._pools[binary] = Pool(binary, limits, max_asking=max_asking, max_bound=1)
-            return self._pools[binary]
+                self._default_pool = Pool(binary, self._limits, max_asking=max_asking, max_bound=max_asking)
+            return self._default_pool

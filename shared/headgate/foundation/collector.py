@@ -10,3 +10,8 @@ DISTRIBUTION: Final = "otelcol-contrib"
 VERSION: Final = re.compile(r"(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})", re.ASCII)
 VARIABLE_NAME: Final = "[A-Za-z_][A-Za-z0-9_]*"
 """The regular expression of an environment variable's name, as the collector takes it in `${env:NAME}`."""
+
+
+def by_age(version: str) -> tuple[int, ...]:
+    """The key that sorts versions X.Y.Z, oldest first."""
+    return tuple(int(part) for part in version.split("."))

@@ -110,6 +110,8 @@ class Unavailable(HeadgateError):
     code = "unavailable"
     no_fault = False
     """Whether the request itself brought this about, while the deployment is as it should be."""
+    may_pass = True
+    """Whether the same request may be answered later, without anyone changing the request or the deployment."""
 
     def add_consequence(self, consequence: str) -> None:
         """Add what it means for the request and what to do; the code that raised it knows neither."""

@@ -109,6 +109,8 @@ def retry_after(error: Exception) -> dict[str, str]:
         return {"Retry-After": str(error.retry_after)}
     if isinstance(error, errors.HeadgateError) and status_of(error) < HTTPStatus.INTERNAL_SERVER_ERROR:
         return {}
+    if isinstance(error, errors.Unavailable) and not error.may_pass:
+        return {}
     return {"Retry-After": _RETRY_AFTER_OUTAGE}
 
 

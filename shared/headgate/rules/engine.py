@@ -1,4 +1,8 @@
-"""What pipeline tests ask the collector's checker: `prepare`, `compile` and `evaluate`."""
+"""What pipeline tests ask the collector's checker: `prepare`, `compile` and `evaluate`.
+
+The checker is that of the collector version that runs. An official release has none, and a version may not be installed
+any more: the default collector's answers in its place.
+"""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,11 +13,12 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
 from headgate import checker
-from headgate.checker import Asker
+from headgate.checker import Asker, NoChecker, NotInstalled
 from headgate.foundation.collector import Signal
 from headgate.foundation.errors import FieldError, Invalid, Unavailable
 from headgate.rules.model import Rule
-from headgate.validation.model import TOO_COSTLY, YAML_IN_BODY, TooCostly
+from headgate.settings import settings
+from headgate.validation.model import NOT_IN_BUILD, TOO_COSTLY, YAML_IN_BODY, ComponentNotInBuild, TooCostly
 
 _Answer = TypeVar("_Answer")
 # For the whole output. A part has 8 s by the checker's own clock, and is killed after 10 s.
@@ -114,13 +119,19 @@ class Results(BaseModel):
 
 
 def signals_of(
-    yaml: str, pipeline: str, signal_type: Signal, *, asker: Asker, yaml_at: tuple[str, ...] = YAML_IN_BODY
+    yaml: str,
+    pipeline: str,
+    signal_type: Signal,
+    *,
+    asker: Asker,
+    version: str | None = None,
+    yaml_at: tuple[str, ...] = YAML_IN_BODY,
 ) -> list[Signal]:
     """The signals of that pipeline's output that rules can test: its own, and those that its connectors turn it into.
 
-    Raises Unpreparable, RunRefused, TooCostly about `yaml_at` in the request, Unavailable.
+    Raises Unpreparable, RunRefused, TooCostly about `yaml_at` in the request, ComponentNotInBuild, Unavailable.
     """
-    return _prepare(yaml, pipeline, signal_type, None, asker, yaml_at).signals
+    return _prepare(yaml, pipeline, signal_type, None, _Judge(version, asker), yaml_at).signals
 
 
 def prepare(
@@ -130,34 +141,47 @@ def prepare(
     sample: Sample,
     *,
     asker: Asker,
+    version: str | None = None,
     yaml_at: tuple[str, ...] = YAML_IN_BODY,
 ) -> Prepared:
-    """Make a run ready. Raises Unpreparable, RunRefused, TooCostly about `yaml_at` in the request, Unavailable."""
-    return _prepare(yaml, pipeline, signal_type, sample, asker, yaml_at)
+    """Make a run ready. Raises what `signals_of` does. A note says so if another version's checker answered."""
+    judge = _Judge(version, asker)
+    prepared = _prepare(yaml, pipeline, signal_type, sample, judge, yaml_at)
+    if judge.why_replaced:
+        prepared.notes.append(
+            f"collector {judge.version} prepared this run and evaluates its rules: {judge.why_replaced}"
+        )
+    return prepared
 
 
-def require_compilable(signals: Sequence[Signal], rules: Sequence[Rule], *, asker: Asker) -> None:
+def require_compilable(
+    signals: Sequence[Signal], rules: Sequence[Rule], *, asker: Asker, version: str | None = None
+) -> None:
     """Raises Invalid, naming each rule that the OTTL parser refuses and quoting it, and Unavailable."""
     if not rules:
         return
-    answer = _ask("compile", {"signals": list(signals), "rules": _plain(rules)}, _compilations(), asker)
+    request = {"signals": list(signals), "rules": _plain(rules)}
+    answer = _ask("compile", request, _compilations(), _Judge(version, asker))
     if answer.refusals:
         refused = [_field_error(refusal, rules[refusal.index].name) for refusal in answer.refusals]
         raise Invalid(refused[0].message, refused)
 
 
-def evaluate(signals: Sequence[Signal], rules: Sequence[Rule], output: str, *, asker: Asker) -> Results:
+def evaluate(
+    signals: Sequence[Signal], rules: Sequence[Rule], output: str, *, asker: Asker, version: str | None = None
+) -> Results:
     """Evaluate the rules on recorded output, and count its records. Raises Unavailable if that takes too long.
 
     A large output is sent in parts; each continues with the tallies of the part before.
     """
     results = Results(verdicts=[], records=dict.fromkeys(signals, 0))
+    judge = _Judge(version, asker)
     deadline = time.monotonic() + _EVALUATION_SECONDS
     tallies: list[dict[str, JsonValue]] | None = None
     for part in parts(output, _PART_CHARACTERS):
         request = {"signals": list(signals), "rules": _plain(rules), "documents": part, "tallies": tallies}
         timeout = min(_PART_SECONDS, max(0.1, deadline - time.monotonic()))
-        answer = _ask("evaluate", request, _evaluations(), asker, timeout)
+        answer = _ask("evaluate", request, _evaluations(), judge, timeout)
         tallies, results.verdicts = answer.tallies, answer.verdicts
         for signal, count in answer.records.items():
             results.records[signal] = results.records.get(signal, 0) + count
@@ -178,8 +202,34 @@ def parts(text: str, size: int) -> Iterator[str]:
     yield text[start:]
 
 
+class _Judge:
+    """The checker that is asked: that of a version, or the default one's if it has none."""
+
+    def __init__(self, version: str | None, asker: Asker) -> None:
+        self.version = version or settings().collector_version
+        self.why_replaced = ""
+        self._asker = asker
+
+    def call(self, op: str, request: Mapping[str, object], timeout: float | None) -> dict[str, object]:
+        try:
+            return checker.call(op, request, asker=self._asker, version=self.version, timeout=timeout)
+        except (NoChecker, NotInstalled) as error:
+            if self.version == settings().collector_version:
+                raise
+            why = "is not installed" if isinstance(error, NotInstalled) else "is an official release, without a checker"
+            self.why_replaced = f"{self.version} {why}"
+            # From here on the same one, so that the tallies of a large output are of one checker.
+            self.version = settings().collector_version
+            return self.call(op, request, timeout)
+
+
 def _prepare(
-    yaml: str, pipeline: str, signal_type: Signal, sample: Sample | None, asker: Asker, yaml_at: tuple[str, ...]
+    yaml: str,
+    pipeline: str,
+    signal_type: Signal,
+    sample: Sample | None,
+    judge: _Judge,
+    yaml_at: tuple[str, ...],
 ) -> Prepared:
     answer = _ask(
         "prepare",
@@ -191,7 +241,7 @@ def _prepare(
             "sample_is_otlp": sample.is_otlp if sample else False,
         },
         _preparations(),
-        asker,
+        judge,
         yaml_at=yaml_at,
     )
     if answer.problem is not None:
@@ -205,15 +255,17 @@ def _ask(
     op: str,
     request: Mapping[str, object],
     answers: TypeAdapter[_Answer],
-    asker: Asker,
+    judge: _Judge,
     timeout: float | None = None,
     yaml_at: tuple[str, ...] = YAML_IN_BODY,
 ) -> _Answer:
     try:
-        return answers.validate_python(checker.call(op, request, asker=asker, timeout=timeout))
+        return answers.validate_python(judge.call(op, request, timeout))
     except checker.Refused as refused:
         if refused.code == TOO_COSTLY and op != "evaluate":
             raise TooCostly(refused.message, yaml_at) from refused
+        if refused.code == NOT_IN_BUILD:
+            raise ComponentNotInBuild(refused.message, judge.version) from refused
         raise SandboxFailed(f"The testing sandbox failed: {refused.message}") from refused
     except ValidationError as error:
         raise SandboxFailed("The testing sandbox gave an answer that is not valid") from error

@@ -67,19 +67,27 @@ def save(
 def require_testable(
     caller: Caller, version: Version, pipeline: str, signal_type: Signal, rules: Sequence[Rule]
 ) -> None:
-    """Raises Invalid unless the version has the pipeline and the OTTL parser accepts the rules, and Unavailable."""
+    """Raises Invalid unless the version has the pipeline and the OTTL parser accepts the rules, and Unavailable.
+
+    The parser is that of the version's collector, or of the default one if that is an official release or is missing.
+    """
     try:
         signals = engine.signals_of(
-            version.yaml or "", pipeline, signal_type, asker=Asker.of(caller), yaml_at=("path", "n")
+            version.yaml or "",
+            pipeline,
+            signal_type,
+            asker=Asker.of(caller),
+            version=version.collector_version,
+            yaml_at=("path", "n"),
         )
-        engine.require_compilable(signals, rules, asker=Asker.of(caller))
+        engine.require_compilable(signals, rules, asker=Asker.of(caller), version=version.collector_version)
     except engine.RunRefused as refused:
         raise Invalid(refused.reason, [FieldError(("path", "pipeline"), refused.reason)]) from refused
     except engine.Unpreparable as problem:
         place = ("body", "signal_type") if problem.field == "signal_type" else ("path", "pipeline")
         raise Invalid(problem.message, [FieldError(place, problem.message)]) from problem
     except Unavailable as outage:
-        outage.add_consequence("no rule was saved, try again shortly")
+        outage.add_consequence("no rule was saved, try again shortly" if outage.may_pass else "no rule was saved")
         raise
 
 

@@ -30,6 +30,7 @@ from headgate.runs.model import (
     SampleTooLarge,
 )
 from headgate.settings import settings
+from headgate.validation.model import ComponentNotInBuild
 
 # A function's answer may have 6 MB, and JSON doubles a text of quotes at worst.
 _LARGEST_ANSWER: Final = 2_500_000
@@ -109,15 +110,24 @@ def start(caller: Caller, asked: Start) -> Run:
     signals: tuple[Signal, ...] = (asked.signal_type,)
     try:
         prepared = engine.prepare(
-            source.yaml, asked.target_pipeline, asked.signal_type, asked.sample, asker=asker, yaml_at=source.named_at
+            source.yaml,
+            asked.target_pipeline,
+            asked.signal_type,
+            asked.sample,
+            asker=asker,
+            version=version,
+            yaml_at=source.named_at,
         )
         signals = tuple(prepared.signals)
-        engine.require_compilable(signals, [run_rule.rule for run_rule in rules], asker=asker)
+        engine.require_compilable(signals, [run_rule.rule for run_rule in rules], asker=asker, version=version)
         refusal = _not_installed(version, asker)
     except engine.Unpreparable as problem:
         raise problem.as_invalid(source.named_at) from problem
     except engine.RunRefused as refused:
         refusal = refused.reason
+    except ComponentNotInBuild as lacking:
+        # As if this collector were not installed: for this configuration it is not.
+        refusal = lacking.detail
     except errors.Unavailable as outage:
         outage.add_consequence("no test run was made, try again shortly")
         raise

@@ -59,7 +59,12 @@ def prepare(run_id: str) -> Collection:
     if yaml is None or sample is None:
         raise RunGone
     prepared = engine.prepare(
-        yaml, run.target_pipeline, run.signal_type, Sample(sample, run.sample_is_otlp), asker=_asker(run)
+        yaml,
+        run.target_pipeline,
+        run.signal_type,
+        Sample(sample, run.sample_is_otlp),
+        asker=_asker(run),
+        version=run.collector_version,
     )
     store.put_file(run_id, "collector.yaml", prepared.collector_yaml)
     store.put_file(run_id, "input", prepared.input)
@@ -82,7 +87,8 @@ def evaluate(run_id: str) -> Evaluation:
         output = runner.output(run)
     except Untrusted as lie:
         return Evaluation(fault=str(lie))
-    results = engine.evaluate(run.signals, [run_rule.rule for run_rule in run.rules], output, asker=_asker(run))
+    rules = [run_rule.rule for run_rule in run.rules]
+    results = engine.evaluate(run.signals, rules, output, asker=_asker(run), version=run.collector_version)
     return Evaluation(outcome=outcome, verdicts=results.verdicts, records=results.records)
 
 

@@ -105,6 +105,23 @@ class NotChecked(Unavailable):
     code = "not_checked"
 
 
+class ComponentNotInBuild(NotChecked):
+    """A reduced build of that collector version lacks a component that the text needs and the official release has."""
+
+    code = "component_not_in_build"
+    no_fault = True
+    may_pass = False
+
+    def __init__(self, message: str, version: str) -> None:
+        super().__init__(
+            f"{message.removesuffix(_TEXT_NOT_CHECKED)}; the YAML was not checked: choose a collector version that has "
+            f"it, or have {version} built whole"
+        )
+
+
+_TEXT_NOT_CHECKED: Final = "; the text was not checked"
+NOT_IN_BUILD: Final = "component_not_in_build"
+"""The checker's word for a text that needs a component which its reduced build lacks."""
 YAML_IN_BODY: Final = ("body", "yaml")
 TOO_COSTLY: Final = "too_costly"
 """The checker's word for a text that it does not take on, or that took more than a text may."""

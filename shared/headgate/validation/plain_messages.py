@@ -26,6 +26,9 @@ _COMPONENT: Final = re.compile(
     rf"'(?:{_SECTIONS})' .*?(?:unknown type: .*? for id: |configuration for |in )\"(.*?)\""
     r"|'[\w.]+' (?:'' )?in \"(.*?)\""
 )
+_UNKNOWN_TYPE: Final = re.compile(
+    r"""'(receivers|processors|exporters|connectors|extensions)' unknown type: "([^"\n]*)" for id: "([^"\n]*)\""""
+)
 _BUILT: Final = re.compile(
     r'(receiver|processor|exporter|connector|extension) "(.+?)"|"(.+?)" (receiver|processor|exporter)'
 )
@@ -50,6 +53,12 @@ def findings(message: str) -> list[Finding]:
         return [Finding(message, _built_path(message[:_BEGINNING]), "other")]
     chunks = _VALIDATED.split(message)
     return [Finding(chunk.strip(), _invalid_path(chunk), "other") for chunk in chunks if chunk.strip()]
+
+
+def unknown_components(message: str) -> Iterator[tuple[str, str, str]]:
+    """The component path, kind and type of each component that the collector calls unknown."""
+    for section, type_, name in _UNKNOWN_TYPE.findall(message):
+        yield f"{section}::{name}", section.removesuffix("s"), type_
 
 
 def variables(yaml: str) -> Iterator[Variable]:

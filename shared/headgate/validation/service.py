@@ -8,14 +8,18 @@ from pydantic import TypeAdapter, ValidationError
 
 from headgate import checker
 from headgate.checker import Asker, CheckerFailed, NoChecker, NotInstalled, Refused
+from headgate.collectors import service as collectors
+from headgate.collectors.model import OfficialRelease
 from headgate.foundation.collector import DISTRIBUTION
 from headgate.foundation.errors import FieldError, Unavailable
 from headgate.observability import metrics
 from headgate.settings import settings
 from headgate.validation import plain_messages
 from headgate.validation.model import (
+    NOT_IN_BUILD,
     TOO_COSTLY,
     CollectorVersionNotInstalled,
+    ComponentNotInBuild,
     Finding,
     LintResult,
     NotChecked,
@@ -40,7 +44,8 @@ def validate(
 
     `env` supplies the values of `${env:NAME}`; the collector has no other variables. Raises
     CollectorVersionNotInstalled, about that field of the request, and TooCostly; and NotChecked when there is no
-    verdict: the default collector is not there, no process was free in time, or both ways of asking failed.
+    verdict: the default collector is not there, no process was free in time, or both ways of asking failed. It is
+    ComponentNotInBuild if that version's build lacks a component of the text.
     """
     version = version or settings().collector_version
     variables = dict(env or {})
@@ -54,13 +59,16 @@ def validate(
         except (CheckerFailed, Refused) as error:
             if isinstance(error, Refused) and error.code == TOO_COSTLY:
                 raise TooCostly(error.message) from error
+            if isinstance(error, Refused) and error.code == NOT_IN_BUILD:
+                # The plain command of this build would call the component unknown.
+                raise ComponentNotInBuild(error.message, version) from error
             metrics.count("CheckerFallbacks")
             _require_affordable(yaml, variables, asker)
             return _ask_plainly(yaml, version, variables, asker)
+    except ComponentNotInBuild:
+        raise
     except Unavailable as error:
-        # The default collector has to be installed; another version is one that the request named.
-        if isinstance(error, NotInstalled) and version != settings().collector_version:
-            raise CollectorVersionNotInstalled(error.detail, version_field) from error
+        _require_installed(error, version, version_field)
         raise NotChecked(f"{error.detail}; the YAML was not checked") from error
 
 
@@ -71,18 +79,35 @@ def require_valid(yaml: str, version: str, *, asker: Asker) -> None:
         raise YamlInvalid(result.errors)
 
 
-def lint_yaml(yaml: str, *, asker: Asker) -> LintResult:
-    """Check every OTTL expression of a whole configuration.
+def lint_yaml(yaml: str, version: str | None = None, *, asker: Asker) -> LintResult:
+    """Check every OTTL expression of a whole configuration with that version (the default collector without one).
 
-    Raises NotLintable for text that is not YAML or has too many expressions, TooCostly, and NotChecked on an outage.
+    Raises NotLintable for text that is not YAML or has too many expressions, CollectorVersionNotInstalled,
+    OfficialRelease, TooCostly, and NotChecked on an outage; that is ComponentNotInBuild if the version's build lacks a
+    component with expressions.
     """
-    return _lint({"yaml": yaml}, asker)
+    return _lint({"yaml": yaml}, version, asker)
 
 
-def lint_expressions(context: str, expressions: Mapping[ExpressionKind, Sequence[str]], *, asker: Asker) -> LintResult:
-    """Check single expressions in one context. Raises NotLintable for an unknown one, and NotChecked on an outage."""
+def lint_expressions(
+    context: str,
+    expressions: Mapping[ExpressionKind, Sequence[str]],
+    version: str | None = None,
+    *,
+    asker: Asker,
+) -> LintResult:
+    """Check single expressions in one context. Raises NotLintable for an unknown one, and what `lint_yaml` does."""
     lists: dict[str, object] = {kind: list(one_kind) for kind, one_kind in expressions.items()}
-    return _lint({"context": context, **lists}, asker)
+    return _lint({"context": context, **lists}, version, asker)
+
+
+def _require_installed(error: Unavailable, version: str, field: str) -> None:
+    """Raises CollectorVersionNotInstalled if that is the error, and the request has named the version.
+
+    The default collector has to be installed.
+    """
+    if isinstance(error, NotInstalled) and version != settings().collector_version:
+        raise CollectorVersionNotInstalled(error.detail, field) from error
 
 
 def _require_affordable(yaml: str, variables: dict[str, str], asker: Asker) -> None:
@@ -97,6 +122,8 @@ def _require_affordable(yaml: str, variables: dict[str, str], asker: Asker) -> N
 
 def _ask_plainly(yaml: str, version: str, variables: dict[str, str], asker: Asker) -> ValidationResult:
     verdict = checker.validate_plainly(yaml, variables, asker=asker, version=version)
+    if not verdict.valid:
+        _require_in_build(verdict.message, version, asker)
     named = list(plain_messages.variables(yaml))
     return ValidationResult(
         valid=verdict.valid,
@@ -112,6 +139,20 @@ def _ask_plainly(yaml: str, version: str, variables: dict[str, str], asker: Aske
         ],
         environment=named,
     )
+
+
+def _require_in_build(message: str, version: str, asker: Asker) -> None:
+    """Raises ComponentNotInBuild if the plain command calls a component unknown that only its reduced build lacks."""
+    unknown = list(plain_messages.unknown_components(message))
+    if not unknown:
+        return
+    lacking = {(one.kind, one.type) for one in collectors.lacks(version, asker=asker)}
+    for section, kind, type_ in unknown:
+        if (kind, type_) in lacking:
+            raise ComponentNotInBuild(
+                f"{section}: this build of collector {version} lacks the {kind} {type_} of the official release",
+                version,
+            )
 
 
 @cache
@@ -142,13 +183,16 @@ _UNLINTABLE: Final = {
 """The words of the operation `lint` for a request that is at fault, and the field that each is about."""
 
 
-def _lint(request: Mapping[str, object], asker: Asker) -> LintResult:
+def _lint(request: Mapping[str, object], version: str | None, asker: Asker) -> LintResult:
+    version = version or settings().collector_version
     try:
-        answer = checker.call("lint", request, asker=asker)
+        answer = checker.call("lint", request, asker=asker, version=version)
         return _lint_results().validate_python(answer)
     except Refused as refused:
         if refused.code == TOO_COSTLY:
             raise TooCostly(refused.message) from refused
+        if refused.code == NOT_IN_BUILD:
+            raise ComponentNotInBuild(refused.message, version) from refused
         if refused.code not in _UNLINTABLE:
             raise NotChecked(f"The linter failed ({refused.code}); nothing was checked") from refused
         place = FieldError(("body", _UNLINTABLE[refused.code]), refused.message)
@@ -156,6 +200,9 @@ def _lint(request: Mapping[str, object], asker: Asker) -> LintResult:
     except ValidationError as error:
         raise NotChecked(f"The linter answered in an unknown form ({_places(error)}); nothing was checked") from error
     except Unavailable as error:
+        _require_installed(error, version, "version")
+        if isinstance(error, NoChecker) and version != settings().collector_version:
+            raise OfficialRelease(version, "can be asked for a verdict, but has no linter", "lint") from error
         raise NotChecked(f"{error.detail}; nothing was checked") from error
 
 

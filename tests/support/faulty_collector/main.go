@@ -2,7 +2,8 @@
 // tests, and the intruder of the confinement's.
 //
 // It judges nothing. `check --fd N` answers each question as its `do` says; `validate --config F` does what F says.
-// A text `crash/invalid` makes the first crash and the second call it invalid.
+// A text `crash/invalid` makes the first crash and the second call it invalid. `describe` is answered as the variant that
+// it is built as.
 package main
 
 import (
@@ -68,8 +69,26 @@ func misbehave(what string) {
 	}
 }
 
-// variant is what a copy of this program is built as: one that crashes at its start, or a release without `check`.
+// variant is what a copy of this program is built as: one that crashes at its start, a release without `check`, a
+// reduced build, or one that describes itself wrongly.
 var variant string
+
+// lacking is the component that the reduced variant lacks.
+var lacking = map[string]string{"kind": "receiver", "type": "hostmetrics", "module": "example.com/hostmetrics"}
+
+func description() map[string]any {
+	described := map[string]any{
+		"version": "1.2.3", "distribution": "otelcol-contrib", "reduced": false, "lacks": []any{},
+		"components": []any{}, "feature_gates": []any{},
+	}
+	switch variant {
+	case "reduced":
+		described["reduced"], described["lacks"] = true, []any{lacking}
+	case "misdescribed":
+		described["lacks"] = "nothing"
+	}
+	return described
+}
 
 func check(channel *os.File) {
 	switch variant {
@@ -108,6 +127,19 @@ func check(channel *os.File) {
 		answer := map[string]any{"id": asked.ID, "rss_bytes": asked.RSSBytes, "calls": calls}
 		misbehave(what)
 		switch {
+		case asked.Op == "describe":
+			if variant == "undescribed" {
+				answer["error"] = map[string]any{"code": "unknown_op", "message": "there is no operation"}
+			} else {
+				answer["result"] = description()
+			}
+			send(encoded(answer))
+		case what == "component_not_in_build":
+			answer["error"] = map[string]any{
+				"code":    what,
+				"message": "receivers::hostmetrics: this build of collector 1.2.3 lacks the receiver hostmetrics, which the official release has; the text was not checked",
+			}
+			send(encoded(answer))
 		case what == "garbage":
 			send("\x00 not json\n")
 		case what == "list":
@@ -172,6 +204,10 @@ func validate(path string) {
 	what := text[strings.LastIndexByte(text, '/')+1:]
 	misbehave(what)
 	switch what {
+	case "unknown":
+		// In the collector's words.
+		fail("failed to get config: cannot unmarshal the configuration: decoding failed due to the following error(s):\n\n" +
+			`'receivers' unknown type: "hostmetrics" for id: "hostmetrics/a" (valid values: [otlp])` + "\n")
 	case "invalid":
 		fmt.Fprintln(os.Stderr, "Error: service: has no pipelines\nsecond line")
 		fmt.Fprintln(os.Stderr, "2026/11/20 22:16:55 collector server run finished with error: service: has no")

@@ -1,0 +1,1 @@
+"""The installed versions of the collector, and what each can do."""

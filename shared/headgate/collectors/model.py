@@ -1,0 +1,63 @@
+"""An installed collector version, as its own binary describes it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from headgate.foundation.errors import FieldError, Invalid
+
+Source = Literal["built", "official_release"]
+Kind = Literal["receiver", "processor", "exporter", "connector", "extension", "provider"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """A component that the official release has and this build does not."""
+
+    kind: Kind
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What can be asked of a version besides its verdict.
+
+    `positions`: findings have a code, a line and a column. `lint`: its OTTL parser can be asked. `test_runs`: a test
+    run can use it. `upgrade_check`: an upgrade to it or from it can be checked.
+    """
+
+    positions: bool
+    lint: bool
+    test_runs: bool
+    upgrade_check: bool
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledVersion:
+    """`source` is `built` for a binary with the `check` command, and `official_release` for one without.
+
+    A `reduced` build `lacks` components of the official release; what needs one of them is not checked. `unusable` says
+    why a version cannot be used, and is null for all others; the source of such a version is not known.
+    """
+
+    version: str
+    distribution: str
+    default: bool
+    source: Source | None
+    reduced: bool
+    lacks: Sequence[Lacking]
+    capabilities: Capabilities
+    unusable: str | None
+
+
+class OfficialRelease(Invalid):
+    """The version is an official release. It has no `check` command, so it gives verdicts and nothing more."""
+
+    code = "collector_is_official_release"
+
+    def __init__(self, version: str, consequence: str, capability: str, field: str = "version") -> None:
+        message = (
+            f"Collector {version} is an official release, which {consequence}: choose a version with the capability "
+            f"`{capability}` in the list of collector versions"
+        )
+        super().__init__(message, [FieldError(("body", field), message)])
