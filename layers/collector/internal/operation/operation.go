@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/otelcol"
@@ -19,6 +20,41 @@ type Environment struct {
 	// Factories makes new factories of every component, as the collector does for each configuration: some factories
 	// remember what they have created.
 	Factories func() (otelcol.Factories, error)
+	// Components makes the same factories, with the names of their modules, at twice the cost.
+	Components func() (otelcol.Factories, error)
+	// Providers are the modules of the providers, by scheme.
+	Providers map[string]string
+	// Lacking are the components of the official release that a reduced build does not have.
+	Lacking []Absent
+}
+
+// Absent is a component that the official release of a version has, and this build of it has not. Kind is `receiver`,
+// `processor`, `exporter`, `connector`, `extension` or `provider`.
+type Absent struct {
+	Kind   string `json:"kind"`
+	Type   string `json:"type"`
+	Module string `json:"module"`
+}
+
+// Lacks returns the component of a section (`receivers`) that the official release has and this build lacks. The names
+// are compared without underscores: releases rename types (`hostmetrics`, `host_metrics`), and what a release calls a
+// component that is not here cannot be asked.
+func (e *Environment) Lacks(section string, kind component.Type) (Absent, bool) {
+	for _, absent := range e.Lacking {
+		if absent.Kind+"s" == section && plain(absent.Type) == plain(kind.String()) {
+			return absent, true
+		}
+	}
+	return Absent{}, false
+}
+
+func plain(name string) string { return strings.ReplaceAll(name, "_", "") }
+
+// NotInBuild is the error of a question about a configuration with a component that this build lacks.
+func (e *Environment) NotInBuild(componentPath string, absent Absent) *Error {
+	return &Error{Code: "component_not_in_build", Message: fmt.Sprintf(
+		"%s: this build of collector %s lacks the %s %s, which the official release has",
+		componentPath, e.BuildInfo.Version, absent.Kind, absent.Type)}
 }
 
 // Error is the reason why a request is not answered, with a stable code.
