@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/headgate/headgate/layers/collector/internal/describe"
 	"github.com/headgate/headgate/layers/collector/internal/evaluate"
+	"github.com/headgate/headgate/layers/collector/internal/inspect"
 	"github.com/headgate/headgate/layers/collector/internal/lint"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/prepare"
@@ -14,7 +16,9 @@ import (
 
 // Handlers are the operations by name. An operation is a package of its own and one line here.
 var Handlers = map[string]operation.Handler{
+	"describe": describe.Handle,
 	"validate": validate.Handle,
+	"inspect":  inspect.Handle,
 	"price":    validate.HandlePrice,
 	"lint":     lint.Handle,
 	"prepare":  prepare.Handle,

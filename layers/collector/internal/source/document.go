@@ -88,6 +88,15 @@ func (d *Document) Node(path ...string) *yaml.Node {
 // ScalarOf returns the Scalar of a node of this document.
 func (d *Document) ScalarOf(node *yaml.Node) *Scalar { return d.text.Scalar(node) }
 
+// Keys returns the keys of the mapping at a path, those that are merged into it as well. A key that stands for several
+// names counts for the first.
+func (d *Document) Keys(path ...string) []string {
+	var keys []string
+	counted := counting{left: maxMappings}
+	counted.merged(d.Node(path...), func(key string, _ *yaml.Node) { keys = append(keys, key) })
+	return keys
+}
+
 // Nearest returns the node of the longest part of a path that is in the text, and the position of its key. Names that
 // are not in the text are skipped: the collector's paths contain embedded structures (`exporters::otlp::clientconfig`)
 // and fields that have their default.

@@ -124,32 +124,39 @@ func tooCostly(errs ...error) error {
 // Validate checks a configuration. Its error has the code too_costly if the collector would take too long, and panicked
 // if the collector crashes; other errors are internal.
 func Validate(ctx context.Context, env *operation.Environment, request Request) (*Result, error) {
+	result, _, err := Check(ctx, env, request)
+	return result, err
+}
+
+// Check is Validate, and returns the configuration as well, with everything in `${...}` replaced: nil if the text cannot
+// be resolved.
+func Check(ctx context.Context, env *operation.Environment, request Request) (*Result, *confmap.Conf, error) {
 	document, err := source.Parse(request.YAML)
 	if err == nil {
 		if cost := tooCostly(document.Affordable(), request.replaced()); cost != nil {
-			return nil, cost
+			return nil, nil, cost
 		}
 	}
 	resolved, verdict := dryRun(ctx, env, request)
 	if cost := tooCostly(verdict); cost != nil {
-		return nil, cost
+		return nil, nil, cost
 	}
 	if errors.As(verdict, new(panicked)) {
-		return nil, &operation.Error{Code: "panicked", Message: verdict.Error()}
+		return nil, nil, &operation.Error{Code: "panicked", Message: verdict.Error()}
 	}
 	report := &report{result: Result{Valid: verdict == nil}}
 	if err != nil {
 		report.notYAML(err)
-		return report.finish(verdict), nil
+		return report.finish(verdict), nil, nil
 	}
 	report.document = document
 	if document.Exceeds(maxNodes, maxDepth) {
-		return report.finish(verdict), nil
+		return report.finish(verdict), resolved.conf, nil
 	}
 	if resolved.conf == nil {
 		resolved, err = resolve(ctx, document, request)
 		if cost := tooCostly(err, bounds.Configuration(resolved.conf)); cost != nil {
-			return nil, cost
+			return nil, nil, cost
 		}
 	}
 	report.variables(request, resolved)
@@ -162,9 +169,9 @@ func Validate(ctx context.Context, env *operation.Environment, request Request) 
 	default:
 		diagnosis := &diagnosis{report: report, env: env, refused: report.refusals(resolved)}
 		if err := diagnosis.run(ctx, resolved.conf); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		report.unused(resolved.conf)
 	}
-	return report.finish(verdict), nil
+	return report.finish(verdict), resolved.conf, nil
 }

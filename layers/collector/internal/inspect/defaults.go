@@ -1,0 +1,269 @@
+package inspect
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/confmap"
+)
+
+// Limits on the settings that are told: a text can have thousands of components, and each has up to a few hundred.
+const (
+	maxSettings = 30_000
+	maxValue    = 1_000
+	maxEntries  = 100
+	maxLevels   = 50
+)
+
+// settings are flattened: each key is the path to its value, separated by dots. A value is null, a boolean, a number, a
+// text, or a list of these; durations and ids are texts.
+type settings map[string]any
+
+// marshalled returns a configuration as confmap writes it, with opaque values redacted.
+func marshalled(config component.Config) (plain map[string]any, err error) {
+	defer recovered(&err)
+	conf := confmap.New()
+	if err := conf.Marshal(config); err != nil {
+		return nil, err
+	}
+	return conf.ToStringMap(), nil
+}
+
+// unwritten returns the settings of a marshalled configuration that the text does not write.
+//
+// A written mapping covers the keys that it writes, and a written list the entries that it has; below a written null
+// everything is unwritten. Empty mappings and lists are null.
+func unwritten(plain map[string]any, written any) settings {
+	found := settings{}
+	found.add("", plain, written, true, maxLevels)
+	return found
+}
+
+func (s settings) add(path string, value, written any, isWritten bool, levels int) {
+	if levels == 0 {
+		return
+	}
+	value = simplified(value)
+	switch content := value.(type) {
+	case map[string]any:
+		mapping, isMapping := written.(map[string]any)
+		if isWritten && !isMapping && written != nil {
+			return // the component reads a shorter form
+		}
+		if len(content) == 0 && path != "" && !isWritten {
+			s[path] = nil
+		}
+		for key, inner := range content {
+			below, has := mapping[key]
+			s.add(joined(path, key), inner, below, has, levels-1)
+		}
+	case []any:
+		entries, isList := written.([]any)
+		if isWritten && !isList && written != nil {
+			return
+		}
+		if plainList, simple := simpleList(content); simple {
+			if !isWritten {
+				s[path] = plainList
+			}
+			return
+		}
+		for i, inner := range content {
+			var below any
+			has := i < len(entries)
+			if has {
+				below = entries[i]
+			}
+			s.add(joined(path, strconv.Itoa(i)), inner, below, has, levels-1)
+		}
+	case unprintable:
+	default:
+		if !isWritten {
+			s[path] = content
+		}
+	}
+}
+
+func joined(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// simpleList returns a list without mappings and lists in it as it is told: null if it is empty, and shortened if it is
+// long.
+func simpleList(content []any) (any, bool) {
+	if len(content) == 0 {
+		return nil, true
+	}
+	var entries []any
+	for i, entry := range content {
+		entry = simplified(entry)
+		switch entry.(type) {
+		case map[string]any, []any, unprintable:
+			return nil, false
+		}
+		if i < maxEntries {
+			entries = append(entries, entry)
+		}
+	}
+	if more := len(content) - maxEntries; more > 0 {
+		entries = append(entries, fmt.Sprintf("... and %d more", more))
+	}
+	return entries, true
+}
+
+// unprintable stands for a value that says nothing to a reader: a function, a channel, an address.
+type unprintable struct{}
+
+// simplified returns a marshalled value as null, a boolean, a number, a text, a list, a mapping, or unprintable.
+func simplified(value any) any {
+	switch known := value.(type) {
+	case nil, bool, map[string]any, []any:
+		return known
+	case string:
+		return shortened(known, maxValue)
+	case time.Duration:
+		return known.String()
+	}
+	of := reflect.ValueOf(value)
+	switch of.Kind() {
+	case reflect.String:
+		return shortened(of.String(), maxValue)
+	case reflect.Bool:
+		return of.Bool()
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return of.Int()
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return of.Uint()
+	case reflect.Float32, reflect.Float64:
+		if number := of.Float(); !math.IsNaN(number) && !math.IsInf(number, 0) {
+			return number
+		}
+		return fmt.Sprint(of.Float())
+	case reflect.Pointer, reflect.Interface:
+		if of.IsNil() {
+			return nil
+		}
+		return simplified(of.Elem().Interface())
+	case reflect.Map:
+		if of.Type().Key().Kind() != reflect.String {
+			return unprintable{}
+		}
+		mapping := make(map[string]any, of.Len())
+		for entries := of.MapRange(); entries.Next(); {
+			mapping[entries.Key().String()] = entries.Value().Interface()
+		}
+		return mapping
+	case reflect.Slice, reflect.Array:
+		list := make([]any, of.Len())
+		for i := range list {
+			list[i] = of.Index(i).Interface()
+		}
+		return list
+	default:
+		return unprintable{}
+	}
+}
+
+func shortened(text string, longest int) string {
+	if len(text) <= longest && utf8.ValidString(text) {
+		return text
+	}
+	return strings.ToValidUTF8(text[:min(longest, len(text))], "") + "..."
+}
+
+// without drops the settings that differ in another decoding of the same text: they are drawn at random or tell the time.
+func (s settings) without(other settings) {
+	for path, value := range s {
+		if again, same := other[path]; !same || !reflect.DeepEqual(value, again) {
+			delete(s, path)
+		}
+	}
+}
+
+// withoutDerived drops the settings that are not the component's own defaults and that repeat a text from the
+// configuration: what somebody wrote is not a default, and may be a secret.
+func (s settings) withoutDerived(defaults settings, texts []string) {
+	for path, value := range s {
+		if own, has := defaults[path]; has && reflect.DeepEqual(own, value) {
+			continue
+		}
+		if slices.ContainsFunc(texts, func(text string) bool { return repeats(value, text) }) {
+			delete(s, path)
+		}
+	}
+}
+
+// withoutMachine drops the settings that tell about the machine that answers.
+func (s settings) withoutMachine(facts machine) {
+	for path, value := range s {
+		if facts.host != "" && repeats(value, facts.host) {
+			delete(s, path)
+			continue
+		}
+		if text, isText := value.(string); isText && slices.Contains(facts.environment, text) {
+			delete(s, path)
+		}
+	}
+}
+
+func repeats(value any, text string) bool {
+	switch content := value.(type) {
+	case string:
+		return strings.Contains(content, text)
+	case []any:
+		return slices.ContainsFunc(content, func(entry any) bool { return repeats(entry, text) })
+	}
+	return false
+}
+
+// machine holds texts that tell about this machine: its name, and the values of its environment. A default that repeats
+// one is another elsewhere.
+type machine struct {
+	host        string
+	environment []string
+}
+
+func thisMachine() machine {
+	const shortest = 5 // shorter ones are words that any default may contain
+	var facts machine
+	if name, err := os.Hostname(); err == nil && len(name) >= shortest && name != "localhost" {
+		facts.host = name
+	}
+	for _, variable := range os.Environ() {
+		if _, value, _ := strings.Cut(variable, "="); len(value) >= shortest && value != "false" {
+			facts.environment = append(facts.environment, value)
+		}
+	}
+	return facts
+}
+
+// writtenTexts are the texts of at least that length among the values of a configuration.
+func writtenTexts(value any, shortest int) []string {
+	var texts []string
+	switch content := value.(type) {
+	case string:
+		if len(content) >= shortest {
+			texts = append(texts, content)
+		}
+	case map[string]any:
+		for _, inner := range content {
+			texts = append(texts, writtenTexts(inner, shortest)...)
+		}
+	case []any:
+		for _, inner := range content {
+			texts = append(texts, writtenTexts(inner, shortest)...)
+		}
+	}
+	return texts
+}
