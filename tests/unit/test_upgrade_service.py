@@ -8,10 +8,11 @@ import pytest
 
 from headgate import checker
 from headgate.checker import CheckerBusy, NoChecker, NotInstalled, Refused
+from headgate.collectors.model import OfficialRelease
 from headgate.foundation.errors import HeadgateError
 from headgate.settings import settings
 from headgate.upgrades import service as upgrades
-from headgate.upgrades.model import Report, UpgradeCheckNotPossible
+from headgate.upgrades.model import Report
 from headgate.upgrades.service import Text
 from headgate.validation.model import CollectorVersionNotInstalled, NotChecked, TooCostly
 from tests.support.askers import ASKER
@@ -43,8 +44,6 @@ RENAME = {
 }
 TEXT = Text("receivers: {tail: {}}", {"A": "b"}, ("body", "yaml"))
 
-Answers = dict[tuple[str, str], Any]
-
 
 class Collectors:
     """Two versions that answer what a test wants; an exception is raised."""
@@ -52,11 +51,9 @@ class Collectors:
     def __init__(self) -> None:
         self.asked: list[tuple[str, str]] = []
         self.requests: list[Mapping[str, object]] = []
-        self.answers: Answers = {
+        self.answers: dict[tuple[str, str], Any] = {
             (OLD, "inspect"): INSPECTION,
             (NEW, "inspect"): INSPECTION | {"components": [RENAMED]},
-            (OLD, "describe"): DESCRIPTION,
-            (NEW, "describe"): DESCRIPTION,
             (NEW, "rename"): RENAME,
         }
         self.before: Callable[[str], None] = lambda _: None
@@ -70,6 +67,12 @@ class Collectors:
             raise answer
         return answer
 
+    def describe(self, version: str, **_: object) -> Any:
+        answer = self.answers.get((version, "describe"), DESCRIPTION)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
 
 @pytest.fixture
 def collectors(monkeypatch: pytest.MonkeyPatch) -> Collectors:
@@ -77,6 +80,7 @@ def collectors(monkeypatch: pytest.MonkeyPatch) -> Collectors:
     settings.cache_clear()
     asked = Collectors()
     monkeypatch.setattr(checker, "call", asked.call)
+    monkeypatch.setattr(checker, "describe", asked.describe)
     return asked
 
 
@@ -154,26 +158,32 @@ def test_the_default_collector_that_is_not_there_is_an_outage(collectors: Collec
 
 
 @pytest.mark.parametrize(("version", "field"), [(NEW, "to"), (OLD, "from")])
-@pytest.mark.parametrize("refusal", [NoChecker("none"), Refused("unknown_op", "inspect")], ids=["release", "old build"])
-def test_a_version_without_the_operation_cannot_be_checked(
-    collectors: Collectors, version: str, field: str, refusal: Exception
+def test_an_official_release_cannot_be_checked_and_the_message_says_which_can(
+    collectors: Collectors, version: str, field: str
 ) -> None:
-    collectors.answers[version, "inspect"] = refusal
-    with pytest.raises(UpgradeCheckNotPossible) as raised:
+    collectors.answers[version, "describe"] = NoChecker("none")
+    with pytest.raises(OfficialRelease) as raised:
         check()
 
     assert [error.loc for error in raised.value.errors] == [("body", field)]
-    assert version in raised.value.detail
+    assert raised.value.detail == (
+        f"Collector {version} is an official release, which can be asked for a verdict, but not for an upgrade check: "
+        "choose a version with the capability `upgrade_check` in the list of collector versions"
+    )
+    assert (version, "inspect") not in collectors.asked
 
 
 @pytest.mark.parametrize("version", [OLD, NEW])
+@pytest.mark.parametrize("op", ["inspect", "describe"])
 @pytest.mark.parametrize(
     "fault",
     [CheckerBusy("It was busy"), Refused("panicked", "goroutine 1: the text"), {"valid": "perhaps"}, {}],
     ids=["busy", "panicked", "another type", "nothing"],
 )
-def test_a_fault_of_one_version_is_an_outage_that_names_it(collectors: Collectors, version: str, fault: object) -> None:
-    collectors.answers[version, "inspect"] = fault
+def test_a_fault_of_one_version_is_an_outage_that_names_it(
+    collectors: Collectors, version: str, op: str, fault: object
+) -> None:
+    collectors.answers[version, op] = fault
     with pytest.raises(NotChecked) as raised:
         check()
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from headgate.foundation.errors import FieldError, Invalid
 from headgate.validation.model import Finding
 
 Setting: TypeAlias = str | int | float | bool | Sequence[object] | None
@@ -184,12 +183,3 @@ class Report:
     defaults: Sequence[ChangedDefault]
     not_checked: Sequence[NotChecked]
     proposed_yaml: str | None
-
-
-class UpgradeCheckNotPossible(Invalid):
-    """The version's collector is an official release, which can only say whether a text is valid."""
-
-    code = "upgrade_check_not_possible"
-
-    def __init__(self, message: str, field: str) -> None:
-        super().__init__(message, [FieldError(("body", field), message)])

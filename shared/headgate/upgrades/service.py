@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, TypeVar
@@ -13,10 +14,11 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from headgate import checker
 from headgate.checker import Asker, NoChecker, NotInstalled, Refused
+from headgate.collectors.model import OfficialRelease
 from headgate.foundation.errors import Invalid, Unavailable
 from headgate.settings import settings
 from headgate.upgrades.comparison import compare
-from headgate.upgrades.model import Description, Inspection, Rename, Report, UpgradeCheckNotPossible, Version
+from headgate.upgrades.model import Description, Inspection, Rename, Report, Version
 from headgate.validation.model import TOO_COSTLY, CollectorVersionNotInstalled, NotChecked, TooCostly
 
 _Answer = TypeVar("_Answer")
@@ -25,7 +27,6 @@ _Answer = TypeVar("_Answer")
 _SECONDS: Final = 20.0
 _SECONDS_OF_ONE: Final = 10.0
 _SHORTEST: Final = 1.0
-_UNKNOWN_OPERATION: Final = "unknown_op"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ def check(text: Text, target: str, source: str | None = None, *, asker: Asker) -
     """What moving from `source` (the default collector's without one) to `target` changes; nothing is saved.
 
     With the same version twice, only the renames and deprecations that are due already. Raises
-    CollectorVersionNotInstalled and UpgradeCheckNotPossible, about `from` or `to` of the request, TooCostly, and
+    CollectorVersionNotInstalled and OfficialRelease, about `from` or `to` of the request, TooCostly, and
     NotChecked if one of the versions could not be asked.
     """
     source = source or settings().collector_version
@@ -87,9 +88,10 @@ class _Questions:
         self._asker = asker
 
     def version(self) -> Version:
+        with self._refusals():
+            description = _descriptions().validate_python(checker.describe(self._version, asker=self._asker))
         asked = {"yaml": self._text.yaml, "env": dict(self._text.env)}
-        inspection = self._ask("inspect", asked, _inspections())
-        return Version(self._version, inspection, self._ask("describe", {}, _descriptions()))
+        return Version(self._version, self._ask("inspect", asked, _inspections()), description)
 
     def renames(self, version: Version) -> tuple[list[Rename], str | None]:
         """The renames of this version, and the text with them; None if there are none."""
@@ -104,17 +106,22 @@ class _Questions:
 
     def _ask(self, op: str, request: Mapping[str, object], answers: TypeAdapter[_Answer]) -> _Answer:
         timeout = max(_SHORTEST, min(_SECONDS_OF_ONE, self._ends - time.monotonic()))
-        try:
+        with self._refusals():
             answer = checker.call(op, request, asker=self._asker, version=self._version, timeout=timeout)
             return answers.validate_python(answer)
+
+    @contextmanager
+    def _refusals(self) -> Iterator[None]:
+        """Raises for the request what the checker and the form of its answer raise."""
+        try:
+            yield
         except Refused as refused:
             if refused.code == TOO_COSTLY:
                 raise TooCostly(refused.message, self._text.loc) from refused
-            if refused.code == _UNKNOWN_OPERATION:
-                raise self._not_possible("was built without the operation") from refused
             raise self._not_asked(f"it refused ({refused.code})") from refused
         except NoChecker as error:
-            raise self._not_possible("is an official release, which has no check command") from error
+            consequence = "can be asked for a verdict, but not for an upgrade check"
+            raise OfficialRelease(self._version, consequence, "upgrade_check", self._field) from error
         except NotInstalled as error:
             # The default collector has to be installed; another version is one that the request named.
             if self._version == settings().collector_version:
@@ -127,9 +134,6 @@ class _Questions:
 
     def _not_asked(self, reason: str) -> NotChecked:
         return NotChecked(f"Collector {self._version} could not be asked: {reason}; nothing was checked")
-
-    def _not_possible(self, reason: str) -> UpgradeCheckNotPossible:
-        return UpgradeCheckNotPossible(f"Collector {self._version} {reason}", self._field)
 
 
 @cache
