@@ -35,7 +35,7 @@ def lint(body: Lint, caller: Reader) -> LintResult:
     """Check OTTL expressions with the real grammar: those of a whole configuration, or single ones in a context.
 
     `version` names the collector whose parsers check them, the server's default one without it. An official release has
-    no linter: 422 `collector_is_official_release`. 429 `too_many_checks_under_way` as for validating.
+    no linter: 422 `lint_not_possible`. 429 `too_many_checks_under_way` as for validating.
     """
     with checks.under_way(caller):
         if body.yaml is not None:

@@ -16,6 +16,7 @@ from headgate.checker import (
     CheckerBusy,
     CheckerFailed,
     CheckerUnreachable,
+    Described,
     NoChecker,
     NotInstalled,
     Refused,
@@ -159,6 +160,40 @@ def test_an_answer_of_another_shape_is_an_outage_to_whoever_asked(
 
 
 RULE = Rule("r", "true", "log", "any")
+
+
+def test_what_is_installed_is_one_question(function: CheckerFunction, invocations: Invocations) -> None:
+    built = {"version": "0.158.0", "description": {"reduced": True}, "unusable": ""}
+    release = {"version": "0.150.0", "description": None, "unusable": ""}
+    invocations.answer = lambda *_: sent({"result": {"collectors": [built, release]}})
+
+    assert function.described(asker=ASKER) == (
+        Described("0.158.0", {"reduced": True}),
+        Described("0.150.0", None),
+    )
+    assert len(invocations.invoked) == 1
+
+
+@pytest.mark.parametrize(
+    "collectors",
+    [
+        "all",
+        [5],
+        [{"version": "0.158.0"}],
+        [{"version": 5, "description": None, "unusable": ""}],
+        [{"version": "0.158.0", "description": [], "unusable": ""}],
+        [{"version": "0.158.0", "description": None, "unusable": None}],
+        [{"version": "../0.158.0", "description": None, "unusable": ""}],
+        [{"version": "0.158", "description": None, "unusable": ""}],
+    ],
+)
+def test_a_list_of_another_shape_is_an_outage(
+    function: CheckerFunction, invocations: Invocations, collectors: object
+) -> None:
+    invocations.answer = lambda *_: sent({"result": {"collectors": collectors}})
+
+    with pytest.raises(CheckerUnreachable):
+        function.described(asker=ASKER)
 
 
 @pytest.mark.parametrize(("code", "raised"), [("TooManyRequestsException", CheckerBusy), ("X", CheckerUnreachable)])

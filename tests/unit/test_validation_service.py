@@ -7,7 +7,13 @@ import pytest
 from headgate import checker
 from headgate.checker import NoChecker, PlainVerdict, Refused
 from headgate.validation import service as validation
-from headgate.validation.model import CollectorVersionNotInstalled, NotChecked, TooCostly, YamlInvalid
+from headgate.validation.model import (
+    CollectorVersionNotInstalled,
+    ComponentNotInBuild,
+    NotChecked,
+    TooCostly,
+    YamlInvalid,
+)
 from tests.support.askers import ASKER
 from tests.support.faulty import VERSION, install
 
@@ -124,3 +130,34 @@ def test_a_failing_linter_checked_nothing() -> None:
         validation.lint_yaml("crash/fine", asker=ASKER)
     with pytest.raises(NotChecked, match=r"nothing was checked$"):
         validation.lint_expressions("log", {"conditions": ["true"]}, asker=ASKER)
+
+
+@pytest.mark.parametrize("answer", ["component_not_in_build/fine", "crash/unknown"])
+def test_what_only_a_reduced_build_calls_unknown_was_not_checked(answer: str, faulty_collectors: Path) -> None:
+    """By its check process, and where that dies by its plain command."""
+    install(faulty_collectors / "1.10.0", "reduced")
+
+    with pytest.raises(ComponentNotInBuild) as raised:
+        validation.validate(answer, "1.10.0", asker=ASKER)
+
+    assert raised.value.detail.startswith("receivers::hostmetrics")
+    assert "lacks the receiver hostmetrics" in raised.value.detail
+    assert raised.value.detail.endswith("has it, or have 1.10.0 built whole")
+
+
+def test_what_a_whole_build_calls_unknown_is_unknown(faulty_collectors: Path) -> None:
+    install(faulty_collectors / "1.2.4", "release")
+
+    for version in (VERSION, "1.2.4"):
+        result = validation.validate("crash/unknown", version, asker=ASKER)
+        (error,) = result.errors
+        assert (result.valid, error.component_path) == (False, "receivers::hostmetrics/a")
+
+
+def test_an_unknown_component_of_a_build_that_cannot_be_asked_what_it_lacks_was_not_checked(
+    faulty_collectors: Path,
+) -> None:
+    install(faulty_collectors / "1.10.0", "misdescribed")
+
+    with pytest.raises(NotChecked):
+        validation.validate("crash/unknown", "1.10.0", asker=ASKER)

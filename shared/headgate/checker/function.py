@@ -26,6 +26,7 @@ from headgate.checker.errors import (
 )
 from headgate.checker.messages import Malformed, Message
 from headgate.checker.plain_command import PlainVerdict
+from headgate.foundation.collector import VERSION
 from headgate.foundation.errors import Unavailable
 from headgate.storage import aws, objects
 from headgate.storage.aws import InvokeResponse
@@ -148,7 +149,8 @@ def _refusal(code: str) -> Unavailable:
 def _described(entry: object) -> Described:
     match entry:
         case {"version": str(version), "description": dict() | None as description, "unusable": str(unusable)}:
-            return Described(version, description, unusable)
+            if VERSION.fullmatch(version):
+                return Described(version, description, unusable)
     raise CheckerUnreachable("The collector's function described what is installed in an unknown form")
 
 

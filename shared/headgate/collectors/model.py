@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from headgate.foundation.errors import FieldError, Invalid
-
 Source = Literal["built", "official_release"]
 Kind = Literal["receiver", "processor", "exporter", "connector", "extension", "provider"]
 
@@ -48,16 +46,3 @@ class InstalledVersion:
     lacks: Sequence[Lacking]
     capabilities: Capabilities
     unusable: str | None
-
-
-class OfficialRelease(Invalid):
-    """The version is an official release. It has no `check` command, so it gives verdicts and nothing more."""
-
-    code = "collector_is_official_release"
-
-    def __init__(self, version: str, consequence: str, capability: str, field: str = "version") -> None:
-        message = (
-            f"Collector {version} is an official release, which {consequence}: choose a version with the capability "
-            f"`{capability}` in the list of collector versions"
-        )
-        super().__init__(message, [FieldError(("body", field), message)])

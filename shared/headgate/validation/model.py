@@ -164,6 +164,19 @@ class YamlInvalid(Invalid):
         )
 
 
+class LintNotPossible(Invalid):
+    """The request names an official release, which has no linter: it gives verdicts and nothing more."""
+
+    code = "lint_not_possible"
+
+    def __init__(self, version: str) -> None:
+        message = (
+            f"Collector {version} is an official release, which has no linter: validate with it, or lint with a "
+            "version that the list of collector versions shows with the capability `lint`"
+        )
+        super().__init__(message, [FieldError(("body", "version"), message)])
+
+
 class NotLintable(Invalid):
     """The request cannot be linted: not YAML, an unknown context, or too many expressions."""
 

@@ -9,7 +9,6 @@ from pydantic import TypeAdapter, ValidationError
 from headgate import checker
 from headgate.checker import Asker, CheckerFailed, NoChecker, NotInstalled, Refused
 from headgate.collectors import service as collectors
-from headgate.collectors.model import OfficialRelease
 from headgate.foundation.collector import DISTRIBUTION
 from headgate.foundation.errors import FieldError, Unavailable
 from headgate.observability import metrics
@@ -21,6 +20,7 @@ from headgate.validation.model import (
     CollectorVersionNotInstalled,
     ComponentNotInBuild,
     Finding,
+    LintNotPossible,
     LintResult,
     NotChecked,
     NotLintable,
@@ -83,7 +83,7 @@ def lint_yaml(yaml: str, version: str | None = None, *, asker: Asker) -> LintRes
     """Check every OTTL expression of a whole configuration with that version (the default collector without one).
 
     Raises NotLintable for text that is not YAML or has too many expressions, CollectorVersionNotInstalled,
-    OfficialRelease, TooCostly, and NotChecked on an outage; that is ComponentNotInBuild if the version's build lacks a
+    LintNotPossible, TooCostly, and NotChecked on an outage; that is ComponentNotInBuild if the version's build lacks a
     component with expressions.
     """
     return _lint({"yaml": yaml}, version, asker)
@@ -202,7 +202,7 @@ def _lint(request: Mapping[str, object], version: str | None, asker: Asker) -> L
     except Unavailable as error:
         _require_installed(error, version, "version")
         if isinstance(error, NoChecker) and version != settings().collector_version:
-            raise OfficialRelease(version, "can be asked for a verdict, but has no linter", "lint") from error
+            raise LintNotPossible(version) from error
         raise NotChecked(f"{error.detail}; nothing was checked") from error
 
 

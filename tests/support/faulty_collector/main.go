@@ -137,7 +137,7 @@ func check(channel *os.File) {
 		case what == "component_not_in_build":
 			answer["error"] = map[string]any{
 				"code":    what,
-				"message": "receivers::hostmetrics: this build of collector 1.2.3 lacks the receiver hostmetrics, which the official release has; the text was not checked",
+				"message": "receivers::hostmetrics: this build of collector 0.158.0 lacks the receiver hostmetrics, which the official release has; the text was not checked",
 			}
 			send(encoded(answer))
 		case what == "garbage":
