@@ -23,6 +23,7 @@ DETAIL = {
 GROUP_OF = {"id": GROUP, "name": "Default", "configuration_id": CONFIGURATION, "version_number": 2}
 OUTAGE: Answer = (503, {}, {"detail": "The YAML was not checked", "code": "not_checked"})
 NOT_INSTALLED: Answer = (422, {}, {"detail": "0.140.0 is not installed", "code": "collector_version_not_installed"})
+NOT_IN_BUILD: Answer = (503, {}, {"detail": "It lacks hostmetrics", "code": "component_not_in_build"})
 INVALID: Answer = (200, {}, {"valid": False, "errors": [{"message": "no", "code": "other", "component_path": ""}]})
 
 # What each command does at last, and the version that has to be checked before.
@@ -99,17 +100,22 @@ def test_what_was_not_found_valid_stops_it_unless_forced(server: Server, run: Ru
     assert len(changed(server)) == 1
 
 
+@pytest.mark.parametrize(
+    ("verdict", "reason"), [(NOT_INSTALLED, "0.140.0 is not installed"), (NOT_IN_BUILD, "It lacks hostmetrics")]
+)
 @pytest.mark.parametrize("line", COMMANDS)
-def test_a_collector_version_that_is_not_there_is_a_warning(server: Server, run: Run, line: str) -> None:
-    server.answering = answering(NOT_INSTALLED)
+def test_a_collector_version_that_the_server_cannot_ask_is_a_warning(
+    server: Server, run: Run, line: str, verdict: Answer, reason: str
+) -> None:
+    server.answering = answering(verdict)
     code, said = run(line)
 
     assert (code, len(changed(server))) == (0, 1)
     assert said.startswith("warning: edge v")
-    assert "was not validated: 0.140.0 is not installed" in said
+    assert f"was not validated: {reason}" in said
 
 
-@pytest.mark.parametrize("verdict", [NOT_INSTALLED, OUTAGE, (503, {}, {"detail": "no"})])
+@pytest.mark.parametrize("verdict", [NOT_INSTALLED, NOT_IN_BUILD, OUTAGE, (503, {}, {"detail": "no"})])
 def test_a_text_that_was_not_checked_is_not_saved(
     server: Server, run: Run, verdict: Answer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -35,11 +35,18 @@ def _format(command: F) -> F:
     )(command)
 
 
+_version = click.option(
+    "--version",
+    "--collector-version",
+    "version",
+    type=CollectorVersion(),
+    help="The collector version, for example 0.139.0; the server's by default.",
+)
+
+
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option(
-    "--version", type=CollectorVersion(), help="The collector version, for example 0.139.0; the server's by default."
-)
+@_version
 @variables.env
 @_format
 @connected
@@ -70,10 +77,11 @@ def validate(api: Api, files: Sequence[str], version: str | None, env: Sequence[
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@_version
 @click.option("--notes", is_flag=True, help="Also show notes on correct expressions, such as an inferred context.")
 @_format
 @connected
-def lint(api: Api, files: Sequence[str], notes: bool, output: str) -> None:
+def lint(api: Api, files: Sequence[str], version: str | None, notes: bool, output: str) -> None:
     """Check every OTTL expression in files with the collector's own grammar; `-` is standard input.
 
     Ends with 0 if every expression is correct, with 1 if one is not or could not be checked.
@@ -81,10 +89,11 @@ def lint(api: Api, files: Sequence[str], notes: bool, output: str) -> None:
     \b
     Examples:
       headgate lint collector.yaml
-      headgate lint --notes collector.yaml
+      headgate lint --notes --version 0.139.0 collector.yaml
       headgate lint --format github collector.yaml gateway.yaml
     """
-    answers, failed = _ask(api, "/ottl/lint", files, {}, "could not lint")
+    request = {"version": version} if version else {}
+    answers, failed = _ask(api, "/ottl/lint", files, request, "could not lint")
     reported = [
         finding for file, (_, answer) in answers.items() for finding in findings.of_lint(file, answer, notes=notes)
     ]

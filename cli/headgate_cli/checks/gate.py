@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import click
@@ -16,15 +16,17 @@ from headgate_cli.untrusted import one_line
 force = click.option("--force", is_flag=True, help="Go on even if the version is invalid or cannot be validated.")
 _GO_ON: Final = "--force goes on anyway"
 
-_NOT_INSTALLED: Final = "collector_version_not_installed"
+# This server cannot ask that collector version, or not about these components: hosts may have it, and trying again is
+# useless.
+_CANNOT_ASK: Final = ("collector_version_not_installed", "component_not_in_build")
 
 
 def require_valid_version(api: Api, label: str, checked: tuple[str, str], *, undone: str, forced: bool) -> None:
     """As `require_valid_texts`, for a stored version that is to be published or assigned.
 
-    A collector version that the server does not have is only a warning: hosts may have it, and trying again is useless.
+    A collector version that the server does not have, or not with these components, is only a warning.
     """
-    require_valid_texts(api, {label: checked}, undone=undone, way_out=_GO_ON, forced=forced, unchecked=_NOT_INSTALLED)
+    require_valid_texts(api, {label: checked}, undone=undone, way_out=_GO_ON, forced=forced, unchecked=_CANNOT_ASK)
 
 
 def require_valid_texts(
@@ -34,13 +36,13 @@ def require_valid_texts(
     undone: str,
     way_out: str = "",
     forced: bool = False,
-    unchecked: str = "",
+    unchecked: Sequence[str] = (),
 ) -> None:
     """Validate each text, with one request each, and print the findings.
 
     `texts` holds the text and the collector version by the name to print. Raises Ended, unless `forced`, if a text is
-    invalid or could not be validated; the message is `undone` and `way_out`. An error with the code `unchecked` is only
-    a warning.
+    invalid or could not be validated; the message is `undone` and `way_out`. An error with a code among `unchecked` is
+    only a warning.
     """
     reported = []
     stops = False
@@ -50,7 +52,7 @@ def require_valid_texts(
         except NotAuthenticated:
             raise
         except ServerError as error:
-            if unchecked and error.code == unchecked:
+            if error.code in unchecked:
                 warning = click.style("warning:", fg="yellow", bold=True)
                 say(f"{warning} {one_line(label)} was not validated: {error.message}")
                 continue

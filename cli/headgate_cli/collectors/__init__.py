@@ -1,0 +1,1 @@
+"""`collector list`: the collector versions of the server."""

@@ -1,0 +1,72 @@
+"""`collector list`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import click
+
+from headgate_cli.api import Api, Entity, entities, optional, text
+from headgate_cli.command_group import Group
+from headgate_cli.connection import as_json, connected
+from headgate_cli.output import print_json, say, table
+from headgate_cli.untrusted import one_line
+
+_SOURCES: Final = {"built": "built", "official_release": "official release"}
+# What each capability is called in the table, by its name in the API.
+_CAPABILITIES: Final = {
+    "positions": "positions",
+    "lint": "lint",
+    "test_runs": "test runs",
+    "upgrade_check": "upgrade check",
+}
+
+
+@click.group(cls=Group)
+def collector() -> None:
+    """See which collector versions the server can ask.
+
+    \b
+    Examples:
+      headgate collector list
+    """
+
+
+@collector.command("list")
+@as_json
+@connected
+def list_(api: Api, as_json: bool) -> None:
+    """List the server's collector versions, newest first, with what each can do.
+
+    Every version gives verdicts. LACKS counts the components of the official release that a reduced build does not
+    have; --json names them.
+
+    \b
+    Examples:
+      headgate collector list
+      headgate collector list --json
+    """
+    versions = list(api.items("/collector-versions"))
+    if as_json:
+        print_json(versions)
+        return
+    rows = [
+        (
+            text(version, "version") + (" (default)" if version.get("default") is True else ""),
+            _SOURCES.get(optional(version, "source"), "unusable"),
+            _can(version),
+            len(entities(version, "lacks")) or None,
+        )
+        for version in versions
+    ]
+    table(("VERSION", "SOURCE", "CAN DO", "LACKS"), rows, nothing="The server has no collector")
+    for version in versions:
+        if optional(version, "unusable"):
+            say(f"{one_line(text(version, 'version'))} cannot be used: {one_line(optional(version, 'unusable'))}")
+
+
+def _can(version: Entity) -> str:
+    capabilities = version.get("capabilities")
+    if not isinstance(capabilities, dict):
+        return ""
+    return ", ".join(label for name, label in _CAPABILITIES.items() if capabilities.get(name) is True)

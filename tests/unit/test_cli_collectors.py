@@ -1,0 +1,107 @@
+"""`headgate collector list`, and the collector version that `lint` and `validate` name."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from headgate_cli import main
+from tests.support.answering import Server, serving
+
+EVERYTHING = {"positions": True, "lint": True, "test_runs": True, "upgrade_check": True}
+RUNS_ONLY = {"positions": False, "lint": False, "test_runs": True, "upgrade_check": False}
+NOTHING = dict.fromkeys(EVERYTHING, False)
+
+
+def version(number: str, source: str | None, capabilities: dict[str, bool], **more: object) -> dict[str, object]:
+    usual: dict[str, object] = {"distribution": "otelcol-contrib", "default": False, "reduced": False, "lacks": []}
+    return {"version": number, "source": source, "capabilities": capabilities, "unusable": None, **usual, **more}
+
+
+LISTED = [
+    version("0.158.0", "built", EVERYTHING, reduced=True, lacks=[{"kind": "receiver", "type": "hostmetrics"}]),
+    version("0.150.0", "official_release", RUNS_ONLY),
+    version("0.149.0", None, NOTHING, unusable="It exited\n::error::with status 2"),
+    version("0.139.0", "built", EVERYTHING, default=True),
+]
+
+Run = Callable[[str], tuple[int, str, str]]
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with serving() as started:
+        started.answers = [(200, {}, {"items": LISTED, "next_cursor": None})]
+        yield started
+
+
+@pytest.fixture
+def run(server: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    monkeypatch.setenv("HEADGATE_URL", server.url)
+    monkeypatch.setenv("SERVICE_API_TOKEN", "sv_x")
+
+    def in_process(line: str) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["headgate", *line.split()])
+        with pytest.raises(SystemExit) as ended:
+            main.main()
+        printed = capsys.readouterr()
+        return int(str(ended.value.code)), printed.out, printed.err
+
+    return in_process
+
+
+def test_the_versions_are_listed_with_what_each_can_do(run: Run) -> None:
+    code, out, err = run("collector list")
+
+    assert code == 0
+    assert [line.split("  ", 1)[0] for line in out.splitlines()] == [
+        "VERSION",
+        "0.158.0",
+        "0.150.0",
+        "0.149.0",
+        "0.139.0 (default)",
+    ]
+    _, reduced, release, unusable, default = (" ".join(line.split()) for line in out.splitlines())
+    assert reduced == "0.158.0 built positions, lint, test runs, upgrade check 1"
+    assert release == "0.150.0 official release test runs -"
+    assert unusable == "0.149.0 unusable - -"
+    assert default == "0.139.0 (default) built positions, lint, test runs, upgrade check -"
+    assert err == "0.149.0 cannot be used: It exited�::error::with status 2\n"
+
+
+def test_for_programs_the_answer_is_printed_as_it_is(run: Run) -> None:
+    code, out, err = run("collector list --json")
+
+    assert (code, json.loads(out), err) == (0, LISTED, "")
+
+
+@pytest.mark.parametrize("command", ["lint", "validate"])
+@pytest.mark.parametrize("option", ["--version", "--collector-version"])
+def test_a_check_names_the_version_that_was_given(
+    command: str, option: str, run: Run, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "edge.yaml").write_text("a: b")
+    server.answers = [(200, {}, {"valid": True, "checked": 0, "distribution": "otelcol-contrib", "version": "0.158.0"})]
+
+    assert run(f"{command} {option} v0.158.0 edge.yaml")[0] == 0
+    assert run(f"{command} edge.yaml")[0] == 0
+
+    assert [json.loads(body) for _, _, body in server.requests] == [
+        {"yaml": "a: b", "version": "0.158.0"},
+        {"yaml": "a: b"},
+    ]
+
+
+def test_a_version_without_a_linter_names_the_command_that_lists_those_with_one(
+    run: Run, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "edge.yaml").write_text("a: b")
+    server.answers = [(422, {}, {"detail": "Collector 0.150.0 has no linter", "code": "lint_not_possible"})]
+
+    code, _, err = run("lint --version 0.150.0 edge.yaml")
+
+    assert code == 1
+    assert "could not lint edge.yaml: Collector 0.150.0 has no linter: see `headgate collector list`" in err
