@@ -46,11 +46,9 @@ _CHOICES: Final = (
 
 
 def run() -> None:
-    """Serve until a signal. Raises CannotStart."""
+    """Serve until a signal. Raises CannotStart. Collecting garbage is off until the first request, see __main__.py."""
     options = read_options(os.environ)
     template = read()
-    # What is created before the first request stays until the end; collecting garbage would take a fifth of the start.
-    gc.disable()
     with ExitStack() as stack:
         stack.enter_context(locked(options.data))
         listener = stack.enter_context(listen(options.port))

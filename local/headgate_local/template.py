@@ -270,7 +270,8 @@ def read(path: Path = PATH, *, parameters: Mapping[str, str] | None = None, pref
     return Template(_mapping(document, path.name), parameters or {}, prefix)
 
 
-class _Loader(yaml.SafeLoader):
+# libyaml takes a tenth of the time, if PyYAML was built with it.
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # one of the two is the class
     """YAML with CloudFormation's short forms, read as the long forms: `!Ref X` as `{"Ref": "X"}`."""
 
 
