@@ -14,6 +14,8 @@ PY := $(VENV)/bin/python
 export RUNTIME ?= python3.13
 export ARCHITECTURE ?= x86_64
 export SAM_CLI_TELEMETRY := 0
+# Otherwise every process compiles all modules again: each worker of the tests, each start of the service.
+unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPATH := $(CURDIR)/shared:$(CURDIR)/functions:$(CURDIR)/local:$(CURDIR)/cli
 export HEADGATE_CACHE ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache)/headgate
 export HEADGATE_COLLECTORS_DIR ?= $(HEADGATE_CACHE)/collectors
