@@ -6,6 +6,7 @@ organization an execution environment of its own. It answers `{"result": …}` o
 """
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from typing import Final, TypeAlias
 
@@ -16,11 +17,13 @@ from headgate.checker import (
     CheckerBusy,
     CheckerFailed,
     CheckerNotStarted,
+    CollectorNotFetched,
     NoChecker,
     NotInstalled,
     Refused,
     messages,
 )
+from headgate.checker.fetched import Source
 from headgate.checker.limits import in_lambda
 from headgate.checker.messages import Message
 from headgate.foundation.errors import Unavailable
@@ -31,6 +34,7 @@ _KINDS: Final[tuple[tuple[type[Unavailable], str], ...]] = (
     (NoChecker, "no_checker"),
     (CheckerBusy, "busy"),
     (CheckerNotStarted, "not_started"),
+    (CollectorNotFetched, "not_fetched"),
     (CheckerFailed, "failed"),
 )
 
@@ -38,7 +42,11 @@ Answer: TypeAlias = dict[str, object]
 
 
 def handler(event: Message, context: object) -> Answer:
-    """Answer one question. Raises ValueError if it is malformed, and OSError if its text could not be fetched."""
+    """Answer one question. Raises ValueError if it is malformed, and OSError if its text could not be fetched.
+
+    Beside the question, the event may have `collector`: where a version is that the layer does not have.
+    """
+    collector = event.get("collector")
     if "url" in event:
         # No process that has read an untrusted text may see how the next one is fetched.
         checker.close()
@@ -48,15 +56,16 @@ def handler(event: Message, context: object) -> Answer:
     tenant = getattr(context, "tenant_id", None)
     if tenant not in (None, "", asker.organization_id):
         raise ValueError("the question is of another organization than the execution environment")
-    answer = messages.packed(_answer(question, asker))
+    answer = messages.packed(_answer(question, collector, asker))
     if messages.size(answer) > messages.LARGEST_INVOCATION:
         return _error("failed", "", "The collector's answer is too large")
     return answer
 
 
-def _answer(question: Message, asker: Asker) -> Answer:
+def _answer(question: Message, collector: object, asker: Asker) -> Answer:
     try:
-        return {"result": _result(question, asker)}
+        with _having(collector, question):
+            return {"result": _result(question, asker)}
     except Refused as refused:
         return _error("refused", refused.code, refused.message)
     except Unavailable as error:
@@ -64,6 +73,16 @@ def _answer(question: Message, asker: Asker) -> Answer:
         if isinstance(error, NotInstalled):
             return _error(kind, error.version, error.detail, *error.installed)
         return _error(kind, error.code, error.detail)
+
+
+def _having(collector: object, question: Message) -> AbstractContextManager[None]:
+    """The collector that comes with a question. Raises ValueError if it is malformed or of another version."""
+    if collector is None:
+        return nullcontext()
+    source = Source.of(collector)
+    if source.version != question.get("version"):
+        raise ValueError("the collector is of another version than the question")
+    return checker.of_this_process().using(source)
 
 
 def _result(question: Message, asker: Asker) -> Mapping[str, object]:

@@ -24,6 +24,7 @@ class Settings:
     runs_under_way: int
     runs_waiting: int
     collector_version: str
+    collector_versions: tuple[str, ...]
     collectors_dir: str
     checker_function: str
     state_machine_arn: str
@@ -56,6 +57,7 @@ def settings() -> Settings:
         runs_under_way=_whole_number("HEADGATE_RUNS_UNDER_WAY", default=10, least=1),
         runs_waiting=_whole_number("HEADGATE_RUNS_WAITING", default=100, least=0),
         collector_version=env("HEADGATE_COLLECTOR_VERSION", "0.139.0"),
+        collector_versions=tuple(filter(None, env("HEADGATE_COLLECTOR_VERSIONS", "").split(","))),
         collectors_dir=env("HEADGATE_COLLECTORS_DIR", "/opt/collectors"),
         checker_function=env("HEADGATE_CHECKER_FUNCTION", ""),
         state_machine_arn=env("HEADGATE_STATE_MACHINE_ARN", ""),

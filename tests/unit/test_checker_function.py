@@ -10,7 +10,6 @@ import pytest
 
 from checker import large_questions
 from checker.app import handler
-from checker.large_questions import ForeignAddress
 from headgate.checker import (
     Asker,
     CheckerBusy,
@@ -20,9 +19,11 @@ from headgate.checker import (
     NoChecker,
     NotInstalled,
     Refused,
+    links,
     messages,
 )
 from headgate.checker.function import CheckerFunction
+from headgate.checker.links import ForeignAddress
 from headgate.checker.messages import Malformed
 from headgate.rules import engine
 from headgate.rules.engine import SandboxFailed
@@ -283,7 +284,7 @@ def test_the_urls_that_are_signed_here_are_taken(region: str, monkeypatch: pytes
     url = aws.s3().generate_presigned_url("get_object", Params={"Bucket": "headgate-bucket-1", "Key": "checks/a"})
     aws.forget_clients()
 
-    connection, target = large_questions._connection(url)
+    connection, target = links.connection(url)
     assert connection.host.startswith("headgate-bucket-1.s3.")
     assert target.startswith("/checks/a?X-Amz-")
 

@@ -2,8 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
 
 import pytest
 
@@ -12,8 +11,9 @@ from checker.app import handler
 from headgate import checker
 from headgate.checker import messages
 from headgate.checker.messages import Malformed
+from tests.support import bucket_stand_in
 from tests.support.askers import ASKER
-from tests.support.listening import listening
+from tests.support.bucket_stand_in import Bucket
 
 QUESTION = {
     "op": "any",
@@ -23,37 +23,11 @@ QUESTION = {
 }
 
 
-class Bucket:
-    """What stands in for S3: `answers` by path, each a status, headers and a body; `asked` are the paths."""
-
-    def __init__(self, url: str) -> None:
-        self.url = url
-        self.answers: dict[str, tuple[int, dict[str, str], bytes]] = {}
-        self.asked: list[str] = []
-        self.while_asked: Callable[[], None] = lambda: None
-
-
 @pytest.fixture
 def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
-    class Get(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            found.asked.append(self.path)
-            found.while_asked()
-            status, headers, body = found.answers[self.path.partition("?")[0]]
-            self.send_response(status)
-            for name, value in {"Content-Length": str(len(body)), **headers}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Get)
-    found = Bucket(f"http://127.0.0.1:{server.server_port}")
-    monkeypatch.setenv("AWS_ENDPOINT_URL", found.url)
-    monkeypatch.delenv("AWS_ENDPOINT_URL_S3", raising=False)
-    with listening(server):
+    with bucket_stand_in.running() as found:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", found.url)
+        monkeypatch.delenv("AWS_ENDPOINT_URL_S3", raising=False)
         yield found
 
 

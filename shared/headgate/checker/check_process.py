@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from headgate.checker import messages
+from headgate.checker import messages, verified_files
 from headgate.checker.errors import Exceeded, NoChecker, ProcessFailed, Refused
 from headgate.checker.limits import Limits
 from headgate.checker.messages import Malformed, Message
@@ -78,6 +78,8 @@ class Child:
             hello = child._receive(time.monotonic() + limits.start_seconds)
             if hello.get("ready") is not True:
                 raise ProcessFailed("did not say that it is ready")
+            if verified_files.version_of(binary) not in (None, hello.get("version")):
+                raise ProcessFailed(f"says that it is version {hello.get('version')}")
         except ProcessFailed:
             child.kill()
             if 'unknown command "check"' in child.last_words:

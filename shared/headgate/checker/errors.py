@@ -47,6 +47,10 @@ class CheckerUnreachable(Unavailable):
     code = "checker_unreachable"
 
 
+class CollectorNotFetched(CheckerUnreachable):
+    """A collector version that is in the bucket could not be brought to where it runs, or is not the announced one."""
+
+
 class CheckerBusy(Unavailable):
     """No check process became free in time. Starting more would make it worse."""
 

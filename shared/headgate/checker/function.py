@@ -12,7 +12,7 @@ from typing import Final
 
 from botocore.exceptions import BotoCoreError, ClientError, ReadTimeoutError
 
-from headgate.checker import messages
+from headgate.checker import messages, published
 from headgate.checker.asker import Asker
 from headgate.checker.descriptions import Described
 from headgate.checker.errors import (
@@ -20,13 +20,14 @@ from headgate.checker.errors import (
     CheckerFailed,
     CheckerNotStarted,
     CheckerUnreachable,
+    CollectorNotFetched,
     NoChecker,
     NotInstalled,
     Refused,
 )
 from headgate.checker.messages import Malformed, Message
 from headgate.checker.plain_command import PlainVerdict
-from headgate.foundation.collector import VERSION
+from headgate.foundation.collector import VERSION, by_age
 from headgate.foundation.errors import Unavailable
 from headgate.storage import aws, objects
 from headgate.storage.aws import InvokeResponse
@@ -64,7 +65,11 @@ class CheckerFunction:
     ) -> dict[str, object]:
         """The result of one operation; see `Checker.call`."""
         question = {"op": op, "request": dict(fields), "version": version, "timeout": timeout, **asdict(asker)}
-        return _result(self._ask(question, asker))
+        source = None if version is None else published.source(version, _LINK_SECONDS)
+        try:
+            return _result(self._ask(question, source, asker))
+        except NotInstalled as error:
+            raise NotInstalled(error.version, _with_published(error.installed)) from error
 
     def validate_plainly(
         self, yaml: str, env: dict[str, str], *, asker: Asker, version: str | None = None
@@ -79,7 +84,7 @@ class CheckerFunction:
         """The installed versions."""
         match self.call("installed", {}, asker=asker):
             case {"versions": list(versions)}:
-                return tuple(str(one) for one in versions)
+                return _with_published(tuple(str(one) for one in versions))
         raise CheckerUnreachable("The collector's function did not say what is installed")
 
     def describe(self, version: str, *, asker: Asker) -> dict[str, object]:
@@ -87,19 +92,26 @@ class CheckerFunction:
         return self.call("describe", {}, asker=asker, version=version)
 
     def described(self, *, asker: Asker) -> tuple[Described, ...]:
-        """The installed versions with what their binaries say of themselves."""
+        """The installed versions and then the published ones, with what their binaries say of themselves."""
         match self.call("described", {}, asker=asker):
             case {"collectors": list(entries)}:
-                return tuple(map(_described, entries))
+                here = tuple(map(_described, entries))
+                known = {one.version for one in here}
+                others = (Described(one.version, one.describe) for one in published.descriptors())
+                return (*here, *(one for one in others if one.version not in known))
         raise CheckerUnreachable("The collector's function did not say what is installed")
 
-    def _ask(self, question: Message, asker: Asker) -> Message:
-        body = json.dumps(messages.packed(question)).encode()
+    def _ask(self, question: Message, source: Message | None, asker: Asker) -> Message:
+        envelope = messages.packed(question)
+        # Beside the question, which may be stored.
+        collector = {} if source is None else {"collector": source}
+        body = json.dumps({**envelope, **collector}).encode()
         if len(body) <= messages.LARGEST_INVOCATION:
             return self._invoked(body, asker)
-        key = _stored(body)
+        key = _stored(json.dumps(envelope).encode())
         try:
-            return self._invoked(json.dumps({"url": objects.link(key, _LINK_SECONDS)}).encode(), asker)
+            url = objects.link(key, _LINK_SECONDS)
+            return self._invoked(json.dumps({"url": url, **collector}).encode(), asker)
         finally:
             _remove(key)
 
@@ -135,6 +147,11 @@ class CheckerFunction:
             time.sleep(_PAUSE_SECONDS)
 
 
+def _with_published(installed: tuple[str, ...]) -> tuple[str, ...]:
+    here = (version for version in installed if VERSION.fullmatch(version))
+    return tuple(sorted({*here, *(one.version for one in published.descriptors())}, key=by_age))
+
+
 def _ended_by_a_text(message: bytes) -> bool:
     """Whether the text took the function too long or too much memory."""
     return any(words in message for words in _ENDED)
@@ -166,6 +183,8 @@ def _result(answer: Message) -> dict[str, object]:
             raise NoChecker(message)
         case {"error": {"kind": "not_installed", "code": str(version), "installed": list(installed)}}:
             raise NotInstalled(version, tuple(str(one) for one in installed))
+        case {"error": {"kind": "not_fetched", "message": str(message)}}:
+            raise CollectorNotFetched(message)
         case {"error": {"kind": "not_started", "message": str(message)}}:
             raise CheckerNotStarted(message)
         case {"error": {"kind": "failed", "message": str(message)}}:

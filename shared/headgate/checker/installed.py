@@ -3,10 +3,13 @@
 import os
 import tempfile
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from headgate.checker.errors import CheckerFailed, NotInstalled, Unusable
+from headgate.checker.fetched import Fetched, Source
 from headgate.foundation.collector import DISTRIBUTION, VERSION, by_age
 
 BINARY = DISTRIBUTION
@@ -35,13 +38,23 @@ class Installed:
     """The collectors under one folder, `<version>/otelcol-contrib` each, or compressed as in a Lambda layer.
 
     A layer may hold 250 MB and the binary has 359, so it is packed as `otelcol-contrib.zst`, and unpacked
-    under `unpacked` at its first use.
+    under `unpacked` at its first use. A version that is not there may be `fetched`, while somebody is `using` it.
     """
 
     def __init__(self, collectors: Path, unpacked: Path | None = None) -> None:
         self._collectors = collectors
         self._unpacked = unpacked or Path(tempfile.gettempdir(), "collectors")
         self._unpacking = threading.Lock()
+        self.fetched = Fetched()
+
+    @contextmanager
+    def using(self, source: Source) -> Iterator[None]:
+        """Have that version until the end of the block, fetched if it is not here. Raises CollectorNotFetched."""
+        if self._is_here(source.version):
+            yield
+            return
+        with self.fetched.using(source):
+            yield
 
     def binary(self, version: str) -> Path:
         """The executable of that version. Raises NotInstalled, also for a malformed version."""
@@ -53,6 +66,8 @@ class Installed:
             if compressed.is_file():
                 with self._unpacking:
                     return _unpack(compressed, self._unpacked / version / BINARY)
+            if fetched := self.fetched.binary(version):
+                return fetched
         raise NotInstalled(version, self.versions())
 
     def versions(self) -> tuple[str, ...]:
@@ -60,9 +75,12 @@ class Installed:
         names = [
             folder.name
             for folder in (self._collectors.iterdir() if self._collectors.is_dir() else ())
-            if VERSION.fullmatch(folder.name) and any((folder / name).is_file() for name in (BINARY, _COMPRESSED))
+            if VERSION.fullmatch(folder.name) and self._is_here(folder.name)
         ]
         return tuple(sorted(names, key=by_age))
+
+    def _is_here(self, version: str) -> bool:
+        return any((self._collectors / version / name).is_file() for name in (BINARY, _COMPRESSED))
 
 
 def _unpack(compressed: Path, binary: Path) -> Path:

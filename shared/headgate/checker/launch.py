@@ -42,6 +42,8 @@ FIRST_USER = 300_000
 NOBODY = 65534
 EXECVEAT = {"x86_64": 322, "aarch64": 281}
 AT_EMPTY_PATH = 0x1000
+INHERITED = "/proc/self/fd/"
+"""A collector without a path: what follows is the number of the descriptor that this process inherits."""
 MAP_PRIVATE_ANONYMOUS = 0x22
 PAGE = 4096
 
@@ -227,6 +229,8 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     report = out_of_the_way(plan["report"])
     channel = None if plan["channel"] is None else out_of_the_way(plan["channel"])
+    if plan["argv"][0].startswith(INHERITED):
+        plan["argv"][0] = INHERITED + str(out_of_the_way(int(plan["argv"][0].removeprefix(INHERITED))))
     if channel is not None:
         memory = out_of_the_way(os.open("/proc/self/statm", os.O_RDONLY))
         os.dup2(channel, CHANNEL)

@@ -57,6 +57,13 @@ class OtherVersions:
             pool = self._pools.get(identity(path))
         return pool.pids() if pool else []
 
+    def end(self, path: Path) -> None:
+        """End the processes of the binary with that path, which is about to go."""
+        with self._lock:
+            pools = [self._pools.pop(one) for one in list(self._pools) if one.path == path]
+        for pool in pools:
+            pool.close()
+
     def close(self) -> None:
         """End every process."""
         with self._lock:

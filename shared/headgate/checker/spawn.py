@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
-from headgate.checker import launch, system_calls
+from headgate.checker import launch, system_calls, verified_files
 from headgate.checker.limits import in_lambda
 from headgate.checker.root_directory import make_root_directory
 
@@ -83,10 +83,11 @@ def spawn(
 ) -> Confined:
     """Start `argv`, a full path and its arguments, confined (see `launch`), with exactly the environment `env`.
 
-    `channel` is a descriptor that the process finds as number 3. `files` are written into its folder, which is its
+    `argv` may also name a descriptor of this process (`launch.INHERITED`). `channel` is a descriptor that the process
+    finds as number 3. `files` are written into its folder, which is its
     working directory, readable by nobody else. With `needs_files_held` it starts only if it can be confined to its own
     files, and with `time_zones` it finds the machine's in `TIME_ZONES`. Raises OSError if no process could be started,
-    or none that is confined.
+    or none that is confined, or if the file behind the descriptor has changed.
     """
     plan = {
         "argv": argv,
@@ -99,10 +100,11 @@ def spawn(
         "program": system_calls.PROGRAM,
         "filter": system_calls.assemble(os.uname().machine),
     }
-    return _launcher_thread().submit(_spawn, plan, files, time_zones).result()
+    program = verified_files.descriptor_of(argv[0])
+    return _launcher_thread().submit(_spawn, plan, program, files, time_zones).result()
 
 
-def _spawn(plan: dict[str, object], files: dict[str, str], time_zones: bool) -> Confined:
+def _spawn(plan: dict[str, object], program: int | None, files: dict[str, str], time_zones: bool) -> Confined:
     directory = tempfile.mkdtemp(prefix="headgate-collector-")  # mode 0700
     report, reported = os.pipe()
     try:
@@ -117,13 +119,15 @@ def _spawn(plan: dict[str, object], files: dict[str, str], time_zones: bool) -> 
             stdin.write(json.dumps(plan).encode())
             stdin.seek(0)
             channel = plan["channel"]
+            if program is not None:
+                verified_files.require_unchanged(program)
             popen = subprocess.Popen(
                 [sys.executable, "-I", "-S", launch.__file__],
                 stdin=stdin,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 env=_to_find_its_library(),
-                pass_fds=(reported, channel) if isinstance(channel, int) else (reported,),
+                pass_fds=(reported, *(one for one in (channel, program) if isinstance(one, int))),
                 start_new_session=True,
             )
     except OSError:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from headgate.checker.asker import Asker
 from headgate.checker.descriptions import Described, Descriptions, short
 from headgate.checker.errors import CheckerFailed, NoChecker, NotInstalled
+from headgate.checker.fetched import Source
 from headgate.checker.installed import Installed
 from headgate.checker.limits import Limits
 from headgate.checker.other_versions import OtherVersions
@@ -29,10 +30,15 @@ class Checker:
         self._default_pool: Pool | None = None
         self._lock = threading.Lock()
         self._others = OtherVersions(limits, max_asking=self._turns.total)
+        installed.fetched.end_processes = self._others.end
 
     def warm(self) -> None:
         """Start the default version's processes in the background and return at once, whether or not it is there."""
         threading.Thread(target=self._warm, name="checker", daemon=True).start()
+
+    def using(self, source: Source) -> contextlib.AbstractContextManager[None]:
+        """Have that version until the end of the block, fetched if it is not here. Raises CollectorNotFetched."""
+        return self._installed.using(source)
 
     def call(
         self,
@@ -104,12 +110,13 @@ class Checker:
         return self._turns.waiting()
 
     def close(self) -> None:
-        """End every process."""
+        """End every process, and forget what was fetched."""
         with self._lock:
             pool = self._default_pool
         if pool is not None:
             pool.close()
         self._others.close()
+        self._installed.fetched.close()
 
     def _warm(self) -> None:
         with contextlib.suppress(NotInstalled, CheckerFailed):
