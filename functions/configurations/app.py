@@ -16,6 +16,7 @@ from configurations.wire import (
     VersionDetail,
     VersionSummary,
 )
+from headgate.checker import Asker
 from headgate.configurations import service as configurations
 from headgate.http.app import create_app, lambda_handler
 from headgate.http.auditing import audited
@@ -25,7 +26,10 @@ from headgate.http.parameters import ConfigurationId, VersionNumber, entity_tags
 from headgate.http.paths import PUBLIC
 from headgate.http.problems import documented
 from headgate.http.routing import router as group
+from headgate.http.upgrade_wire import CheckUpgrade, UpgradeReport
 from headgate.identity import checks
+from headgate.upgrades import service as upgrades
+from headgate.upgrades.service import Text
 from web import pages
 
 router = group("/configurations", "Configurations")
@@ -126,6 +130,21 @@ def publish_version(
     version = configurations.publish(caller, configuration_id, n)
     response.headers["ETag"] = version.etag
     return VersionDetail.with_yaml(version)
+
+
+@router.post("/{configuration_id}/versions/{n}/upgrade-check")
+def check_upgrade(
+    configuration_id: ConfigurationId, n: VersionNumber, body: CheckUpgrade, caller: Reader
+) -> UpgradeReport:
+    """What changes if a version moves from its collector version to another, by dry runs on both. Nothing is saved.
+
+    503 means that one of the collectors could not be asked.
+    """
+    with checks.under_way(caller):
+        version = configurations.get_version(caller, configuration_id, n)
+        text = Text(version.yaml or "", {}, ("path", "n"))
+        source = body.source or version.collector_version
+        return UpgradeReport.of(upgrades.check(text, body.to, source, asker=Asker.of(caller)))
 
 
 app = create_app("Headgate configurations", [router, configuration_pages.router])

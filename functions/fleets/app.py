@@ -19,8 +19,9 @@ from fleets.wire import (
     PutVolumeMounts,
     RenewToken,
 )
+from headgate.checker import Asker
 from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
-from headgate.deployments import assignments, mounts
+from headgate.deployments import assigned, assignments, mounts
 from headgate.deployments import service as deployments
 from headgate.deployments.model import DeploymentNotFound
 from headgate.fleets import service as fleets
@@ -34,12 +35,15 @@ from headgate.http.paths import PUBLIC
 from headgate.http.problems import documented
 from headgate.http.routing import application_router
 from headgate.http.routing import router as group
+from headgate.http.upgrade_wire import CheckUpgrade, UpgradeReport
 from headgate.http.wire import ids_in_body
 from headgate.identity import checks
 from headgate.installs import service as installs
 from headgate.instances import counting
 from headgate.instances import service as instances
 from headgate.observability.log import logger
+from headgate.upgrades import service as upgrades
+from headgate.upgrades.service import Text
 from web import pages
 
 
@@ -140,6 +144,19 @@ def patch_deployment(
         changed = assignments.change(caller, fleet_id, deployment_id, changes)
     add_details(request, changed.audited)
     return DeploymentChanged.of_change(changed)
+
+
+@router.post("/{fleet_id}/deployments/{deployment_id}/upgrade-check", responses=documented(409))
+def check_upgrade(fleet_id: FleetId, deployment_id: DeploymentId, body: CheckUpgrade, caller: Reader) -> UpgradeReport:
+    """What changes if the group's assigned version moves to another collector version. Nothing is saved.
+
+    409 if no version is assigned; 503 means that one of the collectors could not be asked.
+    """
+    with checks.under_way(caller):
+        version = assigned.version(caller, fleet_id, deployment_id)
+        text = Text(version.yaml or "", {}, ("path", "deployment_id"))
+        source = body.source or version.collector_version
+        return UpgradeReport.of(upgrades.check(text, body.to, source, asker=Asker.of(caller)))
 
 
 @by_hand.post("/fleets/{fleet_id}/token", openapi_extra=audited("fleet.token_renewed"))

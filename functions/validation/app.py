@@ -8,10 +8,12 @@ from headgate.http.app import create_app, lambda_handler
 from headgate.http.credentials import Reader
 from headgate.http.pagination import Page, Paging
 from headgate.http.routing import router as group
+from headgate.http.upgrade_wire import UpgradeReport
 from headgate.identity import checks
+from headgate.upgrades import service as upgrades
 from headgate.validation import service as validation
 from headgate.validation.model import LintResult, ValidationResult
-from validation.wire import InstalledVersionOut, Lint, Validate
+from validation.wire import CheckTextUpgrade, InstalledVersionOut, Lint, Validate
 
 router = group("", "Validation and linting")
 
@@ -28,6 +30,16 @@ def validate(body: Validate, caller: Reader) -> ValidationResult:
         raise UnknownDistribution(body.distribution, "distribution")
     with checks.under_way(caller):
         return validation.validate(body.yaml, body.version, body.env, asker=Asker.of(caller))
+
+
+@router.post("/validate/upgrade-check")
+def check_upgrade(body: CheckTextUpgrade, caller: Reader) -> UpgradeReport:
+    """What changes if a configuration moves to another collector version, by dry runs on both. Nothing is saved.
+
+    503 means that one of the versions could not be asked. Both versions count as one check under way.
+    """
+    with checks.under_way(caller):
+        return UpgradeReport.of(upgrades.check(body.text(), body.to, body.source, asker=Asker.of(caller)))
 
 
 @router.post("/ottl/lint")

@@ -6,7 +6,10 @@ from pydantic import BaseModel, Field, StringConstraints, model_validator
 
 from headgate.collectors.model import Capabilities, InstalledVersion, Lacking, Source
 from headgate.foundation.collector import DISTRIBUTION, VARIABLE_NAME
+from headgate.http.upgrade_wire import CheckUpgrade
 from headgate.http.wire import CollectorVersion, Input, Yaml, refused_as
+from headgate.upgrades.service import Text
+from headgate.validation.model import YAML_IN_BODY
 from headgate.validation.service import ExpressionKind
 
 MAX_EXPRESSIONS: Final = 200
@@ -28,6 +31,19 @@ class Validate(Input):
     version: CollectorVersion | None = None
     distribution: str = DISTRIBUTION
     env: Variables = Field(default_factory=dict)
+
+
+class CheckTextUpgrade(CheckUpgrade):
+    """A whole configuration, the collector versions to move it from and to, and values for its `${env:NAME}`."""
+
+    yaml: Yaml
+    source: CollectorVersion | None = Field(
+        default=None, alias="from", description="The server's default collector, if it is left out"
+    )
+    env: Variables = Field(default_factory=dict)
+
+    def text(self) -> Text:
+        return Text(self.yaml, self.env, YAML_IN_BODY)
 
 
 class Lint(Input):

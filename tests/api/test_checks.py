@@ -79,6 +79,15 @@ ASKING: dict[str, Callable[[Member], Any]] = {
     "rules": lambda who: who.http.put(
         f"{API}/configurations/{configuration(who)}/versions/1/validation-pipelines/logs", json=RULES
     ),
+    "upgrade of a text": lambda who: who.http.post(
+        f"{API}/validate/upgrade-check", json={"yaml": "a: b", "to": "0.139.0"}
+    ),
+    "upgrade of a version": lambda who: who.http.post(
+        f"{API}/configurations/{configuration(who)}/versions/1/upgrade-check", json={"to": "0.139.0"}
+    ),
+    "upgrade of a group": lambda who: who.http.post(
+        f"{API}/fleets/{new_id('flt')}/deployments/{new_id('dep')}/upgrade-check", json={"to": "0.139.0"}
+    ),
     "run": lambda who: who.http.post(f"{API}/testing/runs", json=RUN),
     "new group": lambda who: who.http.post(
         f"{API}/fleets/{new_id('flt')}/deployments",

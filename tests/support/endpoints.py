@@ -23,6 +23,7 @@ ACCOUNT: Final = f"{APP}/service-accounts/{{service_account_id}}"
 # Too large for an item of a table, and of random letters, so that compression does not change that.
 LARGE: Final = f"{YAML}# {''.join(Random(1).choices('abcdefghijklmnopqrstuvwxyz0123456789', k=600_000))}\n"
 RUN: Final = {"sample": "a line", "signal_type": "logs", "target_pipeline": "logs", "duration_seconds": 1}
+DEFAULT_VERSION: Final = "0.139.0"
 INVITING: Final = {"organization_id": "inviting_id"}
 ON_KUBERNETES: Final = {
     "platform": "kubernetes",
@@ -155,6 +156,7 @@ ENDPOINTS: Final = [
         action="version.published",
         target="configurations/{configuration_id}/versions/2/publish",
     ),
+    endpoint(f"POST {VERSION}/upgrade-check", "read", 422, right(200, {"to": DEFAULT_VERSION}), recorded=_READS),
     endpoint(f"GET {VERSION}/validation-pipelines", "read", 404, right(200)),
     endpoint(
         f"PUT {VERSION}/validation-pipelines/{{pipeline}}",
@@ -174,6 +176,13 @@ ENDPOINTS: Final = [
     ),
     # Checks, test runs and flows
     endpoint(f"POST {PUBLIC}/validate", "read", 422, right(200, {"yaml": YAML}), recorded=_READS),
+    endpoint(
+        f"POST {PUBLIC}/validate/upgrade-check",
+        "read",
+        422,
+        right(200, {"yaml": YAML, "to": DEFAULT_VERSION}),
+        recorded=_READS,
+    ),
     endpoint(f"POST {PUBLIC}/ottl/lint", "read", 422, right(200, {"yaml": YAML}), recorded=_READS),
     endpoint(f"GET {PUBLIC}/collector-versions", "read", 200, right(200)),
     endpoint(
@@ -245,6 +254,7 @@ ENDPOINTS: Final = [
         target="fleets/{fleet_id}/deployments/{deployment_id}",
         ids_in_body=("configuration_id",),
     ),
+    endpoint(f"POST {DEPLOYMENT}/upgrade-check", "read", 422, right(200, {"to": DEFAULT_VERSION}), recorded=_READS),
     endpoint(
         f"PUT {DEPLOYMENT.replace(PUBLIC, APP)}/volume-mounts",
         "member",

@@ -22,7 +22,7 @@ from headgate.validation.model import Code, Finding
 
 TAIL = ComponentType("receiver", "tail_file", "tail", "github.com/x/receiver/tailreceiver")
 OLD_TAIL = ComponentType("receiver", "tail", "", "github.com/x/receiver/tailreceiver")
-BATCH = ComponentType("processor", "batch", "", "github.com/x/processor/batchprocessor/v2")
+BATCH = ComponentType("processor", "batch", "", "github.com/x/processor/batchprocessor/v2 v2.0.0")
 HOSTS = ComponentType("receiver", "hosts", "", "github.com/x/receiver/hostsreceiver")
 
 
@@ -45,9 +45,10 @@ def version(
     gates: Sequence[Gate] = (),
     lacks: Sequence[ComponentType] = (),
     types: Sequence[ComponentType] = (TAIL, BATCH, HOSTS),
+    incomplete: bool = False,
 ) -> Version:
     valid = False if errors else None if lacking else True
-    inspection = Inspection(valid, errors, warnings, components, lacking)
+    inspection = Inspection(valid, errors, warnings, components, lacking, incomplete)
     has = [one for one in types if one not in lacks]
     return Version(number, inspection, Description(bool(lacks), lacks, has, gates))
 
@@ -263,3 +264,9 @@ def test_a_gate_is_that_of_a_component_by_the_old_name_that_only_the_source_know
     after = version("2.0.0", component(renamed_to="tail_file"), gates=[gate("receiver.tail.x", "Beta")])
 
     assert [one.components for one in compared(before, after).feature_gates] == [["receivers::tail"]]
+
+
+@pytest.mark.parametrize("side", [0, 1])
+def test_the_report_is_incomplete_if_one_answer_is(side: int) -> None:
+    assert compared(*(version(f"{at}.0.0", incomplete=at == side) for at in range(2))).incomplete
+    assert not compared(version("1.0.0"), version("2.0.0")).incomplete

@@ -8,11 +8,10 @@ import pytest
 
 from headgate import checker
 from headgate.checker import CheckerBusy, NoChecker, NotInstalled, Refused
-from headgate.collectors.model import OfficialRelease
 from headgate.foundation.errors import HeadgateError
 from headgate.settings import settings
 from headgate.upgrades import service as upgrades
-from headgate.upgrades.model import Report
+from headgate.upgrades.model import Report, UpgradeCheckNotPossible
 from headgate.upgrades.service import Text
 from headgate.validation.model import CollectorVersionNotInstalled, NotChecked, TooCostly
 from tests.support.askers import ASKER
@@ -36,6 +35,7 @@ INSPECTION: dict[str, Any] = {
     "warnings": [],
     "components": [COMPONENT],
     "not_in_build": [],
+    "incomplete": False,
 }
 DESCRIPTION = {"version": OLD, "reduced": False, "lacks": [], "components": [], "feature_gates": []}
 RENAME = {
@@ -162,13 +162,13 @@ def test_an_official_release_cannot_be_checked_and_the_message_says_which_can(
     collectors: Collectors, version: str, field: str
 ) -> None:
     collectors.answers[version, "describe"] = NoChecker("none")
-    with pytest.raises(OfficialRelease) as raised:
+    with pytest.raises(UpgradeCheckNotPossible) as raised:
         check()
 
     assert [error.loc for error in raised.value.errors] == [("body", field)]
     assert raised.value.detail == (
-        f"Collector {version} is an official release, which can be asked for a verdict, but not for an upgrade check: "
-        "choose a version with the capability `upgrade_check` in the list of collector versions"
+        f"Collector {version} is an official release, which cannot be compared with another: validate with it, or "
+        "choose a version that the list of collector versions shows with the capability `upgrade_check`"
     )
     assert (version, "inspect") not in collectors.asked
 

@@ -47,6 +47,15 @@ class NotPublished(errors.Invalid):
         super().__init__(message, [errors.FieldError(("body", name), message)])
 
 
+class NothingAssigned(errors.Conflict):
+    """The group has no version that could be checked."""
+
+    code = "nothing_assigned"
+
+    def __init__(self) -> None:
+        super().__init__("No version is assigned to this deployment group: assign one first")
+
+
 @dataclass(frozen=True, slots=True)
 class Assignment:
     configuration_id: str

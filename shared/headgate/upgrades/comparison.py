@@ -47,6 +47,7 @@ def compare(source: Version, target: Version, renames: Sequence[Rename], propose
         feature_gates=list(_feature_gates(source.description, target.description, after.components)),
         defaults=list(_changed_defaults(before.components, after.components)),
         not_checked=list(_not_checked(source, target)),
+        incomplete=before.incomplete or after.incomplete,
         proposed_yaml=proposed,
     )
 
@@ -187,7 +188,7 @@ class _Names:
 
 
 def _names_of(component: ComponentType) -> set[str]:
-    module = re.sub(r"/v\d+$", "", component.module).rpartition("/")[2]
+    module = re.sub(r"/v\d+$", "", component.module.partition(" ")[0]).rpartition("/")[2]
     return {_plain(name) for name in (component.type, component.deprecated_type, module) if name}
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from headgate.foundation.errors import FieldError, Invalid
 from headgate.validation.model import Finding
 
 Setting: TypeAlias = str | int | float | bool | Sequence[object] | None
@@ -51,18 +52,25 @@ class Lacking:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """One version's answer to `inspect`. `valid` is None if nothing is wrong, but components are not in the build."""
+    """One version's answer to `inspect`. `valid` is None if nothing is wrong, but components are not in the build.
+
+    `incomplete` is set if there were more settings or messages than it lists.
+    """
 
     valid: bool | None
     errors: Sequence[Finding]
     warnings: Sequence[Finding]
     components: Sequence[Component]
     not_in_build: Sequence[Lacking]
+    incomplete: bool
 
 
 @dataclass(frozen=True, slots=True)
 class ComponentType:
-    """A component type of a version's distribution. `deprecated_type` is its former name, or empty."""
+    """A component type of a version's distribution. `deprecated_type` is its former name, or empty.
+
+    `module` is its Go module, with or without the module's version.
+    """
 
     kind: str
     type: str
@@ -169,7 +177,10 @@ class NotChecked:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """`proposed_yaml` is the text with every rename of the target, or None if there is none."""
+    """`proposed_yaml` is the text with every rename of the target, or None if there is none.
+
+    `incomplete` is set if the text has so many components that not all their defaults or messages were compared.
+    """
 
     source: str
     target: str
@@ -182,4 +193,18 @@ class Report:
     feature_gates: Sequence[FeatureGate]
     defaults: Sequence[ChangedDefault]
     not_checked: Sequence[NotChecked]
+    incomplete: bool
     proposed_yaml: str | None
+
+
+class UpgradeCheckNotPossible(Invalid):
+    """The request names an official release, which gives verdicts and nothing more."""
+
+    code = "upgrade_check_not_possible"
+
+    def __init__(self, version: str, field: str) -> None:
+        message = (
+            f"Collector {version} is an official release, which cannot be compared with another: validate with it, or "
+            "choose a version that the list of collector versions shows with the capability `upgrade_check`"
+        )
+        super().__init__(message, [FieldError(("body", field), message)])

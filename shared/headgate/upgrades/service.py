@@ -14,11 +14,10 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from headgate import checker
 from headgate.checker import Asker, NoChecker, NotInstalled, Refused
-from headgate.collectors.model import OfficialRelease
 from headgate.foundation.errors import Invalid, Unavailable
 from headgate.settings import settings
 from headgate.upgrades.comparison import compare
-from headgate.upgrades.model import Description, Inspection, Rename, Report, Version
+from headgate.upgrades.model import Description, Inspection, Rename, Report, UpgradeCheckNotPossible, Version
 from headgate.validation.model import TOO_COSTLY, CollectorVersionNotInstalled, NotChecked, TooCostly
 
 _Answer = TypeVar("_Answer")
@@ -42,7 +41,7 @@ def check(text: Text, target: str, source: str | None = None, *, asker: Asker) -
     """What moving from `source` (the default collector's without one) to `target` changes; nothing is saved.
 
     With the same version twice, only the renames and deprecations that are due already. Raises
-    CollectorVersionNotInstalled and OfficialRelease, about `from` or `to` of the request, TooCostly, and
+    CollectorVersionNotInstalled and UpgradeCheckNotPossible, about `from` or `to` of the request, TooCostly, and
     NotChecked if one of the versions could not be asked.
     """
     source = source or settings().collector_version
@@ -120,8 +119,7 @@ class _Questions:
                 raise TooCostly(refused.message, self._text.loc) from refused
             raise self._not_asked(f"it refused ({refused.code})") from refused
         except NoChecker as error:
-            consequence = "can be asked for a verdict, but not for an upgrade check"
-            raise OfficialRelease(self._version, consequence, "upgrade_check", self._field) from error
+            raise UpgradeCheckNotPossible(self._version, self._field) from error
         except NotInstalled as error:
             # The default collector has to be installed; another version is one that the request named.
             if self._version == settings().collector_version:

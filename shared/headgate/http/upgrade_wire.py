@@ -1,0 +1,102 @@
+"""The bodies of the upgrade checks, of a text, of a stored version and of a deployment group."""
+
+from collections.abc import Sequence
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from headgate.http.wire import CollectorVersion, Input
+from headgate.upgrades.model import (
+    ChangedDefault,
+    Deprecation,
+    FeatureGate,
+    NotChecked,
+    Rename,
+    Report,
+    Verdict,
+)
+from headgate.validation.model import Finding
+
+
+class CheckUpgrade(Input):
+    """The collector version to move to, and the one to compare with."""
+
+    to: CollectorVersion
+    source: CollectorVersion | None = Field(
+        default=None, alias="from", description="The version's own collector version, if it is left out"
+    )
+
+
+class RenameOut(BaseModel):
+    component_path: str
+    line: int
+    column: int
+    old_type: str = Field(alias="from")
+    new_type: str = Field(alias="to")
+
+    @classmethod
+    def of(cls, rename: Rename) -> Self:
+        # By the aliases: `from` is a word of Python.
+        return cls.model_validate(
+            {
+                "component_path": rename.component_path,
+                "line": rename.line,
+                "column": rename.column,
+                "from": rename.old_type,
+                "to": rename.new_type,
+            }
+        )
+
+
+class Verdicts(BaseModel):
+    """What each collector version says of the text."""
+
+    source: Verdict = Field(alias="from")
+    target: Verdict = Field(alias="to")
+
+
+class UpgradeReport(BaseModel):
+    """What moving a configuration from one collector version to another changes.
+
+    `outputs` is null: what the pipelines put out is not compared.
+    """
+
+    model_config = ConfigDict(title="UpgradeReport")
+
+    source: str = Field(alias="from")
+    target: str = Field(alias="to")
+    verdict: Verdicts
+    new_errors: Sequence[Finding]
+    new_warnings: Sequence[Finding]
+    renames: list[RenameOut]
+    deprecations: Sequence[Deprecation]
+    feature_gates: Sequence[FeatureGate]
+    defaults: Sequence[ChangedDefault]
+    not_checked: Sequence[NotChecked]
+    incomplete: bool
+    outputs: None = None
+    proposed_yaml: str | None
+
+    @classmethod
+    def of(cls, report: Report) -> Self:
+        return cls.model_validate(
+            {
+                "from": report.source,
+                "to": report.target,
+                "verdict": {"from": report.source_verdict, "to": report.target_verdict},
+                "renames": [RenameOut.of(rename) for rename in report.renames],
+            }
+            | {
+                name: getattr(report, name)
+                for name in (
+                    "new_errors",
+                    "new_warnings",
+                    "deprecations",
+                    "feature_gates",
+                    "defaults",
+                    "not_checked",
+                    "incomplete",
+                    "proposed_yaml",
+                )
+            }
+        )
