@@ -190,6 +190,16 @@ def test_the_first_page_of_a_new_deployment_makes_its_signing_key(people: People
     assert first["items"] != second["items"]
 
 
+def test_a_cursor_of_a_new_deployments_collector_versions_makes_its_signing_key(people: People) -> None:
+    """One collector is installed here, so there is one page only."""
+    listed = people.ann.get(f"{API}/collector-versions").json()
+    forget_signing_key()
+    answer = people.ann.get(f"{API}/collector-versions", params={"cursor": "bm90LW91cnM"})
+
+    assert [item["version"] for item in listed["items"] if item["default"]] == [settings().collector_version]
+    assert (answer.status_code, answer.json()["errors"][0]["loc"]) == (422, ["query", "cursor"])
+
+
 def test_a_token_is_known_and_refused_by_what_is_for_people(people: People) -> None:
     assert people.ann.get("/api/v1/app/session").status_code == 403
 
