@@ -152,6 +152,8 @@ def test_a_checker_that_fails_at_any_question_leaves_nothing_half_saved(row: Row
             assigns = "/deployments" in row.endpoint
             # A killed process may or may not be the one that is asked.
             unstopped = outage == "killed" and response.status_code == row.status
+            # The first question of this run is to a version that is not installed anyway.
+            unstopped |= (outage, row.name, at) == ("not installed", "refused", 0)
             if unstopped or assigns or (outage, row.endpoint) in UNSTOPPED:
                 assert (response.status_code, bench.changed()) == (row.status, clean_changes), response.text
                 told = [one["code"] for one in response.json().get("warnings", [])]
