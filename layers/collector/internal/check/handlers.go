@@ -10,6 +10,7 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/lint"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/prepare"
+	"github.com/headgate/headgate/layers/collector/internal/rename"
 	"github.com/headgate/headgate/layers/collector/internal/rules"
 	"github.com/headgate/headgate/layers/collector/internal/validate"
 )
@@ -19,6 +20,7 @@ var Handlers = map[string]operation.Handler{
 	"describe": describe.Handle,
 	"validate": validate.Handle,
 	"inspect":  inspect.Handle,
+	"rename":   rename.Handle,
 	"price":    validate.HandlePrice,
 	"lint":     lint.Handle,
 	"prepare":  prepare.Handle,

@@ -53,6 +53,20 @@ func (s *Scalar) Position(offset int) (line, column int) {
 	return s.lines.position(s.origins[offset])
 }
 
+// Span returns where in the text the bytes of the value from start up to end stand, if they stand there as they are:
+// without escapes or line breaks between them.
+func (s *Scalar) Span(start, end int) (from, to int, literal bool) {
+	if start < 0 || start >= end || end >= len(s.origins) {
+		return 0, 0, false
+	}
+	for i := start; i < end; i++ {
+		if s.origins[i] != s.origins[start]+i-start {
+			return 0, 0, false
+		}
+	}
+	return s.origins[start], s.origins[start] + end - start, true
+}
+
 // reading is what a scalar's text came to: a value and where each byte of it is from.
 type reading struct {
 	content strings.Builder

@@ -2,6 +2,7 @@ package source
 
 import (
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -33,6 +34,87 @@ func walk(node *yaml.Node, path []string, visit func([]string, *yaml.Node) bool)
 	case yaml.DocumentNode, yaml.AliasNode:
 	}
 	return true
+}
+
+// Visit is a scalar of the document as it stands in the configuration. A scalar that aliases or merge keys repeat has a
+// visit for each place.
+type Visit struct {
+	// Path leads to the value, or to the value of the key; it has one name more than keys where a key contains `::`.
+	Path []string
+	Node *yaml.Node
+	// Key is set for a key, and for a part of one that contains `::`; that part begins at Offset of the node's value.
+	Key    bool
+	Offset int
+}
+
+// Expanded calls visit for every scalar of the document with aliases and merge keys followed, keys before their values,
+// until visit returns false. Merged entries are visited even where a key of the mapping itself hides them. The paths are
+// valid only during the visit. It returns false if there are more than most visits.
+func (d *Document) Expanded(most int, visit func(Visit) bool) bool {
+	if d.root == nil {
+		return true
+	}
+	e := expansion{left: most, visit: visit}
+	e.value(d.root, nil)
+	return e.left >= 0
+}
+
+type expansion struct {
+	left  int
+	ended bool
+	visit func(Visit) bool
+}
+
+func (e *expansion) scalar(one Visit) {
+	if e.left--; e.left < 0 || e.ended || !e.visit(one) {
+		e.ended = true
+	}
+}
+
+func (e *expansion) value(node *yaml.Node, path []string) {
+	node = Resolve(node)
+	if node == nil || e.ended {
+		return
+	}
+	switch node.Kind {
+	case yaml.ScalarNode:
+		e.scalar(Visit{Path: path, Node: node})
+	case yaml.SequenceNode:
+		for i, element := range node.Content {
+			e.value(element, append(path, strconv.Itoa(i)))
+		}
+	case yaml.MappingNode:
+		e.entries(node, path)
+	case yaml.DocumentNode, yaml.AliasNode:
+	}
+}
+
+func (e *expansion) entries(mapping *yaml.Node, path []string) {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		key, value := mapping.Content[i], mapping.Content[i+1]
+		if isMerge(key) {
+			if e.left--; e.left < 0 || e.ended {
+				e.ended = true
+				return
+			}
+			for _, merged := range mergedMappings(value) {
+				e.entries(merged, path)
+			}
+			continue
+		}
+		below := path
+		if key = Resolve(key); key.Kind == yaml.ScalarNode {
+			offset := 0
+			for _, name := range strings.Split(key.Value, "::") {
+				below = append(below, name)
+				e.scalar(Visit{Path: below, Node: key, Key: true, Offset: offset})
+				offset += len(name) + len("::")
+			}
+		} else {
+			below = append(below, "")
+		}
+		e.value(value, below)
+	}
 }
 
 // Exceeds tells whether the document has more nodes, or deeper ones, than that. Aliases count as one node.

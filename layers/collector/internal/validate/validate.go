@@ -128,6 +128,19 @@ func Validate(ctx context.Context, env *operation.Environment, request Request) 
 	return result, err
 }
 
+// Resolve replaces every `${...}`, by nothing if its provider is refused. Its error has the code too_costly if the
+// collector would take too long over the configuration; other errors say why the text is not a configuration.
+func Resolve(ctx context.Context, document *source.Document, request Request) (*confmap.Conf, error) {
+	if cost := tooCostly(document.Affordable(), request.replaced()); cost != nil {
+		return nil, cost
+	}
+	resolved, err := resolve(ctx, document, request)
+	if cost := tooCostly(err, bounds.Configuration(resolved.conf)); cost != nil {
+		return nil, cost
+	}
+	return resolved.conf, err
+}
+
 // Check is Validate, and returns the configuration as well, with everything in `${...}` replaced: nil if the text cannot
 // be resolved.
 func Check(ctx context.Context, env *operation.Environment, request Request) (*Result, *confmap.Conf, error) {
