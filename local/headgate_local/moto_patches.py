@@ -11,16 +11,19 @@ tests/contract/test_moto_patches.py fails if an upgrade of moto changes what thi
 from __future__ import annotations
 
 import base64
+import copy
 import json
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Final
+from inspect import signature
+from typing import Final, cast
 
 from moto.core.common_models import BaseModel
 from moto.core.request import Request
 from moto.core.responses import ActionResult
+from moto.dynamodb.models.dynamo_type import Item
 from moto.dynamodb.models.table import Table
 from moto.dynamodb.responses import DynamoHandler, DynamoResult
 from moto.s3.models import S3Backend
@@ -116,7 +119,40 @@ def _dynamodb(data: MotoData, save: Save) -> list[Patch]:
         (DynamoHandler, "call_action", call_action),
         (DynamoHandler, "serialized", _answered_fast()),
         (Table, "__deepcopy__", not_copied),
+        (Table, "all_items", _sorted_items),
+        (Table, "query", _queried_by_partition()),
     ]
+
+
+def _sorted_items(table: Table) -> list[Item]:
+    """moto sorts by attributes, which it converts again for each comparison of two items."""
+    items: list[Item] = []
+    for partition in table.items.values():
+        # Without a range key, moto has the item itself there.
+        items.extend(partition.values() if table.range_key_attr else [cast("Item", partition)])
+    return sorted(items, key=_key)
+
+
+def _key(item: Item) -> tuple[object, ...]:
+    keys = (item.hash_key, item.range_key)
+    return tuple(key.cast_value for key in keys if key is not None)
+
+
+def _queried_by_partition() -> Callable[..., object]:
+    """moto goes through the whole table for one partition: a query took longer with each item of anybody."""
+    original: Callable[..., object] = Table.query
+
+    parameters = signature(original)
+
+    def query(table: Table, *args: object, **named: object) -> object:
+        given = parameters.bind(table, *args, **named).arguments
+        if given.get("index_name") is None and table.range_key_attr:
+            hash_key = given["hash_key"]
+            table = copy.copy(table)
+            table.items = defaultdict(dict, {hash_key: table.items.get(hash_key, {})})
+        return original(table, *args, **named)
+
+    return query
 
 
 def _answered_fast() -> Callable[[DynamoHandler, ActionResult], Response]:

@@ -19,7 +19,7 @@ from moto.dynamodb.models.dynamo_type import Item
 from moto.dynamodb.models.table import Table
 from moto.s3.models import FakeKey, s3_backends
 
-from headgate_local import aws_server, store, template
+from headgate_local import aws_server, moto_patches, store, template
 from headgate_local import database as database_file
 
 pytestmark = pytest.mark.contract
@@ -30,8 +30,15 @@ Resources:
     Type: AWS::DynamoDB::Table
     Properties:
       TableName: things
-      AttributeDefinitions: [{AttributeName: pk, AttributeType: S}, {AttributeName: sk, AttributeType: S}]
+      AttributeDefinitions:
+        - {AttributeName: pk, AttributeType: S}
+        - {AttributeName: sk, AttributeType: S}
+        - {AttributeName: owner, AttributeType: S}
       KeySchema: [{AttributeName: pk, KeyType: HASH}, {AttributeName: sk, KeyType: RANGE}]
+      GlobalSecondaryIndexes:
+        - IndexName: by-owner
+          KeySchema: [{AttributeName: owner, KeyType: HASH}, {AttributeName: sk, KeyType: RANGE}]
+          Projection: {ProjectionType: ALL}
       TimeToLiveSpecification: {AttributeName: expires, Enabled: true}
   Markers:
     Type: AWS::DynamoDB::Table
@@ -270,6 +277,45 @@ def test_an_item_reads_the_same_in_every_way_to_read_it(database: Database) -> N
     assert answers == [item] * len(answers)
     assert "Item" not in client.get_item(TableName="things", Key=whole)
     assert client.query(TableName="things", Select="COUNT", **query)["Count"] == 0
+
+
+def queried(database: Database, name: str, value: str, **more: Any) -> list[tuple[str, str]]:
+    """The keys of the items, over pages of two."""
+    pages = database.dynamodb.get_paginator("query").paginate(
+        TableName="things",
+        KeyConditionExpression=f"{name} = :value AND begins_with(sk, :s)",
+        ExpressionAttributeValues={":value": {"S": value}, ":s": {"S": "s"}},
+        PaginationConfig={"PageSize": 2},
+        **more,
+    )
+    return [(item["pk"]["S"], item["sk"]["S"]) for page in pages for item in page["Items"]]
+
+
+def test_a_query_answers_its_partition_in_order_and_looks_at_no_other(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for sk in ("s3", "s1", "t", "s5", "s2", "s4"):
+        for pk in ("b", "a", "c"):
+            database.put(pk, sk, **({"owner": {"S": "ann"}} if pk != "b" and sk < "s4" else {}))
+    in_order = [f"s{number}" for number in range(1, 6)]
+
+    assert queried(database, "pk", "a") == [("a", sk) for sk in in_order]
+    assert queried(database, "pk", "b", ScanIndexForward=False) == [("b", sk) for sk in reversed(in_order)]
+    assert queried(database, "pk", "nobody") == []
+    by_owner = queried(database, "#owner", "ann", IndexName="by-owner", ExpressionAttributeNames={"#owner": "owner"})
+    assert [sk for _, sk in by_owner] == ["s1", "s1", "s2", "s2", "s3", "s3"]
+    assert set(by_owner) == {(pk, sk) for pk in "ac" for sk in in_order[:3]}
+    assert list(database.things()) == [(pk, sk) for pk in "abc" for sk in [*in_order, "t"]]
+
+    looked_at: list[str] = []
+
+    def noted(item: Item) -> tuple[str, str]:
+        looked_at.append(item.hash_key.value)
+        return item.hash_key.value, item.range_key.value
+
+    monkeypatch.setattr(moto_patches, "_key", noted)
+    queried(database, "pk", "c")
+    assert set(looked_at) == {"c"}
 
 
 def test_a_refused_write_answers_with_the_item_that_stood_in_its_way(database: Database) -> None:
