@@ -42,6 +42,8 @@ LACKING = {"component_path": "exporters::x", "line": 1, "column": 1, "kind": "ex
 GATE = {"id": "tail.x", "stage": "Alpha", "description": "X"}
 TYPE = {"kind": "receiver", "type": "tail", "deprecated_type": "", "module": ""}
 OLD_TYPE: dict[str, Any] = {"reduced": False, "lacks": [], "components": [TYPE], "feature_gates": [GATE]}
+RENAME = {"from": "tail", "to": "tail_file"}
+OTHER = PLACE | RENAME | {"component_path": "receivers::tail/b", "reason": "tail_file/b is taken"}
 CHANGES = {
     (NEW, "inspect"): INSPECTION
     | {
@@ -58,7 +60,7 @@ CHANGES = {
         "not_in_build": [LACKING],
     },
     (NEW, "describe"): OLD_TYPE | {"feature_gates": [GATE | {"stage": "Beta"}]},
-    (NEW, "rename"): {"yaml": FIXED, "renames": [PLACE | {"from": "tail", "to": "tail_file"}]},
+    (NEW, "rename"): {"yaml": FIXED, "renames": [PLACE | RENAME], "not_renamed": [OTHER]},
 }
 
 
@@ -123,7 +125,8 @@ def test_the_report_has_everything_that_changes(ann: Member, collectors: Collect
         },
         "new_errors": [FINDING],
         "new_warnings": [],
-        "renames": [PLACE | {"from": "tail", "to": "tail_file"}],
+        "renames": [PLACE | RENAME],
+        "not_renamed": [OTHER],
         "deprecations": [PLACE | {"message": "tail is deprecated", "new": True}],
         "feature_gates": [
             {

@@ -15,6 +15,7 @@ from headgate.upgrades.model import (
     Inspection,
     Lacking,
     LogLine,
+    Renaming,
     Report,
     Version,
 )
@@ -54,7 +55,7 @@ def version(
 
 
 def compared(before: Version, after: Version) -> Report:
-    return compare(before, after, [], None)
+    return compare(before, after, Renaming())
 
 
 def test_an_error_of_both_versions_is_not_new() -> None:

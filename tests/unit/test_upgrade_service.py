@@ -41,6 +41,7 @@ DESCRIPTION = {"version": OLD, "reduced": False, "lacks": [], "components": [], 
 RENAME = {
     "yaml": "receivers: {tail_file: {}}",
     "renames": [{"from": "tail", "to": "tail_file", "component_path": "receivers::tail", "line": 2, "column": 3}],
+    "not_renamed": [],
 }
 TEXT = Text("receivers: {tail: {}}", {"A": "b"}, ("body", "yaml"))
 
@@ -95,7 +96,7 @@ def test_both_versions_are_asked_about_the_same_text(collectors: Collectors) -> 
     assert {(OLD, "inspect"), (NEW, "inspect"), (NEW, "rename")} <= set(collectors.asked)
     assert [request for request in collectors.requests if "env" in request] == [
         {"yaml": TEXT.yaml, "env": {"A": "b"}}
-    ] * 2
+    ] * 3
     assert [(one.key, one.before, one.after) for one in report.defaults] == [("interval", "1s", "2s")]
 
 
@@ -113,8 +114,18 @@ def test_without_a_rename_there_is_no_proposal(collectors: Collectors) -> None:
     collectors.answers[NEW, "inspect"] = INSPECTION
     report = check()
 
-    assert (report.renames, report.proposed_yaml) == ([], None)
+    assert (report.renames, report.proposed_yaml) == ((), None)
     assert (NEW, "rename") not in collectors.asked
+
+
+def test_if_the_target_cannot_rename_the_text_the_new_names_are_reported_all_the_same(collectors: Collectors) -> None:
+    collectors.answers[NEW, "rename"] = Refused("yaml_syntax", "the text is not a configuration")
+    report = check()
+
+    assert (report.renames, report.proposed_yaml) == ((), None)
+    assert [(one.old_type, one.new_type, one.reason) for one in report.not_renamed] == [
+        ("tail", "tail_file", "the text is not a configuration")
+    ]
 
 
 def test_they_are_asked_at_the_same_time(collectors: Collectors) -> None:

@@ -1,6 +1,7 @@
 """The bodies of the upgrade checks, of a text, of a stored version and of a deployment group."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -11,6 +12,7 @@ from headgate.upgrades.model import (
     Deprecation,
     FeatureGate,
     NotChecked,
+    NotRenamed,
     Rename,
     Report,
     Verdict,
@@ -34,18 +36,9 @@ class RenameOut(BaseModel):
     old_type: str = Field(alias="from")
     new_type: str = Field(alias="to")
 
-    @classmethod
-    def of(cls, rename: Rename) -> Self:
-        # By the aliases: `from` is a word of Python.
-        return cls.model_validate(
-            {
-                "component_path": rename.component_path,
-                "line": rename.line,
-                "column": rename.column,
-                "from": rename.old_type,
-                "to": rename.new_type,
-            }
-        )
+
+class NotRenamedOut(RenameOut):
+    reason: str
 
 
 class Verdicts(BaseModel):
@@ -69,6 +62,7 @@ class UpgradeReport(BaseModel):
     new_errors: Sequence[Finding]
     new_warnings: Sequence[Finding]
     renames: list[RenameOut]
+    not_renamed: list[NotRenamedOut]
     deprecations: Sequence[Deprecation]
     feature_gates: Sequence[FeatureGate]
     defaults: Sequence[ChangedDefault]
@@ -84,7 +78,8 @@ class UpgradeReport(BaseModel):
                 "from": report.source,
                 "to": report.target,
                 "verdict": {"from": report.source_verdict, "to": report.target_verdict},
-                "renames": [RenameOut.of(rename) for rename in report.renames],
+                "renames": [_by_alias(rename) for rename in report.renames],
+                "not_renamed": [_by_alias(rename) for rename in report.not_renamed],
             }
             | {
                 name: getattr(report, name)
@@ -100,3 +95,8 @@ class UpgradeReport(BaseModel):
                 )
             }
         )
+
+
+def _by_alias(rename: Rename | NotRenamed) -> dict[str, object]:
+    fields = asdict(rename)
+    return fields | {"from": fields.pop("old_type"), "to": fields.pop("new_type")}

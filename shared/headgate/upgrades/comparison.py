@@ -18,7 +18,7 @@ from headgate.upgrades.model import (
     FeatureGate,
     Gate,
     NotChecked,
-    Rename,
+    Renaming,
     Report,
     Verdict,
     Version,
@@ -31,7 +31,7 @@ _KINDS: Final = ("receiver", "processor", "exporter", "connector", "extension", 
 _ENABLED: Final = ("beta", "stable")
 
 
-def compare(source: Version, target: Version, renames: Sequence[Rename], proposed: str | None) -> Report:
+def compare(source: Version, target: Version, renaming: Renaming) -> Report:
     """The report of an upgrade from `source` to `target`, which may be the same version."""
     before, after = source.inspection, target.inspection
     in_old_words = _in_old_words([*before.components, *after.components])
@@ -42,13 +42,14 @@ def compare(source: Version, target: Version, renames: Sequence[Rename], propose
         target_verdict=Verdict(after.valid, after.errors, after.warnings),
         new_errors=_new_findings(before.errors, after.errors, in_old_words),
         new_warnings=_new_findings(before.warnings, after.warnings, in_old_words),
-        renames=renames,
+        renames=renaming.renames,
+        not_renamed=renaming.not_renamed,
         deprecations=_deprecations(before.components, after.components, in_old_words),
         feature_gates=list(_feature_gates(source.description, target.description, after.components)),
         defaults=list(_changed_defaults(before.components, after.components)),
         not_checked=list(_not_checked(source, target)),
         incomplete=before.incomplete or after.incomplete,
-        proposed_yaml=proposed,
+        proposed_yaml=renaming.yaml,
     )
 
 

@@ -127,6 +127,27 @@ class Rename:
 
 
 @dataclass(frozen=True, slots=True)
+class NotRenamed:
+    """A component whose deprecated type has to stay in the text as it is, and why."""
+
+    component_path: str
+    line: int
+    column: int
+    old_type: str
+    new_type: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Renaming:
+    """The target's renames, and the text with them; None without a rename."""
+
+    renames: Sequence[Rename] = ()
+    not_renamed: Sequence[NotRenamed] = ()
+    yaml: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Deprecation:
     """A warning that a component logs while the target builds it. `new` is False if the source logs it, too."""
 
@@ -189,6 +210,7 @@ class Report:
     new_errors: Sequence[Finding]
     new_warnings: Sequence[Finding]
     renames: Sequence[Rename]
+    not_renamed: Sequence[NotRenamed]
     deprecations: Sequence[Deprecation]
     feature_gates: Sequence[FeatureGate]
     defaults: Sequence[ChangedDefault]

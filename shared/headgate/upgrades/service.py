@@ -17,7 +17,17 @@ from headgate.checker import Asker, NoChecker, NotInstalled, Refused
 from headgate.foundation.errors import Invalid, Unavailable
 from headgate.settings import settings
 from headgate.upgrades.comparison import compare
-from headgate.upgrades.model import Description, Inspection, Rename, Report, UpgradeCheckNotPossible, Version
+from headgate.upgrades.model import (
+    Component,
+    Description,
+    Inspection,
+    NotRenamed,
+    Rename,
+    Renaming,
+    Report,
+    UpgradeCheckNotPossible,
+    Version,
+)
 from headgate.validation.model import TOO_COSTLY, CollectorVersionNotInstalled, NotChecked, TooCostly
 
 _Answer = TypeVar("_Answer")
@@ -49,18 +59,18 @@ def check(text: Text, target: str, source: str | None = None, *, asker: Asker) -
     questions = _Questions(text, target, "to", ends, asker)
     if source == target:
         version = questions.version()
-        return compare(version, version, *questions.renames(version))
+        return compare(version, version, questions.renaming(version))
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="upgrade") as beside:
         before = beside.submit(_Questions(text, source, "from", ends, asker).version)
         try:
             after = questions.version()
-            renames, proposed = questions.renames(after)
+            renaming = questions.renaming(after)
         except Unavailable:
             # What is wrong with the request goes first: trying again would not help.
             if isinstance(refused := before.exception(), Invalid):
                 raise refused from None
             raise
-        return compare(before.result(), after, renames, proposed)
+        return compare(before.result(), after, renaming)
 
 
 class _Rename(BaseModel):
@@ -71,9 +81,14 @@ class _Rename(BaseModel):
     new_type: str = Field(alias="to")
 
 
+class _NotRenamed(_Rename):
+    reason: str
+
+
 class _Renamed(BaseModel):
     yaml: str
     renames: list[_Rename]
+    not_renamed: list[_NotRenamed]
 
 
 class _Questions:
@@ -81,6 +96,7 @@ class _Questions:
 
     def __init__(self, text: Text, version: str, field: str, ends: float, asker: Asker) -> None:
         self._text = text
+        self._request = {"yaml": text.yaml, "env": dict(text.env)}
         self._version = version
         self._field = field
         self._ends = ends
@@ -89,34 +105,42 @@ class _Questions:
     def version(self) -> Version:
         with self._refusals():
             description = _descriptions().validate_python(checker.describe(self._version, asker=self._asker))
-        asked = {"yaml": self._text.yaml, "env": dict(self._text.env)}
-        return Version(self._version, self._ask("inspect", asked, _inspections()), description)
+        return Version(self._version, self._ask("inspect", self._request, _inspections()), description)
 
-    def renames(self, version: Version) -> tuple[list[Rename], str | None]:
-        """The renames of this version, and the text with them; None if there are none."""
-        if not any(component.renamed_to for component in version.inspection.components):
-            return [], None
-        renamed = self._ask("rename", {"yaml": self._text.yaml}, _renamings())
-        renames = [
-            Rename(rename.component_path, rename.line, rename.column, rename.old_type, rename.new_type)
-            for rename in renamed.renames
-        ]
-        return renames, renamed.yaml if renames else None
+    def renaming(self, version: Version) -> Renaming:
+        deprecated = [component for component in version.inspection.components if component.renamed_to]
+        if not deprecated:
+            return Renaming()
+        try:
+            renamed = self._ask("rename", self._request, _renamings(), may_refuse=True)
+        except Refused as refused:
+            # The renames are known all the same.
+            return Renaming(not_renamed=[_kept(component, refused.message) for component in deprecated])
+        return Renaming(
+            [Rename(**rename.model_dump()) for rename in renamed.renames],
+            [NotRenamed(**rename.model_dump()) for rename in renamed.not_renamed],
+            renamed.yaml if renamed.renames else None,
+        )
 
-    def _ask(self, op: str, request: Mapping[str, object], answers: TypeAdapter[_Answer]) -> _Answer:
+    def _ask(
+        self, op: str, request: Mapping[str, object], answers: TypeAdapter[_Answer], *, may_refuse: bool = False
+    ) -> _Answer:
+        """The answer to one question. With `may_refuse`, raises Refused for a refusal that is not about the costs."""
         timeout = max(_SHORTEST, min(_SECONDS_OF_ONE, self._ends - time.monotonic()))
-        with self._refusals():
+        with self._refusals(may_refuse=may_refuse):
             answer = checker.call(op, request, asker=self._asker, version=self._version, timeout=timeout)
             return answers.validate_python(answer)
 
     @contextmanager
-    def _refusals(self) -> Iterator[None]:
+    def _refusals(self, *, may_refuse: bool = False) -> Iterator[None]:
         """Raises for the request what the checker and the form of its answer raise."""
         try:
             yield
         except Refused as refused:
             if refused.code == TOO_COSTLY:
                 raise TooCostly(refused.message, self._text.loc) from refused
+            if may_refuse:
+                raise
             raise self._not_asked(f"it refused ({refused.code})") from refused
         except NoChecker as error:
             raise UpgradeCheckNotPossible(self._version, self._field) from error
@@ -132,6 +156,12 @@ class _Questions:
 
     def _not_asked(self, reason: str) -> NotChecked:
         return NotChecked(f"Collector {self._version} could not be asked: {reason}; nothing was checked")
+
+
+def _kept(component: Component, reason: str) -> NotRenamed:
+    return NotRenamed(
+        component.component_path, component.line, component.column, component.type, component.renamed_to, reason
+    )
 
 
 @cache
