@@ -41,6 +41,8 @@ _WAYS_OUT: Final = {
     "version_not_found": "`headgate config versions {configuration}` lists them",
     "version_not_published": "publish it with `headgate config publish {configuration} --version {n}`",
     "lint_not_possible": "see `headgate collector list`",
+    "upgrade_check_not_possible": "see `headgate collector list`",
+    "nothing_assigned": "see `headgate deployment assign --help`",
     "fleet_not_found": "see `headgate fleet list`",
     "deployment_not_found": "see `headgate deployment list {fleet}`",
     "run_not_found": "check the id; runs are deleted after 30 days",

@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-_VERSION: Final = re.compile(r"(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)){2}")
+VERSION: Final = re.compile(r"(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)){2}")
 
 
 class CollectorVersion(click.ParamType[str]):
@@ -17,6 +17,6 @@ class CollectorVersion(click.ParamType[str]):
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
         version = str(value).removeprefix("v")
-        if not _VERSION.fullmatch(version):
+        if not VERSION.fullmatch(version):
             self.fail(f"{value!r} is not a collector version: use X.Y.Z, for example 0.139.0", param, ctx)
         return version

@@ -22,6 +22,7 @@ _COMMANDS: Final = {
     "validate": ("headgate_cli.checks.commands:validate", "Validate files on the real collector."),
     "lint": ("headgate_cli.checks.commands:lint", "Check every OTTL expression in files."),
     "collector": ("headgate_cli.collectors.commands:collector", "See which collector versions the server can ask."),
+    "upgrade": ("headgate_cli.upgrade.commands:upgrade", "See what another collector version changes."),
     "test": ("headgate_cli.runs.commands:test", "Run pipeline tests and show their results."),
     "rules": ("headgate_cli.rules.commands:rules", "Read and save the rules of a version's pipelines."),
     "fleet": ("headgate_cli.fleets.commands:fleet", "Work with fleets of collectors."),

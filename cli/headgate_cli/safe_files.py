@@ -56,11 +56,15 @@ def read_bytes(path: Path, *, links: bool = False) -> bytes:
 
 
 def replace(path: Path, content: bytes) -> None:
-    """Replace a file's content atomically. Raises OSError, and Failed as `read_bytes`."""
+    """Replace a file's content atomically; who may read it stays. Raises OSError, and Failed as `read_bytes`."""
     target = place(path)
+    permissions = target.stat().st_mode & 0o777 if target.exists() else None
     unfinished = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
-        with os.fdopen(os.open(unfinished, _TO_WRITE, 0o666), "wb") as opened:
+        # Without a moment in which others may read it.
+        with os.fdopen(os.open(unfinished, _TO_WRITE, 0o666 if permissions is None else 0o600), "wb") as opened:
+            if permissions is not None:
+                os.fchmod(opened.fileno(), permissions)
             opened.write(content)
         unfinished.replace(target)
     finally:

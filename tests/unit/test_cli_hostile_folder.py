@@ -40,6 +40,9 @@ LEADS_OUT = "is a link that leads out of its folder"
 READERS = (
     "validate c.yaml",
     "lint c.yaml",
+    "upgrade check c.yaml --to 0.158.0",
+    "upgrade fix c.yaml --to 0.158.0",
+    "upgrade bisect c.yaml",
     "validate a.yaml c.yaml",
     "config create c.yaml",
     "config push c.yaml",

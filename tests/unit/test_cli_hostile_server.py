@@ -23,6 +23,10 @@ FINDING = dict.fromkeys(("message", "component_path", "code", "severity"), FORGE
 VERSION = {"configuration_id": FORGED, "version_number": 1}
 RESULT = dict.fromkeys(("name", "condition", "context", "expect", "message"), FORGED)
 
+PLACE: dict[str, object] = {"component_path": FORGED, "line": 1, "column": 1}
+GATE: dict[str, object] = dict.fromkeys(("id", "stage_before", "stage_after", "description"), FORGED)
+VERDICT = {"valid": None, "errors": [FINDING, {**FINDING, "line": 2}], "warnings": [FINDING]}
+
 NAMES = """
     id name description updated_at created_at status collector_version yaml configuration_id label type token_expires_at
     deployment_id host_name os arch state last_seen_at state_message command expires_at role namespace slug summary
@@ -53,6 +57,18 @@ ENTITY: dict[str, object] = dict.fromkeys(NAMES.split(), FORGED) | {
     "interval": 1,
     "verification_uri_complete": f"http://127.0.0.1:1/{FORGED}",
     "location": {"path": FORGED, "line": 1, "column": 1},
+    "from": FORGED,
+    "to": FORGED,
+    "verdict": {"from": VERDICT, "to": VERDICT},
+    "new_errors": [FINDING],
+    "new_warnings": [FINDING],
+    "renames": [PLACE | {"from": FORGED, "to": FORGED}],
+    "not_renamed": [PLACE | {"from": FORGED, "to": FORGED, "reason": FORGED}],
+    "deprecations": [PLACE | {"message": FORGED, "new": True}, PLACE | {"message": FORGED, "new": False}],
+    "feature_gates": [GATE | {"components": [FORGED]}, GATE | {"components": []}],
+    "defaults": [PLACE | {"key": FORGED, "before": FORGED, "after": [FORGED]}],
+    "not_checked": [PLACE | dict.fromkeys(("kind", "type", "version"), FORGED)],
+    "proposed_yaml": FORGED,
 }
 COMMANDS = (
     "whoami",
@@ -75,6 +91,18 @@ COMMANDS = (
     "validate --format sarif edge.yaml",
     "validate --json edge.yaml",
     "lint --notes edge.yaml",
+    "upgrade check edge.yaml --to 0.158.0",
+    "upgrade check edge.yaml --to 0.158.0 --format github",
+    "upgrade check edge.yaml --to 0.158.0 --format sarif",
+    "upgrade check edge.yaml --to 0.158.0 --json",
+    "upgrade check --all --to 0.158.0",
+    f"upgrade check {CONFIGURATION}@2 --to 0.158.0",
+    f"upgrade check --group {FLEET} {GROUP} --to 0.158.0",
+    "upgrade fix edge.yaml --to 0.158.0",
+    "upgrade fix edge.yaml --to 0.158.0 --dry-run",
+    f"upgrade fix {CONFIGURATION}@2 --to 0.158.0",
+    f"upgrade fix {CONFIGURATION}@2 --to 0.158.0 --save",
+    "upgrade bisect edge.yaml",
     f"test show {RUN}",
     "test run edge.yaml --pipeline logs --sample edge.yaml --rule a=true --no-wait",
     f"test output {RUN}",

@@ -24,7 +24,7 @@ _SUMMARIZED: Final = ("text", "github")
 F = TypeVar("F", bound=Callable[..., None])
 
 
-def _format(command: F) -> F:
+def output_format(command: F) -> F:
     command = click.option("--json", "output", flag_value="json", help="The same as --format json.")(command)
     return click.option(
         "--format",
@@ -48,7 +48,7 @@ _version = click.option(
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @_version
 @variables.env
-@_format
+@output_format
 @connected
 def validate(api: Api, files: Sequence[str], version: str | None, env: Sequence[tuple[str, str]], output: str) -> None:
     """Validate files on the real collector; `-` is standard input.
@@ -79,7 +79,7 @@ def validate(api: Api, files: Sequence[str], version: str | None, env: Sequence[
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @_version
 @click.option("--notes", is_flag=True, help="Also show notes on correct expressions, such as an inferred context.")
-@_format
+@output_format
 @connected
 def lint(api: Api, files: Sequence[str], version: str | None, notes: bool, output: str) -> None:
     """Check every OTTL expression in files with the collector's own grammar; `-` is standard input.

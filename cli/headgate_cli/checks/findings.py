@@ -29,7 +29,7 @@ _TOO_MANY: Final = re.compile(r"at most \d+ expressions")
 _SYNTAX: Final = re.compile(r"(?:yaml: )?(?:line (?P<line>\d{1,9}): )?(?P<message>.+)", re.DOTALL)
 _TAB: Final = 4
 # The line ends of YAML 1.1, as the server counts them; Python's splitlines knows more.
-_LINE_END: Final = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
+LINE_END: Final = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
 # At least so many columns of a long line are shown around the caret.
 _NARROWEST: Final = 40
 _SARIF_SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -50,19 +50,20 @@ class Finding:
 
 def of_validation(file: str, answer: Entity) -> list[Finding]:
     """The errors and warnings of an answer of POST /validate."""
-    return [
-        Finding(
-            file,
-            severity,
-            text(entry, "code"),
-            text(entry, "message"),
-            text(entry, "component_path"),
-            _at(entry, "line"),
-            _at(entry, "column"),
-        )
-        for severity, name in _SEVERITIES
-        for entry in entities(answer, name)
-    ]
+    return [finding_of(file, severity, entry) for severity, name in _SEVERITIES for entry in entities(answer, name)]
+
+
+def finding_of(file: str, severity: Severity, entry: Entity) -> Finding:
+    """One entry of an answer's list of errors or warnings."""
+    return Finding(
+        file,
+        severity,
+        text(entry, "code"),
+        text(entry, "message"),
+        text(entry, "component_path"),
+        _at(entry, "line"),
+        _at(entry, "column"),
+    )
 
 
 def of_lint(file: str, answer: Entity, *, notes: bool) -> list[Finding]:
@@ -138,7 +139,7 @@ def _lines(finding: Finding, source: str) -> Iterable[str]:
     if not finding.line and finding.path and finding.path not in message:
         message = f"{finding.path}: {message}"
     yield f"{click.style(one_line(place), bold=True)}: {severity} {quoted(message)} [{one_line(finding.code)}]"
-    lines = _LINE_END.split(source)
+    lines = LINE_END.split(source) if source else []
     if not 0 < finding.line <= len(lines):
         return
     line = lines[finding.line - 1]

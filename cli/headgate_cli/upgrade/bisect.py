@@ -1,0 +1,140 @@
+"""`upgrade bisect`: the first installed collector version that refuses a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import click
+
+from headgate_cli.api import Api, Entity, ServerError, text
+from headgate_cli.checks import findings
+from headgate_cli.collector_version import VERSION, CollectorVersion
+from headgate_cli.connection import as_json, connected
+from headgate_cli.errors import FAILED, Ended, Failed
+from headgate_cli.output import print_json, print_result, say
+from headgate_cli.safe_files import name, read
+from headgate_cli.untrusted import one_line
+
+_NOT_IN_BUILD: Final = "component_not_in_build"
+
+
+@dataclass
+class _Search:
+    """Verdicts by version, each asked for once. `skipped` are the versions without one, with the reason."""
+
+    api: Api
+    content: str
+    answers: dict[str, Entity] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
+
+    def accepts(self, version: str) -> bool | None:
+        """Whether the version accepts the text; None if its build lacks a component of the text."""
+        if version in self.skipped:
+            return None
+        if version not in self.answers:
+            try:
+                self.answers[version] = self.api.post("/validate", {"yaml": self.content, "version": version})
+            except ServerError as error:
+                if error.code != _NOT_IN_BUILD:
+                    raise
+                self.skipped[version] = error.detail
+                say(f"{version}: skipped: {one_line(error.detail)}")
+                return None
+            say(f"{version}: {'valid' if self.answers[version].get('valid') is True else 'invalid'}")
+        return self.answers[version].get("valid") is True
+
+
+@click.command()
+@click.argument("file", metavar="FILE")
+@click.option("--good", type=CollectorVersion(), help="A version that accepts it; the oldest installed by default.")
+@click.option("--bad", type=CollectorVersion(), help="A version that refuses it; the newest installed by default.")
+@as_json
+@connected
+def bisect(api: Api, file: str, good: str | None, bad: str | None, as_json: bool) -> None:
+    """Find the first of the server's collector versions that refuses a file.
+
+    A version whose build lacks a component of the file is skipped. Ends with 1 if a version refuses the file.
+
+    \b
+    Examples:
+      headgate upgrade bisect collector.yaml
+      headgate upgrade bisect collector.yaml --good 0.139.0 --bad 0.158.0
+    """
+    content = read(file)
+    versions = _versions(api, good, bad)
+    search = _Search(api, content)
+    first, skipped = _first_that_refuses(search, versions, file)
+    if as_json:
+        answer = search.answers.get(first or "", {})
+        print_json(
+            {
+                "file": name(file),
+                "first_invalid": first,
+                "skipped": [{"version": version, "reason": reason} for version, reason in search.skipped.items()],
+                "errors": answer.get("errors", []),
+            }
+        )
+    elif first is None:
+        last = next(version for version in reversed(versions) if version not in search.skipped)
+        print_result(f"{one_line(name(file))}: no installed version up to {last} breaks it")
+    else:
+        which = f"{first} is the first installed version that breaks it"
+        if skipped:
+            which = f"{first} breaks it; it may be one of the skipped versions before it: {', '.join(skipped)}"
+        print_result(f"{one_line(name(file))}: {which}")
+        shown = findings.of_validation(name(file), search.answers[first])
+        print_result(findings.as_text([one for one in shown if one.severity == "error"], {name(file): content}))
+    if first is not None:
+        raise Ended(FAILED)
+
+
+def _versions(api: Api, good: str | None, bad: str | None) -> list[str]:
+    """The installed versions from `good` to `bad`, oldest first. Raises Failed."""
+    installed = sorted(map(_version, api.items("/collector-versions")), key=_age)
+    for version in (good, bad):
+        if version and version not in installed:
+            raise Failed(f"collector {version} is not installed on the server; installed: {', '.join(installed)}")
+    chosen = [
+        version
+        for version in installed
+        if (not good or _age(version) >= _age(good)) and (not bad or _age(version) <= _age(bad))
+    ]
+    if len(chosen) < 2:
+        raise Failed(f"there are not two installed versions to search; installed: {one_line(', '.join(installed))}")
+    return chosen
+
+
+def _first_that_refuses(search: _Search, versions: Sequence[str], file: str) -> tuple[str | None, Sequence[str]]:
+    """The version, and those directly before it that were skipped. None if the newest that was checked accepts it."""
+    low = next((at for at, version in enumerate(versions) if search.accepts(version) is not None), None)
+    if low is None:
+        raise Failed(f"no installed version could check {one_line(file)}: each build lacks one of its components")
+    if not search.accepts(versions[low]):
+        raise Failed(
+            f"{one_line(name(file))} is invalid on {versions[low]} already: begin with an older version, with --good, "
+            "or see `headgate validate`"
+        )
+    high = next(at for at in range(len(versions) - 1, -1, -1) if search.accepts(versions[at]) is not None)
+    if search.accepts(versions[high]):
+        return None, ()
+    while untried := [at for at in range(low + 1, high) if versions[at] not in search.skipped]:
+        middle = untried[len(untried) // 2]
+        accepts = search.accepts(versions[middle])
+        if accepts is True:
+            low = middle
+        elif accepts is False:
+            high = middle
+    return versions[high], versions[low + 1 : high]
+
+
+def _version(entry: Entity) -> str:
+    version = text(entry, "version")
+    if not VERSION.fullmatch(version):
+        raise Failed(f"the server lists {version!r}, which is not a collector version: is it a Headgate server?")
+    return version
+
+
+def _age(version: str) -> list[int]:
+    return [int(part) for part in version.split(".")]

@@ -1,0 +1,152 @@
+"""`upgrade check`, and the group with `upgrade fix` and `upgrade bisect`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import click
+
+from headgate_cli.api import Api, Entity, ServerError
+from headgate_cli.checks import findings
+from headgate_cli.checks.commands import output_format
+from headgate_cli.collector_version import CollectorVersion
+from headgate_cli.command_group import Group
+from headgate_cli.connection import connected
+from headgate_cli.errors import FAILED, Ended, Failed, NotAuthenticated, Unreachable
+from headgate_cli.output import print_commands, print_json, print_json_text, print_result, say
+from headgate_cli.untrusted import one_line
+from headgate_cli.upgrade import report, targets
+from headgate_cli.upgrade.bisect import bisect
+from headgate_cli.upgrade.fix import fix
+from headgate_cli.upgrade.targets import Target
+
+# Problems that are the same for every text.
+_ABOUT_VERSIONS: Final = ("collector_version_not_installed", "upgrade_check_not_possible")
+
+
+@click.group(cls=Group)
+def upgrade() -> None:
+    """See what another collector version changes before you move to it.
+
+    \b
+    Examples:
+      headgate upgrade check collector.yaml --to 0.158.0
+      headgate upgrade fix collector.yaml --to 0.158.0
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    target: Target
+    report: Entity
+
+
+@upgrade.command()
+@click.argument("arguments", nargs=-1, metavar="[FILE|CONFIGURATION[@N]]...")
+@click.option("--to", "to", required=True, type=CollectorVersion(), help="The collector version to move to.")
+@click.option(
+    "--from",
+    "source",
+    type=CollectorVersion(),
+    help="The version to compare with; by default that of the configuration, else the server's.",
+)
+@click.option("--all", "everything", is_flag=True, help="Check the latest version of every configuration.")
+@click.option("--published", is_flag=True, help="With --all: the newest published versions instead of the latest.")
+@click.option("--group", nargs=2, default=None, metavar="FLEET GROUP", help="Check what a deployment group runs.")
+@click.option("--strict", is_flag=True, help="End with 1 also if the texts work, but anything differs.")
+@output_format
+@connected
+def check(
+    api: Api,
+    arguments: Sequence[str],
+    to: str,
+    source: str | None,
+    everything: bool,
+    published: bool,
+    group: tuple[str, str] | None,
+    strict: bool,
+    output: str,
+) -> None:
+    """Check what another collector version changes, by dry runs on both versions. Nothing is saved.
+
+    Takes files, stored versions (shop@3; shop is its latest version), --all, or what a deployment group runs. Ends with
+    0 if all work on the version, with 1 if one breaks, or could not be checked or not completely.
+
+    \b
+    Examples:
+      headgate upgrade check collector.yaml --to 0.158.0
+      headgate upgrade check edge@3 gateway.yaml --to 0.158.0 --from 0.139.0
+      headgate upgrade check --all --to 0.158.0 --json
+    """
+    if (bool(arguments), everything, bool(group)).count(True) != 1:
+        raise click.UsageError("name files or configurations, or use one of --all and --group")
+    if published and not everything:
+        raise click.UsageError("--published needs --all")
+    if group:
+        chosen = iter([targets.of_group(api, *group, source)])
+    elif everything:
+        chosen = (targets.of_stored(one, source) for one in targets.everything(api, published=published))
+    else:
+        chosen = (_named(api, argument, source) for argument in arguments)
+    checked, failed = _check(api, chosen, to, output)
+    reported = [finding for each in checked for finding in report.findings(each.target.label, each.report)]
+    match output:
+        case "json":
+            print_json([{**each.target.named, **each.report} for each in checked])
+        case "sarif":
+            print_json_text(findings.as_sarif(reported, complete=not failed))
+        case "github" if reported:
+            print_commands(findings.as_github(reported))
+    if not checked and not failed:
+        say("No configurations yet: create one with `headgate config create FILE`")
+    wrong = report.changes if strict else report.breaks
+    if failed or any(wrong(each.report) for each in checked):
+        raise Ended(FAILED)
+
+
+def _named(api: Api, argument: str, source: str | None) -> Target:
+    if targets.names_file(argument):
+        return targets.of_file(api, argument, source)
+    return targets.of_stored(targets.stored(api, argument), source)
+
+
+def _check(api: Api, chosen: Iterator[Target], to: str, output: str) -> tuple[list[_Checked], bool]:
+    """The reports, shown for people as they arrive, and whether a text could not be checked."""
+    checked: list[_Checked] = []
+    failed = False
+    for target in chosen:
+        try:
+            answer = api.post(target.path, {**target.request, "to": to})
+        except NotAuthenticated:
+            raise
+        except Failed as error:
+            if isinstance(error, ServerError) and error.code in _ABOUT_VERSIONS and not checked:
+                raise
+            failed = True
+            say(f"headgate: could not check {one_line(target.label)}: {error.message}")
+            # An error may be about this text alone: only an unreachable server ends the loop.
+            if isinstance(error, Unreachable):
+                break
+            continue
+        checked.append(_Checked(target, answer))
+        line = f"{click.style(one_line(target.label), bold=True)}: {report.headline(answer)}"
+        if output != "text":
+            say(line)
+            continue
+        print_result(line)
+        shown = report.findings(target.label, answer)
+        if shown:
+            print_result(findings.as_text(shown, {target.label: target.content}))
+        if answer.get("incomplete") is True:
+            say("  the text has so many components that not all their defaults and messages were compared")
+        general = report.general_gates(answer)
+        if general:
+            gates = "feature gate" if general == 1 else "feature gates"
+            say(f"  {general} {gates} of the collector itself changed stage: see --json")
+    return checked, failed
+
+
+for _command in (fix, bisect):
+    upgrade.add_command(_command)

@@ -1,0 +1,181 @@
+"""`upgrade fix`: the names that a collector version uses, in place of the deprecated ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import click
+
+from headgate_cli.api import Api, Entity, ServerError, entities, number, optional, text
+from headgate_cli.checks import findings
+from headgate_cli.collector_version import CollectorVersion
+from headgate_cli.configurations import lookup
+from headgate_cli.connection import as_json, connected
+from headgate_cli.errors import FAILED, Ended, Failed
+from headgate_cli.output import diff, print_json, print_result, print_text, say
+from headgate_cli.safe_files import STDIN, name, read, read_bytes, replace
+from headgate_cli.untrusted import one_line
+from headgate_cli.upgrade import targets
+from headgate_cli.upgrade.targets import Stored
+
+_TYPE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
+
+
+@click.command()
+@click.argument("arguments", nargs=-1, required=True, metavar="FILE...|CONFIGURATION[@N]")
+@click.option("--to", "to", required=True, type=CollectorVersion(), help="The collector version to move to.")
+@click.option("--dry-run", is_flag=True, help="Show the differences and change nothing.")
+@click.option("--output", default="", metavar="FILE", help="Write the text to another file; `-` is standard output.")
+@click.option("--save", is_flag=True, help="Save a stored version's text as a new draft for the collector version.")
+@as_json
+@connected
+def fix(api: Api, arguments: Sequence[str], to: str, dry_run: bool, output: str, save: bool, as_json: bool) -> None:
+    """Replace deprecated component names in files, as the collector version itself names them.
+
+    Every other byte stays as it is. Of a stored version (shop@3) it shows the differences; --save saves them as a new
+    draft with the collector version. Ends with 1 if the collector refuses the text also with the new names.
+
+    \b
+    Examples:
+      headgate upgrade fix collector.yaml --to 0.158.0
+      headgate upgrade fix collector.yaml gateway.yaml --to 0.158.0 --dry-run
+      headgate upgrade fix edge@3 --to 0.158.0 --save
+    """
+    files = [argument for argument in arguments if targets.names_file(argument)]
+    if save and (files or len(arguments) > 1 or dry_run or output):
+        raise click.UsageError("--save takes one stored version, such as shop@3, and no other option")
+    if len(files) != len(arguments) and len(arguments) > 1:
+        raise click.UsageError("fix one stored version at a time")
+    if output and (len(arguments) > 1 or dry_run):
+        raise click.UsageError("--output takes one file, and excludes --dry-run")
+    if STDIN in files and not (output or dry_run):
+        raise click.UsageError("with standard input, say where to write with --output")
+    if as_json and output == STDIN:
+        raise click.UsageError("--json excludes --output -: both write to standard output")
+    results: list[Entity] = []
+    for argument in arguments:
+        if argument in files:
+            results.append(_fix_file(api, argument, to, dry_run=dry_run, output=output, quiet=as_json))
+        else:
+            version = targets.stored(api, argument)
+            results.append(_fix_stored(api, version, to, save=save, output=output, quiet=as_json))
+    if as_json:
+        print_json(results)
+    if any(result.get("valid") is False for result in results):
+        say(f"The collector {to} still refuses a text: `headgate upgrade check` shows why")
+        raise Ended(FAILED)
+
+
+def _fix_file(api: Api, file: str, to: str, *, dry_run: bool, output: str, quiet: bool) -> Entity:
+    before = read(file)
+    answer = api.post("/validate/upgrade-check", {"yaml": before, "from": to, "to": to})
+    after = _renamed(before, answer, name(file))
+    if output:
+        _write(output, after)
+    elif dry_run:
+        if not quiet:
+            diff(before, after, (one_line(name(file)), f"{one_line(name(file))} on {to}"))
+    elif after != before:
+        if read_bytes(Path(file)) != before.encode():
+            raise Failed(f"{one_line(file)} was changed meanwhile: nothing was written, run the command again")
+        _write(file, after)
+    undone = "" if not dry_run else "would be renamed: "
+    say(f"{one_line(name(file))}: {undone}{_summary(answer)}")
+    return {"file": name(file), **_result(answer)}
+
+
+def _fix_stored(api: Api, version: Stored, to: str, *, save: bool, output: str, quiet: bool) -> Entity:
+    stored = lookup.version(api, version.configuration_id, version.n)
+    before = text(stored, "yaml")
+    answer = api.post(f"{version.path}/upgrade-check", {"from": to, "to": to})
+    after = _renamed(before, answer, version.label)
+    result = {**version.named, **_result(answer)}
+    if output:
+        _write(output, after)
+        say(f"{one_line(version.label)}: {_summary(answer)}")
+        return result
+    if not save:
+        if not quiet:
+            diff(before, after, (one_line(version.label), f"{one_line(version.label)} on {to}"))
+        say(f"{one_line(version.label)}: {_summary(answer)}; nothing was saved, --save saves a draft")
+        return result
+    if after == before and optional(stored, "collector_version") == to:
+        say(f"{one_line(version.label)}: {_summary(answer)}, and its collector version is {to} already")
+        return result
+    draft = _saved(api, version, after, to)
+    say(f"{one_line(version.label)}: {_summary(answer)}")
+    if not quiet:
+        print_result(f"{one_line(version.name)} v{number(draft, 'n')} is saved as a draft for collector {to}")
+    return {**result, "saved_version_number": number(draft, "n")}
+
+
+def _saved(api: Api, version: Stored, content: str, to: str) -> Entity:
+    path = f"/configurations/{version.configuration_id}/versions"
+    draft = api.create(path, {"yaml": content, "description": f"Version {version.n} for collector {to}"})
+    n = number(draft, "n")
+    try:
+        return api.patch(f"{path}/{n}", {"collector_version": to})
+    except ServerError as error:
+        raise Failed(
+            f"v{n} is saved as a draft, but its collector version could not be set: {error.message}"
+        ) from error
+
+
+def _renamed(before: str, answer: Entity, label: str) -> str:
+    """The proposed text. Raises Failed if it is not the text with the reported renames, each at its place."""
+    proposed = optional(answer, "proposed_yaml") or before
+    if proposed != _with_names(before, entities(answer, "renames")):
+        raise Failed(f"the server's proposal for {one_line(label)} changes more than names: nothing was written")
+    return proposed
+
+
+def _with_names(before: str, renames: Sequence[Entity]) -> str | None:
+    """The text with the new types, or None if a rename is not one of a component type that stands at its place."""
+    begins = [0, *(end.end() for end in findings.LINE_END.finditer(before))]
+    after, done = [], 0
+    for line, column, old, new in sorted(
+        (number(entry, "line"), number(entry, "column"), text(entry, "from"), text(entry, "to")) for entry in renames
+    ):
+        at = begins[line - 1] + column - 1 if 0 < line <= len(begins) else -1
+        if at < done or not before.startswith(old, at) or not (_TYPE.fullmatch(old) and _TYPE.fullmatch(new)):
+            return None
+        after += [before[done:at], new]
+        done = at + len(old)
+    return "".join([*after, before[done:]])
+
+
+def _write(file: str, content: str) -> None:
+    if file == STDIN:
+        print_text(content)
+        return
+    try:
+        replace(Path(file), content.encode())
+    except OSError as error:
+        raise Failed(f"cannot write {one_line(file)}: {error.strerror}") from error
+
+
+def _summary(answer: Entity) -> str:
+    """`filelog → file_log (2 places)` for each name."""
+    counts: dict[str, int] = {}
+    for entry in entities(answer, "renames"):
+        rename = f"{one_line(optional(entry, 'from'))} → {one_line(optional(entry, 'to'))}"
+        counts[rename] = counts.get(rename, 0) + 1
+    named = [f"{rename} ({count} place{'' if count == 1 else 's'})" for rename, count in counts.items()]
+    stay = len(entities(answer, "not_renamed"))
+    if stay:
+        named.append(f"{stay} deprecated name{' stays' if stay == 1 else 's stay'}: `headgate upgrade check` says why")
+    return ", ".join(named) or "nothing to rename"
+
+
+def _result(answer: Entity) -> dict[str, object]:
+    verdict = answer.get("verdict")
+    target = verdict.get("to") if isinstance(verdict, dict) else None
+    return {
+        "to": answer.get("to"),
+        "valid": target.get("valid") if isinstance(target, dict) else None,
+        "renames": answer.get("renames"),
+        "not_renamed": answer.get("not_renamed"),
+    }

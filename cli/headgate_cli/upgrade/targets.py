@@ -1,0 +1,124 @@
+"""What is checked: a file, a stored version as CONFIGURATION@N, or the version that a deployment group runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from headgate_cli.api import Api, Entity, ServerError, number, optional, text
+from headgate_cli.configurations import lookup
+from headgate_cli.configurations.folder import SUFFIXES, Folder
+from headgate_cli.errors import Failed
+from headgate_cli.fleets import lookup as fleets
+from headgate_cli.safe_files import STDIN, is_file, name, read
+from headgate_cli.untrusted import one_line
+
+_VERSION: Final = re.compile(r"(.+)@v?([1-9][0-9]{0,8})", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """`named` names it in JSON, and `request` is the body of its check without the version to move to.
+
+    `content` is the text of a file; the text of a stored version is on the server.
+    """
+
+    label: str
+    named: Entity
+    path: str
+    request: Mapping[str, object]
+    content: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """One version of a configuration on the server."""
+
+    configuration_id: str
+    name: str
+    n: int
+
+    @property
+    def label(self) -> str:
+        return f"{self.name}@{self.n}"
+
+    @property
+    def path(self) -> str:
+        return f"/configurations/{self.configuration_id}/versions/{self.n}"
+
+    @property
+    def named(self) -> Entity:
+        return {
+            "configuration_id": self.configuration_id,
+            "configuration_name": self.name,
+            "version_number": self.n,
+        }
+
+
+def names_file(wanted: str) -> bool:
+    """Whether the argument is meant as a file, even if there is none."""
+    return is_file(wanted) or wanted.endswith(SUFFIXES)
+
+
+def of_file(api: Api, file: str, source: str | None) -> Target:
+    """A file. Without `source`, its check begins at the collector version of the configuration it was pulled from."""
+    content = read(file)
+    source = source or _collector_version(api, file)
+    return Target(
+        name(file),
+        {"file": name(file)},
+        "/validate/upgrade-check",
+        {"yaml": content} | ({"from": source} if source else {}),
+        content,
+    )
+
+
+def stored(api: Api, wanted: str) -> Stored:
+    """The version that `CONFIGURATION@N` names; the latest one without `@N`. Raises Failed."""
+    match = _VERSION.fullmatch(wanted)
+    configuration, n = (match[1], int(match[2])) if match else (wanted, 0)
+    latest = lookup.latest(api, lookup.find(api, configuration))
+    return Stored(latest.id, latest.name, n or latest.version)
+
+
+def of_stored(version: Stored, source: str | None) -> Target:
+    return Target(version.label, version.named, f"{version.path}/upgrade-check", {"from": source} if source else {})
+
+
+def everything(api: Api, *, published: bool) -> Iterator[Stored]:
+    """Each visible configuration's latest version, or the newest published one of those that have one."""
+    for entry in api.items("/configurations"):
+        n = int(optional(entry, "published_version") or 0) if published else number(entry, "latest_version")
+        if n:
+            yield Stored(text(entry, "id"), text(entry, "name"), n)
+
+
+def of_group(api: Api, fleet: str, group: str, source: str | None) -> Target:
+    fleet_id = fleets.fleet(api, fleet)
+    group_id = fleets.group(api, fleet_id, group)
+    return Target(
+        f"{fleet}/{group}",
+        {"fleet_id": fleet_id, "deployment_id": group_id},
+        f"/fleets/{fleet_id}/deployments/{group_id}/upgrade-check",
+        {"from": source} if source else {},
+    )
+
+
+def _collector_version(api: Api, file: str) -> str:
+    """The collector version of the configuration that headgate.json lists the file for; empty if there is none."""
+    path = Path(file)
+    entry = None if file == STDIN else Folder(path.parent).entries.get(path.name)
+    if entry is None:
+        return ""
+    try:
+        return text(api.get(f"/configurations/{entry.id}"), "collector_version")
+    except ServerError as error:
+        if error.status == 404:
+            raise Failed(
+                f"headgate.json lists {one_line(file)} for a configuration that you cannot see: name the version to "
+                "compare with, with --from"
+            ) from error
+        raise

@@ -1,0 +1,135 @@
+"""`headgate upgrade` on the running service, with its real collectors."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.support.cli_support import BROKEN, EDGE, Cli
+from tests.support.collectors import DEFAULT, NEWER, needs_newer
+
+pytestmark = pytest.mark.end_to_end
+
+# Comments, quotes, a flow, an anchor and Windows line ends: what a rewritten text would lose.
+RENAMED = """\
+# filelog reads files
+receivers:
+  filelog: &tail {include: [/var/log/filelog.log]}   # filelog
+  "filelog/quoted": *tail\r
+exporters:
+    otlphttp:   {endpoint: 'https://otlphttp.example.com'}
+service:
+  pipelines: {logs: {receivers: ['filelog', "filelog/quoted"], exporters: [ otlphttp ]}}
+"""
+FIXED = """\
+# filelog reads files
+receivers:
+  file_log: &tail {include: [/var/log/filelog.log]}   # filelog
+  "file_log/quoted": *tail\r
+exporters:
+    otlp_http:   {endpoint: 'https://otlphttp.example.com'}
+service:
+  pipelines: {logs: {receivers: ['file_log', "file_log/quoted"], exporters: [ otlp_http ]}}
+"""
+
+
+def created(cli: Cli, name: str, yaml: str, *, publish: bool = False) -> str:
+    with cli.api() as api:
+        configuration_id: str = api.post("/configurations", json={"name": name, "yaml": yaml}).json()["id"]
+        if publish:
+            assert api.post(f"/configurations/{configuration_id}/versions/1/publish").is_success
+    return configuration_id
+
+
+def test_on_the_same_version_nothing_differs(cli: Cli) -> None:
+    cli.write("edge.yaml", EDGE)
+    done = cli.run("upgrade", "check", "edge.yaml", "--to", DEFAULT)
+
+    assert (done.code, done.out) == (0, f"edge.yaml: works on {DEFAULT}, with nothing to rename\n")
+
+
+def test_what_is_invalid_already_is_not_called_an_effect_of_the_upgrade(cli: Cli) -> None:
+    cli.write("edge.yaml", BROKEN)
+    done = cli.run("upgrade", "check", "edge.yaml", "--to", DEFAULT)
+
+    assert done.code == 1
+    assert done.out.splitlines()[0] == f"edge.yaml: is invalid on {DEFAULT}, and on {DEFAULT} already: 1 error"
+    assert done.out.splitlines()[1].startswith("edge.yaml:6:14: error: ")
+
+
+def test_a_stored_version_and_a_group_are_checked(cli: Cli) -> None:
+    configuration_id = created(cli, "edge", EDGE, publish=True)
+    with cli.api() as api:
+        fleet = api.post("/fleets", json={"label": "servers", "type": "server-supervisor"}).json()["id"]
+        group = {"name": "web", "configuration_id": configuration_id, "version_number": 1}
+        assert api.post(f"/fleets/{fleet}/deployments", json=group).is_success
+
+    assert cli.ok("upgrade", "check", "edge@1", "--to", DEFAULT).startswith("edge@1: works on")
+    assert cli.ok("upgrade", "check", "--all", "--to", DEFAULT).startswith("edge@1: works on")
+    assert cli.ok("upgrade", "check", "--group", "servers", "web", "--to", DEFAULT).startswith("servers/web: works on")
+    done = cli.run("upgrade", "check", "--group", "servers", "Default", "--to", DEFAULT)
+    assert (done.code, done.out) == (1, "")
+    assert "No version is assigned to this deployment group" in done.err
+
+
+def test_a_version_that_is_not_installed_is_named_with_those_that_are(cli: Cli) -> None:
+    cli.write("edge.yaml", EDGE)
+    done = cli.run("upgrade", "check", "edge.yaml", "--to", "0.1.2")
+
+    assert done.code == 1
+    assert f"Collector version 0.1.2 is not installed; installed: {DEFAULT}" in done.err
+
+
+@needs_newer
+def test_the_collectors_own_renames_are_reported(cli: Cli) -> None:
+    cli.write("edge.yaml", RENAMED)
+    done = cli.run("upgrade", "check", "edge.yaml", "--to", NEWER)
+
+    assert done.code == 0
+    assert done.out.splitlines()[0].startswith(f"edge.yaml: works on {NEWER}, but: 3 renames")
+    assert re.findall(r"^edge\.yaml:(\d+):\d+: warning: (\w+) is called (\w+) on", done.out, re.MULTILINE) == [
+        ("3", "filelog", "file_log"),
+        ("4", "filelog", "file_log"),
+        ("6", "otlphttp", "otlp_http"),
+    ]
+    assert cli.run("upgrade", "check", "edge.yaml", "--to", NEWER, "--strict").code == 1
+
+
+@needs_newer
+def test_a_fix_changes_the_named_bytes_only_and_the_newer_collector_has_nothing_more_to_rename(cli: Cli) -> None:
+    file: Path = cli.write("edge.yaml", RENAMED)
+    done = cli.run("upgrade", "fix", "edge.yaml", "--to", NEWER)
+
+    assert (done.code, file.read_bytes()) == (0, FIXED.encode())
+    assert done.err == "edge.yaml: filelog → file_log (4 places), otlphttp → otlp_http (2 places)\n"
+    again = cli.run("upgrade", "check", "edge.yaml", "--from", NEWER, "--to", NEWER)
+    assert (again.code, again.out) == (0, f"edge.yaml: works on {NEWER}, with nothing to rename\n")
+
+
+@needs_newer
+def test_a_fixed_version_is_saved_as_a_draft_for_the_newer_collector(cli: Cli) -> None:
+    configuration_id = created(cli, "shop", RENAMED, publish=True)
+    shown = cli.run("upgrade", "fix", "shop@1", "--to", NEWER)
+    assert "+  file_log: &tail" in shown.out
+    assert cli.versions(configuration_id) == [RENAMED]
+
+    assert cli.ok("upgrade", "fix", "shop@1", "--to", NEWER, "--save") == (
+        f"shop v2 is saved as a draft for collector {NEWER}\n"
+    )
+    assert cli.versions(configuration_id) == [RENAMED, FIXED]
+    with cli.api() as api:
+        draft = api.get(f"/configurations/{configuration_id}/versions/2").json()
+    assert (draft["status"], draft["collector_version"]) == ("draft", NEWER)
+    assert cli.run("upgrade", "check", "shop", "--to", NEWER, "--strict").code == 0
+
+
+@needs_newer
+def test_the_version_that_does_not_know_the_new_names_is_found(cli: Cli) -> None:
+    cli.write("edge.yaml", RENAMED)
+    done = cli.run("upgrade", "bisect", "edge.yaml", "--good", DEFAULT, "--bad", NEWER)
+    assert (done.code, done.out) == (0, f"edge.yaml: no installed version up to {NEWER} breaks it\n")
+
+    cli.write("edge.yaml", FIXED)
+    done = cli.run("upgrade", "bisect", "edge.yaml", "--good", DEFAULT, "--bad", NEWER)
+    assert done.code == 1
+    assert f"edge.yaml is invalid on {DEFAULT} already" in done.err
