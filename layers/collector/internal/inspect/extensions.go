@@ -3,8 +3,8 @@ package inspect
 import (
 	"context"
 
+	"github.com/headgate/headgate/layers/collector/internal/validate"
 	"go.opentelemetry.io/collector/component"
-	"go.opentelemetry.io/collector/confmap/xconfmap"
 	"go.opentelemetry.io/collector/extension"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	metricnoop "go.opentelemetry.io/otel/metric/noop"
@@ -43,7 +43,7 @@ func createExtension(
 	ctx context.Context, i *inspection, factory extension.Factory, id component.ID, config component.Config,
 ) (err error) {
 	defer recovered(&err)
-	if err := xconfmap.Validate(config); err != nil {
+	if err := validate.Component(config); err != nil {
 		return err
 	}
 	settings := extension.Settings{ID: id, BuildInfo: i.env.BuildInfo, TelemetrySettings: component.TelemetrySettings{

@@ -12,6 +12,7 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/bounds"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/source"
+	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap"
 )
 
@@ -140,6 +141,9 @@ func Resolve(ctx context.Context, document *source.Document, request Request) (*
 	}
 	return resolved.conf, err
 }
+
+// Component validates the decoded configuration of a component, as the collector does. A panic is an error.
+func Component(config component.Config) error { return validateConfig(config) }
 
 // Check is Validate, and returns the configuration as well, with everything in `${...}` replaced: nil if the text cannot
 // be resolved.
