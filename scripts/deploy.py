@@ -2,10 +2,11 @@
 
 The first time it asks for the settings without a default. In a new account its steps are:
 
- 1. build (SAM), 2. the stack, 3. the runner's image, 4. the gallery of flows, 5. the releases for installs,
- 6. the stack again, with the address that collectors report to, which is known only then.
+ 1. build (SAM), 2. the stack, 3. the runner's image and the collectors of CollectorVersions, 4. the gallery of flows,
+ 5. the releases for installs, 6. the stack again, with the address that collectors report to, which is known only then.
 
-For an existing stack the image is pushed before the stack is updated, so that every new task finds its image.
+For an existing stack the third step comes before the stack is updated, so that every new task finds its image, and each
+request the version that it may name.
 """
 
 import argparse
@@ -91,10 +92,14 @@ def _deploy(options: argparse.Namespace) -> None:
     _check_collector(options.build_dir, parameters["CollectorVersion"])
     if before and engine:
         _push(options.build_dir, engine, before, parameters)
+    if before:
+        _publish_collectors(before, parameters)
     undone = before.updated if before and before.status == "UPDATE_ROLLBACK_COMPLETE" else ""
     deployed = _apply(options, stage, parameters, before, undone, ask=ask)
     if not before and engine:
         _push(options.build_dir, engine, deployed, parameters)
+    if not before:
+        _publish_collectors(deployed, parameters)
     bucket = deployed.outputs["BucketName"]
     _python("scripts.build_flows", "--bucket", bucket)
     if options.releases:
@@ -162,6 +167,15 @@ def _push(build_dir: Path, engine: str, there: Stack, parameters: dict[str, str]
     architecture = _value("Architecture", parameters, there)
     repository = there.outputs["RunnerRepositoryUri"]
     runner_image.push(engine, repository, parameters["CollectorVersion"], architecture, build_dir)
+
+
+def _publish_collectors(there: Stack, parameters: dict[str, str]) -> None:
+    """Publish the versions beside the layer's that the stack is to have. Versions that it had stay in the bucket."""
+    named = parameters.get("CollectorVersions", there.parameters.get("CollectorVersions", ""))
+    versions = [version for version in named.split(",") if version not in ("", parameters["CollectorVersion"])]
+    if versions:
+        where = ("--bucket", there.outputs["BucketName"], "--architecture", _value("Architecture", parameters, there))
+        _python("scripts.publish_collectors", *where, *versions)
 
 
 def _value(name: str, parameters: dict[str, str], there: Stack | None) -> str:

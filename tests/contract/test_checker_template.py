@@ -18,6 +18,14 @@ ARN = {
     "Fn::Sub": "arn:${AWS::Partition}:lambda:${AWS::Region}:${AWS::AccountId}:function:${AWS::StackName}-checker:live"
 }
 
+VERSIONS = "HEADGATE_COLLECTOR_VERSIONS"
+PUBLISHED = {
+    "Sid": "PublishedCollectors",
+    "Effect": "Allow",
+    "Action": "s3:GetObject",
+    "Resource": {"Fn::Sub": "${Bucket.Arn}/collectors/*"},
+}
+
 
 def statements(resources: dict[str, Any], function: str) -> list[dict[str, Any]]:
     """Of the role that the function runs with."""
@@ -122,6 +130,47 @@ def test_large_questions_are_removed_after_a_day_and_only_runs_have_any(resource
 
     assert [one["ExpirationInDays"] for one in rules if one.get("Prefix") == "checks/"] == [1]
     assert may == {"RunStepsFunction"}
+
+
+def test_who_asks_may_read_published_collectors_and_signs_links_to_them(resources: dict[str, Any]) -> None:
+    about = {
+        name: [one for one in statements(resources, name) if "/collectors/" in json.dumps(one)] for name in FUNCTIONS
+    }
+    variables = {
+        name: resources[name]["Properties"].get("Environment", {}).get("Variables", {}).get(VERSIONS)
+        for name in FUNCTIONS
+    }
+
+    assert about == {name: [PUBLISHED] if name in ASKING else [] for name in FUNCTIONS}
+    assert variables == {name: {"Ref": "CollectorVersions"} if name in ASKING else None for name in FUNCTIONS}
+
+
+def test_the_test_runner_has_no_role_and_reaches_the_collectors_for_reading_alone(resources: dict[str, Any]) -> None:
+    definition = resources["RunnerTaskDefinition"]["Properties"]
+    execution = resources["RunnerExecutionRole"]["Properties"]["Policies"]
+    endpoint = resources["RunnerS3Endpoint"]["Properties"]["PolicyDocument"]["Statement"]
+
+    assert "TaskRoleArn" not in definition
+    assert "s3:" not in json.dumps(execution)
+    assert [one["Action"] for one in endpoint if "/collectors/" in json.dumps(one)] == ["s3:GetObject"]
+
+
+@pytest.mark.parametrize(
+    ("value", "is_allowed"),
+    [
+        ("", True),
+        ("0.158.0", True),
+        ("0.158.0,0.152.0", True),
+        ("0.158.0,", False),
+        ("0.158.0, 0.152.0", False),
+        ("v0.158.0", False),
+        ("../0.158.0", False),
+    ],
+)
+def test_further_versions_are_a_list_of_versions(value: str, is_allowed: bool) -> None:
+    pattern = str(template.read().parameter("CollectorVersions")["AllowedPattern"])
+
+    assert bool(re.fullmatch(pattern, value)) is is_allowed
 
 
 def test_no_other_function_needs_the_collectors_memory(document: dict[str, Any]) -> None:

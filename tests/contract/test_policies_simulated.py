@@ -295,6 +295,20 @@ def test_the_tables_whose_keys_tell_nothing_are_limited_by_action(given_roles: d
     }
 
 
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_published_collectors_are_read_by_who_asks_and_written_by_nobody(
+    function: str, given_roles: dict[str, list[Statement]]
+) -> None:
+    """The checker's function, which runs them, has no right on them, and neither has anybody else in the stack."""
+    at = f"s3:::{OURS.name_of('Bucket')}/collectors/0.158.0/x86_64/otelcol-contrib.zst"
+    actions = ("GetObject", "GetObjectVersion", "PutObject", "DeleteObject", "PutObjectAcl")
+    asking = {f"{name}Function" for name in ("Configurations", "Validation", "Fleets", "Testing", "RunSteps")}
+
+    allowed = {one for one in actions if decide(given_roles[function], Request(f"s3:{one}", at, {})) == "allowed"}
+
+    assert allowed == ({"GetObject"} if function in asking else set())
+
+
 NAMES = st.sampled_from(["dynamodb:GetItem", "dynamodb:Get*", "dynamodb:*", "s3:GetObject", "s3:*", "*"])
 PLACES = st.sampled_from(["table/one", "table/*", "table/one/index/*", "bucket/runs/*", "*"])
 STATEMENTS = st.lists(

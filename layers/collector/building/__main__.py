@@ -20,6 +20,8 @@ def main() -> int:
     official.add_argument("version")
     packed = commands.add_parser("compressed", help="build it and write it, compressed, to the folder of a layer")
     packed.add_argument("folder", type=Path)
+    packed_one = commands.add_parser("packed", help="build or install a version, and compress it beside the binary")
+    packed_one.add_argument("version")
     arguments = parser.parse_args()
 
     try:
@@ -31,6 +33,8 @@ def main() -> int:
                 path = release.install(cache, target, arguments.version)
             case "compressed":
                 path = compressed.put(cache, target, arguments.folder)
+            case "packed":
+                path = compressed.packed_beside(cache, release.install(cache, target, arguments.version))
             case _:
                 path = collector.build(cache, target)
     except BuildError as error:

@@ -16,9 +16,17 @@ _LEVEL = 9  # 77 MB in 7 seconds; level 19 takes 4 minutes for 66 MB
 def put(cache: Cache, target: Target, folder: Path) -> Path:
     """Write `collectors/<version>/otelcol-contrib.zst` to the folder and return its path. Raises BuildError."""
     binary = collector.build(cache, target)
-    name = binary.name + ".zst"
+    packed = packed_beside(cache, binary)
+    placed = folder / "collectors" / collector.version() / packed.name
+    placed.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(packed, placed)
+    return placed
+
+
+def packed_beside(cache: Cache, binary: Path) -> Path:
+    """The path of the compressed binary, which is written beside it once. Raises BuildError."""
     with cache.locked("compressed"):
-        packed = binary.with_name(name)
+        packed = binary.with_name(binary.name + ".zst")
         if not packed.is_file():
             print(
                 f"Compressing the collector ({binary.stat().st_size >> 20} MB). This takes some minutes",
@@ -27,10 +35,7 @@ def put(cache: Cache, target: Target, folder: Path) -> Path:
             part = packed.with_suffix(".part")
             _compress(binary, part)
             part.rename(packed)
-    placed = folder / "collectors" / collector.version() / name
-    placed.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(packed, placed)
-    return placed
+    return packed
 
 
 def _compress(binary: Path, packed: Path) -> None:

@@ -1,7 +1,7 @@
 """The test runner: the task that it gets, and the files that it leaves, which are not trusted.
 
-It has no rights. Its task is an object of its run with links that are signed for that run's files only, and forms that
-store three of them, each up to a size.
+It has no rights. Its task is an object of its run with links that are signed for that run's files only, forms that
+store three of them, each up to a size, and a link to its collector if the runner's image does not have that version.
 """
 
 import json
@@ -11,6 +11,7 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, BaseModel, StrictBool, StringConstraints, ValidationError
 
+from headgate.checker import published
 from headgate.foundation import clock
 from headgate.runs import store
 from headgate.runs.model import Run, Untrusted
@@ -49,13 +50,16 @@ class Outcome(BaseModel):
 
 
 def give(run: Run) -> str:
-    """Store the run's task. Returns a signed link to it."""
-    task = {
+    """Store the run's task. Returns a signed link to it. Raises CheckerUnreachable."""
+    task: dict[str, object] = {
         "collector_version": run.collector_version,
         "duration_seconds": run.duration_seconds,
         "get": {name: store.link(run.id, name, _LINK_SECONDS) for name in ("collector.yaml", "input")},
         "post": {name: store.upload(run.id, name, limit, _LINK_SECONDS) for name, limit in LARGEST.items()},
     }
+    source = published.source(run.collector_version, _LINK_SECONDS)
+    if source is not None:
+        task["collector"] = source
     store.put_file(run.id, "task.json", json.dumps(task))
     return store.link(run.id, "task.json", _LINK_SECONDS)
 

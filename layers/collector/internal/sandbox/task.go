@@ -18,6 +18,8 @@ type task struct {
 	// Get are links to the run's input files, Post forms that store its results; both by the file's name.
 	Get  map[string]string `json:"get"`
 	Post map[string]form   `json:"post"`
+	// Collector is where the collector is if it is not installed here.
+	Collector *source `json:"collector"`
 }
 
 // Files of a run, and their maximum sizes. The signed forms limit stored files as well.
@@ -78,7 +80,13 @@ func (t *task) do(ctx context.Context, files *files, collectors string) error {
 func (t *task) outcome(ctx context.Context, files *files, collectors string) (*Outcome, error) {
 	collector := filepath.Join(collectors, t.CollectorVersion, "otelcol-contrib")
 	if _, err := os.Stat(collector); err != nil {
-		return &Outcome{Reason: fmt.Sprintf("collector %s is not installed on the test runner", t.CollectorVersion)}, nil
+		if t.Collector == nil {
+			return &Outcome{Reason: fmt.Sprintf("collector %s is not installed on the test runner", t.CollectorVersion)}, nil
+		}
+		if collector, err = t.Collector.fetch(ctx, files); err != nil {
+			return &Outcome{Reason: fmt.Sprintf("collector %s could not be fetched: %v", t.CollectorVersion, err)}, nil
+		}
+		defer os.RemoveAll(filepath.Dir(collector))
 	}
 	config, err := files.get(ctx, ConfigFile, t.Get[ConfigFile], largestText)
 	if err != nil {
