@@ -42,7 +42,7 @@ RECORDS: Final = {
 _PEOPLE: Final = "organization# token# user# email# session# login# user_code#"
 IDENTITY: Final[Mapping[str, Rights]] = {
     "IdentityFunction": COUNTS,
-    "ValidationFunction": {**COUNTS, "UpdateItem": "rate# checks#"},
+    "ValidationFunction": {**READS_LISTS, "UpdateItem": "rate# checks#", "PutItem": "signing_key"},
     "FlowsFunction": {**READS_LISTS, "PutItem": "signing_key"},
     "ConfigurationsFunction": RECORDS,
     "FleetsFunction": RECORDS,

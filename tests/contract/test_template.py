@@ -82,6 +82,10 @@ def aliases_of(document: dict[str, Any], built: Path, given: list[str], attempt:
         ("DomainName=headgate.example.com", set(FUNCTIONS)),
         ("FleetEndpoint=https://headgate.example.com", {"FleetsFunction", "InstallFunction"}),
         ("FleetHeartbeatSeconds=60", {"OpampFunction"}),
+        (
+            "CollectorVersions=0.158.0",
+            {f"{name}Function" for name in ("Configurations", "Validation", "Fleets", "Testing", "RunSteps")},
+        ),
         ("LogRetentionDays=90", set()),
         ("DeploymentType=AllAtOnce", set()),
         ("a deployment that was undone", set(FUNCTIONS)),

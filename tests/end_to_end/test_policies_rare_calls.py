@@ -22,7 +22,7 @@ import run_steps.app
 from application import first_organization
 from checker.app import handler
 from headgate import checker
-from headgate.checker import Asker
+from headgate.checker import Asker, published
 from headgate.flows import publish
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
@@ -33,6 +33,7 @@ from headgate.identity import service as identity
 from headgate.identity.model import Member, User
 from headgate.rules import engine
 from headgate.rules.model import Rule
+from headgate.runs import runner
 from headgate.runs import service as runs
 from headgate.settings import settings
 from headgate.storage import aws
@@ -41,6 +42,7 @@ from headgate_local.service import functions
 from tests.support.lambda_invocations import Invocations, answering, running
 from tests.support.listening import listening
 from tests.support.opamp_agent import Agent
+from tests.support.runs import run_of
 from web.visitor import SESSION_COOKIE, VISIT_COOKIE
 
 pytestmark = pytest.mark.end_to_end
@@ -388,6 +390,58 @@ def test_the_collector_is_asked_in_a_function_of_its_own(people: People, in_a_fu
     assert [answer.status_code for answer in answers] == [200, 200, 200, 200, 200, 201]
     assert answers[-1].json()["warnings"] == []
     assert len(in_a_function.invoked) >= 6
+
+
+PUBLISHED = "0.138.0"
+
+
+@pytest.fixture
+def published_version(in_a_function: Invocations, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A version that is in the bucket. The default collector answers for it, since nothing is fetched here."""
+    descriptor = {"version": PUBLISHED, "sha256": "0" * 64, "size": 1, "binary_sha256": "0" * 64, "binary_size": 1}
+    key = published.key(PUBLISHED, published.architecture(), published.DESCRIPTOR)
+    aws.s3().put_object(
+        Bucket=settings().bucket, Key=key, Body=json.dumps({**descriptor, "describe": {"version": PUBLISHED}}).encode()
+    )
+
+    def answer(event: dict[str, Any]) -> object:
+        assert event.pop("collector", {"version": PUBLISHED})["version"] == PUBLISHED
+        return handler({**event, "version": None}, None)
+
+    in_a_function.answer = answering(answer)
+    monkeypatch.setenv("HEADGATE_COLLECTOR_VERSIONS", PUBLISHED)
+    settings.cache_clear()
+    return PUBLISHED
+
+
+def test_whoever_asks_signs_the_link_to_a_published_collector(people: People, published_version: str) -> None:
+    configuration = created(people.ann.post(f"{API}/configurations", json={"name": "Edge", "yaml": YAML}))
+    version = f"{API}/configurations/{configuration}/versions/1"
+    fleet = created(people.ann.post(f"{API}/fleets", json={"label": new_id("flt"), "type": "server-supervisor"}))
+    rules = {"signal_type": "logs", "rules": [{"name": "any", "condition": "true"}]}
+    requests = [
+        ("POST", f"{API}/validate", {"yaml": YAML, "version": published_version}),
+        ("PATCH", f"{version}?validate=true", {"collector_version": published_version}),
+        ("PUT", f"{version}/validation-pipelines/logs", rules),
+        ("POST", f"{version}/publish", None),
+        (
+            "POST",
+            f"{API}/fleets/{fleet}/deployments",
+            {"name": "e", "configuration_id": configuration, "version_number": 1},
+        ),
+    ]
+
+    answers = []
+    for method, path, body in requests:
+        # In a process of its own, each function reads what is published.
+        published.forget()
+        answers.append(people.ann.request(method, path, json=body))
+    with calls.of("RunStepsFunction"):
+        published.forget()
+        runner.give(run_of(collector_version=published_version))
+
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 200, 201]
+    assert answers[0].json()["version"] == published_version
 
 
 def test_a_large_output_is_judged_in_a_function_of_its_own(in_a_function: Invocations) -> None:
