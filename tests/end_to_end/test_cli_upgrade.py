@@ -2,11 +2,16 @@
 
 import re
 from pathlib import Path
+from typing import Final
 
 import pytest
 
+from headgate.settings import settings
 from tests.support.cli_support import BROKEN, EDGE, Cli
-from tests.support.collectors import DEFAULT, NEWER, needs_newer
+from tests.support.second_version import needs_second_version, second_version
+
+DEFAULT: Final = settings().collector_version
+NEWER: Final = second_version() or ""
 
 pytestmark = pytest.mark.end_to_end
 
@@ -80,7 +85,7 @@ def test_a_version_that_is_not_installed_is_named_with_those_that_are(cli: Cli) 
     assert f"Collector version 0.1.2 is not installed; installed: {DEFAULT}" in done.err
 
 
-@needs_newer
+@needs_second_version
 def test_the_collectors_own_renames_are_reported(cli: Cli) -> None:
     cli.write("edge.yaml", RENAMED)
     done = cli.run("upgrade", "check", "edge.yaml", "--to", NEWER)
@@ -95,7 +100,7 @@ def test_the_collectors_own_renames_are_reported(cli: Cli) -> None:
     assert cli.run("upgrade", "check", "edge.yaml", "--to", NEWER, "--strict").code == 1
 
 
-@needs_newer
+@needs_second_version
 def test_a_fix_changes_the_named_bytes_only_and_the_newer_collector_has_nothing_more_to_rename(cli: Cli) -> None:
     file: Path = cli.write("edge.yaml", RENAMED)
     done = cli.run("upgrade", "fix", "edge.yaml", "--to", NEWER)
@@ -106,7 +111,7 @@ def test_a_fix_changes_the_named_bytes_only_and_the_newer_collector_has_nothing_
     assert (again.code, again.out) == (0, f"edge.yaml: works on {NEWER}, with nothing to rename\n")
 
 
-@needs_newer
+@needs_second_version
 def test_a_fixed_version_is_saved_as_a_draft_for_the_newer_collector(cli: Cli) -> None:
     configuration_id = created(cli, "shop", RENAMED, publish=True)
     shown = cli.run("upgrade", "fix", "shop@1", "--to", NEWER)
@@ -123,7 +128,7 @@ def test_a_fixed_version_is_saved_as_a_draft_for_the_newer_collector(cli: Cli) -
     assert cli.run("upgrade", "check", "shop", "--to", NEWER, "--strict").code == 0
 
 
-@needs_newer
+@needs_second_version
 def test_the_version_that_does_not_know_the_new_names_is_found(cli: Cli) -> None:
     cli.write("edge.yaml", RENAMED)
     done = cli.run("upgrade", "bisect", "edge.yaml", "--good", DEFAULT, "--bad", NEWER)

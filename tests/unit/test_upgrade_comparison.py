@@ -271,3 +271,14 @@ def test_a_gate_is_that_of_a_component_by_the_old_name_that_only_the_source_know
 def test_the_report_is_incomplete_if_one_answer_is(side: int) -> None:
     assert compared(*(version(f"{at}.0.0", incomplete=at == side) for at in range(2))).incomplete
     assert not compared(version("1.0.0"), version("2.0.0")).incomplete
+
+
+def test_a_report_has_so_many_changed_defaults_and_says_if_there_are_more() -> None:
+    def with_defaults(number: str, value: int, count: int) -> Version:
+        return version(number, component(defaults=dict.fromkeys(map(str, range(count)), value)))
+
+    most = compared(with_defaults("1.0.0", 1, 2_000), with_defaults("2.0.0", 2, 2_000))
+    more = compared(with_defaults("1.0.0", 1, 2_001), with_defaults("2.0.0", 2, 2_001))
+
+    assert (len(most.defaults), most.incomplete) == (2_000, False)
+    assert (len(more.defaults), more.incomplete) == (2_000, True)

@@ -142,6 +142,23 @@ def test_they_are_asked_at_the_same_time(collectors: Collectors) -> None:
     assert check().target == NEW
 
 
+def test_a_version_that_was_busy_with_the_other_question_is_asked_again(
+    collectors: Collectors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    once = iter([CheckerBusy("It was busy"), INSPECTION])
+    call = collectors.call
+
+    def busy_once(op: str, request: Mapping[str, object], *, version: str, **more: object) -> Any:
+        if version == OLD:
+            collectors.answers[OLD, "inspect"] = next(once)
+        return call(op, request, version=version, **more)
+
+    monkeypatch.setattr(checker, "call", busy_once)
+
+    assert check().source == OLD
+    assert collectors.asked.count((OLD, "inspect")) == 2
+
+
 def test_the_same_version_twice_is_asked_once(collectors: Collectors) -> None:
     report = check(NEW, NEW)
 

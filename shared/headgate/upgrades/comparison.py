@@ -7,6 +7,7 @@ target calls a type by another name; only the words of messages follow the renam
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final
 
 from headgate.upgrades.model import (
@@ -25,6 +26,8 @@ from headgate.upgrades.model import (
 )
 from headgate.validation.model import Finding
 
+# A function's answer may have 6 MB.
+_MOST_DEFAULTS: Final = 2_000
 _LOGGED: Final = ("warn", "error")
 _KINDS: Final = ("receiver", "processor", "exporter", "connector", "extension", "provider")
 # A gate of these stages is enabled unless somebody disables it.
@@ -34,6 +37,7 @@ _ENABLED: Final = ("beta", "stable")
 def compare(source: Version, target: Version, renaming: Renaming) -> Report:
     """The report of an upgrade from `source` to `target`, which may be the same version."""
     before, after = source.inspection, target.inspection
+    defaults = list(islice(_changed_defaults(before.components, after.components), _MOST_DEFAULTS + 1))
     in_old_words = _in_old_words([*before.components, *after.components])
     return Report(
         source=source.version,
@@ -46,9 +50,9 @@ def compare(source: Version, target: Version, renaming: Renaming) -> Report:
         not_renamed=renaming.not_renamed,
         deprecations=_deprecations(before.components, after.components, in_old_words),
         feature_gates=list(_feature_gates(source.description, target.description, after.components)),
-        defaults=list(_changed_defaults(before.components, after.components)),
+        defaults=defaults[:_MOST_DEFAULTS],
         not_checked=list(_not_checked(source, target)),
-        incomplete=before.incomplete or after.incomplete,
+        incomplete=before.incomplete or after.incomplete or len(defaults) > _MOST_DEFAULTS,
         proposed_yaml=renaming.yaml,
     )
 

@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from headgate import checker
-from headgate.checker import Asker, NoChecker, NotInstalled, Refused
+from headgate.checker import Asker, CheckerBusy, NoChecker, NotInstalled, Refused
 from headgate.foundation.errors import Invalid, Unavailable
 from headgate.settings import settings
 from headgate.upgrades.comparison import compare
@@ -126,10 +126,17 @@ class _Questions:
         self, op: str, request: Mapping[str, object], answers: TypeAdapter[_Answer], *, may_refuse: bool = False
     ) -> _Answer:
         """The answer to one question. With `may_refuse`, raises Refused for a refusal that is not about the costs."""
-        timeout = max(_SHORTEST, min(_SECONDS_OF_ONE, self._ends - time.monotonic()))
         with self._refusals(may_refuse=may_refuse):
-            answer = checker.call(op, request, asker=self._asker, version=self._version, timeout=timeout)
+            try:
+                answer = self._answer(op, request)
+            except CheckerBusy:
+                # Often with the other version's question, which is of the same credential.
+                answer = self._answer(op, request)
             return answers.validate_python(answer)
+
+    def _answer(self, op: str, request: Mapping[str, object]) -> Mapping[str, object]:
+        timeout = max(_SHORTEST, min(_SECONDS_OF_ONE, self._ends - time.monotonic()))
+        return checker.call(op, request, asker=self._asker, version=self._version, timeout=timeout)
 
     @contextmanager
     def _refusals(self, *, may_refuse: bool = False) -> Iterator[None]:

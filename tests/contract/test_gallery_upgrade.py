@@ -1,0 +1,99 @@
+"""The upgrade of every flow of the gallery, told by the two real collectors.
+
+On each change a sixth of the flows is checked, in `make trust` all of them.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+
+from headgate import checker
+from headgate.settings import settings
+from headgate.upgrades.model import Report
+from headgate.validation import service as validation
+from scripts import gallery_upgrade
+from tests.support import sizes
+from tests.support.askers import ASKER
+from tests.support.second_version import needs_second_version, second_version
+
+DEFAULT: Final = settings().collector_version
+NEWER: Final = second_version() or ""
+
+pytestmark = [pytest.mark.contract, pytest.mark.sized, needs_second_version]
+
+SLUGS = gallery_upgrade.slugs()[:: sizes.either(6, 1)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _collectors() -> Iterator[None]:
+    settings.cache_clear()
+    checker.close()
+    yield
+    checker.close()
+
+
+@pytest.fixture(scope="module")
+def reports() -> dict[str, Report]:
+    """The report of each flow."""
+    return {slug: gallery_upgrade.check(slug, DEFAULT, NEWER) for slug in SLUGS}
+
+
+@pytest.fixture(scope="module")
+def renamed() -> set[tuple[str, str]]:
+    """The old and the new name of each component that the newer collector itself calls renamed."""
+    described = checker.describe(NEWER, asker=ASKER)
+    components = described["components"]
+    assert isinstance(components, list)
+    return {(one["deprecated_type"], one["type"]) for one in components if one["deprecated_type"]}
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_a_flow_works_on_the_newer_collector_as_far_as_it_can_be_checked(reports: dict[str, Report], slug: str) -> None:
+    report = reports[slug]
+
+    assert report.source_verdict.valid
+    assert list(report.new_errors) == []
+    assert (report.target_verdict.valid is None) == bool(report.not_checked)
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_every_rename_is_one_that_the_collector_itself_knows(
+    reports: dict[str, Report], renamed: set[tuple[str, str]], slug: str
+) -> None:
+    report = reports[slug]
+
+    assert {(one.old_type, one.new_type) for one in report.renames} <= renamed
+    assert list(report.not_renamed) == []
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_the_fixed_flow_differs_at_the_named_places_only_and_has_nothing_left_to_rename(
+    reports: dict[str, Report], slug: str
+) -> None:
+    report = reports[slug]
+    before = (gallery_upgrade.FLOWS / slug / "collector.yaml").read_text()
+    if report.proposed_yaml is None:
+        assert list(report.renames) == []
+        return
+    expected = before.split("\n")
+    for rename in sorted(report.renames, key=lambda one: (one.line, one.column), reverse=True):
+        line, at = expected[rename.line - 1], rename.column - 1
+        assert line.startswith(rename.old_type, at)
+        expected[rename.line - 1] = line[:at] + rename.new_type + line[at + len(rename.old_type) :]
+    assert report.proposed_yaml.split("\n") == expected
+    if report.target_verdict.valid:
+        assert validation.validate(report.proposed_yaml, NEWER, asker=ASKER).valid
+    again = gallery_upgrade.upgrades.check(
+        gallery_upgrade.Text(report.proposed_yaml, {}, ()), NEWER, NEWER, asker=ASKER
+    )
+    assert (again.renames, again.proposed_yaml) == ((), None)
+
+
+def test_the_report_of_the_gallery_is_printed(reports: dict[str, Report], capsys: pytest.CaptureFixture[str]) -> None:
+    printed = list(gallery_upgrade.lines(reports))
+    with capsys.disabled():
+        print(f"\nThe gallery on {NEWER}, from {DEFAULT}:", *printed, sep="\n")
+
+    assert sum(f"of {len(SLUGS)} flows" in line for line in printed) >= 1
+    assert all(any(line.startswith(f"{slug}: ") for line in printed) for slug in SLUGS)

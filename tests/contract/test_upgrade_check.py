@@ -1,0 +1,128 @@
+"""Upgrade checks by the real collectors: what the report holds of what somebody wrote, and what it does not."""
+
+import json
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+
+from headgate import checker
+from headgate.http.upgrade_wire import UpgradeReport
+from headgate.settings import settings
+from headgate.upgrades import service as upgrades
+from headgate.upgrades.model import Report
+from headgate.upgrades.service import Text
+from tests.support.askers import ASKER
+from tests.support.second_version import needs_second_version, second_version
+
+DEFAULT: Final = settings().collector_version
+NEWER: Final = second_version() or ""
+
+pytestmark = pytest.mark.contract
+
+SECRETS = """\
+extensions:
+  basicauth/server:
+    htpasswd: {inline: "ann:planted-htpasswd"}
+  bearertokenauth: {token: planted-bearer}
+receivers:
+  otlp:
+    protocols:
+      http:
+        endpoint: localhost:4318
+        auth: {authenticator: basicauth/server}
+processors:
+  attributes:
+    actions: [{key: planted-key, value: planted-value, action: insert}]
+  transform:
+    log_statements: ['set(log.attributes["a"], "planted-statement")']
+exporters:
+  otlphttp:
+    endpoint: https://ann:planted-password@otel.example.com
+    headers: {authorization: Bearer planted-header, x-key: "${env:KEY}"}
+    auth: {authenticator: bearertokenauth}
+  otlp:
+    endpoint: otel.example.com:4317
+    headers: {authorization: "${env:KEY}"}
+service:
+  extensions: [basicauth/server, bearertokenauth]
+  pipelines:
+    logs: {receivers: [otlp], processors: [attributes, transform], exporters: [otlphttp, otlp]}
+"""
+VERSIONS = [DEFAULT, pytest.param(NEWER, marks=needs_second_version)]
+
+
+@pytest.fixture(autouse=True)
+def _collectors() -> Iterator[None]:
+    settings.cache_clear()
+    checker.close()
+    yield
+    checker.close()
+
+
+def check(yaml: str, to: str, source: str = DEFAULT, **env: str) -> Report:
+    return upgrades.check(Text(yaml, env, ("body", "yaml")), to, source, asker=ASKER)
+
+
+@pytest.mark.parametrize("target", VERSIONS)
+def test_a_report_repeats_nothing_that_somebody_wrote_but_the_text(target: str) -> None:
+    report = check(SECRETS, target, KEY="planted-variable")
+    written = UpgradeReport.of(report).model_dump_json(by_alias=True, exclude={"proposed_yaml"})
+
+    assert report.source_verdict.valid, report.source_verdict
+    assert report.target_verdict.valid is not False, report.target_verdict
+    assert "planted" not in written
+    assert json.loads(written)["outputs"] is None
+
+
+@pytest.mark.parametrize("target", VERSIONS)
+def test_a_text_that_is_not_a_configuration_has_its_error_and_nothing_else(target: str) -> None:
+    report = check("receivers:\n\tfilelog:\n", target)
+
+    assert [error.code for error in report.target_verdict.errors] == ["yaml_syntax"]
+    assert (list(report.new_errors), list(report.renames), report.proposed_yaml) == ([], [], None)
+
+
+@pytest.mark.parametrize("target", VERSIONS)
+def test_an_error_of_both_versions_is_not_new(target: str) -> None:
+    report = check(SECRETS.replace("action: insert", "action: inserted"), target)
+
+    assert report.target_verdict.errors
+    assert list(report.new_errors) == []
+
+
+@needs_second_version
+def test_a_setting_that_is_written_is_not_a_changed_default() -> None:
+    defaults = check(SECRETS, NEWER).defaults
+    assert defaults, "the test needs a component whose defaults differ"
+
+    written = {(default.component_path, default.key) for default in defaults}
+    assert ("exporters::otlphttp", "endpoint") not in written
+    for default in defaults:
+        assert default.before != default.after
+
+
+@needs_second_version
+def test_a_downgrade_says_that_the_older_version_does_not_know_the_new_names() -> None:
+    fixed = check(SECRETS, NEWER).proposed_yaml
+    assert fixed is not None
+    report = check(fixed, DEFAULT, NEWER)
+
+    assert {error.code for error in report.new_errors} >= {"unknown_component"}
+    assert list(report.renames) == []
+
+
+@needs_second_version
+def test_a_component_that_the_reduced_build_lacks_is_not_checked_and_the_rest_is() -> None:
+    lacks = checker.describe(NEWER, asker=ASKER)["lacks"]
+    assert isinstance(lacks, list)
+    if not lacks:
+        pytest.skip(f"this build of {NEWER} is whole")
+    yaml = SECRETS.replace("receivers:\n", "receivers:\n  hostmetrics: {scrapers: {cpu: {}}}\n")
+    report = check(yaml, NEWER)
+
+    assert report.target_verdict.valid is None
+    assert [(one.component_path, one.line, one.column, one.version) for one in report.not_checked] == [
+        ("receivers::hostmetrics", 6, 3, NEWER)
+    ]
+    assert {one.old_type for one in report.renames} >= {"otlphttp"}
