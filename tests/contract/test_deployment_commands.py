@@ -318,6 +318,38 @@ def test_a_collector_that_was_not_built_is_not_deployed(machine: Machine) -> Non
     assert machine.called("sam", "deploy") == []
 
 
+@pytest.mark.parametrize(
+    ("given", "there", "published"),
+    [
+        ({"CollectorVersions": f"0.158.0,{VERSION},0.152.0"}, {}, ["0.158.0", "0.152.0"]),
+        ({}, {"CollectorVersions": "0.158.0"}, ["0.158.0"]),
+        ({"CollectorVersions": ""}, {"CollectorVersions": "0.158.0"}, []),
+        ({"CollectorVersions": VERSION}, {}, []),
+        ({}, {}, []),
+    ],
+)
+def test_the_collectors_that_are_named_are_published_for_the_stacks_architecture(
+    given: dict[str, str], there: dict[str, str], published: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The default one is in the layer."""
+    called: list[tuple[str, ...]] = []
+    monkeypatch.setattr(deploy, "_python", lambda *command: called.append(command))
+    stack_there = stack.Stack("", "", {"Architecture": "arm64", **there}, {"BucketName": "b"})
+
+    deploy._publish_collectors(stack_there, {"CollectorVersion": VERSION, **given})
+
+    command = ("scripts.publish_collectors", "--bucket", "b", "--architecture", "arm64", *published)
+    assert called == ([command] if published else [])
+
+
+def test_a_list_of_collectors_that_is_not_one_is_refused_before_anything_is_built(machine: Machine) -> None:
+    done = machine.make("deploy", "YES=1", "PARAMETERS=CollectorVersions=newest")
+
+    assert done.returncode != 0
+    assert "CollectorVersions cannot be 'newest': it does not match" in done.stderr
+    assert machine.called("sam") == []
+
+
 def test_a_first_change_set_that_nobody_agreed_to_is_no_stack(machine: Machine) -> None:
     """CloudFormation goes on naming one, IN_PROGRESS for ever."""
     boto3.client("cloudformation").create_change_set(

@@ -10,7 +10,7 @@ import logging
 import os
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any
@@ -38,6 +38,7 @@ from headgate.runs.model import Run
 from headgate.settings import settings
 from headgate.storage import aws, objects
 from headgate_local import aws_server
+from scripts import publish_collectors
 from tests.support import faulty
 from tests.support.askers import ASKER
 from tests.support.lambda_invocations import MAX_BYTES, Answer, Invocations, answering, running
@@ -374,3 +375,69 @@ def test_a_task_of_the_default_version_has_no_link_to_a_collector(second: Aws) -
 
     assert ["collector" in one for one in tasks] == [False, True]
     assert set(tasks[1]["collector"]) == {"version", "url", "sha256", "size", "binary_sha256", "binary_size"}
+
+
+@dataclass
+class Built:
+    """What `python -m building packed` leaves: a binary, with the compressed one beside it."""
+
+    folder: Path
+    variant: str = ""
+    asked: list[tuple[str, ...]] = field(default_factory=list)
+
+    def __call__(self, *arguments: str) -> Path:
+        self.asked.append(arguments)
+        binary = faulty.install(self.folder, self.variant)
+        packed = binary.with_name(f"{binary.name}.zst")
+        packed.write_bytes(zstandard.compress(binary.read_bytes()))
+        return packed
+
+
+def test_the_command_publishes_what_was_built_with_its_own_words(
+    here: Aws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    built = Built(tmp_path / "built", "reduced")
+    monkeypatch.setattr(publish_collectors, "collector", built)
+    # The number that the fault injector describes itself with.
+    monkeypatch.setattr("sys.argv", ["publish", "--bucket", BUCKET, "--architecture", "arm64", faulty.VERSION])
+
+    assert [publish_collectors.main() for _ in range(2)] == [0, 0]
+
+    folder = f"collectors/{faulty.VERSION}/arm64"
+    assert keys(here.s3) == [f"{folder}/collector.json", f"{folder}/otelcol-contrib.zst"]
+    descriptor = json.loads(objects.read(f"{folder}/collector.json"))
+    assert (descriptor["version"], descriptor["describe"]["reduced"]) == (faulty.VERSION, True)
+    assert {"components", "feature_gates"} & set(descriptor["describe"]) == set()
+    assert built.asked[:2] == [("--architecture", "arm64", "packed", faulty.VERSION), ("packed", faulty.VERSION)]
+    assert [line.partition(" for ")[0] for line in capsys.readouterr().out.splitlines()] == [
+        f"Published collector {faulty.VERSION}",
+        f"Collector {faulty.VERSION} is already published",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("variant", "version", "reason"),
+    [
+        ("release", faulty.VERSION, "This collector has no check command"),
+        ("crashes", faulty.VERSION, "The collector's checker exited with status"),
+        ("undescribed", faulty.VERSION, "does not describe itself"),
+        ("", "9.9.9", "its binary says that it is version 1.2.3"),
+    ],
+)
+def test_the_command_publishes_nothing_that_could_not_be_asked(
+    here: Aws,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    variant: str,
+    version: str,
+    reason: str,
+) -> None:
+    monkeypatch.setattr(publish_collectors, "collector", Built(tmp_path / "built", variant))
+    monkeypatch.setattr("sys.argv", ["publish", "--bucket", BUCKET, "--architecture", "x86_64", version])
+
+    assert publish_collectors.main() == 1
+
+    said = capsys.readouterr().err
+    assert (reason in said, "leave it out of CollectorVersions" in said) == (True, True), said
+    assert keys(here.s3) == []
