@@ -12,7 +12,7 @@ import pytest
 
 from headgate.settings import settings
 from headgate_local.options import read_options
-from tests.support import processes, run_support
+from tests.support import processes, run_support, sizes
 from tests.support.local_service import LocalService
 from tests.support.run_support import LOGS, Json, configuration, request
 from tests.support.service import running_service
@@ -361,7 +361,11 @@ def test_a_pathological_rule_comes_to_an_end(condition: str, client: httpx.Clien
         assert run_support.finished(client, response.json()["id"])["status"] in run_support.FINAL
 
 
-def test_twenty_runs_at_once_all_end_rightly(client: httpx.Client) -> None:
+@pytest.mark.sized
+def test_many_runs_at_once_all_end_rightly(client: httpx.Client) -> None:
+    # More than are under way at once.
+    runs = sizes.either(settings().runs_under_way + 2, 20)
+
     def one(number: int) -> Json:
         rules = [{"name": "own", "condition": f'attributes["n"] == {number}', "expect": "all"}]
         processors = f"{{attributes: {{actions: [{{key: n, value: {number}, action: insert}}]}}}}"
@@ -369,10 +373,10 @@ def test_twenty_runs_at_once_all_end_rightly(client: httpx.Client) -> None:
             client, request(yaml=configuration(processors, "[attributes]"), rules=rules, duration_seconds=2)
         )
 
-    with ThreadPoolExecutor(20) as pool:
-        ended = list(pool.map(one, range(20)))
+    with ThreadPoolExecutor(runs) as pool:
+        ended = list(pool.map(one, range(runs)))
 
-    assert [run["status"] for run in ended] == ["Success"] * 20, ended
+    assert [run["status"] for run in ended] == ["Success"] * runs, ended
 
 
 def test_after_a_kill_every_run_has_a_final_status_and_no_collector_is_left(own_service: LocalService) -> None:

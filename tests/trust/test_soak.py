@@ -112,7 +112,7 @@ def test_nothing_grows_but_what_is_kept(fleet_service: Service) -> None:
     started = time.perf_counter()
     with ThreadPoolExecutor(CLIENTS) as pool:
         for part in range(PARTS):
-            work = [pool.submit(drive, one, part * CLIENTS + number) for number, one in enumerate(traffics)]
+            work = [pool.submit(drive, one, part, number) for number, one in enumerate(traffics)]
             for done in work:
                 done.result()
             parts.append(at_rest(fleet_service.pid, max((one.children for one in parts), default=None)))
@@ -153,11 +153,13 @@ def traffic(service: Service, number: int, counted: Counter[str]) -> Traffic:
     return Traffic(http, made, agent, counted)
 
 
-def drive(one: Traffic, seed: int) -> None:
-    draw = random.Random(seed)
+def drive(one: Traffic, part: int, number: int) -> None:
+    """A part of a client's requests. One client has a run in each part, in turn, or each of them."""
+    draw = random.Random(part * CLIENTS + number)
     for _ in range(sizes.SOAK // CLIENTS // PARTS):
         one.one(draw)
-    one.run()
+    if sizes.FULL or number == part % CLIENTS:
+        one.run()
 
 
 def at_rest(pid: int, most_children: int | None) -> Sample:
