@@ -85,9 +85,10 @@ class OtherVersions:
             self._timer = None
             since = time.monotonic() - self._limits.idle_seconds
             idle = [pool for one, pool in self._pools.items() if self._asked_at[one] <= since]
-            pools = list(self._pools.values())
+            asked_since = len(idle) < len(self._pools)
         for pool in idle:
             pool.rest()
-        if any(pool.pids() for pool in pools):
+        # A question that was asked since may still wait for its turn, and then start a process.
+        if asked_since or not all(pool.is_at_rest() for pool in idle):
             with self._lock:
                 self._set_timer()

@@ -116,6 +116,11 @@ class Pool:
                 for child in list(self._idle):
                     self._take_out(child)
 
+    def is_at_rest(self) -> bool:
+        """Whether there is no process, and none is starting or wanted."""
+        with self._changed:
+            return not (self._starting or self._wanting or self._serving)
+
     def retire(self) -> None:
         """End every process, one that answers a question after that. Questions that wait get CheckerFailed."""
         with self._changed:
