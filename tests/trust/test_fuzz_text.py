@@ -12,8 +12,10 @@ from hypothesis import HealthCheck, Phase, example, given
 from hypothesis import settings as limits
 from hypothesis import strategies as st
 
+from headgate.settings import settings
 from headgate_local import template
 from tests.support import sizes
+from tests.support.second_version import second_version
 from tests.support.world import PUBLIC, YAML, World, founded, service
 
 pytestmark = pytest.mark.sized
@@ -130,7 +132,13 @@ def world(aws_here: template.Template) -> Iterator[World]:
 def requests(text: str) -> list[tuple[str, dict[str, object]]]:
     """Every way in for a text."""
     run = {"yaml": text, "sample": "a line", "signal_type": "logs", "target_pipeline": "logs", "duration_seconds": 1}
-    return [("/validate", {"yaml": text}), ("/ottl/lint", {"yaml": text}), ("/testing/runs", run)]
+    upgrade = {"yaml": text, "to": second_version() or settings().collector_version}
+    return [
+        ("/validate", {"yaml": text}),
+        ("/validate/upgrade-check", upgrade),
+        ("/ottl/lint", {"yaml": text}),
+        ("/testing/runs", run),
+    ]
 
 
 @limits(
