@@ -19,7 +19,7 @@ import (
 var Handlers = map[string]operation.Handler{
 	"describe": describe.Handle,
 	"validate": validate.Handle,
-	"inspect":  inspect.Handle,
+	"inspect":  inspect.Handler(),
 	"rename":   rename.Handle,
 	"price":    validate.HandlePrice,
 	"lint":     lint.Handle,

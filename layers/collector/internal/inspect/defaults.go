@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -182,12 +183,64 @@ func shortened(text string, longest int) string {
 	return strings.ToValidUTF8(text[:min(longest, len(text))], "") + "..."
 }
 
-// without drops the settings that differ in another decoding of the same text: they are drawn at random or tell the time.
-func (s settings) without(other settings) {
-	for path, value := range s {
-		if again, same := other[path]; !same || !reflect.DeepEqual(value, again) {
-			delete(s, path)
+// defaults are the settings of a component type of which nothing is written.
+type defaults struct {
+	settings settings
+	// drawn are those that are others each time: drawn at random, or telling the time.
+	drawn map[string]bool
+}
+
+// knownDefaults are the defaults of the types that were asked about, for they cost as much as reading a component.
+type knownDefaults struct {
+	mutex  sync.Mutex
+	byType map[typeOfSection]defaults
+}
+
+type typeOfSection struct {
+	section string
+	kind    component.Type
+}
+
+func newKnownDefaults() *knownDefaults {
+	return &knownDefaults{byType: map[typeOfSection]defaults{}}
+}
+
+func (k *knownDefaults) of(section string, factory component.Factory) defaults {
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	key := typeOfSection{section, factory.Type()}
+	if known, is := k.byType[key]; is {
+		return known
+	}
+	known := defaults{settings: defaultSettings(factory), drawn: map[string]bool{}}
+	again := defaultSettings(factory)
+	for path, value := range known.settings {
+		if other, same := again[path]; !same || !reflect.DeepEqual(value, other) {
+			known.drawn[path] = true
 		}
+	}
+	k.byType[key] = known
+	return known
+}
+
+// defaultSettings returns the settings of a new configuration, none if it cannot be written.
+func defaultSettings(factory component.Factory) (found settings) {
+	defer func() {
+		if recover() != nil {
+			found = settings{}
+		}
+	}()
+	plain, err := marshalled(factory.CreateDefaultConfig())
+	if err != nil {
+		return settings{}
+	}
+	return unwritten(plain, nil)
+}
+
+// withoutDrawn drops the settings that are others each time.
+func (s settings) withoutDrawn(own defaults) {
+	for path := range own.drawn {
+		delete(s, path)
 	}
 }
 

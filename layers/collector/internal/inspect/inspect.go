@@ -69,22 +69,26 @@ type NotInBuild struct {
 	Type          string `json:"type"`
 }
 
-// Handle answers `inspect {yaml, env}` with a Result. Its errors are those of `validate`.
-func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage) (any, error) {
-	var request validate.Request
-	if err := json.Unmarshal(raw, &request); err != nil {
-		return nil, operation.BadRequest("inspect takes yaml and env: %v", err)
+// Handler returns the handler that answers `inspect {yaml, env}` with a Result. Its errors are those of `validate`.
+func Handler() operation.Handler {
+	known := newKnownDefaults()
+	return func(ctx context.Context, env *operation.Environment, raw json.RawMessage) (any, error) {
+		var request validate.Request
+		if err := json.Unmarshal(raw, &request); err != nil {
+			return nil, operation.BadRequest("inspect takes yaml and env: %v", err)
+		}
+		return inspect(ctx, env, known, request)
 	}
-	return Inspect(ctx, env, request)
 }
 
-// Inspect checks a configuration and takes its components apart. Its errors are those of validate.Validate.
-func Inspect(ctx context.Context, env *operation.Environment, request validate.Request) (*Result, error) {
+func inspect(
+	ctx context.Context, env *operation.Environment, known *knownDefaults, request validate.Request,
+) (*Result, error) {
 	document, err := source.Parse(request.YAML)
 	if err != nil {
 		document = nil // what validate says about it is enough
 	}
-	i := &inspection{env: env, document: document, recorder: newRecorder(), absent: absences{}}
+	i := &inspection{env: env, known: known, document: document, recorder: newRecorder(), absent: absences{}}
 	defer i.recorder.shutdown(ctx)
 	if document != nil {
 		i.absent = i.lacking(i.written)
@@ -118,6 +122,7 @@ func Inspect(ctx context.Context, env *operation.Environment, request validate.R
 // inspection is one question while it is answered.
 type inspection struct {
 	env      *operation.Environment
+	known    *knownDefaults
 	document *source.Document
 	recorder *recorder
 	absent   absences
@@ -256,7 +261,7 @@ func read[F component.Factory](
 			}
 			if config, err := decode(sub, name, factory); err == nil {
 				configs[id] = config
-				one.Defaults = r.defaults(sub, name, factory, config, content[name])
+				one.Defaults = r.defaults(section, factory, config, content[name])
 			}
 		}
 		r.result.Components = append(r.result.Components, one)
@@ -265,24 +270,17 @@ func read[F component.Factory](
 }
 
 // defaults returns the settings of a component that the text leaves to their defaults.
-func (r *reader) defaults(
-	section *confmap.Conf, name string, factory component.Factory, config component.Config, written any,
-) settings {
+func (r *reader) defaults(section string, factory component.Factory, config component.Config, written any) settings {
 	plain, err := marshalled(config)
 	if err != nil || r.left <= 0 {
 		r.result.Incomplete = true
 		return settings{}
 	}
 	found := unwritten(plain, written)
-	if again, err := decode(section, name, factory); err == nil {
-		if plain, err := marshalled(again); err == nil {
-			found.without(unwritten(plain, written))
-		}
-	}
-	if plain, err := marshalled(createDefault(factory)); err == nil {
-		const shortest = 4 // shorter texts occur in anything
-		found.withoutDerived(unwritten(plain, nil), writtenTexts(written, shortest))
-	}
+	const shortest = 4 // shorter texts occur in anything
+	own := r.known.of(section, factory)
+	found.withoutDrawn(own)
+	found.withoutDerived(own.settings, writtenTexts(written, shortest))
 	found.withoutMachine(r.machine)
 	if r.left -= len(found); r.left < 0 {
 		r.result.Incomplete = true
@@ -300,8 +298,6 @@ func decode(section *confmap.Conf, name string, factory component.Factory) (conf
 	config = factory.CreateDefaultConfig()
 	return config, sub.Unmarshal(&config)
 }
-
-func createDefault(factory component.Factory) component.Config { return factory.CreateDefaultConfig() }
 
 // takeLogs gives each component what it logged, with the configuration's own texts left out.
 func (r *reader) takeLogs() {

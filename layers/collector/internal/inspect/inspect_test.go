@@ -123,7 +123,7 @@ func fewFactories() (otelcol.Factories, error) {
 func inspected(t *testing.T, text string, env map[string]string, lacking ...operation.Absent) *Result {
 	t.Helper()
 	environment := &operation.Environment{Factories: fewFactories, Lacking: lacking}
-	result, err := Inspect(context.Background(), environment, validate.Request{YAML: text, Env: env})
+	result, err := inspect(context.Background(), environment, newKnownDefaults(), validate.Request{YAML: text, Env: env})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -345,7 +345,7 @@ func TestTheVerdictAndTheFindingsAreThoseOfValidate(t *testing.T) {
 func TestWhatIsTooCostlyIsRefused(t *testing.T) {
 	raw, _ := json.Marshal(validate.Request{YAML: "receivers: {" + strings.Repeat("a: {", 500) + strings.Repeat("}", 501)})
 
-	_, err := Handle(context.Background(), &operation.Environment{Factories: fewFactories}, raw)
+	_, err := Handler()(context.Background(), &operation.Environment{Factories: fewFactories}, raw)
 
 	var refused *operation.Error
 	if !errors.As(err, &refused) || refused.Code != "too_costly" {
