@@ -11,7 +11,15 @@ from configurations.app import router as configurations_router
 from fleets.app import router as fleets_router
 from flows.app import router as flows_router
 from headgate import checker
-from headgate.checker import CheckerBusy, CheckerFailed, CheckerNotStarted, CheckerUnreachable, NotInstalled, Refused
+from headgate.checker import (
+    CheckerBusy,
+    CheckerFailed,
+    CheckerNotStarted,
+    CheckerUnreachable,
+    CollectorNotFetched,
+    NotInstalled,
+    Refused,
+)
 from headgate.checker.function import CheckerFunction
 from headgate.fleets import tokens as fleet_tokens
 from headgate.foundation import clock
@@ -63,6 +71,7 @@ def raising(error: Exception) -> Callable[..., Any]:
         (CheckerFailed("It died on this text"), (503, "caller")),
         (CheckerNotStarted("It cannot be executed"), (503, "ours")),
         (CheckerUnreachable("It may not be asked"), (503, "ours")),
+        (CollectorNotFetched("It is not what was announced"), (503, "ours")),
         (NotInstalled(settings().collector_version), (503, "ours")),
         (RuntimeError("a defect"), (500, "ours")),
     ],

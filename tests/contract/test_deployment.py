@@ -14,15 +14,17 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
+import zstandard
 
-from headgate.checker import Asker
+from headgate.checker import Asker, published
+from headgate.checker import publish as publish_collector
 from headgate.checker.function import CheckerFunction
 from headgate.flows import publish
 from headgate.identity import service as identity
 from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local import aws_server, gallery, template
-from tests.support import lambda_invocations
+from tests.support import faulty, lambda_invocations
 from tests.support.lambda_invocations import Answer, Invocations, answering
 from tests.support.lambda_runtime import LambdaFunction, http_event, started
 from tests.support.listening import listening
@@ -325,6 +327,30 @@ def test_a_question_too_large_for_an_invocation_is_fetched_by_the_checkers_funct
     ((_, _, size),) = invocations.invoked[before:]
     assert size < 10_000
     assert aws.s3().list_objects_v2(Bucket=settings().bucket, Prefix="checks/")["KeyCount"] == 0
+
+
+def test_a_published_collector_is_fetched_and_answers_in_the_checkers_function(
+    invocations: Invocations, deployed: Deployed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The fault injector, which says that it is version 0.0.0, in the place of a second collector."""
+    binary = faulty.install(tmp_path)
+    packed = tmp_path / "otelcol-contrib.zst"
+    packed.write_bytes(zstandard.compress(binary.read_bytes()))
+    monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", invocations.url)
+    monkeypatch.setenv("HEADGATE_COLLECTOR_VERSIONS", "0.0.0")
+    settings.cache_clear()
+    aws.forget_clients()
+    published.forget()
+    publish_collector.upload(
+        aws.s3(), settings().bucket, published.architecture(), binary, packed, {"version": "0.0.0"}
+    )
+
+    answers = [
+        CheckerFunction(CHECKER).call("any", {"echo": "b"}, asker=Asker(deployed.organization_id, "a"), version="0.0.0")
+        for _ in range(2)
+    ]
+
+    assert [one["echo"] for one in answers] == ["b", "b"]
 
 
 def noise(size: int) -> str:

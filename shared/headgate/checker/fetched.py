@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 MAX_COMPRESSED_BYTES: Final = 250 << 20
 MAX_BYTES: Final = 1 << 30
 
-_SECONDS: Final = 9.0
+_SECONDS: Final = 12.0
 _ATTEMPTS: Final = 2
 _CHUNK: Final = 1 << 20
 # The largest that zstd's levels up to 19 use is 8 MB.
