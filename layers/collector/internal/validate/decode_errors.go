@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -57,7 +58,11 @@ func leavesOf(err error, path []string, name string, found func([]string, error,
 		return
 	}
 	if decoding, isDecoding := err.(*mapstructure.DecodeError); isDecoding {
-		leavesOf(decoding.Unwrap(), append(slices.Clone(path), pathOfField(decoding.Name())...), decoding.Name(), found)
+		inner := decoding.Unwrap()
+		if !isRoot(decoding.Name(), inner) {
+			path = append(slices.Clone(path), pathOfField(decoding.Name())...)
+		}
+		leavesOf(inner, path, decoding.Name(), found)
 		return
 	}
 	if inner := errors.Unwrap(err); inner != nil && strings.HasPrefix(err.Error(), "decoding failed due to the following error(s):") {
@@ -65,6 +70,16 @@ func leavesOf(err error, path []string, name string, found func([]string, error,
 		return
 	}
 	found(path, err, name)
+}
+
+var goType = regexp.MustCompile(`^\*?\w+\.[A-Z]\w*(\[.*\])?$|^struct \{`)
+
+// isRoot tells whether the decoder names a structure by its Go type (`otlpexporter.Config`): newer releases do, where
+// older ones give the outermost structure no name.
+func isRoot(name string, err error) bool {
+	message := err.Error()
+	return (strings.HasPrefix(message, "has invalid keys: ") || strings.HasPrefix(message, "has unset fields: ")) &&
+		goType.MatchString(name)
 }
 
 // pathOfField splits the decoder's name of a field, `protocols.grpc` or `rules[0].keys[a.b]`.
