@@ -245,6 +245,10 @@ def test_a_descriptor_that_is_malformed_is_an_outage(second: Aws, change: dict[s
     with pytest.raises(CheckerUnreachable, match="is malformed; publish it again"):
         second.ask(SAYS)
     assert second.payloads == []
+    # The list has it as one that cannot be used, beside those that can.
+    listed = {one.version: one.unusable for one in second.function.described(asker=ASKER)}
+    assert listed[faulty.VERSION] == ""
+    assert listed[SAYS].endswith("is malformed; publish it again")
 
 
 def test_a_collector_that_is_published_under_another_number_is_not_asked(here: Aws, tmp_path: Path) -> None:

@@ -97,8 +97,7 @@ class CheckerFunction:
             case {"collectors": list(entries)}:
                 here = tuple(map(_described, entries))
                 known = {one.version for one in here}
-                others = (Described(one.version, one.describe) for one in published.descriptors())
-                return (*here, *(one for one in others if one.version not in known))
+                return (*here, *(one for one in published.described() if one.version not in known))
         raise CheckerUnreachable("The collector's function did not say what is installed")
 
     def _ask(self, question: Message, source: Message | None, asker: Asker) -> Message:
@@ -149,7 +148,7 @@ class CheckerFunction:
 
 def _with_published(installed: tuple[str, ...]) -> tuple[str, ...]:
     here = (version for version in installed if VERSION.fullmatch(version))
-    return tuple(sorted({*here, *(one.version for one in published.descriptors())}, key=by_age))
+    return tuple(sorted({*here, *(one.version for one in published.described())}, key=by_age))
 
 
 def _ended_by_a_text(message: bytes) -> bool:

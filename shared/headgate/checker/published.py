@@ -14,6 +14,7 @@ from typing import Annotated, Final
 from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
+from headgate.checker.descriptions import Described
 from headgate.checker.errors import CheckerUnreachable
 from headgate.checker.fetched import MAX_BYTES, MAX_COMPRESSED_BYTES
 from headgate.foundation.collector import DISTRIBUTION
@@ -57,9 +58,16 @@ def binary_key(version: str, architecture: str) -> str:
     return key(version, architecture, f"{DISTRIBUTION}.zst")
 
 
-def descriptors() -> tuple[Descriptor, ...]:
+class MalformedDescriptor(CheckerUnreachable):
+    """What is published of this version cannot be used. Of the others it can."""
+
+    def __init__(self, version: str) -> None:
+        super().__init__(f"The descriptor of collector version {version} in the bucket is malformed; publish it again")
+
+
+def described() -> tuple[Described, ...]:
     """The published versions among those that this deployment names, in its order. Raises CheckerUnreachable."""
-    found = (_descriptor(version) for version in settings().collector_versions)
+    found = (_described(version) for version in settings().collector_versions)
     return tuple(one for one in found if one is not None)
 
 
@@ -89,6 +97,14 @@ def forget() -> None:
         _remembered.clear()
 
 
+def _described(version: str) -> Described | None:
+    try:
+        descriptor = _descriptor(version)
+    except MalformedDescriptor as error:
+        return Described(version, None, error.detail)
+    return None if descriptor is None else Described(version, descriptor.describe)
+
+
 def _descriptor(version: str) -> Descriptor | None:
     with _reading:
         until, descriptor = _remembered.get(version, (0.0, None))
@@ -109,10 +125,7 @@ def _read(version: str) -> Descriptor | None:
     try:
         descriptor = Descriptor.model_validate_json(text)
     except ValidationError as error:
-        raise CheckerUnreachable(_MALFORMED.format(version=version)) from error
+        raise MalformedDescriptor(version) from error
     if descriptor.version != version:
-        raise CheckerUnreachable(_MALFORMED.format(version=version))
+        raise MalformedDescriptor(version)
     return descriptor
-
-
-_MALFORMED: Final = "The descriptor of collector version {version} in the bucket is malformed; publish it again"
