@@ -79,24 +79,49 @@ def test_a_component_that_no_release_has_is_unknown_in_each(version: str, client
 
 
 def test_what_the_reduced_build_lacks_is_not_checked_there_and_is_here(client: httpx.Client) -> None:
-    lacks = [one["type"] for one in listed(client, SECOND)["lacks"] if one["kind"] == "receiver"]
-    if "hostmetrics" not in lacks:
-        pytest.skip(f"this build of {SECOND} has the receiver hostmetrics")
-    yaml = """\
-receivers: {hostmetrics: {scrapers: {cpu: {}}}}
-exporters: {debug: {}}
-service: {pipelines: {metrics: {receivers: [hostmetrics], exporters: [debug]}}}
-"""
+    if not listed(client, SECOND)["reduced"]:
+        pytest.skip(f"this build of {SECOND} is whole")
+    assert {"kind": "receiver", "type": "nop"} in listed(client, SECOND)["lacks"]
+    yaml = FILELOG.replace("receivers: [filelog/app]", "receivers: [filelog/app, nop]").replace(
+        "processors:\n", "  nop: {}\nprocessors:\n", 1
+    )
 
     refused, valid = validated(client, yaml, SECOND), validated(client, yaml, DEFAULT)
 
     assert (refused.status_code, refused.json()["code"]) == (503, "component_not_in_build")
     assert "Retry-After" not in refused.headers
     detail = refused.json()["detail"]
-    assert detail.startswith("receivers::hostmetrics: ")
+    assert detail.startswith("receivers::nop: ")
     assert SECOND in detail
     assert "the YAML was not checked" in detail
-    assert valid.json()["valid"]
+    assert valid.json()["valid"], valid.text
+
+
+def test_a_run_does_not_need_a_receiver_that_gives_way_to_the_sample(client: httpx.Client) -> None:
+    yaml = FILELOG.replace("receivers: [filelog/app]", "receivers: [nop]").replace(
+        "processors:\n", "  nop: {}\nprocessors:\n", 1
+    )
+    asked = request(yaml=yaml, sample=OTLP, target_pipeline="logs", collector_version=SECOND, duration_seconds=1)
+
+    run = run_support.run(client, asked)
+
+    assert (run["status"], run["records"]["out"]) == ("Success", {"logs": 3}), run["stderr"]
+
+
+def test_a_run_of_a_processor_that_the_build_lacks_ends_in_error(client: httpx.Client) -> None:
+    if not listed(client, SECOND)["reduced"]:
+        pytest.skip(f"this build of {SECOND} is whole")
+    assert {"kind": "processor", "type": "logdedup"} in listed(client, SECOND)["lacks"]
+    yaml = FILELOG.replace("  filter:", "  logdedup: {}\n  filter:").replace("[transform, filter]", "[logdedup]")
+    asked = request(yaml=yaml, sample=LINES, target_pipeline="logs", collector_version=SECOND, duration_seconds=1)
+
+    run = run_support.run(client, asked)
+    elsewhere = run_support.run(client, {**asked, "collector_version": DEFAULT})
+
+    assert run["status"] == "Error"
+    assert run["stderr"].startswith("The test was never executed: processors::logdedup: ")
+    assert SECOND in run["stderr"]
+    assert elsewhere["status"] == "Success", elsewhere["stderr"]
 
 
 def test_each_version_lints_with_its_own_parser(client: httpx.Client) -> None:
