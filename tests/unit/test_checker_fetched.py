@@ -279,6 +279,25 @@ def test_a_file_that_was_written_to_is_noticed_and_fetched_again(bucket: Bucket,
     assert len(bucket.asked) == 2
 
 
+def test_a_file_that_changes_after_it_was_hashed_is_refused(
+    bucket: Bucket, collectors: Fetched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hashed = fetched._sha256
+
+    def then_changed(descriptor: int) -> str:
+        digest = hashed(descriptor)
+        Path(f"/proc/self/fd/{descriptor}").chmod(0o755)
+        return digest
+
+    monkeypatch.setattr(fetched, "_sha256", then_changed)
+    with (
+        pytest.raises(CollectorNotFetched, match="SHA-256 is not the announced one"),
+        collectors.using(published(bucket, "1.0.0")),
+    ):
+        pytest.fail("it was changed")
+    assert collectors.versions() == ()
+
+
 def event(source: Source, version: str | None = None) -> dict[str, object]:
     question = {
         "op": "any",

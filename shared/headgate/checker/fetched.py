@@ -167,21 +167,24 @@ class Fetched:
 
     def _fetched(self, source: Source, deadline: float) -> _Held:
         handle, name = tempfile.mkstemp(dir=self._folder)
-        try:
-            reading = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
-        finally:
-            Path(name).unlink()
-        try:
-            with os.fdopen(handle, "wb", buffering=0) as file:
+        with os.fdopen(handle, "wb", buffering=0) as file:
+            try:
+                reading = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
+            finally:
+                Path(name).unlink()
+            path = verified_files.register(reading, source.version)
+            try:
                 os.fchmod(handle, 0o555)  # as root, the collector runs as another user
                 _write(source, _Verified(file.write, source.binary_size), deadline)
-            # As on the disk: what is executed, and not what was meant to be written.
-            if _sha256(reading) != source.binary_sha256:
-                raise CollectorNotFetched(_not_fetched(source, "its SHA-256 is not the announced one"))
-            return _Held(verified_files.register(reading, source.version), source.binary_sha256, users=1)
-        except BaseException:
-            os.close(reading)
-            raise
+                file.close()
+                # From the disk, for that is what is executed. Whoever writes meanwhile changes the state.
+                verified_files.note_state(path)
+                if _sha256(reading) != source.binary_sha256 or not verified_files.is_unchanged(path):
+                    raise CollectorNotFetched(_not_fetched(source, "its SHA-256 is not the announced one"))
+            except BaseException:
+                verified_files.release(path)
+                raise
+            return _Held(path, source.binary_sha256, users=1)
 
     def _make_room(self, source: Source) -> None:
         needed = source.binary_size + _ROOM_FOR_OTHERS

@@ -27,9 +27,15 @@ class Changed(OSError):
 
 
 def register(descriptor: int, version: str) -> Path:
-    """Take the descriptor of a file that is verified. Returns the path by which processes are started from it."""
-    _verified[descriptor] = _Verified(version, _state(descriptor))
+    """Take the descriptor of a file. Returns the path by which processes are started from it, once it has a state."""
+    _verified[descriptor] = _Verified(version, ())
     return Path(f"{INHERITED}{descriptor}")
+
+
+def note_state(binary: Path) -> None:
+    """From now on the file must not change. It is to be verified after this."""
+    descriptor = int(str(binary).removeprefix(INHERITED))
+    _verified[descriptor] = _Verified(_verified[descriptor].version, _state(descriptor))
 
 
 def release(binary: Path) -> None:
