@@ -12,6 +12,7 @@ from headgate import checker
 from headgate.settings import settings
 from headgate.upgrades.model import Report
 from headgate.validation import service as validation
+from headgate.validation.model import ComponentNotInBuild
 from scripts import gallery_upgrade
 from tests.support import sizes
 from tests.support.askers import ASKER
@@ -49,12 +50,22 @@ def renamed() -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("slug", SLUGS)
-def test_a_flow_works_on_the_newer_collector_as_far_as_it_can_be_checked(reports: dict[str, Report], slug: str) -> None:
+def test_the_verdicts_are_those_of_each_collector_and_what_is_new_has_its_place(
+    reports: dict[str, Report], slug: str
+) -> None:
     report = reports[slug]
+    yaml = (gallery_upgrade.FLOWS / slug / "collector.yaml").read_text()
 
     assert report.source_verdict.valid
-    assert list(report.new_errors) == []
-    assert (report.target_verdict.valid is None) == bool(report.not_checked)
+    assert report.new_errors == report.target_verdict.errors
+    assert all(error.line and error.column for error in report.new_errors)
+    if report.not_checked:
+        assert not report.target_verdict.valid
+        with pytest.raises(ComponentNotInBuild):
+            validation.validate(yaml, NEWER, asker=ASKER)
+    else:
+        alone = validation.validate(yaml, NEWER, asker=ASKER)
+        assert (report.target_verdict.valid, report.target_verdict.errors) == (alone.valid, alone.errors)
 
 
 @pytest.mark.parametrize("slug", SLUGS)

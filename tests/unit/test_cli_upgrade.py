@@ -172,14 +172,37 @@ def test_a_rename_is_shown_once_for_each_component(run: Run) -> None:
     assert out.count("tail is called tail_file on 0.158.0") == 2
 
 
-def test_gates_of_components_are_named_and_those_of_the_collector_counted(run: Run) -> None:
-    gate = {"stage_before": "Beta", "stage_after": None, "description": ""}
+def test_a_reference_inside_a_component_is_not_a_rename_of_its_own(run: Run) -> None:
+    inside = REFERENCE | {"component_path": "receivers::otlp::protocols::http::auth::authenticator"}
+    _, out, _ = run(f"upgrade check a.yaml {TO}", CLEAN | {"renames": [RENAMES[0], inside]})
+
+    assert out.splitlines()[0] == "a.yaml: works on 0.158.0, but: 1 rename"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [
+        ("Alpha", "Beta", True),
+        (None, "Stable", True),
+        ("Beta", "Alpha", True),
+        ("Beta", "Stable", False),
+        ("Stable", None, False),
+        ("Alpha", None, False),
+    ],
+)
+def test_gates_that_are_switched_are_named_and_others_counted(
+    run: Run, before: str | None, after: str | None, shown: bool
+) -> None:
+    gate = {"stage_before": before, "stage_after": after, "description": ""}
     gates = [gate | {"id": "tail.x", "components": ["receivers::tail"]}, gate | {"id": "service.x", "components": []}]
     _, out, err = run(f"upgrade check a.yaml {TO}", CLEAN | {"feature_gates": gates})
 
-    assert "receivers::tail: the feature gate tail.x was Beta on 0.139.0, is absent on 0.158.0 [feature_gate]" in out
-    assert "1 feature gate of the collector itself changed stage" in err
-    assert "service.x" not in out
+    stages = f"was {before or 'absent'} on 0.139.0, is {after or 'absent'} on 0.158.0"
+    finding = f"a.yaml: note: receivers::tail: the feature gate tail.x {stages} [feature_gate]"
+    assert (finding in out.splitlines()) == shown
+    assert out.splitlines()[0].endswith("but: 1 feature gate" if shown else "as on 0.139.0")
+    counted = "1 other feature gate" if shown else "2 other feature gates"
+    assert err == f"  {counted} changed stage: see --json\n"
 
 
 def test_json_is_the_servers_report_beside_what_it_is_about(run: Run) -> None:

@@ -141,10 +141,9 @@ def _check(api: Api, chosen: Iterator[Target], to: str, output: str) -> tuple[li
             print_result(findings.as_text(shown, {target.label: target.content}))
         if answer.get("incomplete") is True:
             say("  the text has so many components that not all their defaults and messages were compared")
-        general = report.general_gates(answer)
-        if general:
-            gates = "feature gate" if general == 1 else "feature gates"
-            say(f"  {general} {gates} of the collector itself changed stage: see --json")
+        others = report.other_gates(answer)
+        if others:
+            say(f"  {others} other feature gate{'' if others == 1 else 's'} changed stage: see --json")
     return checked, failed
 
 

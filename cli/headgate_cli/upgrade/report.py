@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -10,6 +11,7 @@ from headgate_cli.checks.findings import Finding, Severity, finding_of
 from headgate_cli.untrusted import one_line
 
 _MOST_NAMED: Final = 3
+_COMPONENT: Final = re.compile(r"(?!service::)[a-z]+::(?:(?!::).)+")
 
 
 def breaks(report: Entity) -> bool:
@@ -71,15 +73,15 @@ def _findings(label: str, report: Entity) -> Iterator[Finding]:
     for entry in entities(report, "defaults"):
         values = f"{_shown(entry.get('before'))} on {source}, {_shown(entry.get('after'))} on {target}"
         yield _at(label, "warning", "changed_default", f"the default of {optional(entry, 'key')} is {values}", entry)
-    for entry in _gates_of_components(report):
+    for entry in _switched_gates(report):
         stages = f"was {_stage(entry, 'stage_before')} on {source}, is {_stage(entry, 'stage_after')} on {target}"
         message = f"the feature gate {optional(entry, 'id')} {stages}"
         yield Finding(label, "note", "feature_gate", message, ", ".join(map(str, _list(entry, "components"))))
 
 
-def general_gates(report: Entity) -> int:
-    """How many feature gates of the collector itself or of shared libraries changed stage."""
-    return sum(not _list(entry, "components") for entry in entities(report, "feature_gates"))
+def other_gates(report: Entity) -> int:
+    """How many feature gates changed stage without an effect on the text's components."""
+    return len(entities(report, "feature_gates")) - len(_switched_gates(report))
 
 
 def _changed(report: Entity) -> list[str]:
@@ -89,20 +91,32 @@ def _changed(report: Entity) -> list[str]:
         (len(_renamed_components(report)) + len(entities(report, "not_renamed")), "rename"),
         (sum(entry.get("new") is True for entry in entities(report, "deprecations")), "deprecation"),
         (len(entities(report, "defaults")), "changed default"),
-        (len(_gates_of_components(report)), "feature gate"),
+        (len(_switched_gates(report)), "feature gate"),
     )
     return [_counted(count, noun) for count, noun in counts if count]
 
 
 def _renamed_components(report: Entity) -> Sequence[Entity]:
-    """The renames in the sections of components; each reference is renamed with its component."""
+    """The renames of components themselves (`receivers::filelog`); references are renamed with what they refer to."""
+    return [entry for entry in entities(report, "renames") if _COMPONENT.fullmatch(optional(entry, "component_path"))]
+
+
+def _switched_gates(report: Entity) -> Sequence[Entity]:
+    """The gates of the text's components that only one version enables by itself.
+
+    A gate that is gone is left out: it was made permanent or dropped, mostly long after its default changed.
+    """
     return [
-        entry for entry in entities(report, "renames") if not optional(entry, "component_path").startswith("service")
+        entry
+        for entry in entities(report, "feature_gates")
+        if _list(entry, "components")
+        and entry.get("stage_after") is not None
+        and _enabled(entry, "stage_before") != _enabled(entry, "stage_after")
     ]
 
 
-def _gates_of_components(report: Entity) -> Sequence[Entity]:
-    return [entry for entry in entities(report, "feature_gates") if _list(entry, "components")]
+def _enabled(entry: Entity, name: str) -> bool:
+    return optional(entry, name) in ("Beta", "Stable")
 
 
 def _not_checked(report: Entity) -> Sequence[Entity]:
