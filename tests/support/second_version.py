@@ -5,6 +5,8 @@ version that has to be there.
 """
 
 import os
+import subprocess
+from functools import cache
 from typing import Final
 
 import pytest
@@ -17,10 +19,18 @@ from headgate_local.options import read_options
 _INSTALLED: Final = Installed(read_options(os.environ).collectors)
 
 
+@cache
 def second_version() -> str | None:
-    """The version that is required, else the newest one that is installed beside the default one."""
+    """The version that is required, else the newest one that was built and is installed beside the default one."""
     others = [version for version in _INSTALLED.versions() if version != settings().collector_version]
-    return os.environ.get("HEADGATE_SECOND_COLLECTOR") or max(others, key=by_age, default=None)
+    newest_first = sorted(others, key=by_age, reverse=True)
+    return os.environ.get("HEADGATE_SECOND_COLLECTOR") or next(filter(_is_built, newest_first), None)
+
+
+def _is_built(version: str) -> bool:
+    """Whether it has our command; an official release has not."""
+    asked = [str(_INSTALLED.binary(version)), "check", "--help"]
+    return subprocess.run(asked, capture_output=True, env={}, check=False).returncode == 0
 
 
 needs_second_version: Final = pytest.mark.skipif(
