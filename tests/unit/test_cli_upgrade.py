@@ -193,12 +193,12 @@ def test_a_reference_inside_a_component_is_not_a_rename_of_its_own(run: Run) -> 
 def test_gates_that_are_switched_are_named_and_others_counted(
     run: Run, before: str | None, after: str | None, shown: bool
 ) -> None:
-    gate = {"stage_before": before, "stage_after": after, "description": ""}
+    gate = {"stage_before": before, "stage_after": after, "description": "Reads from the end"}
     gates = [gate | {"id": "tail.x", "components": ["receivers::tail"]}, gate | {"id": "service.x", "components": []}]
     _, out, err = run(f"upgrade check a.yaml {TO}", CLEAN | {"feature_gates": gates})
 
     stages = f"was {before or 'absent'} on 0.139.0, is {after or 'absent'} on 0.158.0"
-    finding = f"a.yaml: note: receivers::tail: the feature gate tail.x {stages} [feature_gate]"
+    finding = f"a.yaml: note: receivers::tail: the feature gate tail.x {stages}: Reads from the end [feature_gate]"
     assert (finding in out.splitlines()) == shown
     assert out.splitlines()[0].endswith("but: 1 feature gate" if shown else "as on 0.139.0")
     counted = "1 other feature gate" if shown else "2 other feature gates"

@@ -75,7 +75,8 @@ def _findings(label: str, report: Entity) -> Iterator[Finding]:
         yield _at(label, "warning", "changed_default", f"the default of {optional(entry, 'key')} is {values}", entry)
     for entry in _switched_gates(report):
         stages = f"was {_stage(entry, 'stage_before')} on {source}, is {_stage(entry, 'stage_after')} on {target}"
-        message = f"the feature gate {optional(entry, 'id')} {stages}"
+        about = optional(entry, "description")
+        message = f"the feature gate {optional(entry, 'id')} {stages}" + (f": {about}" if about else "")
         yield Finding(label, "note", "feature_gate", message, ", ".join(map(str, _list(entry, "components"))))
 
 
