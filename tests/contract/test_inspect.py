@@ -16,8 +16,9 @@ from headgate.settings import settings
 from tests.contract.test_validate_parity import BROKEN, configurations_of_the_modules
 from tests.support.askers import ASKER
 from tests.support.second_version import second_version
+from tests.support.sizes import either
 
-pytestmark = pytest.mark.contract
+pytestmark = [pytest.mark.contract, pytest.mark.sized]
 
 FLOWS = Path(__file__).resolve().parents[2] / "flows"
 # The collector builds the pipelines in no fixed order, so that some texts get one of several answers.
@@ -39,7 +40,7 @@ def texts() -> dict[str, str]:
     found |= {path.name: path.read_text() for path in sorted(BROKEN.glob("*.yaml"))}
     found |= {str(path.relative_to(FLOWS)): path.read_text() for path in sorted(FLOWS.rglob("*.yaml"))}
     assert len(found) > 300
-    return found
+    return dict(list(found.items())[:: either(4, 1)])
 
 
 def ask(checker: Checker, operation: str, **fields: object) -> dict[str, Any]:
@@ -69,7 +70,7 @@ def test_the_verdict_and_the_findings_are_those_of_validate(checker: Checker, te
             differing.append(name)
 
     assert differing == []
-    assert len(texts) - lacking > 100
+    assert len(texts) - lacking > len(texts) // 10
 
 
 def test_the_answer_is_the_same_again_and_says_nothing_of_the_machine(checker: Checker, texts: dict[str, str]) -> None:

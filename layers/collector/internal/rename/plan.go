@@ -366,7 +366,11 @@ func (p *plan) collisions() {
 		}
 		for _, section := range besides[from.section] {
 			if p.declared[target{section, id}] {
-				p.kept[from] = fmt.Sprintf("%s is taken: there is %s%s%s as well", id, section, separator, id)
+				p.keep(from, fmt.Sprintf("%s is taken: there is %s%s%s as well", id, section, separator, id))
+			}
+			// The new name would end what makes the text ambiguous, and decide what its references mean.
+			if same := (target{section, from.id}); same != from && p.declared[same] {
+				p.keep(from, fmt.Sprintf("references to it are ambiguous: there is %s%s%s as well", section, separator, from.id))
 			}
 		}
 	}

@@ -213,6 +213,10 @@ func TestNamesThatStay(t *testing.T) {
 			"exporters: {otlp: }\nconnectors: {otlp_grpc: }\n",
 			[]string{"exporters::otlp: otlp_grpc is taken: there is connectors::otlp_grpc as well"},
 		},
+		"references are ambiguous": {
+			"receivers: {spanmetrics: }\nconnectors: {spanmetrics: }\n" + fmt.Sprintf(pipeline, "spanmetrics"),
+			[]string{"connectors::spanmetrics: references to it are ambiguous: there is receivers::spanmetrics as well"},
+		},
 		"a variable may refer to it": {
 			"receivers: {filelog: }\n" + fmt.Sprintf(pipeline, "'${env:RECEIVER}'"),
 			[]string{"receivers::filelog: line 2: ${env:RECEIVER} may refer to it"},
