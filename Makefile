@@ -50,7 +50,7 @@ $(CHECKOV_VENV)/.passed: $(CHECKOV_VENV)/.ready template.yaml .checkov.yaml
 	$(CHECKOV_VENV)/bin/checkov --config-file .checkov.yaml
 	@touch $@
 
-collector: ## Build the collector, or with VERSION=X.Y.Z add an official release beside it
+collector: ## Build the collector, or with VERSION=X.Y.Z add another version beside it
 	@$(MAKE) --no-print-directory -C layers/collector collector VERSION=$(VERSION)
 
 supervisor: venv ## Build the fleets' supervisor, or with ARCHITECTURE=arm64 that of another machine
@@ -77,7 +77,10 @@ PYTEST := $(PY) -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadsco
 SUITES ?= end_to_end contract trust api unit
 RECORDED_CALLS := $(CURDIR)/build/recorded_calls
 
-test: venv collector supervisor $(SAM_VENV)/.ready ## Set up and run every test, or with SUITES="unit api" those of tests/
+collectors: venv ## Build the collector of every version in layers/collector/versions
+	@$(MAKE) --no-print-directory -C layers/collector collectors
+
+test: venv collectors supervisor $(SAM_VENV)/.ready ## Set up and run every test, or with SUITES="unit api" those of tests/
 	@scripts/ensure_helm >/dev/null
 	@scripts/ensure_chromium $(PY)
 	@$(MAKE) --no-print-directory --jobs 2 go-test python-test
@@ -117,7 +120,7 @@ lint-go:
 	$(MAKE) --no-print-directory -C layers/supervisor go-vet gofmt-check
 
 # tests/support/sizes.py has the sizes of both.
-trust: venv collector supervisor $(SAM_VENV)/.ready ## Run in full what `make test` runs in small sizes: about two hours
+trust: venv collectors supervisor $(SAM_VENV)/.ready ## Run in full what `make test` runs in small sizes: about two hours
 	@HEADGATE_FULL=1 $(PY) -m pytest --timeout 3600 -m sized tests
 	@$(PY) -m pytest tests/trust/test_supply_chain.py tests/api/test_isolation.py
 	@$(PY) -c 'import atheris' 2>/dev/null || { echo "atheris has no wheel for this platform" >&2; exit 1; }
@@ -166,5 +169,5 @@ lock: ## Renew requirements/*.txt from requirements/*.in (needs uv)
 			--no-emit-find-links $$( [ $$name = lambda ] || [ $$name = sam ] || [ $$name = checkov ] || echo -c requirements/lambda.txt ) \
 			requirements/$$name.in -o requirements/$$name.txt; done
 
-.PHONY: help venv collector supervisor image publish-install dev build deploy destroy logs test go-test python-test \
+.PHONY: help venv collector collectors supervisor image publish-install dev build deploy destroy logs test go-test python-test \
 	test-dynamodb-local lint lint-style lint-types lint-template lint-go trust licences sbom audit bench openapi protobuf lock

@@ -159,7 +159,7 @@ def _check_collector(build_dir: Path, version: str) -> None:
     if version not in held:
         raise Stop(
             f"CollectorVersion is {version}, but the layer has {', '.join(held) or 'no collector'}, the version in "
-            "layers/collector/manifest.yaml. Every validation would answer 503, so nothing was deployed."
+            "layers/collector/versions/DEFAULT. Every validation would answer 503, so nothing was deployed."
         )
 
 

@@ -32,7 +32,7 @@ def main() -> int:
             case ["version"]:
                 print(version())
             case ["collector-version"]:
-                print(collector.version())
+                print(collector.default_version())
             case ["architecture"]:
                 print(Target.named(None).architecture)
             case ["go"]:

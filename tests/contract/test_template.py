@@ -332,9 +332,9 @@ def test_both_architectures_are_built_for_alike(resources: dict[str, Any]) -> No
 
 
 def test_the_default_collector_is_the_one_that_is_built(document: dict[str, Any]) -> None:
-    manifest = yaml.safe_load((ROOT / "layers" / "collector" / "manifest.yaml").read_text())
+    built = (ROOT / "layers" / "collector" / "versions" / "DEFAULT").read_text().strip()
 
-    assert document["Parameters"]["CollectorVersion"]["Default"] == manifest["dist"]["version"]
+    assert document["Parameters"]["CollectorVersion"]["Default"] == built
 
 
 @pytest.mark.parametrize(

@@ -203,7 +203,9 @@ def configurations_of_the_modules() -> Iterator[tuple[str, str]]:
     cache = Path(go_setting("GOMODCACHE"))
     if not cache.is_dir():
         return
-    for module, version in re.findall(r"^\t(\S*opentelemetry\S*) (\S+)", (MODULE / "go.mod").read_text(), re.MULTILINE):
+    default = (MODULE / "versions" / "DEFAULT").read_text().strip()
+    linked = (MODULE / "versions" / default / "go.mod").read_text()
+    for module, version in re.findall(r"^\t(\S*opentelemetry\S*) (\S+)", linked, re.MULTILINE):
         folder = cache / re.sub("[A-Z]", lambda letter: "!" + letter[0].lower(), f"{module}@{version}")
         for path in sorted(folder.rglob("*")):
             name = str(path.relative_to(cache))

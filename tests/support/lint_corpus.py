@@ -181,8 +181,9 @@ def modules() -> list[Path]:
     go = subprocess.run(
         [sys.executable, "-m", "building", "go"], cwd=MODULE, check=True, capture_output=True, text=True
     ).stdout.strip()
+    version = MODULE / "versions" / (MODULE / "versions" / "DEFAULT").read_text().strip()
     listed = subprocess.run(
-        [go, "list", "-m", "-f", "{{.Dir}}", "all"], cwd=MODULE, check=True, capture_output=True, text=True
+        [go, "list", "-m", "-f", "{{.Dir}}", "all"], cwd=version, check=True, capture_output=True, text=True
     ).stdout
     return [Path(line) for line in sorted(set(listed.split("\n"))) if "opentelemetry" in line]
 

@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from building import collector, compressed, release, toolchain
+from building import collector, compressed, regeneration, release, toolchain
 from building.cache import Cache
 from building.errors import BuildError
 from building.target import Target
@@ -15,9 +15,15 @@ def main() -> int:
     parser.add_argument("--architecture", default=None, help="amd64 or arm64; by default this machine's")
     commands = parser.add_subparsers(dest="command")
     commands.add_parser("collector", help="build the collector if it is not built yet (the default)")
-    commands.add_parser("go", help="print the path of the Go that builds it")
-    official = commands.add_parser("release", help="install an official release next to it")
-    official.add_argument("version")
+    go = commands.add_parser("go", help="print the path of the Go that builds a version (the default one)")
+    go.add_argument("version", nargs="?")
+    commands.add_parser("versions", help="print the versions that are built from source")
+    commands.add_parser("default", help="print the default version")
+    other = commands.add_parser("release", help="install another version next to it, from source if possible")
+    other.add_argument("version")
+    again = commands.add_parser("regenerate", help="make the folder of a version of its official manifest again")
+    again.add_argument("version")
+    again.add_argument("--manifest", type=Path, help="file with the official manifest")
     packed = commands.add_parser("compressed", help="build it and write it, compressed, to the folder of a layer")
     packed.add_argument("folder", type=Path)
     packed_one = commands.add_parser("packed", help="build or install a version, and compress it beside the binary")
@@ -28,7 +34,16 @@ def main() -> int:
         cache, target = Cache.of_this_user(), Target.named(arguments.architecture)
         match arguments.command:
             case "go":
-                path = toolchain.go(cache, collector.MODULE)
+                path = toolchain.go(cache, collector.module(arguments.version or collector.default_version()))
+            case "versions":
+                print("\n".join(collector.versions()))
+                return 0
+            case "default":
+                print(collector.default_version())
+                return 0
+            case "regenerate":
+                regeneration.regenerate(cache, arguments.version, arguments.manifest)
+                path = collector.module(arguments.version)
             case "release":
                 path = release.install(cache, target, arguments.version)
             case "compressed":

@@ -1,4 +1,4 @@
-"""Builds the collector of this module, once for each version of its sources."""
+"""Builds the collectors of `versions/`, each once for every state of its sources."""
 
 import hashlib
 import os
@@ -12,41 +12,62 @@ from building.cache import Cache, point
 from building.errors import BuildError
 from building.target import Target
 
-MODULE = Path(__file__).resolve().parent.parent
+SHARED = Path(__file__).resolve().parent.parent
+VERSIONS = SHARED / "versions"
 BINARY = "otelcol-contrib"
 # The flags of the official releases. Without cgo, so that the binary needs no library of its machine.
 FLAGS = ("-trimpath", "-buildvcs=false", "-tags", "grpcnotrace", "-ldflags", "-s -w")
 _MAX_BUILDS = 3
 
 
-def build(cache: Cache, target: Target) -> Path:
-    """The path of the collector built from the current sources for a target. Raises BuildError."""
-    folder = cache.folder / "collector" / digest(target)
+def build(cache: Cache, target: Target, version: str | None = None) -> Path:
+    """The path of the collector of a version (the default one), built from its current sources. Raises BuildError."""
+    version = version or default_version()
+    folder = cache.folder / "collector" / version / digest(target, version)
     with cache.locked("collector"):
         if not (folder / BINARY).is_file():
             with cache.new_folder(folder) as part:
-                _compile(cache, target, part / BINARY)
+                _compile(cache, target, version, part / BINARY)
         os.utime(folder)
         _forget_old_builds(folder)
         if target.is_this_machine:
-            point(cache.collectors / version(), folder)
+            point(cache.collectors / version, folder)
     return folder / BINARY
 
 
-def version() -> str:
-    """The collector's version in the manifest."""
-    match = re.search(r"^  version: (\S+)$", (MODULE / "manifest.yaml").read_text(), re.MULTILINE)
-    if match is None:
-        raise BuildError("manifest.yaml does not say which version of the collector it describes")
-    return match[1]
+def default_version() -> str:
+    """The version that checks configurations unless a request names another one."""
+    return (VERSIONS / "DEFAULT").read_text().strip()
 
 
-def digest(target: Target) -> str:
+def versions() -> list[str]:
+    """The versions that are built from source here, oldest first."""
+    return sorted(
+        (folder.name for folder in VERSIONS.iterdir() if _VERSION.fullmatch(folder.name)),
+        key=lambda version: [int(part) for part in version.split(".")],
+    )
+
+
+def module(version: str) -> Path:
+    """The Go module of a version, which its collector is built from."""
+    return VERSIONS / version
+
+
+_VERSION = re.compile(r"\d+\.\d+\.\d+", re.ASCII)
+_GENERATION = re.compile(r"=> \.\./\.\./(generations/\S+)$", re.MULTILINE)
+
+
+def digest(target: Target, version: str) -> str:
     """A hash of what the binary is made from: sources without tests, hashes of the modules, target and flags."""
     total = hashlib.sha256(repr((target.os, target.architecture, FLAGS)).encode())
-    sources = [path for path in MODULE.rglob("*.go") if not path.name.endswith("_test.go")]
-    for path in sorted([*sources, MODULE / "go.mod", MODULE / "go.sum"]):
-        name, content = str(path.relative_to(MODULE)).encode(), path.read_bytes()
+    own = module(version)
+    generation = _GENERATION.search((own / "go.mod").read_text())
+    if generation is None:
+        raise BuildError(f"{own / 'go.mod'} does not say which generation of the API it uses")
+    folders = (SHARED / "internal", SHARED / generation[1], own)
+    sources = [path for folder in folders for path in folder.rglob("*.go") if not path.name.endswith("_test.go")]
+    for path in sorted([*sources, own / "go.mod", own / "go.sum"]):
+        name, content = str(path.relative_to(SHARED)).encode(), path.read_bytes()
         total.update(b"%d %s %d " % (len(name), name, len(content)) + content)
     return total.hexdigest()
 
@@ -68,27 +89,27 @@ def environment(target: Target) -> dict[str, str]:
     }
 
 
-def _compile(cache: Cache, target: Target, binary: Path) -> None:
-    go = toolchain.go(cache, MODULE)
+def _compile(cache: Cache, target: Target, version: str, binary: Path) -> None:
+    folder = module(version)
+    go = toolchain.go(cache, folder)
     env = environment(target)
-    print_title = (
-        f"Building the collector {version()} for {target.os}/{target.architecture}: about 15 minutes the first time"
-    )
-    with progress.Progress(print_title) as shown:
+    title = f"Building the collector {version} for {target.os}/{target.architecture}: about 15 minutes the first time"
+    with progress.Progress(title) as shown:
         listed = _run(
             [str(go), "list", "-x", "-deps", *FLAGS[:4], "-f", "{{.ImportPath}}", "."],
+            folder,
             env,
             shown.downloaded,
         )
         shown.packages = len(listed.split())
-        _run([str(go), "build", "-v", *FLAGS, "-o", str(binary), "."], env, shown.compiled)
+        _run([str(go), "build", "-v", *FLAGS, "-o", str(binary), "."], folder, env, shown.compiled)
 
 
-def _run(command: list[str], env: dict[str, str], each_line: progress.Listener) -> str:
+def _run(command: list[str], folder: Path, env: dict[str, str], each_line: progress.Listener) -> str:
     """Run a Go command and pass its standard error to the listener. Raises BuildError with its last lines."""
     with subprocess.Popen(
         command,
-        cwd=MODULE,
+        cwd=folder,
         env=env,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

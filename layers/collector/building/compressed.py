@@ -17,7 +17,7 @@ def put(cache: Cache, target: Target, folder: Path) -> Path:
     """Write `collectors/<version>/otelcol-contrib.zst` to the folder and return its path. Raises BuildError."""
     binary = collector.build(cache, target)
     packed = packed_beside(cache, binary)
-    placed = folder / "collectors" / collector.version() / packed.name
+    placed = folder / "collectors" / collector.default_version() / packed.name
     placed.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(packed, placed)
     return placed

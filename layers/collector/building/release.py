@@ -1,4 +1,7 @@
-"""Installs an official release of otelcol-contrib, after checking it against the checksums published with it."""
+"""Installs another version of otelcol-contrib: built from source if it can be, else the official release.
+
+A release is checked against the checksums published with it. It gives plain verdicts only, for it has no `check`.
+"""
 
 import hashlib
 import os
@@ -10,7 +13,7 @@ import urllib.request
 from pathlib import Path
 from typing import IO, cast
 
-from building import collector
+from building import collector, regeneration
 from building.cache import Cache
 from building.errors import BuildError
 from building.target import Target
@@ -23,12 +26,17 @@ _SECONDS = 60
 
 
 def install(cache: Cache, target: Target, version: str) -> Path:
-    """The path of a release's collector, which is downloaded and verified if necessary. Raises BuildError."""
+    """The path of a version's collector. Raises BuildError.
+
+    A version of `versions/` is built. Any other is made of its official manifest in the same way, if that is whole;
+    else its official release is downloaded and verified.
+    """
     if not _VERSION.fullmatch(version):
         raise BuildError(f"{version!r} is not a version: a version has the form X.Y.Z")
-    if version == collector.version():
-        return collector.build(cache, target)
     folder = cache.collectors / version
+    is_installed = (folder / collector.BINARY).is_file()
+    if version in collector.versions() or (not is_installed and regeneration.make(cache, version)):
+        return collector.build(cache, target, version)
     with cache.locked("release"):
         if not (folder / collector.BINARY).is_file():
             with cache.new_folder(folder) as part:

@@ -9,7 +9,6 @@ import (
 
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/spf13/cobra"
-	"go.opentelemetry.io/collector/otelcol"
 )
 
 // gcPercent is how far the heap grows before it is collected, in percent of what was in use (Go's own default is 100).
@@ -18,17 +17,15 @@ const gcPercent = 200
 // memoryLimit is the heap size above which the garbage collector runs at every chance.
 const memoryLimit = maxMemory - 120<<20
 
-// NewCommand returns the command `check` of a collector with these settings.
-//
-// factories makes the same factories as the settings, at less cost.
-func NewCommand(settings otelcol.CollectorSettings, factories func() (otelcol.Factories, error)) *cobra.Command {
+// NewCommand returns the command `check` of this collector.
+func NewCommand(env *operation.Environment) *cobra.Command {
 	var descriptor uint
 	command := &cobra.Command{
 		Use:   "check",
 		Short: "Answers questions about configurations, a JSON line each, over a socket",
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			return run(command.Context(), settings, factories, uintptr(descriptor))
+			return run(command.Context(), env, uintptr(descriptor))
 		},
 		SilenceUsage: true,
 	}
@@ -36,9 +33,7 @@ func NewCommand(settings otelcol.CollectorSettings, factories func() (otelcol.Fa
 	return command
 }
 
-func run(
-	ctx context.Context, settings otelcol.CollectorSettings, factories func() (otelcol.Factories, error), descriptor uintptr,
-) error {
+func run(ctx context.Context, env *operation.Environment, descriptor uintptr) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
@@ -59,9 +54,6 @@ func run(
 	// Answers wait for garbage collection. Collecting less often saves a sixth of the time, for 50 MB more.
 	debug.SetGCPercent(gcPercent)
 	debug.SetMemoryLimit(memoryLimit)
-	env := &operation.Environment{
-		BuildInfo: settings.BuildInfo, Factories: factories, Components: settings.Factories, Providers: settings.ProviderModules,
-	}
 	if err := warmUp(ctx, env); err != nil {
 		return fmt.Errorf("warming up: %w", err)
 	}

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/headgate/headgate/layers/collector/version/distribution"
 	"go.opentelemetry.io/collector/pipeline"
 	"go.opentelemetry.io/collector/pipeline/xpipeline"
 )
@@ -39,25 +40,38 @@ func importsOf(t *testing.T, file string) []string {
 	return paths
 }
 
+// versionFolder is the folder of the version that the tests are run for, whose go.mod has the linked modules.
+var versionFolder = filepath.Join("../../versions", distribution.Settings().BuildInfo.Version)
+
+// goList is what `go list` prints of the linked packages and modules.
+func goList(t *testing.T, arguments ...string) string {
+	t.Helper()
+	command := exec.Command("go", append([]string{"list", "-tags", "grpcnotrace"}, arguments...)...)
+	command.Dir = versionFolder
+	listed, err := command.Output()
+	if err != nil {
+		var exit *exec.ExitError
+		errors.As(err, &exit)
+		t.Fatalf("%v\n%s", err, exit.Stderr)
+	}
+	return strings.TrimSpace(string(listed))
+}
+
 var componentType = regexp.MustCompile(`component\.MustNewType\("(\w+)"\)`)
 
 // componentsWithOTTL lists the components of the distribution whose package depends on pkg/ottl, by the Go tool.
 func componentsWithOTTL(t *testing.T) []string {
 	t.Helper()
-	arguments := []string{"list", "-tags", "grpcnotrace", "-f", "{{.ImportPath}}\t{{.Dir}}\t{{join .Deps \" \"}}"}
-	for _, path := range importsOf(t, "../distribution/components.go") {
+	arguments := []string{"-f", "{{.ImportPath}}\t{{.Dir}}\t{{join .Deps \" \"}}"}
+	for _, path := range importsOf(t, filepath.Join(versionFolder, "distribution/components.go")) {
 		for _, section := range sections {
 			if strings.Contains(path, "/"+strings.TrimSuffix(section, "s")+"/") {
 				arguments = append(arguments, path)
 			}
 		}
 	}
-	listed, err := exec.Command("go", arguments...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var found []string
-	for _, line := range strings.Split(strings.TrimSpace(string(listed)), "\n") {
+	for _, line := range strings.Split(goList(t, arguments...), "\n") {
 		parts := strings.Split(line, "\t")
 		if !slices.Contains(strings.Fields(parts[2]), ottlModule) {
 			continue
@@ -202,11 +216,7 @@ func TestAComponentWithoutFieldsHasAReason(t *testing.T) {
 // moduleFolder is where the sources of a linked module are.
 func moduleFolder(t *testing.T, module string) string {
 	t.Helper()
-	folder, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimSpace(string(folder))
+	return goList(t, "-m", "-f", "{{.Dir}}", module)
 }
 
 func TestDeprecatedFunctionsAreThoseOfTheDocumentation(t *testing.T) {

@@ -23,7 +23,7 @@ func (l *linter) inContext(request Request) (*Result, error) {
 	if total == 0 {
 		return nil, operation.BadRequest("a context comes with conditions, statements or value_expressions")
 	}
-	result := newResult(OTTLVersion(l.build.Version))
+	result := newResult(OTTLVersion(l.env.BuildInfo.Version))
 	for _, list := range []struct {
 		name  string
 		kind  Kind

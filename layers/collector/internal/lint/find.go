@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/headgate/headgate/layers/collector/internal/alias"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/source"
 	"go.opentelemetry.io/collector/component"
@@ -30,7 +31,7 @@ type declaration struct {
 type finder struct {
 	text      *source.Text
 	factories otelcol.Factories
-	build     component.BuildInfo
+	env       *operation.Environment
 
 	declarations []*declaration
 	skipped      []Skipped
@@ -43,12 +44,12 @@ type finder struct {
 var sections = []string{"receivers", "processors", "exporters", "connectors", "extensions"}
 
 // find collects the expressions of a configuration, and those that cannot be checked.
-func find(text string, factories otelcol.Factories, build component.BuildInfo) (*finder, error) {
+func find(text string, factories otelcol.Factories, env *operation.Environment) (*finder, error) {
 	root, err := rootOf(text)
 	if err != nil {
 		return nil, err
 	}
-	f := &finder{text: source.NewText(text), factories: factories, build: build, seen: map[string]bool{}}
+	f := &finder{text: source.NewText(text), factories: factories, env: env, seen: map[string]bool{}}
 	for section, body := range pairs(root) {
 		if !slices.Contains(sections, section) {
 			continue
@@ -88,20 +89,34 @@ func (f *finder) component(section, id string, body *yaml.Node) {
 	kind, _, _ := strings.Cut(id, "/")
 	c := ottlComponent{section: section, kind: strings.TrimSpace(kind)}
 	path := section + "::" + id
-	if factoryOf(f.factories, c) == nil {
+	factory := factoryOf(f.factories, c)
+	if factory == nil {
 		f.unknown(fmt.Sprintf("%s %q is not in this build of %s %s",
-			strings.TrimSuffix(section, "s"), c.kind, f.build.Command, f.build.Version), path, body, 0)
+			strings.TrimSuffix(section, "s"), c.kind, f.env.BuildInfo.Command, f.env.BuildInfo.Version), path, body, 0)
 		return
 	}
-	index := slices.IndexFunc(ottlComponents, func(known ottlComponent) bool { return known.id() == c.id() })
+	index := slices.IndexFunc(ottlComponents, func(known ottlComponent) bool {
+		return known.section == section && slices.Contains(namesOf(factory), known.kind)
+	})
 	if index < 0 {
 		return
 	}
 	declared := &declaration{component: ottlComponents[index]}
+	declared.component.kind = c.kind
 	for _, field := range declared.component.fields {
 		f.match(declared, walk{field: field, node: body, path: path})
 	}
 	f.declarations = append(f.declarations, declared)
+}
+
+// namesOf are the types under which a configuration may name a component: its own, and the one that it had before it was
+// renamed.
+func namesOf(factory component.Factory) []string {
+	names := []string{factory.Type().String()}
+	if former, renamed := alias.Of(factory); renamed {
+		names = append(names, former.String())
+	}
+	return names
 }
 
 // walk is the position reached on the way from a component's body along a field's pattern.

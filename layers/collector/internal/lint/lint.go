@@ -80,7 +80,7 @@ func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage
 	if err != nil {
 		return nil, fmt.Errorf("making the factories: %w", err)
 	}
-	l := &linter{ctx: ctx, factories: factories, build: env.BuildInfo}
+	l := &linter{ctx: ctx, factories: factories, env: env}
 	inContext := request.Context != nil || request.Conditions != nil || request.Statements != nil ||
 		request.ValueExpressions != nil
 	switch {

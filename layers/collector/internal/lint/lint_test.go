@@ -9,50 +9,13 @@ import (
 	"testing"
 
 	"github.com/headgate/headgate/layers/collector/internal/operation"
-	"github.com/open-telemetry/opentelemetry-collector-contrib/connector/countconnector"
-	"github.com/open-telemetry/opentelemetry-collector-contrib/connector/routingconnector"
-	"github.com/open-telemetry/opentelemetry-collector-contrib/connector/signaltometricsconnector"
-	"github.com/open-telemetry/opentelemetry-collector-contrib/connector/sumconnector"
-	"github.com/open-telemetry/opentelemetry-collector-contrib/exporter/honeycombmarkerexporter"
-	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/attributesprocessor"
-	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/filterprocessor"
-	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/logdedupprocessor"
-	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/spanprocessor"
-	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/tailsamplingprocessor"
-	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/transformprocessor"
-	"go.opentelemetry.io/collector/component"
-	"go.opentelemetry.io/collector/connector"
-	"go.opentelemetry.io/collector/exporter"
-	"go.opentelemetry.io/collector/otelcol"
-	"go.opentelemetry.io/collector/processor"
+	"github.com/headgate/headgate/layers/collector/version/distribution"
 )
 
-// collector is one that has the components with OTTL fields, and no others.
+// collector is that of the version that the tests are run for.
 func collector() *operation.Environment {
 	return &operation.Environment{
-		BuildInfo: component.BuildInfo{Command: "otelcol-contrib", Version: "0.139.0"},
-		Factories: func() (otelcol.Factories, error) {
-			factories := otelcol.Factories{
-				Processors: map[component.Type]processor.Factory{},
-				Connectors: map[component.Type]connector.Factory{},
-				Exporters:  map[component.Type]exporter.Factory{},
-			}
-			for _, factory := range []processor.Factory{
-				attributesprocessor.NewFactory(), filterprocessor.NewFactory(), logdedupprocessor.NewFactory(),
-				spanprocessor.NewFactory(), tailsamplingprocessor.NewFactory(), transformprocessor.NewFactory(),
-			} {
-				factories.Processors[factory.Type()] = factory
-			}
-			for _, factory := range []connector.Factory{
-				countconnector.NewFactory(), routingconnector.NewFactory(), signaltometricsconnector.NewFactory(),
-				sumconnector.NewFactory(),
-			} {
-				factories.Connectors[factory.Type()] = factory
-			}
-			factory := honeycombmarkerexporter.NewFactory()
-			factories.Exporters[factory.Type()] = factory
-			return factories, nil
-		},
+		BuildInfo: distribution.Settings().BuildInfo, Factories: distribution.Factories, Lacking: distribution.Lacking,
 	}
 }
 

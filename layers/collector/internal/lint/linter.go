@@ -7,8 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/pricing"
-	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/otelcol"
 )
 
@@ -16,7 +16,7 @@ import (
 type linter struct {
 	ctx       context.Context
 	factories otelcol.Factories
-	build     component.BuildInfo
+	env       *operation.Environment
 	// effort is the total price of the request's costlier expressions so far.
 	effort float64
 	// tried is the number of suggestions tried so far.
@@ -25,11 +25,11 @@ type linter struct {
 
 // configuration checks the expressions of a whole configuration.
 func (l *linter) configuration(text string) (*Result, error) {
-	found, err := find(text, l.factories, l.build)
+	found, err := find(text, l.factories, l.env)
 	if err != nil {
 		return nil, err
 	}
-	result := newResult(OTTLVersion(l.build.Version))
+	result := newResult(OTTLVersion(l.env.BuildInfo.Version))
 	result.Skipped = append(result.Skipped, found.skipped...)
 	l.probeAll(found.declarations)
 	for _, d := range found.declarations {

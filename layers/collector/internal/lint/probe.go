@@ -7,9 +7,9 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/headgate/headgate/layers/collector/generation"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap"
-	"go.opentelemetry.io/collector/confmap/xconfmap"
 	"go.opentelemetry.io/collector/connector"
 	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/consumer/xconsumer"
@@ -47,7 +47,7 @@ func (l *linter) probe(c ottlComponent, expressions []*expression) error {
 	if err != nil {
 		return err
 	}
-	if err := xconfmap.Validate(config); err != nil {
+	if err := generation.Validate(config); err != nil {
 		return err
 	}
 	for _, signal := range creations(expressions) {

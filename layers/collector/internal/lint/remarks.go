@@ -3,6 +3,7 @@ package lint
 import (
 	"context"
 
+	"github.com/headgate/headgate/layers/collector/generation"
 	"github.com/headgate/headgate/layers/collector/internal/pricing"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottllog"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/ottlfuncs"
@@ -170,7 +171,7 @@ func comparedWithItself(sides [][]pricing.Token, operator string) truth {
 // evaluated returns OTTL's outcome for a condition of literals.
 func evaluated(condition string) truth {
 	parser, err := ottllog.NewParser(
-		ottlfuncs.StandardConverters[ottllog.TransformContext](), component.TelemetrySettings{Logger: zap.NewNop()})
+		ottlfuncs.StandardConverters[generation.Log](), component.TelemetrySettings{Logger: zap.NewNop()})
 	if err != nil {
 		return depends
 	}
@@ -180,9 +181,9 @@ func evaluated(condition string) truth {
 	}
 	resource := plog.NewLogs().ResourceLogs().AppendEmpty()
 	scope := resource.ScopeLogs().AppendEmpty()
-	record := scope.LogRecords().AppendEmpty()
-	outcome, err := parsed.Eval(
-		context.Background(), ottllog.NewTransformContext(record, scope.Scope(), resource.Resource(), scope, resource))
+	thing := generation.NewLog(resource, scope, scope.LogRecords().AppendEmpty())
+	defer generation.Release(thing)
+	outcome, err := parsed.Eval(context.Background(), thing)
 	switch {
 	case err != nil:
 		return depends

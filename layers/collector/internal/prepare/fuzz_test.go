@@ -37,7 +37,7 @@ func FuzzPrepare(f *testing.F) {
 		default:
 			t.Skip("requests name one of the three signals")
 		}
-		result, err := Prepare(context.Background(), Request{yaml, target, signal, &sample, isOTLP}, connects)
+		result, err := Prepare(context.Background(), Request{yaml, target, signal, &sample, isOTLP}, collector)
 		var problem *Problem
 		var refusal *Refusal
 		var cost *places.Cost

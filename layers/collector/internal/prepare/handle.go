@@ -19,7 +19,7 @@ type answer struct {
 }
 
 // Handle answers `prepare` with one of `{problem: {field, message, line}}`, `{refusal: "why"}` and `{prepared: {...}}`,
-// or with the error too_costly.
+// or with the error too_costly or component_not_in_build.
 func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage) (any, error) {
 	var request Request
 	if err := json.Unmarshal(raw, &request); err != nil {
@@ -29,7 +29,8 @@ func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage
 	if err != nil {
 		return nil, fmt.Errorf("making the collector's factories: %w", err)
 	}
-	prepared, err := Prepare(ctx, request, ByFactories(factories.Connectors))
+	prepared, err := Prepare(ctx, request, Collector{
+		ByFactories(factories.Connectors), ReadersOf(factories.Receivers), requiring(env)})
 	var problem *Problem
 	var refusal *Refusal
 	var cost *places.Cost
@@ -44,6 +45,20 @@ func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage
 		return nil, err
 	}
 	return answer{Prepared: prepared}, nil
+}
+
+// requiring returns the error component_not_in_build for a component that this build lacks.
+func requiring(env *operation.Environment) func(section, id string) error {
+	return func(section, id string) error {
+		kind, err := component.NewType(typeOf(id))
+		if err != nil {
+			return nil // the collector will refuse it by name
+		}
+		if absent, lacks := env.Lacks(section, kind); lacks {
+			return env.NotInBuild(section+"::"+id, absent)
+		}
+		return nil
+	}
 }
 
 // ByFactories returns what each connector of the collector can do. An unknown connector counts as able to do anything:

@@ -74,8 +74,16 @@ type Prepared struct {
 // Connects tells whether a connector (by its id) can take one signal and put out another.
 type Connects func(id, from, to string) bool
 
-// Prepare makes a run ready. Its error is a *Problem, a *Refusal, a *source.Cost, or an internal error.
-func Prepare(ctx context.Context, request Request, connects Connects) (*Prepared, error) {
+// Collector is what a preparation has to know of the collector that runs it.
+type Collector struct {
+	Connects Connects
+	Readers  Readers
+	// Requires returns an error if this build lacks a component, which the run would need.
+	Requires func(section, id string) error
+}
+
+// Prepare makes a run ready. Its error is a *Problem, a *Refusal, a *source.Cost, that of Requires, or an internal error.
+func Prepare(ctx context.Context, request Request, collector Collector) (*Prepared, error) {
 	source, err := read(ctx, request.YAML)
 	if err != nil {
 		return nil, err
@@ -89,7 +97,17 @@ func Prepare(ctx context.Context, request Request, connects Connects) (*Prepared
 		return nil, &Problem{Field: "signal_type", Message: fmt.Sprintf(
 			"the pipeline %q holds %s, not %s", request.TargetPipeline, own, request.SignalType)}
 	}
-	lifted := source.lift(request.TargetPipeline, connects)
+	lifted := source.lift(request.TargetPipeline, collector.Connects)
+	for _, id := range lifted.processors {
+		if err := collector.Requires("processors", id); err != nil {
+			return nil, err
+		}
+	}
+	for _, id := range lifted.connectors {
+		if err := collector.Requires("connectors", id); err != nil {
+			return nil, err
+		}
+	}
 	prepared := &Prepared{Signals: lifted.signals(request.SignalType), Notes: []string{}}
 	if request.Sample == nil {
 		return prepared, nil
@@ -98,7 +116,7 @@ func Prepare(ctx context.Context, request Request, connects Connects) (*Prepared
 	if err != nil {
 		return nil, err
 	}
-	receiver := source.receiverFor(sample, target)
+	receiver := source.receiverFor(sample, target, collector.Readers)
 	prepared.Notes = append(prepared.Notes, receiver.notes...)
 	prepared.Input, prepared.Records = sample.input, sample.records
 	prepared.CollectorYAML, err = source.write(lifted, receiver, prepared)

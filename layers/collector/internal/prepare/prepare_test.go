@@ -52,9 +52,15 @@ func connects(id, from, to string) bool {
 	return (id == "count" && to == "metrics") || (id != "count" && from == to)
 }
 
+var collector = Collector{
+	Connects: connects,
+	Readers:  Readers{Lines: []string{"filelog"}, OTLP: []string{"otlpjsonfile"}},
+	Requires: func(string, string) error { return nil },
+}
+
 func prepared(t *testing.T, request Request) *Prepared {
 	t.Helper()
-	result, err := Prepare(context.Background(), request, connects)
+	result, err := Prepare(context.Background(), request, collector)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +196,7 @@ func TestWhatCannotBePreparedIsTold(t *testing.T) {
 		"a pipeline of scalars": {"service: {pipelines: {logs: 5}}", "traces", "target_pipeline", `it has "logs"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Prepare(context.Background(), logsOf(one.text, one.pipeline, "x"), connects)
+			_, err := Prepare(context.Background(), logsOf(one.text, one.pipeline, "x"), collector)
 			var problem *Problem
 			if !errors.As(err, &problem) || problem.Field != one.field || !strings.Contains(problem.Message, one.message) {
 				t.Errorf("%v", err)
@@ -224,7 +230,7 @@ func TestWhatReadsOutsideTheConfigurationIsRefusedWhereItIsKept(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := "processors: " + one.processors + "\nservice: {pipelines: {logs: {receivers: [otlp], processors: [batch], exporters: [debug]}}}"
-			_, err := Prepare(context.Background(), logsOf(text, "logs", "x"), connects)
+			_, err := Prepare(context.Background(), logsOf(text, "logs", "x"), collector)
 			var refusal *Refusal
 			if errors.As(err, &refusal) != one.refused {
 				t.Errorf("%v", err)
@@ -253,7 +259,7 @@ func TestOperatorsThatOpenSomethingAreRefusedWhereverTheyStand(t *testing.T) {
 		text := "x: &writing {type: file_output, path: x}\n" +
 			"receivers: {filelog: {include: [/x], attributes: {type: stdout}, operators: " + operators + "}}\n" +
 			"service: {pipelines: {logs: {receivers: [filelog], exporters: [debug]}}}"
-		_, err := Prepare(context.Background(), logsOf(text, "logs", "x"), connects)
+		_, err := Prepare(context.Background(), logsOf(text, "logs", "x"), collector)
 		var refusal *Refusal
 		switch {
 		case refused == "" && err != nil:

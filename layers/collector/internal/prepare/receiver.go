@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/receiver"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -13,6 +15,33 @@ type sampleReceiver struct {
 	id    string
 	body  *yaml.Node
 	notes []string
+}
+
+// Readers are the types of the receivers that can read a sample, the collector's own name first: releases rename them,
+// and take the old name for a time.
+type Readers struct {
+	// Lines are those of the receiver of log lines, OTLP of that of OTLP in JSON.
+	Lines, OTLP []string
+}
+
+// ReadersOf returns the names that these receivers have in a collector.
+func ReadersOf(factories map[component.Type]receiver.Factory) Readers {
+	return Readers{Lines: namesOf(factories, "file_log", "filelog"), OTLP: namesOf(factories, "otlp_json_file", "otlpjsonfile")}
+}
+
+// namesOf returns the known names of a receiver, its factory's own first.
+func namesOf(factories map[component.Type]receiver.Factory, names ...string) []string {
+	for _, name := range names {
+		if factory, known := factories[component.MustNewType(name)]; known {
+			own := factory.Type().String()
+			others := slices.DeleteFunc(names, func(other string) bool {
+				_, known := factories[component.MustNewType(other)]
+				return other == own || !known
+			})
+			return append([]string{own}, others...)
+		}
+	}
+	return names
 }
 
 // givingWay are the settings of a filelog receiver on where, when and how it reads its files, which the sample
@@ -24,22 +53,22 @@ var givingWay = []string{
 }
 
 // receiverFor returns the receiver for a sample: for raw lines the target's own filelog receiver if it has one.
-func (s *source) receiverFor(sample *sample, target pipeline) sampleReceiver {
+func (s *source) receiverFor(sample *sample, target pipeline, readers Readers) sampleReceiver {
 	if sample.otlp {
 		body := reading()
 		put(body, "include_file_name", boolean(false))
-		return sampleReceiver{id: "otlpjsonfile/sample", body: body}
+		return sampleReceiver{id: readers.OTLP[0] + "/sample", body: body}
 	}
 	var own []string
 	for _, id := range target.receivers {
-		if typeOf(id) == "filelog" && s.component("receivers", id) != nil {
+		if slices.Contains(readers.Lines, typeOf(id)) && s.component("receivers", id) != nil {
 			own = append(own, id)
 		}
 	}
 	if len(own) == 0 {
 		body := reading()
 		put(body, "include_file_name", boolean(false))
-		return sampleReceiver{id: "filelog/sample", body: body}
+		return sampleReceiver{id: readers.Lines[0] + "/sample", body: body}
 	}
 	result := sampleReceiver{id: own[0], body: reading()}
 	if len(own) > 1 {

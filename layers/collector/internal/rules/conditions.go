@@ -3,14 +3,8 @@ package rules
 import (
 	"context"
 
+	"github.com/headgate/headgate/layers/collector/generation"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl"
-	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottldatapoint"
-	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottllog"
-	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlmetric"
-	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlresource"
-	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlscope"
-	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlspan"
-	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlspanevent"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -34,8 +28,9 @@ type Tally struct {
 	FirstFailure string `json:"first_failure"`
 }
 
-// evaluate judges one thing.
+// evaluate judges one thing, and releases it.
 func evaluate[K any](ctx context.Context, condition *ottl.Condition[K], thing K, tally *Tally) error {
+	defer generation.Release(thing)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -64,12 +59,12 @@ func (noTraces) Traces(context.Context, ptrace.Traces, *Tally) error     { retur
 func (noMetrics) Metrics(context.Context, pmetric.Metrics, *Tally) error { return nil }
 
 type resourceCondition struct {
-	condition *ottl.Condition[ottlresource.TransformContext]
+	condition *ottl.Condition[generation.Resource]
 }
 
 func (c resourceCondition) Logs(ctx context.Context, batch plog.Logs, tally *Tally) error {
 	for _, resource := range batch.ResourceLogs().All() {
-		if err := evaluate(ctx, c.condition, ottlresource.NewTransformContext(resource.Resource(), resource), tally); err != nil {
+		if err := evaluate(ctx, c.condition, generation.NewResource(resource.Resource(), resource), tally); err != nil {
 			return err
 		}
 	}
@@ -78,7 +73,7 @@ func (c resourceCondition) Logs(ctx context.Context, batch plog.Logs, tally *Tal
 
 func (c resourceCondition) Traces(ctx context.Context, batch ptrace.Traces, tally *Tally) error {
 	for _, resource := range batch.ResourceSpans().All() {
-		if err := evaluate(ctx, c.condition, ottlresource.NewTransformContext(resource.Resource(), resource), tally); err != nil {
+		if err := evaluate(ctx, c.condition, generation.NewResource(resource.Resource(), resource), tally); err != nil {
 			return err
 		}
 	}
@@ -87,7 +82,7 @@ func (c resourceCondition) Traces(ctx context.Context, batch ptrace.Traces, tall
 
 func (c resourceCondition) Metrics(ctx context.Context, batch pmetric.Metrics, tally *Tally) error {
 	for _, resource := range batch.ResourceMetrics().All() {
-		if err := evaluate(ctx, c.condition, ottlresource.NewTransformContext(resource.Resource(), resource), tally); err != nil {
+		if err := evaluate(ctx, c.condition, generation.NewResource(resource.Resource(), resource), tally); err != nil {
 			return err
 		}
 	}
@@ -95,13 +90,13 @@ func (c resourceCondition) Metrics(ctx context.Context, batch pmetric.Metrics, t
 }
 
 type scopeCondition struct {
-	condition *ottl.Condition[ottlscope.TransformContext]
+	condition *ottl.Condition[generation.Scope]
 }
 
 func (c scopeCondition) Logs(ctx context.Context, batch plog.Logs, tally *Tally) error {
 	for _, resource := range batch.ResourceLogs().All() {
 		for _, scope := range resource.ScopeLogs().All() {
-			thing := ottlscope.NewTransformContext(scope.Scope(), resource.Resource(), scope)
+			thing := generation.NewScope(scope.Scope(), resource.Resource(), scope, resource)
 			if err := evaluate(ctx, c.condition, thing, tally); err != nil {
 				return err
 			}
@@ -113,7 +108,7 @@ func (c scopeCondition) Logs(ctx context.Context, batch plog.Logs, tally *Tally)
 func (c scopeCondition) Traces(ctx context.Context, batch ptrace.Traces, tally *Tally) error {
 	for _, resource := range batch.ResourceSpans().All() {
 		for _, scope := range resource.ScopeSpans().All() {
-			thing := ottlscope.NewTransformContext(scope.Scope(), resource.Resource(), scope)
+			thing := generation.NewScope(scope.Scope(), resource.Resource(), scope, resource)
 			if err := evaluate(ctx, c.condition, thing, tally); err != nil {
 				return err
 			}
@@ -125,7 +120,7 @@ func (c scopeCondition) Traces(ctx context.Context, batch ptrace.Traces, tally *
 func (c scopeCondition) Metrics(ctx context.Context, batch pmetric.Metrics, tally *Tally) error {
 	for _, resource := range batch.ResourceMetrics().All() {
 		for _, scope := range resource.ScopeMetrics().All() {
-			thing := ottlscope.NewTransformContext(scope.Scope(), resource.Resource(), scope)
+			thing := generation.NewScope(scope.Scope(), resource.Resource(), scope, resource)
 			if err := evaluate(ctx, c.condition, thing, tally); err != nil {
 				return err
 			}
@@ -137,14 +132,14 @@ func (c scopeCondition) Metrics(ctx context.Context, batch pmetric.Metrics, tall
 type logCondition struct {
 	noTraces
 	noMetrics
-	condition *ottl.Condition[ottllog.TransformContext]
+	condition *ottl.Condition[generation.Log]
 }
 
 func (c logCondition) Logs(ctx context.Context, batch plog.Logs, tally *Tally) error {
 	for _, resource := range batch.ResourceLogs().All() {
 		for _, scope := range resource.ScopeLogs().All() {
 			for _, record := range scope.LogRecords().All() {
-				thing := ottllog.NewTransformContext(record, scope.Scope(), resource.Resource(), scope, resource)
+				thing := generation.NewLog(resource, scope, record)
 				if err := evaluate(ctx, c.condition, thing, tally); err != nil {
 					return err
 				}
@@ -157,14 +152,14 @@ func (c logCondition) Logs(ctx context.Context, batch plog.Logs, tally *Tally) e
 type spanCondition struct {
 	noLogs
 	noMetrics
-	condition *ottl.Condition[ottlspan.TransformContext]
+	condition *ottl.Condition[generation.Span]
 }
 
 func (c spanCondition) Traces(ctx context.Context, batch ptrace.Traces, tally *Tally) error {
 	for _, resource := range batch.ResourceSpans().All() {
 		for _, scope := range resource.ScopeSpans().All() {
 			for _, span := range scope.Spans().All() {
-				thing := ottlspan.NewTransformContext(span, scope.Scope(), resource.Resource(), scope, resource)
+				thing := generation.NewSpan(resource, scope, span)
 				if err := evaluate(ctx, c.condition, thing, tally); err != nil {
 					return err
 				}
@@ -177,7 +172,7 @@ func (c spanCondition) Traces(ctx context.Context, batch ptrace.Traces, tally *T
 type spanEventCondition struct {
 	noLogs
 	noMetrics
-	condition *ottl.Condition[ottlspanevent.TransformContext]
+	condition *ottl.Condition[generation.SpanEvent]
 }
 
 func (c spanEventCondition) Traces(ctx context.Context, batch ptrace.Traces, tally *Tally) error {
@@ -185,7 +180,7 @@ func (c spanEventCondition) Traces(ctx context.Context, batch ptrace.Traces, tal
 		for _, scope := range resource.ScopeSpans().All() {
 			for _, span := range scope.Spans().All() {
 				for _, event := range span.Events().All() {
-					thing := ottlspanevent.NewTransformContext(event, span, scope.Scope(), resource.Resource(), scope, resource)
+					thing := generation.NewSpanEvent(resource, scope, span, event)
 					if err := evaluate(ctx, c.condition, thing, tally); err != nil {
 						return err
 					}
@@ -199,15 +194,14 @@ func (c spanEventCondition) Traces(ctx context.Context, batch ptrace.Traces, tal
 type metricCondition struct {
 	noLogs
 	noTraces
-	condition *ottl.Condition[ottlmetric.TransformContext]
+	condition *ottl.Condition[generation.Metric]
 }
 
 func (c metricCondition) Metrics(ctx context.Context, batch pmetric.Metrics, tally *Tally) error {
 	for _, resource := range batch.ResourceMetrics().All() {
 		for _, scope := range resource.ScopeMetrics().All() {
 			for _, metric := range scope.Metrics().All() {
-				thing := ottlmetric.NewTransformContext(
-					metric, scope.Metrics(), scope.Scope(), resource.Resource(), scope, resource)
+				thing := generation.NewMetric(resource, scope, metric)
 				if err := evaluate(ctx, c.condition, thing, tally); err != nil {
 					return err
 				}
@@ -220,7 +214,7 @@ func (c metricCondition) Metrics(ctx context.Context, batch pmetric.Metrics, tal
 type dataPointCondition struct {
 	noLogs
 	noTraces
-	condition *ottl.Condition[ottldatapoint.TransformContext]
+	condition *ottl.Condition[generation.DataPoint]
 }
 
 func (c dataPointCondition) Metrics(ctx context.Context, batch pmetric.Metrics, tally *Tally) error {
@@ -228,8 +222,7 @@ func (c dataPointCondition) Metrics(ctx context.Context, batch pmetric.Metrics, 
 		for _, scope := range resource.ScopeMetrics().All() {
 			for _, metric := range scope.Metrics().All() {
 				for _, point := range dataPoints(metric) {
-					thing := ottldatapoint.NewTransformContext(
-						point, metric, scope.Metrics(), scope.Scope(), resource.Resource(), scope, resource)
+					thing := generation.NewDataPoint(resource, scope, metric, point)
 					if err := evaluate(ctx, c.condition, thing, tally); err != nil {
 						return err
 					}

@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 
+	"github.com/headgate/headgate/layers/collector/generation"
 	"github.com/headgate/headgate/layers/collector/internal/pricing"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottldatapoint"
@@ -35,27 +36,27 @@ func newEngine() (*engine, error) {
 	parsers, err := ottl.NewParserCollection(settings,
 		with(settings, ottlresource.ContextName, filterprocessor.DefaultResourceFunctions(),
 			ottlresource.NewParser, ottlresource.EnablePathContextNames(),
-			func(c *ottl.Condition[ottlresource.TransformContext]) Condition { return resourceCondition{c} }),
+			func(c *ottl.Condition[generation.Resource]) Condition { return resourceCondition{c} }),
 		with(settings, ottlscope.ContextName, scopeFunctions(),
 			ottlscope.NewParser, ottlscope.EnablePathContextNames(),
-			func(c *ottl.Condition[ottlscope.TransformContext]) Condition { return scopeCondition{c} }),
+			func(c *ottl.Condition[generation.Scope]) Condition { return scopeCondition{c} }),
 		with(settings, ottllog.ContextName, filterprocessor.DefaultLogFunctions(),
 			ottllog.NewParser, ottllog.EnablePathContextNames(),
-			func(c *ottl.Condition[ottllog.TransformContext]) Condition { return logCondition{condition: c} }),
+			func(c *ottl.Condition[generation.Log]) Condition { return logCondition{condition: c} }),
 		with(settings, ottlspan.ContextName, filterprocessor.DefaultSpanFunctions(),
 			ottlspan.NewParser, ottlspan.EnablePathContextNames(),
-			func(c *ottl.Condition[ottlspan.TransformContext]) Condition { return spanCondition{condition: c} }),
+			func(c *ottl.Condition[generation.Span]) Condition { return spanCondition{condition: c} }),
 		with(settings, ottlspanevent.ContextName, filterprocessor.DefaultSpanEventFunctions(),
 			ottlspanevent.NewParser, ottlspanevent.EnablePathContextNames(),
-			func(c *ottl.Condition[ottlspanevent.TransformContext]) Condition {
+			func(c *ottl.Condition[generation.SpanEvent]) Condition {
 				return spanEventCondition{condition: c}
 			}),
 		with(settings, ottlmetric.ContextName, filterprocessor.DefaultMetricFunctions(),
 			ottlmetric.NewParser, ottlmetric.EnablePathContextNames(),
-			func(c *ottl.Condition[ottlmetric.TransformContext]) Condition { return metricCondition{condition: c} }),
+			func(c *ottl.Condition[generation.Metric]) Condition { return metricCondition{condition: c} }),
 		with(settings, ottldatapoint.ContextName, filterprocessor.DefaultDataPointFunctions(),
 			ottldatapoint.NewParser, ottldatapoint.EnablePathContextNames(),
-			func(c *ottl.Condition[ottldatapoint.TransformContext]) Condition {
+			func(c *ottl.Condition[generation.DataPoint]) Condition {
 				return dataPointCondition{condition: c}
 			}),
 	)
@@ -86,9 +87,9 @@ func with[K any](
 	}
 }
 
-func scopeFunctions() []ottl.Factory[ottlscope.TransformContext] {
-	var functions []ottl.Factory[ottlscope.TransformContext]
-	for _, factory := range ottlfuncs.StandardConverters[ottlscope.TransformContext]() {
+func scopeFunctions() []ottl.Factory[generation.Scope] {
+	var functions []ottl.Factory[generation.Scope]
+	for _, factory := range ottlfuncs.StandardConverters[generation.Scope]() {
 		functions = append(functions, factory)
 	}
 	return functions

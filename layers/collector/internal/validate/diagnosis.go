@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/headgate/headgate/layers/collector/generation"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap"
-	"go.opentelemetry.io/collector/confmap/xconfmap"
 	"go.opentelemetry.io/collector/otelcol"
 	"go.opentelemetry.io/collector/service"
 	"go.opentelemetry.io/collector/service/telemetry/otelconftelemetry"
@@ -32,7 +32,10 @@ type diagnosis struct {
 type configs map[component.ID]component.Config
 
 // sections of a configuration, in the order of the collector's own.
-var sections = []string{"receivers", "processors", "exporters", "connectors", "extensions", "service"}
+var (
+	componentSections = []string{"receivers", "processors", "exporters", "connectors", "extensions"}
+	sections          = append(slices.Clip(componentSections), "service")
+)
 
 func (d *diagnosis) run(ctx context.Context, conf *confmap.Conf) error {
 	factories, err := d.env.Factories()
@@ -144,7 +147,7 @@ func decode(section *confmap.Conf, id component.ID, factory component.Factory) (
 
 func validateConfig(config any) (err error) {
 	defer recovered(&err)
-	return xconfmap.Validate(config)
+	return generation.Validate(config)
 }
 
 // unknownType returns the message for an unknown type, with what may have been meant: another type, or another section.

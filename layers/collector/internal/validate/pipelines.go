@@ -12,9 +12,6 @@ import (
 	"go.opentelemetry.io/collector/service/pipelines"
 )
 
-// standIn replaces a receiver or an exporter that cannot be built, so that the rest can be checked.
-var standIn = component.MustNewIDWithName("nop", "headgate-stand-in")
-
 // maxBuilds bounds how often the pipelines are built to find one error each time: built components stay in memory.
 const maxBuilds = 8
 
@@ -81,8 +78,8 @@ func newGraph(p *parts) *graph {
 			}
 		}
 	}
-	g.receivers[standIn] = p.factories.Receivers[standIn.Type()].CreateDefaultConfig()
-	g.exporters[standIn] = p.factories.Exporters[standIn.Type()].CreateDefaultConfig()
+	g.receivers[standIn] = standInReceiver.CreateDefaultConfig()
+	g.exporters[standIn] = standInExporter.CreateDefaultConfig()
 	return g
 }
 
@@ -138,11 +135,11 @@ func (g *graph) build(ctx context.Context) (err error) {
 	factories := g.parts.factories
 	return service.Validate(ctx, service.Settings{
 		ReceiversConfigs:    g.receivers,
-		ReceiversFactories:  factories.Receivers,
+		ReceiversFactories:  with(factories.Receivers, standInReceiver),
 		ProcessorsConfigs:   g.processors,
 		ProcessorsFactories: factories.Processors,
 		ExportersConfigs:    g.exporters,
-		ExportersFactories:  factories.Exporters,
+		ExportersFactories:  with(factories.Exporters, standInExporter),
 		ConnectorsConfigs:   g.parts.connectors,
 		ConnectorsFactories: factories.Connectors,
 		TelemetryFactory:    factories.Telemetry,

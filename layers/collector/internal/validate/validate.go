@@ -8,6 +8,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/headgate/headgate/layers/collector/internal/bounds"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
@@ -122,11 +124,26 @@ func tooCostly(errs ...error) error {
 	return nil
 }
 
-// Validate checks a configuration. Its error has the code too_costly if the collector would take too long, and panicked
-// if the collector crashes; other errors are internal.
-func Validate(ctx context.Context, env *operation.Environment, request Request) (*Result, error) {
-	result, _, err := Check(ctx, env, request)
-	return result, err
+// notInBuild returns the operation's error if the configuration has a component that the official release has and this
+// build lacks: nothing can be said of it.
+func notInBuild(env *operation.Environment, conf *confmap.Conf) error {
+	if conf == nil || len(env.Lacking) == 0 {
+		return nil
+	}
+	top := conf.ToStringMap()
+	for _, section := range componentSections {
+		content, _ := top[section].(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(content)) {
+			var id component.ID
+			if id.UnmarshalText([]byte(name)) != nil {
+				continue
+			}
+			if absent, lacks := env.Lacks(section, id.Type()); lacks {
+				return env.NotInBuild(section+"::"+name, absent)
+			}
+		}
+	}
+	return nil
 }
 
 // Resolve replaces every `${...}`, by nothing if its provider is refused. Its error has the code too_costly if the
@@ -145,8 +162,22 @@ func Resolve(ctx context.Context, document *source.Document, request Request) (*
 // Component validates the decoded configuration of a component, as the collector does. A panic is an error.
 func Component(config component.Config) error { return validateConfig(config) }
 
-// Check is Validate, and returns the configuration as well, with everything in `${...}` replaced: nil if the text cannot
-// be resolved.
+// Validate checks a configuration. Its error has the code too_costly if the collector would take too long,
+// component_not_in_build if the verdict depends on a component that this build lacks, and panicked if the collector
+// crashes; other errors are internal.
+func Validate(ctx context.Context, env *operation.Environment, request Request) (*Result, error) {
+	result, conf, err := Check(ctx, env, request)
+	if err != nil || result.Valid {
+		return result, err
+	}
+	if absent := notInBuild(env, conf); absent != nil {
+		return nil, absent
+	}
+	return result, nil
+}
+
+// Check is Validate without component_not_in_build: such a component is unknown to it. It returns the configuration as
+// well, with everything in `${...}` replaced: nil if the text cannot be resolved.
 func Check(ctx context.Context, env *operation.Environment, request Request) (*Result, *confmap.Conf, error) {
 	document, err := source.Parse(request.YAML)
 	if err == nil {

@@ -1,19 +1,20 @@
-package distribution
+package command
 
 import (
 	"maps"
 	"slices"
 	"testing"
 
+	"github.com/headgate/headgate/layers/collector/version/distribution"
 	"go.opentelemetry.io/collector/component"
 )
 
 func TestFactoriesAreThoseOfTheComponents(t *testing.T) {
-	few, err := Factories()
+	few, err := distribution.Factories()
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := Components()
+	all, err := distribution.Components()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,5 +41,30 @@ func sameTypes[F any](t *testing.T, kind string, few, all map[component.Type]F) 
 	}
 	if len(all) == 0 || !slices.Equal(names(few), names(all)) {
 		t.Errorf("%s: %v, not %v", kind, names(few), names(all))
+	}
+}
+
+func TestNothingIsBothPresentAndLacking(t *testing.T) {
+	factories, err := distribution.Factories()
+	if err != nil {
+		t.Fatal(err)
+	}
+	present := map[string]bool{}
+	add(present, "receiver", factories.Receivers)
+	add(present, "processor", factories.Processors)
+	add(present, "exporter", factories.Exporters)
+	add(present, "connector", factories.Connectors)
+	add(present, "extension", factories.Extensions)
+
+	for _, absent := range distribution.Lacking {
+		if absent.Type == "" || absent.Module == "" || present[absent.Kind+" "+absent.Type] {
+			t.Errorf("%+v", absent)
+		}
+	}
+}
+
+func add[F any](present map[string]bool, kind string, factories map[component.Type]F) {
+	for name := range factories {
+		present[kind+" "+name.String()] = true
 	}
 }

@@ -1,0 +1,74 @@
+"""Makes a folder of `versions/` of an official manifest, by the Go program `regenerate`."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import urllib.request
+from pathlib import Path
+
+from building import collector, toolchain
+from building.cache import Cache
+from building.errors import BuildError
+from building.target import Target
+
+# HEADGATE_MANIFESTS_URL replaces the address by a mirror's.
+MANIFESTS = "https://raw.githubusercontent.com/open-telemetry/opentelemetry-collector-releases"
+_SECONDS = 30
+
+
+def make(cache: Cache, version: str) -> bool:
+    """Make the folder of a version. Returns False, with the reason on standard error, if it would not be whole."""
+    try:
+        regenerate(cache, version)
+    except BuildError as error:
+        _say(version, str(error))
+        return False
+    if is_reduced(version):
+        shutil.rmtree(collector.module(version))
+        _say(version, "the module proxy does not serve all of its components")
+        return False
+    return True
+
+
+def regenerate(cache: Cache, version: str, manifest: Path | None = None) -> None:
+    """Write `versions/<version>` of a manifest: that file, the folder's, or the official one. Raises BuildError."""
+    with tempfile.TemporaryDirectory() as scratch:
+        if manifest is None and not (collector.module(version) / "manifest.yaml").is_file():
+            manifest = Path(scratch, "manifest.yaml")
+            manifest.write_bytes(_official_manifest(version))
+        _run(cache, version, manifest)
+
+
+def _official_manifest(version: str) -> bytes:
+    base = os.environ.get("HEADGATE_MANIFESTS_URL") or MANIFESTS
+    url = f"{base}/v{version}/distributions/otelcol-contrib/manifest.yaml"
+    try:
+        with urllib.request.urlopen(url, timeout=_SECONDS) as response:  # noqa: S310 -- of a fixed base
+            return bytes(response.read(1 << 20))
+    except (OSError, ValueError) as error:
+        raise BuildError(f"its manifest cannot be read ({url}: {getattr(error, 'reason', error)})") from error
+
+
+def _run(cache: Cache, version: str, manifest: Path | None) -> None:
+    folder = collector.SHARED / "regenerate"
+    go = toolchain.go(cache, folder)
+    print(f"Making collector {version} of its official manifest", file=sys.stderr)
+    environment = collector.environment(Target.named(None)) | {"PATH": f"{go.parent}{os.pathsep}{os.environ['PATH']}"}
+    given = ["-manifest", str(manifest.absolute())] if manifest else []
+    done = subprocess.run(
+        [go, "run", ".", *given, version], cwd=folder, env=environment, stderr=subprocess.PIPE, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise BuildError(f"regenerate failed: {done.stderr.strip()[-2000:]}")
+    print(done.stderr, file=sys.stderr, end="")
+
+
+def is_reduced(version: str) -> bool:
+    """Whether the folder's build lacks components of the official release."""
+    return "Module:" in (collector.module(version) / "distribution" / "lacking.go").read_text()
+
+
+def _say(version: str, reason: str) -> None:
+    print(f"Collector {version} is not built from source: {reason}. Its official release is used", file=sys.stderr)

@@ -1,0 +1,85 @@
+// Package generation holds what the API of the collector's modules has in another form from one release to another.
+//
+// This is the generation of 0.158.0: OTTL's contexts are pointers from pools, and confmap validates.
+package generation
+
+import (
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottldatapoint"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottllog"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlmetric"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlresource"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlscope"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlspan"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlspanevent"
+	"go.opentelemetry.io/collector/confmap"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+// What OTTL evaluates an expression on, by context.
+type (
+	Resource  = *ottlresource.TransformContext
+	Scope     = *ottlscope.TransformContext
+	Log       = *ottllog.TransformContext
+	Span      = *ottlspan.TransformContext
+	SpanEvent = *ottlspanevent.TransformContext
+	Metric    = *ottlmetric.TransformContext
+	DataPoint = *ottldatapoint.TransformContext
+)
+
+// Validate validates a decoded configuration and everything in it, as the collector does.
+func Validate(config any) error { return confmap.Validate(config) }
+
+// SchemaURL is what carries the schema URL of a resource or a scope.
+type SchemaURL interface {
+	SchemaUrl() string
+	SetSchemaUrl(v string)
+}
+
+// NewResource is a resource and what holds it.
+func NewResource(resource pcommon.Resource, holder SchemaURL) Resource {
+	return ottlresource.NewTransformContextPtr(resource, holder)
+}
+
+// NewScope is a scope and what holds it.
+func NewScope(scope pcommon.InstrumentationScope, resource pcommon.Resource, holder, resourceHolder SchemaURL) Scope {
+	return ottlscope.NewTransformContextPtr(scope, resource, holder, resourceHolder)
+}
+
+// NewLog is a log record.
+func NewLog(resource plog.ResourceLogs, scope plog.ScopeLogs, record plog.LogRecord) Log {
+	return ottllog.NewTransformContextPtr(resource, scope, record)
+}
+
+// NewSpan is a span.
+func NewSpan(resource ptrace.ResourceSpans, scope ptrace.ScopeSpans, span ptrace.Span) Span {
+	return ottlspan.NewTransformContextPtr(resource, scope, span)
+}
+
+// NewSpanEvent is an event of a span.
+func NewSpanEvent(
+	resource ptrace.ResourceSpans, scope ptrace.ScopeSpans, span ptrace.Span, event ptrace.SpanEvent,
+) SpanEvent {
+	return ottlspanevent.NewTransformContextPtr(resource, scope, span, event)
+}
+
+// NewMetric is a metric.
+func NewMetric(resource pmetric.ResourceMetrics, scope pmetric.ScopeMetrics, metric pmetric.Metric) Metric {
+	return ottlmetric.NewTransformContextPtr(resource, scope, metric)
+}
+
+// NewDataPoint is a data point of a metric.
+func NewDataPoint(
+	resource pmetric.ResourceMetrics, scope pmetric.ScopeMetrics, metric pmetric.Metric, point any,
+) DataPoint {
+	return ottldatapoint.NewTransformContextPtr(resource, scope, metric, point)
+}
+
+// Release gives a context back to the pool that it came from, after its last use.
+func Release(context any) {
+	if pooled, is := context.(interface{ Close() }); is {
+		pooled.Close()
+	}
+}

@@ -1,0 +1,32 @@
+// Package command is the program of every version: the official collector, with two more commands.
+package command
+
+import (
+	"log"
+	"os"
+
+	"github.com/headgate/headgate/layers/collector/internal/check"
+	"github.com/headgate/headgate/layers/collector/internal/operation"
+	"github.com/headgate/headgate/layers/collector/internal/sandbox"
+	"go.opentelemetry.io/collector/otelcol"
+)
+
+// Run runs the collector with these settings: `check` answers questions about configurations, and `sandbox` runs one for
+// a test.
+//
+// factories makes the same factories as the settings, at less cost; lacking are the components of the official release
+// that this build does not have.
+func Run(settings otelcol.CollectorSettings, factories func() (otelcol.Factories, error), lacking []operation.Absent) {
+	if len(os.Args) == 2 && os.Args[1] == sandbox.InitCommand {
+		os.Exit(sandbox.Init())
+	}
+	env := &operation.Environment{
+		BuildInfo: settings.BuildInfo, Factories: factories, Components: settings.Factories,
+		Providers: settings.ProviderModules, Lacking: lacking,
+	}
+	command := otelcol.NewCommand(settings)
+	command.AddCommand(check.NewCommand(env), sandbox.NewCommand())
+	if err := command.Execute(); err != nil {
+		log.Fatalf("collector server run finished with error: %v", err)
+	}
+}

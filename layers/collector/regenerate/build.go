@@ -1,0 +1,264 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+const (
+	modulePath     = "github.com/headgate/headgate/layers/collector/version"
+	sharedPath     = "github.com/headgate/headgate/layers/collector"
+	generationPath = "github.com/headgate/headgate/layers/collector/generation"
+	builderPath    = "go.opentelemetry.io/collector/cmd/builder"
+)
+
+// build makes a version's folder in `work`, which lies where the folder will be.
+type build struct {
+	module, work, version string
+	whole                 *manifest
+	// lacking are the modules that cannot be had, with the reason.
+	lacking map[string]string
+}
+
+func (b *build) run() error {
+	b.lacking = map[string]string{}
+	for _, module := range b.whole.replacedByFolders() {
+		b.lacking[module] = "the official build has its sources in a folder"
+	}
+	if err := b.download(); err != nil {
+		return err
+	}
+	for {
+		if err := b.generate(); err != nil {
+			return err
+		}
+		missing, err := b.resolve()
+		if err != nil {
+			return err
+		}
+		if len(missing) == 0 {
+			break
+		}
+		maps.Copy(b.lacking, missing)
+	}
+	if err := b.chooseGeneration(); err != nil {
+		return err
+	}
+	if len(b.lacking) == 0 {
+		if _, err := b.goCommand(b.work, "mod", "tidy"); err != nil {
+			return err
+		}
+	}
+	for _, module := range slices.Sorted(maps.Keys(b.lacking)) {
+		log.Printf("lacks %s: %s", module, b.lacking[module])
+	}
+	entries := b.whole.entries()
+	log.Printf("%s: %d of %d modules", b.version, len(entries)-len(b.lacking), len(entries))
+	return nil
+}
+
+// download asks for every module, since a proxy may know of a version and not serve it.
+func (b *build) download() error {
+	arguments := []string{"mod", "download", "-json"}
+	for _, e := range b.whole.entries() {
+		if _, absent := b.lacking[e.module]; !absent {
+			arguments = append(arguments, e.module+"@"+e.version)
+		}
+	}
+	outside, err := os.MkdirTemp("", "regenerate-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(outside)
+	printed, failure := b.goCommand(outside, arguments...)
+	decoder := json.NewDecoder(strings.NewReader(printed))
+	served := 0
+	for {
+		var module struct{ Path, Error string }
+		if err := decoder.Decode(&module); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return errors.Join(err, failure)
+		}
+		if module.Error == "" {
+			served++
+			continue
+		}
+		b.lacking[module.Path] = lastLine(module.Error)
+	}
+	if served == 0 {
+		return fmt.Errorf("the module proxy serves none of the components: %w", failure)
+	}
+	return nil
+}
+
+// generate writes the sources, by the builder of the same version, and a go.mod that names the components.
+func (b *build) generate() error {
+	lacking := map[string]bool{}
+	for module := range b.lacking {
+		lacking[module] = true
+	}
+	output := filepath.Join(b.work, ".built")
+	configuration, err := yaml.Marshal(b.whole.without(lacking, output).all)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(b.work, ".builder.yaml")
+	if err := os.WriteFile(path, configuration, 0o600); err != nil {
+		return err
+	}
+	defer os.Remove(path)
+	defer os.RemoveAll(output)
+	// The builder writes a go.mod only if it may run `go mod tidy` on it, which asks for modules that only tests of others
+	// need, so it is given another program to run.
+	_, err = b.goCommand(b.module, "run", builderPath+"@v"+b.version,
+		"--config", path, "--skip-compilation", "--skip-strict-versioning")
+	if err != nil {
+		return err
+	}
+	if err := b.writeSources(output); err != nil {
+		return err
+	}
+	return b.writeModule(filepath.Join(output, "go.mod"))
+}
+
+// writeModule makes the version's go.mod of the builder's; resolve completes it.
+func (b *build) writeModule(built string) error {
+	text, err := os.ReadFile(built)
+	if err != nil {
+		return err
+	}
+	generations, err := b.generations()
+	if err != nil {
+		return err
+	}
+	module := moduleLine.ReplaceAllString(string(text), "module "+modulePath)
+	module += fmt.Sprintf("\nrequire (\n\t%s v0.0.0\n\t%s v0.0.0\n)\n\nreplace (\n\t%[1]s => ../..\n\t%[2]s => %[3]s\n)\n",
+		sharedPath, generationPath, replacement(generations[0]))
+	if err := os.WriteFile(filepath.Join(b.work, "go.mod"), []byte(module), 0o644); err != nil {
+		return err
+	}
+	return os.RemoveAll(filepath.Join(b.work, "go.sum"))
+}
+
+// moduleLine is that of the builder's go.mod, with its comment.
+var moduleLine = regexp.MustCompile(`(?m)\A(?://.*\n|\n)*module .*$`)
+
+func replacement(generation string) string { return "../../generations/" + generation }
+
+// generations are the generations of API, newest first.
+func (b *build) generations() ([]string, error) {
+	folders, err := os.ReadDir(filepath.Join(b.module, "generations"))
+	var names []string
+	for _, folder := range folders {
+		names = append(names, folder.Name())
+	}
+	slices.Reverse(names)
+	if err == nil && len(names) == 0 {
+		err = errors.New("there are no generations")
+	}
+	return names, err
+}
+
+// resolve completes go.mod and go.sum with what the packages need, and returns the components that need what is not
+// served.
+func (b *build) resolve() (map[string]string, error) {
+	printed, failure := b.goCommand(b.work, "list", "-e", "-deps", "-tags", "grpcnotrace",
+		"-json=ImportPath,Error", ".", sharedPath+"/internal/...")
+	decoder := json.NewDecoder(strings.NewReader(printed))
+	missing := map[string]string{}
+	for {
+		var listed struct {
+			ImportPath string
+			Error      *struct {
+				ImportStack []string
+				Err         string
+			}
+		}
+		if err := decoder.Decode(&listed); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, errors.Join(err, failure)
+		}
+		if listed.Error == nil {
+			continue
+		}
+		needing := b.among(listed.Error.ImportStack)
+		if needing == "" {
+			return nil, fmt.Errorf("%s: %s (needed by %s)", listed.ImportPath, listed.Error.Err, listed.Error.ImportStack)
+		}
+		missing[needing] = "needs " + listed.ImportPath + ": " + lastLine(listed.Error.Err)
+	}
+	if len(missing) > 0 {
+		return missing, nil
+	}
+	return missing, failure
+}
+
+// among is the component of the manifest through which something is imported.
+func (b *build) among(stack []string) string {
+	for _, e := range b.whole.entries() {
+		for _, path := range stack {
+			if path == e.module || strings.HasPrefix(path, e.module+"/") {
+				return e.module
+			}
+		}
+	}
+	return ""
+}
+
+// chooseGeneration takes the newest generation that compiles with this version.
+func (b *build) chooseGeneration() error {
+	generations, err := b.generations()
+	if err != nil {
+		return err
+	}
+	var failures []error
+	for _, name := range generations {
+		_, err := b.goCommand(b.work, "mod", "edit", "-replace", generationPath+"="+replacement(name))
+		if err != nil {
+			return err
+		}
+		_, err = b.goCommand(b.work, "build", "-tags", "grpcnotrace", generationPath)
+		if err == nil {
+			log.Printf("the API is that of generation %s", name)
+			return nil
+		}
+		failures = append(failures, fmt.Errorf("generation %s: %w", name, err))
+	}
+	return fmt.Errorf("no generation fits, so generations/ needs a new one: %w", errors.Join(failures...))
+}
+
+// goCommand runs a Go command and returns what it printed.
+//
+// Only here GONOSUMDB is set, because some modules have no entry in the checksum database. The committed go.sum has
+// every hash, and the build verifies all of them with Go's defaults.
+func (b *build) goCommand(folder string, arguments ...string) (string, error) {
+	command := exec.Command("go", arguments...)
+	command.Dir = folder
+	command.Env = append(os.Environ(), "GONOSUMDB=*", "GOFLAGS=-mod=mod", "GOWORK=off", "GOTOOLCHAIN=local", "CGO_ENABLED=0")
+	var printed, said bytes.Buffer
+	command.Stdout, command.Stderr = &printed, &said
+	if err := command.Run(); err != nil {
+		return printed.String(), fmt.Errorf("go %s: %w\n%s", strings.Join(arguments[:min(len(arguments), 3)], " "), err, said.String())
+	}
+	return printed.String(), nil
+}
+
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}
