@@ -28,7 +28,7 @@ ROOT = template.PATH.parent
 VERSION = str(template.read().resolve({"Ref": "CollectorVersion"}))
 STAND_IN = """\
 #!{python}
-import json, os, pathlib, sys, yaml
+import json, os, pathlib, sys
 name, arguments = pathlib.Path(sys.argv[0]).name, sys.argv[1:]
 shown = {{"command": name, "arguments": arguments}}
 if arguments[:1] == ["login"]:
@@ -42,6 +42,7 @@ for one in arguments:
 if arguments[:1] == ["build"] and name == "sam":
     shown["variables"] = {{key: os.environ.get(key) for key in ("RUNTIME", "ARCHITECTURE")}}
 if arguments[:1] == ["deploy"]:
+    import yaml
     (built,) = [pathlib.Path(one.partition("=")[2]) for one in arguments if one.startswith("--template-file=")]
     functions = yaml.safe_load(built.read_text())["Resources"].items()
     shown["stamps"] = {{
@@ -54,9 +55,8 @@ with open({calls!r}, "a") as file:
 """
 # Leaves what a build leaves, and makes what the stack holds, with the parameters of the command, as SAM would.
 OF_SAM = """\
-import boto3, zstandard
-cloudformation = boto3.client("cloudformation")
 if arguments[0] == "build":
+    import zstandard
     (folder,) = [pathlib.Path(one.partition("=")[2]) for one in arguments if one.startswith("--build-dir=")]
     folder.mkdir(exist_ok=True)
     (folder / "template.yaml").write_text(pathlib.Path(%r).read_text())
@@ -64,6 +64,8 @@ if arguments[0] == "build":
     collector.parent.mkdir(parents=True, exist_ok=True)
     collector.write_bytes(zstandard.compress(b"a collector"))
 elif arguments[0] == "deploy":
+    import boto3
+    cloudformation = boto3.client("cloudformation")
     given = dict(one.split("=", 1) for one in arguments[arguments.index("--parameter-overrides") + 1:])
     given = {key: json.loads(value) for key, value in given.items()}
     body = json.loads(pathlib.Path(%r).read_text())
@@ -78,7 +80,8 @@ elif arguments[0] == "deploy":
     call = cloudformation.update_stack if there else cloudformation.create_stack
     call(StackName=stack_name, TemplateBody=json.dumps(body), Parameters=parameters)
 elif arguments[0] == "delete":
-    cloudformation.delete_stack(StackName=arguments[arguments.index("--stack-name") + 1])
+    import boto3
+    boto3.client("cloudformation").delete_stack(StackName=arguments[arguments.index("--stack-name") + 1])
 """
 
 
