@@ -21,6 +21,7 @@ import pytest
 from headgate_local import aws_server, template
 from scripts import deploy, runner_image, stack
 from scripts.stack import Stop
+from tests.support import sizes
 
 pytestmark = pytest.mark.contract
 
@@ -269,7 +270,11 @@ def test_the_image_is_built_on_the_digest_that_was_looked_up(machine: Machine) -
     assert pinned in done.stdout
 
 
-@pytest.mark.parametrize("said", ["", "gcr.io/distroless/static-debian12@sha256:short", "<no value>"])
+DIGESTS_NOT_TO_BE_HAD = ["", "gcr.io/distroless/static-debian12@sha256:short", "<no value>"]
+
+
+@pytest.mark.sized
+@pytest.mark.parametrize("said", sizes.turn(DIGESTS_NOT_TO_BE_HAD, 1))
 def test_an_image_whose_digest_is_not_to_be_had_is_built_on_the_tag_and_that_is_said(
     machine: Machine, said: str
 ) -> None:

@@ -34,6 +34,6 @@ REQUESTS: Final = number("REQUESTS", 350, 24_000)
 # Texts that are tried as a configuration.
 TEXTS: Final = number("TEXTS", 40, 4_000)
 # Operations held against the model: one after the other, and of several clients at once.
-STEPS: Final = number("STEPS", 300, 6_000)
+STEPS: Final = number("STEPS", 180, 6_000)
 # Requests of the soak. Four credentials at their limit of 60 a minute make 14,400 an hour.
 SOAK: Final = number("SOAK", 144, 14_400)
