@@ -193,7 +193,7 @@ def test_the_first_page_of_a_new_deployment_makes_its_signing_key(people: People
 
 
 def test_a_cursor_of_a_new_deployments_collector_versions_makes_its_signing_key(people: People) -> None:
-    """One collector is installed here, so there is one page only."""
+    """Whether or not so many collectors are installed here that there is a second page."""
     listed = people.ann.get(f"{API}/collector-versions").json()
     forget_signing_key()
     answer = people.ann.get(f"{API}/collector-versions", params={"cursor": "bm90LW91cnM"})
