@@ -268,8 +268,7 @@ def test_an_invited_person_signs_in_with_the_mailed_password_sets_their_own_and_
     hers.context.close()
 
 
-@pytest.mark.parametrize("path", ["", "/members", "/service-accounts", "/changes"])
-def test_no_page_is_wider_than_a_phone(browser: Browser, service: LocalService, path: str) -> None:
+def test_no_page_is_wider_than_a_phone(browser: Browser, service: LocalService, subtests: pytest.Subtests) -> None:
     context = browser.new_context(base_url=service.base_url, viewport=PHONE)
     page = context.new_page()
     complaints: list[str] = []
@@ -280,8 +279,12 @@ def test_no_page_is_wider_than_a_phone(browser: Browser, service: LocalService, 
     if local.count():
         local.first.click()
         page.wait_for_url("**/organizations/*")
-    page.goto(page.url + path)
+    home = page.url
+    for path in ("", "/members", "/service-accounts", "/changes"):
+        with subtests.test(path):
+            page.goto(home + path)
 
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-    assert complaints == []
+            assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+            assert complaints == []
+        complaints.clear()
     context.close()

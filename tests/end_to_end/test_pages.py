@@ -253,40 +253,26 @@ def test_long_names_leave_room_for_what_stands_beside_them(page: Page, service: 
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
 
 
-@pytest.mark.parametrize(
-    "of",
-    [
-        "overview",
-        "members",
-        "service accounts",
-        "changes",
-        "configurations",
-        "configuration",
-        "version",
-        "rules",
-        "fleets",
-        "fleet",
-        "group",
-    ],
-)
-def test_no_page_is_wider_than_a_phone(page: Page, made: Made, of: str) -> None:
-    paths = {
-        "overview": made.home,
-        "members": f"{made.home}/members",
-        "service accounts": f"{made.home}/service-accounts",
-        "changes": f"{made.home}/changes",
-        "configurations": f"{made.home}/configurations",
-        "configuration": f"{made.home}/configurations/{made.configuration_id}",
-        "version": made.rules.removesuffix("/rules"),
-        "rules": f"{made.rules}?pipeline=logs",
-        "fleets": f"{made.home}/fleets",
-        "fleet": f"{made.home}/fleets/{made.fleet_id}",
-        "group": made.group,
-    }
+def test_no_page_is_wider_than_a_phone(page: Page, made: Made, subtests: pytest.Subtests) -> None:
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
-    page.goto(paths[of])
+    for path in (
+        made.home,
+        f"{made.home}/members",
+        f"{made.home}/service-accounts",
+        f"{made.home}/changes",
+        f"{made.home}/configurations",
+        f"{made.home}/configurations/{made.configuration_id}",
+        made.rules.removesuffix("/rules"),
+        f"{made.rules}?pipeline=logs",
+        f"{made.home}/fleets",
+        f"{made.home}/fleets/{made.fleet_id}",
+        made.group,
+    ):
+        with subtests.test(path):
+            page.goto(path)
 
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-    assert complaints == []
+            expect(page.get_by_role("heading", level=1)).to_be_visible()
+            assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+            assert complaints == []
+        complaints.clear()
