@@ -103,8 +103,8 @@ def tormented(service: Service, harms: list[Callable[[int], None]], pause: float
 @pytest.mark.parametrize(
     ("harms", "pause", "seconds"),
     [
-        pytest.param([kill] * sizes.either(10, 30), 0.1, sizes.either(3, 8), id="killed"),
-        pytest.param([starve] * sizes.either(6, 20), 0.2, sizes.either(3, 8), id="starved of memory"),
+        pytest.param([kill] * sizes.either(6, 30), 0.1, sizes.either(3, 8), id="killed"),
+        pytest.param([starve] * sizes.either(4, 20), 0.2, sizes.either(3, 8), id="starved of memory"),
         pytest.param([stop, kill, stop, starve, stop], 0.5, sizes.either(10, 25), id="stopped"),
     ],
 )
