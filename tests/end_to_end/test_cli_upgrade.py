@@ -138,3 +138,32 @@ def test_the_version_that_does_not_know_the_new_names_is_found(cli: Cli) -> None
     done = cli.run("upgrade", "bisect", "edge.yaml", "--good", DEFAULT, "--bad", NEWER)
     assert done.code == 1
     assert f"edge.yaml is invalid on {DEFAULT} already" in done.err
+
+
+# Of one topic for each signal; the newer collector takes lists of topics only.
+TOPIC = """\
+receivers:
+  kafka: {brokers: [localhost:9092], logs: {topic: app-logs}}
+exporters:
+  debug: {}
+service:
+  pipelines:
+    logs: {receivers: [kafka], exporters: [debug]}
+"""
+
+
+@needs_second_version
+def test_a_text_that_breaks_is_shown_with_its_place_and_the_version_is_found(cli: Cli) -> None:
+    cli.write("kafka.yaml", TOPIC)
+    done = cli.run("upgrade", "check", "kafka.yaml", "--to", NEWER)
+    assert done.code == 1
+    assert done.out.splitlines()[0].startswith(f"kafka.yaml: breaks on {NEWER}: 1 new error")
+    assert re.match(r"kafka\.yaml:2:45: error: .*topic.* \[unknown_key\]", done.out.splitlines()[1])
+
+    annotated = cli.run("upgrade", "check", "kafka.yaml", "--to", NEWER, "--format", "github")
+    assert annotated.out.startswith("::error file=kafka.yaml,title=unknown_key,line=2,col=45::")
+
+    found = cli.run("upgrade", "bisect", "kafka.yaml", "--good", DEFAULT, "--bad", NEWER)
+    assert found.code == 1
+    assert found.out.splitlines()[0] == f"kafka.yaml: {NEWER} is the first installed version that breaks it"
+    assert "[unknown_key]" in found.out
