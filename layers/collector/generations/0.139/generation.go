@@ -4,6 +4,8 @@
 package generation
 
 import (
+	"fmt"
+
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottldatapoint"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottllog"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlmetric"
@@ -17,6 +19,10 @@ import (
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
+
+// Lambdas tells whether OTTL's grammar has lambda expressions. With them came a token of their own for nil, and signs
+// that are not part of numbers. This one has none.
+const Lambdas = false
 
 // What OTTL evaluates an expression on, by context.
 type (
@@ -76,6 +82,14 @@ func NewDataPoint(
 ) DataPoint {
 	return ottldatapoint.NewTransformContext(
 		point, metric, scope.Metrics(), scope.Scope(), resource.Resource(), scope, resource)
+}
+
+// MoreContexts are contexts of OTTL that came later: none here.
+var MoreContexts []string
+
+// ParseMore parses an expression in one of MoreContexts.
+func ParseMore(context, _, _ string) error {
+	return fmt.Errorf("no parser for the context %q", context)
 }
 
 // Release gives a context back after its last use. Here a context is a value, which nothing has to give back.

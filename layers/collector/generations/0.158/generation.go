@@ -4,9 +4,14 @@
 package generation
 
 import (
+	"fmt"
+
+	"github.com/headgate/headgate/layers/collector/internal/standard"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottldatapoint"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlexemplar"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottllog"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlmetric"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlotelcol"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlresource"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlscope"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlspan"
@@ -17,6 +22,10 @@ import (
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
+
+// Lambdas tells whether OTTL's grammar has lambda expressions. With them came a token of their own for nil, and signs
+// that are not part of numbers. This one has them.
+const Lambdas = true
 
 // What OTTL evaluates an expression on, by context.
 type (
@@ -75,6 +84,20 @@ func NewDataPoint(
 	resource pmetric.ResourceMetrics, scope pmetric.ScopeMetrics, metric pmetric.Metric, point any,
 ) DataPoint {
 	return ottldatapoint.NewTransformContextPtr(resource, scope, metric, point)
+}
+
+// MoreContexts are contexts of OTTL that came after 0.139.0.
+var MoreContexts = []string{ottlexemplar.ContextName, ottlotelcol.ContextName}
+
+// ParseMore parses an expression in one of MoreContexts.
+func ParseMore(context, kind, text string) error {
+	switch context {
+	case ottlexemplar.ContextName:
+		return standard.Parse(kind, text, ottlexemplar.NewParser)
+	case ottlotelcol.ContextName:
+		return standard.Parse(kind, text, ottlotelcol.NewParser)
+	}
+	return fmt.Errorf("no parser for the context %q", context)
 }
 
 // Release gives a context back to the pool that it came from, after its last use.

@@ -104,9 +104,9 @@ func firstWord(text string) string {
 
 // paths are the names that the contexts of pkg/ottl document for the segments of paths. A test reads the documentation.
 var paths = []string{
-	"aggregation_temporality", "attribute_indices", "attributes", "body", "bucket_counts", "cache", "comment_strindices", "comment_string_indices",
+	"addr", "aggregation_temporality", "attribute_indices", "attributes", "auth", "body", "bucket_counts", "cache", "client", "comment_strindices", "comment_string_indices",
 	"count", "data_points", "datapoint", "default_sample_type", "default_sample_type_strindex",
-	"deprecated_string", "description", "dropped_attributes_count", "dropped_events_count", "dropped_links_count",
+	"deprecated_string", "description", "double_value", "exemplar", "filtered_attributes", "grpc", "int_value", "otelcol", "dropped_attributes_count", "dropped_events_count", "dropped_links_count",
 	"duration", "duration_unix_nano", "end_time", "end_time_unix_nano", "event_index", "event_name", "events", "exemplars",
 	"explicit_bounds", "flags", "instrumentation_scope", "is_monotonic", "kind", "link_index", "links", "locations_length",
 	"locations_start_index", "log", "message", "metadata", "metric", "name", "negative", "observed_time",

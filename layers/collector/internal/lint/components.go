@@ -57,7 +57,8 @@ func (f ottlField) readBy(creation pipeline.Signal) ottlField {
 	return f
 }
 
-// ottlComponents lists the components of contrib v0.139.0.
+// ottlComponents lists the components of all the versions that are built here, under the names that they had in 0.139.0.
+// A version may lack a component, and a field that came later.
 var ottlComponents = []ottlComponent{
 	{
 		section: "processors", kind: "attributes",
@@ -69,7 +70,9 @@ var ottlComponents = []ottlComponent{
 	},
 	{
 		section: "processors", kind: "filter",
-		fields: []ottlField{
+		together: true,
+		complete: completeFilter,
+		fields: append(conditionLists(), []ottlField{
 			at("traces.resource.[]", Condition, "resource").readBy(pipeline.SignalTraces),
 			at("traces.span.[]", Condition, "span"),
 			at("traces.spanevent.[]", Condition, "spanevent"),
@@ -80,7 +83,7 @@ var ottlComponents = []ottlComponent{
 			at("logs.log_record.[]", Condition, "log"),
 			at("profiles.resource.[]", Condition, "resource").readBy(xpipeline.SignalProfiles),
 			at("profiles.profile.[]", Condition, "profile"),
-		},
+		}...),
 	},
 	{
 		section: "processors", kind: "logdedup",
@@ -131,6 +134,42 @@ var ottlComponents = []ottlComponent{
 		fields:   []ottlField{at("markers.[].rules.log_conditions.[]", Condition, "log")},
 		complete: completeHoneycombMarker,
 	},
+}
+
+// conditionLists are the filter's lists of conditions since 0.145: of conditions, or of groups with a context.
+func conditionLists() []ottlField {
+	var fields []ottlField
+	for _, signal := range []string{"trace", "metric", "log", "profile"} {
+		list := signal + "_conditions"
+		fields = append(fields,
+			ottlField{pattern: []string{list, "[]", "conditions", "[]"}, kind: Condition, contextKey: "context"},
+			ottlField{pattern: []string{list, "[]"}, kind: Condition},
+		)
+	}
+	return fields
+}
+
+// completeFilter makes a group of the conditions outside of groups. The component refuses both in one list, but that
+// says nothing about a condition.
+func completeFilter(config map[string]any) {
+	for key, value := range config {
+		entries, isList := value.([]any)
+		if !isList || !strings.HasSuffix(key, "_conditions") {
+			continue
+		}
+		var groups, alone []any
+		for _, entry := range entries {
+			if _, isText := entry.(string); isText {
+				alone = append(alone, entry)
+			} else {
+				groups = append(groups, entry)
+			}
+		}
+		if len(alone) > 0 {
+			groups = append(groups, map[string]any{"conditions": alone})
+		}
+		config[key] = groups
+	}
 }
 
 func transformFields() []ottlField {

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -103,10 +104,32 @@ func (f *finder) component(section, id string, body *yaml.Node) {
 	}
 	declared := &declaration{component: ottlComponents[index]}
 	declared.component.kind = c.kind
+	config := reflect.TypeOf(factory.CreateDefaultConfig())
 	for _, field := range declared.component.fields {
+		if !declares(config, field.pattern[0]) {
+			continue // it came with a later version
+		}
 		f.match(declared, walk{field: field, node: body, path: path})
 	}
 	f.declarations = append(f.declarations, declared)
+}
+
+// declares reports whether a configuration's type has a setting of that name.
+func declares(config reflect.Type, name string) bool {
+	for config.Kind() == reflect.Pointer {
+		config = config.Elem()
+	}
+	if config.Kind() != reflect.Struct {
+		return false
+	}
+	for i := range config.NumField() {
+		field := config.Field(i)
+		key, options, _ := strings.Cut(field.Tag.Get("mapstructure"), ",")
+		if key == name || strings.Contains(options, "squash") && declares(field.Type, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // namesOf are the types under which a configuration may name a component: its own, and the one that it had before it was

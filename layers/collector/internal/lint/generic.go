@@ -1,9 +1,8 @@
 package lint
 
 import (
-	"fmt"
-
-	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl"
+	"github.com/headgate/headgate/layers/collector/generation"
+	"github.com/headgate/headgate/layers/collector/internal/standard"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottldatapoint"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottllog"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlmetric"
@@ -13,9 +12,6 @@ import (
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlscope"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlspan"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlspanevent"
-	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/ottlfuncs"
-	"go.opentelemetry.io/collector/component"
-	"go.uber.org/zap"
 )
 
 // contexts lists the contexts of the grammar.
@@ -25,51 +21,29 @@ var contexts = []string{
 	ottlprofilesample.ContextName,
 }
 
+func init() { contexts = append(contexts, generation.MoreContexts...) }
+
 // parse parses an expression with the standard functions, without a component.
 func parse(context string, kind Kind, text string) error {
 	switch context {
 	case ottlresource.ContextName:
-		return parseWith(kind, text, ottlresource.NewParser)
+		return standard.Parse(string(kind), text, ottlresource.NewParser)
 	case ottlscope.ContextName:
-		return parseWith(kind, text, ottlscope.NewParser)
+		return standard.Parse(string(kind), text, ottlscope.NewParser)
 	case ottllog.ContextName:
-		return parseWith(kind, text, ottllog.NewParser)
+		return standard.Parse(string(kind), text, ottllog.NewParser)
 	case ottlspan.ContextName:
-		return parseWith(kind, text, ottlspan.NewParser)
+		return standard.Parse(string(kind), text, ottlspan.NewParser)
 	case ottlspanevent.ContextName:
-		return parseWith(kind, text, ottlspanevent.NewParser)
+		return standard.Parse(string(kind), text, ottlspanevent.NewParser)
 	case ottlmetric.ContextName:
-		return parseWith(kind, text, ottlmetric.NewParser)
+		return standard.Parse(string(kind), text, ottlmetric.NewParser)
 	case ottldatapoint.ContextName:
-		return parseWith(kind, text, ottldatapoint.NewParser)
+		return standard.Parse(string(kind), text, ottldatapoint.NewParser)
 	case ottlprofile.ContextName:
-		return parseWith(kind, text, ottlprofile.NewParser)
+		return standard.Parse(string(kind), text, ottlprofile.NewParser)
 	case ottlprofilesample.ContextName:
-		return parseWith(kind, text, ottlprofilesample.NewParser)
+		return standard.Parse(string(kind), text, ottlprofilesample.NewParser)
 	}
-	return fmt.Errorf("no parser for the context %q", context)
-}
-
-type newParser[K any] func(
-	map[string]ottl.Factory[K], component.TelemetrySettings, ...ottl.Option[K],
-) (ottl.Parser[K], error)
-
-func parseWith[K any](kind Kind, text string, parserOf newParser[K]) error {
-	functions := ottlfuncs.StandardConverters[K]()
-	if kind != Condition {
-		functions = ottlfuncs.StandardFuncs[K]()
-	}
-	parser, err := parserOf(functions, component.TelemetrySettings{Logger: zap.NewNop()})
-	if err != nil {
-		return err
-	}
-	switch kind {
-	case Statement:
-		_, err = parser.ParseStatement(text)
-	case ValueExpression:
-		_, err = parser.ParseValueExpression(text)
-	default:
-		_, err = parser.ParseCondition(text)
-	}
-	return err
+	return generation.ParseMore(context, string(kind), text)
 }

@@ -11,18 +11,24 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-var statementSignals = map[string]pipeline.Signal{
-	"trace_statements": pipeline.SignalTraces, "metric_statements": pipeline.SignalMetrics,
-	"log_statements": pipeline.SignalLogs, "profile_statements": xpipeline.SignalProfiles,
+// inferring are the lists of expressions for which a component infers a context, with their signals.
+var inferring = []struct {
+	list   string
+	signal pipeline.Signal
+}{
+	{"trace_statements", pipeline.SignalTraces}, {"metric_statements", pipeline.SignalMetrics},
+	{"log_statements", pipeline.SignalLogs}, {"profile_statements", xpipeline.SignalProfiles},
+	{"trace_conditions", pipeline.SignalTraces}, {"metric_conditions", pipeline.SignalMetrics},
+	{"log_conditions", pipeline.SignalLogs}, {"profile_conditions", xpipeline.SignalProfiles},
 }
 
 // inferContexts finds the contexts that the component infers. The component names them only in its log.
 func (l *linter) inferContexts(c ottlComponent, expressions []*expression) error {
-	for _, list := range []string{"trace_statements", "metric_statements", "log_statements", "profile_statements"} {
+	for _, of := range inferring {
 		var good []*expression
 		var groups []string
 		for _, e := range expressions {
-			if e.steps[0].key == list && e.infers() && e.err == nil {
+			if e.steps[0].key == of.list && e.infers() && e.err == nil {
 				good = append(good, e)
 			}
 		}
@@ -36,7 +42,7 @@ func (l *linter) inferContexts(c ottlComponent, expressions []*expression) error
 				groups = append(groups, group)
 			}
 		}
-		inferred, err := l.inferred(c, good, statementSignals[list])
+		inferred, err := l.inferred(c, good, of.signal)
 		if err != nil {
 			return err
 		}

@@ -10,12 +10,24 @@ import (
 
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/version/distribution"
+	"go.opentelemetry.io/collector/component"
 )
 
 // collector is that of the version that the tests are run for.
 func collector() *operation.Environment {
 	return &operation.Environment{
 		BuildInfo: distribution.Settings().BuildInfo, Factories: distribution.Factories, Lacking: distribution.Lacking,
+	}
+}
+
+// version is that of this collector.
+var version = distribution.Settings().BuildInfo.Version
+
+// requires skips a test on a build that lacks a component.
+func requires(t *testing.T, section, kind string) {
+	t.Helper()
+	if _, lacks := collector().Lacks(section, component.MustNewType(kind)); lacks {
+		t.Skipf("this build of %s lacks the %s %s", version, strings.TrimSuffix(section, "s"), kind)
 	}
 }
 

@@ -124,6 +124,9 @@ func one(holds func(Token) bool) rule {
 	}
 }
 
+// never matches nothing, at no price: a rule that the grammar of this generation does not have.
+func never(*pricing, int) outcome { return outcome{end: -1} }
+
 func ofKind(kind TokenKind) rule { return one(func(t Token) bool { return t.Kind == kind }) }
 
 func text(text string) rule {

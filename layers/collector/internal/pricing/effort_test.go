@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/headgate/headgate/layers/collector/generation"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottllog"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/ottlfuncs"
 	"go.opentelemetry.io/collector/component"
@@ -41,7 +42,7 @@ func TestExpressionsAsPeopleWriteThemAreFarBelowTheLimit(t *testing.T) {
 
 // The pricing is right only as long as its grammar is that of the parser.
 func TestTheGrammarMatchesWhatTheParserReads(t *testing.T) {
-	parser, err := ottllog.NewParser(ottlfuncs.StandardFuncs[ottllog.TransformContext](), componenttest())
+	parser, err := ottllog.NewParser(ottlfuncs.StandardFuncs[generation.Log](), componenttest())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,6 +52,9 @@ func TestTheGrammarMatchesWhatTheParserReads(t *testing.T) {
 		`Foo(a="b", c=1.5)[0]["x"] != 0xaf`, `[1, 2] == [1 2]`, `{"a": 1, "b": {"c": []}} == {"a" 1}`, `FOO == 1`,
 		`Foo(Bar) == 1`, `a[b.c + 1] == 1`, `a[] == 1`, `1 +1 == 2`, `1 + 1 == 2`, `not (a == 1 or b == 2) and c == 3 or d == 4`,
 		`a == "unclosed`, `a == -1`, `a == +.5e3`, `a ==== b`, `or`, ``, `a.b.c == x.y.z`, `Xor(a)`, `not not true`, `@`,
+		`Foo((x) => x == 1)`, `Foo(a, (_, v) => v > 1 or _ == 2)`, `Foo(() => 1)`, `Foo((x) => (y) => y)`, `Foo((x, ) => 1)`,
+		`Foo((x) = > 1)`, `Foo((x) => )`, `Foo(x => 1)`, `Foo(_)`, `1. == 1`, `.5 == 1`, `-(1) == 2`, `1 - -1 == 2`, `nil`,
+		`nila == nil`, `Foo((x) => nil)`, `Foo((x) => x and true)`,
 	} {
 		tokens := Tokenize(condition)
 		read := conditionRule(&pricing{tokens, map[place]outcome{}}, 0).end == len(tokens)

@@ -1,5 +1,7 @@
 package pricing
 
+import "github.com/headgate/headgate/layers/collector/generation"
+
 // The grammar of OTTL, as in grammar.go of pkg/ottl with its alternatives in the same order, for pricing only. A test
 // compares its prices with the time that the real parser takes.
 
@@ -42,13 +44,21 @@ func init() {
 	keyRule = inTurn(text("["), firstOf(ofKind(StringToken), ofKind(IntToken), math, literal), text("]"))
 
 	operand := firstOf(literal, inTurn(text("("), math, text(")")))
+	lambda := never
+	if generation.Lambdas {
+		operand = inTurn(optional(ofKind(AddSubToken)), operand)
+		parameter := firstOf(lower, ofKind(UnderscoreToken))
+		parameters := optional(inTurn(parameter, repeated(inTurn(text(","), parameter))))
+		body := firstOf(inTurn(value, notBefore(firstOf(ofKind(OrToken), ofKind(AndToken), ofKind(ComparisonToken)))), condition)
+		lambda = inTurn(text("("), parameters, text(")"), ofKind(ArrowToken), body)
+	}
 	product := inTurn(operand, repeated(inTurn(ofKind(MultDivToken), operand)))
 	mathRule = inTurn(product, repeated(inTurn(ofKind(AddSubToken), product)))
 
 	pairs := inTurn(text("{"), repeated(inTurn(ofKind(StringToken), text(":"), value, optional(text(",")))), text("}"))
 	list := inTurn(text("["), repeated(value), repeated(inTurn(text(","), value)), text("]"))
 	valueRule = firstOf(
-		text("nil"), inTurn(literal, notBefore(operatorAhead)), math, ofKind(BytesToken), ofKind(StringToken),
+		text("nil"), inTurn(literal, notBefore(operatorAhead)), lambda, math, ofKind(BytesToken), ofKind(StringToken),
 		ofKind(BooleanToken), inTurn(upper, notBefore(lower)), pairs, list,
 	)
 

@@ -1,6 +1,10 @@
 package pricing
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/headgate/headgate/layers/collector/generation"
+)
 
 // Token is a piece of OTTL as the lexer of pkg/ottl cuts it; white space is left out.
 type Token struct {
@@ -29,10 +33,20 @@ const (
 	PunctuationToken
 	UpperToken
 	LowerToken
+	NilToken
+	UnderscoreToken
+	ArrowToken
 )
 
 var words = map[string]TokenKind{
 	"not": NotToken, "or": OrToken, "and": AndToken, "true": BooleanToken, "false": BooleanToken,
+}
+
+func init() {
+	if generation.Lambdas {
+		words["nil"] = NilToken
+		words["_"] = UnderscoreToken
+	}
 }
 
 // Tokenize cuts an expression. What the grammar does not know becomes unknown tokens of one byte each.
@@ -80,6 +94,9 @@ func nextToken(text string) (TokenKind, int) {
 			return ComparisonToken, len(operator)
 		}
 	}
+	if generation.Lambdas && strings.HasPrefix(text, "=>") {
+		return ArrowToken, 2
+	}
 	switch first := text[0]; {
 	case first == '+' || first == '-':
 		return AddSubToken, 1
@@ -97,13 +114,13 @@ func nextToken(text string) (TokenKind, int) {
 
 func number(text string) (TokenKind, int) {
 	at := 0
-	if text[0] == '+' || text[0] == '-' {
+	if !generation.Lambdas && (text[0] == '+' || text[0] == '-') {
 		at = 1
 	}
 	whole := Span(text[at:], isDigit)
 	at += whole
 	if strings.HasPrefix(text[at:], ".") {
-		if fraction := Span(text[at+1:], isDigit); fraction > 0 {
+		if fraction := Span(text[at+1:], isDigit); fraction > 0 || (generation.Lambdas && whole > 0) {
 			at += 1 + fraction
 			return FloatToken, at + exponent(text[at:])
 		}

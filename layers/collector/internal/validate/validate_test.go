@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/connector"
 	"go.opentelemetry.io/collector/connector/forwardconnector"
+	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/exporter"
 	"go.opentelemetry.io/collector/exporter/debugexporter"
 	"go.opentelemetry.io/collector/exporter/nopexporter"
@@ -23,7 +24,6 @@ import (
 	"go.opentelemetry.io/collector/processor/batchprocessor"
 	"go.opentelemetry.io/collector/processor/memorylimiterprocessor"
 	"go.opentelemetry.io/collector/receiver"
-	"go.opentelemetry.io/collector/receiver/nopreceiver"
 	"go.opentelemetry.io/collector/receiver/otlpreceiver"
 	"go.opentelemetry.io/collector/service/telemetry/otelconftelemetry"
 )
@@ -33,7 +33,7 @@ func fewFactories() (otelcol.Factories, error) {
 	factories := otelcol.Factories{Telemetry: otelconftelemetry.NewFactory()}
 	var err error
 	if factories.Receivers, err = otelcol.MakeFactoryMap[receiver.Factory](
-		nopreceiver.NewFactory(), otlpreceiver.NewFactory(), panickingReceiver()); err != nil {
+		nopReceiver(), otlpreceiver.NewFactory(), panickingReceiver()); err != nil {
 		return factories, err
 	}
 	if factories.Processors, err = otelcol.MakeFactoryMap[processor.Factory](
@@ -49,6 +49,21 @@ func fewFactories() (otelcol.Factories, error) {
 	}
 	factories.Extensions, err = otelcol.MakeFactoryMap[extension.Factory](zpagesextension.NewFactory())
 	return factories, err
+}
+
+// nopReceiver is a receiver like nopreceiver, which not every version's build has.
+func nopReceiver() receiver.Factory {
+	return receiver.NewFactory(component.MustNewType("nop"), newStandInConfig,
+		receiver.WithTraces(func(context.Context, receiver.Settings, component.Config, consumer.Traces) (receiver.Traces, error) {
+			return inert{}, nil
+		}, stable),
+		receiver.WithMetrics(func(context.Context, receiver.Settings, component.Config, consumer.Metrics) (receiver.Metrics, error) {
+			return inert{}, nil
+		}, stable),
+		receiver.WithLogs(func(context.Context, receiver.Settings, component.Config, consumer.Logs) (receiver.Logs, error) {
+			return inert{}, nil
+		}, stable),
+	)
 }
 
 type panickingConfig struct{}
