@@ -27,6 +27,7 @@ from headgate.checker import (
     CheckerUnreachable,
     CollectorNotFetched,
     NotInstalled,
+    fetched,
     publish,
     published,
 )
@@ -43,6 +44,7 @@ from tests.support import faulty
 from tests.support.askers import ASKER
 from tests.support.lambda_invocations import MAX_BYTES, Answer, Invocations, answering, running
 from tests.support.runs import run_of
+from tests.support.second_version import needs_second_version, second_version
 
 pytestmark = pytest.mark.contract
 
@@ -50,6 +52,10 @@ pytestmark = pytest.mark.contract
 SAYS = "0.0.0"
 DESCRIPTION = {"version": SAYS, "distribution": "otelcol-contrib", "reduced": True, "lacks": []}
 YAML = "receivers: {nop: }\nexporters: {nop: }\nservice: {pipelines: {logs: {receivers: [nop], exporters: [nop]}}}\n"
+BOTH_HAVE = (
+    "receivers: {filelog: {include: [/a]}}\nexporters: {debug: }\n"
+    "service: {pipelines: {logs: {receivers: [filelog], exporters: [debug]}}}\n"
+)
 # The sandbox has no sockets.
 TO_RUN = YAML.replace("service: {", "service: {telemetry: {metrics: {level: none}}, ")
 REAL = settings().collector_version
@@ -93,6 +99,8 @@ def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Aws]:
         "COLLECTOR_VERSION": faulty.VERSION,
         "COLLECTOR_VERSIONS": f"{SAYS},9.9.9,{faulty.VERSION}",
     }
+    # Long enough for any machine.
+    monkeypatch.setattr(fetched, "_SECONDS", 120)
     with aws_server.running(), running(noting) as served:
         for name, value in variables.items():
             monkeypatch.setenv(f"HEADGATE_{name}", value)
@@ -312,15 +320,38 @@ def test_the_real_collector_is_fetched_and_gives_its_verdict(
     assert [one["valid"] for one in answers] == [True, True]
 
 
-def publish_the_real_one(here: Aws, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    binary = folder / "real" / "otelcol-contrib"
+@needs_second_version
+def test_two_real_collectors_are_fetched_and_answer_side_by_side(
+    here: Aws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the newer one renamed is a name that the older one does not know."""
+    newer = str(second_version())
+    publish_the_real_one(here, tmp_path, monkeypatch)
+    publish_the_real_one(here, tmp_path, monkeypatch, newer)
+    monkeypatch.setenv("HEADGATE_COLLECTOR_VERSIONS", f"{REAL},{newer}")
+    settings.cache_clear()
+    published.forget()
+    texts = [BOTH_HAVE.replace("filelog", name) for name in ("filelog", "file_log")]
+
+    verdicts = [
+        (here.function.call("validate", {"yaml": text, "env": {}}, asker=ASKER, version=version)["valid"])
+        for text in texts
+        for version in (REAL, newer, REAL, newer)
+    ]
+
+    assert verdicts == [True, True, True, True, False, True, False, True]
+    assert here.function.call("describe", {}, asker=ASKER, version=newer)["version"] == newer
+
+
+def publish_the_real_one(here: Aws, folder: Path, monkeypatch: pytest.MonkeyPatch, version: str = REAL) -> None:
+    binary = folder / f"real-{version}" / "otelcol-contrib"
     binary.parent.mkdir()
-    binary.symlink_to(REAL_BINARY.resolve())
+    binary.symlink_to(REAL_BINARY.parents[1].joinpath(version, "otelcol-contrib").resolve())
     # Fast, since nothing here is about its size.
     with binary.open("rb") as source, binary.with_suffix(".zst").open("wb") as target:
         zstandard.ZstdCompressor(level=1, threads=-1).copy_stream(source, target)
-    here.publish(binary, {**DESCRIPTION, "version": REAL})
-    monkeypatch.setenv("HEADGATE_COLLECTOR_VERSIONS", REAL)
+    here.publish(binary, {**DESCRIPTION, "version": version})
+    monkeypatch.setenv("HEADGATE_COLLECTOR_VERSIONS", version)
     settings.cache_clear()
 
 

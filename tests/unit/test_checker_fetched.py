@@ -148,6 +148,16 @@ def test_an_answer_that_broke_off_is_asked_for_once_more(bucket: Bucket, collect
     assert len(bucket.asked) == 2
 
 
+def test_what_takes_too_long_is_given_up(bucket: Bucket, collectors: Fetched, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetched, "_SECONDS", 0)
+
+    with (
+        pytest.raises(CollectorNotFetched, match="it took longer than 0 s"),
+        collectors.using(published(bucket, "1.0.0")),
+    ):
+        pytest.fail("it was fetched")
+
+
 @pytest.mark.parametrize(
     "url",
     [

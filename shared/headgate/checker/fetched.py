@@ -272,7 +272,7 @@ def _chunks(source: Source, deadline: float) -> Generator[bytes, None, None]:
             raise _Passing(said) if passes else CollectorNotFetched(_not_fetched(source, said))
         while chunk := response.read(_CHUNK):
             if time.monotonic() > deadline:
-                raise CollectorNotFetched(_not_fetched(source, f"S3 took longer than {_SECONDS:g} s"))
+                raise CollectorNotFetched(_not_fetched(source, f"it took longer than {_SECONDS:g} s"))
             yield chunk
     except (http.client.HTTPException, OSError) as error:
         raise _Passing(f"S3 broke off its answer ({type(error).__name__})") from None
