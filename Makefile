@@ -91,9 +91,11 @@ go-test:
 
 # What the functions called of AWS in all end-to-end tests is looked at when all of them have run.
 POLICIES := tests/end_to_end/test_policies.py
+# So that a second version that is missing fails its tests, which skip it where nobody has built one.
+SECOND_COLLECTOR = $$($(MAKE) --no-print-directory -s -C layers/collector newest)
 python-test:
 	@rm -rf "$(RECORDED_CALLS)"
-	@RECORDED_CALLS="$(RECORDED_CALLS)" $(PYTEST) $(SUITES:%=tests/%) --ignore $(POLICIES)
+	@HEADGATE_SECOND_COLLECTOR="$(SECOND_COLLECTOR)" RECORDED_CALLS="$(RECORDED_CALLS)" $(PYTEST) $(SUITES:%=tests/%) --ignore $(POLICIES)
 	@if [ -n "$(findstring end_to_end,$(SUITES))" ]; then RECORDED_CALLS="$(RECORDED_CALLS)" $(PY) -m pytest $(POLICIES); fi
 
 test-dynamodb-local: venv ## Run what uses tables on AWS's own engine: needs Java 17 and Maven

@@ -91,7 +91,7 @@ class InstalledVersionOut(BaseModel):
     source: Source | None
     reduced: bool
     lacks: list[Lacking]
-    capabilities: Capabilities
+    can: Capabilities
     unusable: str | None
 
     @classmethod
@@ -103,6 +103,6 @@ class InstalledVersionOut(BaseModel):
             source=installed.source,
             reduced=installed.reduced,
             lacks=list(installed.lacks),
-            capabilities=installed.capabilities,
+            can=installed.can,
             unusable=installed.unusable,
         )

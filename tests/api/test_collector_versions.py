@@ -108,15 +108,16 @@ def test_each_version_is_listed_with_what_it_is_and_can_do(member: Member) -> No
         "source": "built",
         "reduced": True,
         "lacks": [{"kind": "receiver", "type": "hostmetrics"}],
-        "capabilities": {"positions": True, "lint": True, "test_runs": True, "upgrade_check": True},
+        "can": {"lines": True, "lint": True, "runs": True, "steps": False, "upgrade_check": True},
         "unusable": None,
     }
     by_version = {item["version"]: item for item in answer["items"]}
     assert by_version[RELEASE]["source"] == "official_release"
-    assert by_version[RELEASE]["capabilities"] == {
-        "positions": False,
+    assert by_version[RELEASE]["can"] == {
+        "lines": False,
         "lint": False,
-        "test_runs": True,
+        "runs": True,
+        "steps": False,
         "upgrade_check": False,
     }
     assert by_version[BROKEN]["source"] is None

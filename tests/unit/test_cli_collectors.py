@@ -9,14 +9,14 @@ import pytest
 from headgate_cli import main
 from tests.support.answering import Server, serving
 
-EVERYTHING = {"positions": True, "lint": True, "test_runs": True, "upgrade_check": True}
-RUNS_ONLY = {"positions": False, "lint": False, "test_runs": True, "upgrade_check": False}
+EVERYTHING = {"lines": True, "lint": True, "runs": True, "steps": False, "upgrade_check": True}
+RUNS_ONLY = {"lines": False, "lint": False, "runs": True, "steps": False, "upgrade_check": False}
 NOTHING = dict.fromkeys(EVERYTHING, False)
 
 
 def version(number: str, source: str | None, capabilities: dict[str, bool], **more: object) -> dict[str, object]:
     usual: dict[str, object] = {"distribution": "otelcol-contrib", "default": False, "reduced": False, "lacks": []}
-    return {"version": number, "source": source, "capabilities": capabilities, "unusable": None, **usual, **more}
+    return {"version": number, "source": source, "can": capabilities, "unusable": None, **usual, **more}
 
 
 LISTED = [
@@ -63,10 +63,10 @@ def test_the_versions_are_listed_with_what_each_can_do(run: Run) -> None:
         "0.139.0 (default)",
     ]
     _, reduced, release, unusable, default = (" ".join(line.split()) for line in out.splitlines())
-    assert reduced == "0.158.0 built positions, lint, test runs, upgrade check 1"
+    assert reduced == "0.158.0 built lines, lint, test runs, upgrade check 1"
     assert release == "0.150.0 official release test runs -"
     assert unusable == "0.149.0 unusable - -"
-    assert default == "0.139.0 (default) built positions, lint, test runs, upgrade check -"
+    assert default == "0.139.0 (default) built lines, lint, test runs, upgrade check -"
     assert err == "0.149.0 cannot be used: It exited�::error::with status 2\n"
 
 

@@ -14,7 +14,7 @@ from tests.support.faulty import VERSION, install
 pytestmark = pytest.mark.usefixtures("faulty_checker")
 
 HOSTMETRICS = Lacking("receiver", "hostmetrics")
-EVERYTHING = Capabilities(positions=True, lint=True, test_runs=True, upgrade_check=True)
+EVERYTHING = Capabilities(lines=True, lint=True, runs=True, steps=False, upgrade_check=True)
 
 
 def installed() -> dict[str, InstalledVersion]:
@@ -39,10 +39,10 @@ def test_the_versions_are_listed_newest_first_with_what_each_is(faulty_collector
 def test_an_official_release_can_be_run_and_not_be_asked(faulty_collectors: Path) -> None:
     install(faulty_collectors / "1.2.4", "release")
 
-    assert installed()["1.2.4"].capabilities == Capabilities(
-        positions=False, lint=False, test_runs=True, upgrade_check=False
+    assert installed()["1.2.4"].can == Capabilities(
+        lines=False, lint=False, runs=True, steps=False, upgrade_check=False
     )
-    assert installed()[VERSION].capabilities == EVERYTHING
+    assert installed()[VERSION].can == EVERYTHING
 
 
 @pytest.mark.parametrize(
@@ -61,9 +61,9 @@ def test_a_version_that_cannot_be_used_is_listed_with_the_reason(
     broken, whole = collectors.installed(asker=ASKER)
 
     assert (broken.version, broken.source, broken.reduced, list(broken.lacks)) == ("1.10.0", None, False, [])
-    assert broken.capabilities == Capabilities(positions=False, lint=False, test_runs=False, upgrade_check=False)
+    assert broken.can == Capabilities(lines=False, lint=False, runs=False, steps=False, upgrade_check=False)
     assert broken.unusable == why
-    assert whole.capabilities == EVERYTHING
+    assert whole.can == EVERYTHING
 
 
 def test_a_file_that_is_not_a_program_does_not_fail_the_list(faulty_collectors: Path) -> None:

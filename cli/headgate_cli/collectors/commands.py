@@ -15,9 +15,9 @@ from headgate_cli.untrusted import one_line
 _SOURCES: Final = {"built": "built", "official_release": "official release"}
 # What each capability is called in the table, by its name in the API.
 _CAPABILITIES: Final = {
-    "positions": "positions",
+    "lines": "lines",
     "lint": "lint",
-    "test_runs": "test runs",
+    "runs": "test runs",
     "upgrade_check": "upgrade check",
 }
 
@@ -66,7 +66,7 @@ def list_(api: Api, as_json: bool) -> None:
 
 
 def _can(version: Entity) -> str:
-    capabilities = version.get("capabilities")
+    capabilities = version.get("can")
     if not isinstance(capabilities, dict):
         return ""
     return ", ".join(label for name, label in _CAPABILITIES.items() if capabilities.get(name) is True)

@@ -20,13 +20,15 @@ class Lacking:
 class Capabilities:
     """What can be asked of a version besides its verdict.
 
-    `positions`: findings have a code, a line and a column. `lint`: its OTTL parser can be asked. `test_runs`: a test
-    run can use it. `upgrade_check`: an upgrade to it or from it can be checked.
+    `lines`: findings have a code, a line and a column. `lint`: its OTTL parser can be asked. `runs`: a test run can use
+    it. `steps`: a test run can record what each component does, which no version can yet. `upgrade_check`: an upgrade
+    to it or from it can be checked.
     """
 
-    positions: bool
+    lines: bool
     lint: bool
-    test_runs: bool
+    runs: bool
+    steps: bool
     upgrade_check: bool
 
 
@@ -44,5 +46,5 @@ class InstalledVersion:
     source: Source | None
     reduced: bool
     lacks: Sequence[Lacking]
-    capabilities: Capabilities
+    can: Capabilities
     unusable: str | None

@@ -82,6 +82,6 @@ def _installed_version(described: Described) -> InstalledVersion:
         source=None if unusable else "built" if checks else "official_release",
         reduced=description.reduced if description else False,
         lacks=description.lacks if description else [],
-        capabilities=Capabilities(positions=checks, lint=checks, test_runs=not unusable, upgrade_check=checks),
+        can=Capabilities(lines=checks, lint=checks, runs=not unusable, steps=False, upgrade_check=checks),
         unusable=unusable or None,
     )

@@ -227,6 +227,6 @@ class UpgradeCheckNotPossible(Invalid):
     def __init__(self, version: str, field: str) -> None:
         message = (
             f"Collector {version} is an official release, which cannot be compared with another: validate with it, or "
-            "choose a version that the list of collector versions shows with the capability `upgrade_check`"
+            "choose a version that the list of collector versions shows with `can.upgrade_check`"
         )
         super().__init__(message, [FieldError(("body", field), message)])
