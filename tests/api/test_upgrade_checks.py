@@ -257,7 +257,7 @@ def test_an_official_release_is_422(ann: Member, collectors: Collectors, field: 
     answer = of_text(ann, **{field: "0.150.0"})
 
     assert (answer.status_code, answer.json()["code"]) == (422, "upgrade_check_not_possible")
-    assert "capability `upgrade_check`" in answer.json()["detail"]
+    assert "`can.upgrade_check`" in answer.json()["detail"]
     assert answer.json()["errors"][0]["loc"] == ["body", field]
 
 

@@ -196,7 +196,7 @@ def test_an_official_release_cannot_be_checked_and_the_message_says_which_can(
     assert [error.loc for error in raised.value.errors] == [("body", field)]
     assert raised.value.detail == (
         f"Collector {version} is an official release, which cannot be compared with another: validate with it, or "
-        "choose a version that the list of collector versions shows with the capability `upgrade_check`"
+        "choose a version that the list of collector versions shows with `can.upgrade_check`"
     )
     assert (version, "inspect") not in collectors.asked
 
