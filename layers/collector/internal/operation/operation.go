@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path"
 	"strings"
 
 	"go.opentelemetry.io/collector/component"
@@ -38,10 +39,11 @@ type Absent struct {
 
 // Lacks returns the component of a section (`receivers`) that the official release has and this build lacks. The names
 // are compared without underscores: releases rename types (`hostmetrics`, `host_metrics`), and what a release calls a
-// component that is not here cannot be asked.
+// component that is not here cannot be asked. Some types are the whole name of their module (`icmpcheckreceiver`).
 func (e *Environment) Lacks(section string, kind component.Type) (Absent, bool) {
 	for _, absent := range e.Lacking {
-		if absent.Kind+"s" == section && plain(absent.Type) == plain(kind.String()) {
+		name := plain(kind.String())
+		if absent.Kind+"s" == section && (name == plain(absent.Type) || name == plain(path.Base(absent.Module))) {
 			return absent, true
 		}
 	}
