@@ -1,7 +1,7 @@
 """A collector beside the default one, built from source, for the tests that compare generations of the collector.
 
-It takes ten minutes to build, so `make test` does without it unless it is there. HEADGATE_SECOND_COLLECTOR names the
-version that has to be there.
+`make test` builds every version of layers/collector/versions and requires the newest one here, by
+HEADGATE_SECOND_COLLECTOR. Without the variable, tests that need a second version are skipped if there is none.
 """
 
 import os

@@ -267,6 +267,15 @@ def test_a_gate_is_that_of_a_component_by_the_old_name_that_only_the_source_know
     assert [one.components for one in compared(before, after).feature_gates] == [["receivers::tail"]]
 
 
+def test_findings_are_cut_so_that_the_answer_stays_small() -> None:
+    hundred = [finding(f"error {number}") for number in range(100)]
+    whole = compared(version("1.0.0"), version("2.0.0", errors=hundred))
+    cut = compared(version("1.0.0"), version("2.0.0", errors=[*hundred, finding("one more")]))
+
+    assert (list(whole.new_errors), whole.incomplete) == (hundred, False)
+    assert (list(cut.new_errors), list(cut.target_verdict.errors), cut.incomplete) == (hundred, hundred, True)
+
+
 @pytest.mark.parametrize("side", [0, 1])
 def test_the_report_is_incomplete_if_one_answer_is(side: int) -> None:
     assert compared(*(version(f"{at}.0.0", incomplete=at == side) for at in range(2))).incomplete

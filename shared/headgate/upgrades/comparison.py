@@ -28,6 +28,8 @@ from headgate.validation.model import Finding
 
 # A function's answer may have 6 MB.
 _MOST_DEFAULTS: Final = 2_000
+# A finding has up to 4 kB, and a function's answer 6 MB.
+_MOST_FINDINGS: Final = 100
 _LOGGED: Final = ("warn", "error")
 _KINDS: Final = ("receiver", "processor", "exporter", "connector", "extension", "provider")
 # A gate of these stages is enabled unless somebody disables it.
@@ -39,20 +41,24 @@ def compare(source: Version, target: Version, renaming: Renaming) -> Report:
     before, after = source.inspection, target.inspection
     defaults = list(islice(_changed_defaults(before.components, after.components), _MOST_DEFAULTS + 1))
     in_old_words = _in_old_words([*before.components, *after.components])
+    findings = [before.errors, before.warnings, after.errors, after.warnings]
     return Report(
         source=source.version,
         target=target.version,
-        source_verdict=Verdict(before.valid, before.errors, before.warnings),
-        target_verdict=Verdict(after.valid, after.errors, after.warnings),
-        new_errors=_new_findings(before.errors, after.errors, in_old_words),
-        new_warnings=_new_findings(before.warnings, after.warnings, in_old_words),
+        source_verdict=Verdict(before.valid, before.errors[:_MOST_FINDINGS], before.warnings[:_MOST_FINDINGS]),
+        target_verdict=Verdict(after.valid, after.errors[:_MOST_FINDINGS], after.warnings[:_MOST_FINDINGS]),
+        new_errors=_new_findings(before.errors, after.errors, in_old_words)[:_MOST_FINDINGS],
+        new_warnings=_new_findings(before.warnings, after.warnings, in_old_words)[:_MOST_FINDINGS],
         renames=renaming.renames,
         not_renamed=renaming.not_renamed,
         deprecations=_deprecations(before.components, after.components, in_old_words),
         feature_gates=list(_feature_gates(source.description, target.description, after.components)),
         defaults=defaults[:_MOST_DEFAULTS],
         not_checked=list(_not_checked(source, target)),
-        incomplete=before.incomplete or after.incomplete or len(defaults) > _MOST_DEFAULTS,
+        incomplete=before.incomplete
+        or after.incomplete
+        or len(defaults) > _MOST_DEFAULTS
+        or any(len(listed) > _MOST_FINDINGS for listed in findings),
         proposed_yaml=renaming.yaml,
     )
 

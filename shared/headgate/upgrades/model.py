@@ -200,7 +200,7 @@ class NotChecked:
 class Report:
     """`proposed_yaml` is the text with every rename of the target, or None if there is none.
 
-    `incomplete` is set if the text has so many components that not all their defaults or messages were compared.
+    `incomplete` is set if a list was cut, or if the text has so many components that not all of them were compared.
     """
 
     source: str

@@ -172,7 +172,7 @@ class LintNotPossible(Invalid):
     def __init__(self, version: str) -> None:
         message = (
             f"Collector {version} is an official release, which has no linter: validate with it, or lint with a "
-            "version that the list of collector versions shows with the capability `lint`"
+            "version that the list of collector versions shows with `can.lint`"
         )
         super().__init__(message, [FieldError(("body", "version"), message)])
 

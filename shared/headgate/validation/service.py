@@ -146,13 +146,18 @@ def _require_in_build(message: str, version: str, asker: Asker) -> None:
     unknown = list(plain_messages.unknown_components(message))
     if not unknown:
         return
-    lacking = {(one.kind, one.type) for one in collectors.lacks(version, asker=asker)}
+    lacking = {(one.kind, _short(one.kind, one.type)) for one in collectors.lacks(version, asker=asker)}
     for section, kind, type_ in unknown:
-        if (kind, type_) in lacking:
+        if (kind, _short(kind, type_)) in lacking:
             raise ComponentNotInBuild(
                 f"{section}: this build of collector {version} lacks the {kind} {type_} of the official release",
                 version,
             )
+
+
+def _short(kind: str, type_: str) -> str:
+    """A type without what releases add to it or take from it: underscores, and the kind at its end."""
+    return type_.replace("_", "").removesuffix(kind)
 
 
 @cache
