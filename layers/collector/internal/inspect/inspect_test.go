@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/headgate/headgate/layers/collector/internal/operation"
+	"github.com/headgate/headgate/layers/collector/internal/standin"
 	"github.com/headgate/headgate/layers/collector/internal/validate"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/config/configopaque"
@@ -81,7 +82,7 @@ func (f renamed) CreateLogs(
 
 var shutDown int
 
-type quiet struct{ nothing }
+type quiet struct{ standin.Nothing }
 
 func (quiet) Shutdown(context.Context) error { shutDown++; panic("not even this") }
 
@@ -93,7 +94,7 @@ func fewFactories() (otelcol.Factories, error) {
 			set.Logger.Sugar().Warnf("plain is deprecated: %s", config.(*talkative).Plain)
 			set.Logger.Error("with a field", zap.String("token", string(config.(*talkative).Token)))
 			return quiet{}, nil
-		}, stability))}
+		}, component.StabilityLevelStable))}
 	var err error
 	if factories.Receivers, err = otelcol.MakeFactoryMap[receiver.Factory](otlpreceiver.NewFactory(), talk); err != nil {
 		return factories, err
@@ -102,20 +103,20 @@ func fewFactories() (otelcol.Factories, error) {
 	if factories.Processors, err = otelcol.MakeFactoryMap[processor.Factory](batchprocessor.NewFactory()); err != nil {
 		return factories, err
 	}
-	nop := anyExporter(component.MustNewType("nop"))
+	nop := standin.Exporter(component.MustNewType("nop"))
 	if factories.Exporters, err = otelcol.MakeFactoryMap[exporter.Factory](
 		nop, debugexporter.NewFactory(), otlpexporter.NewFactory()); err != nil {
 		return factories, err
 	}
-	factories.Receivers[component.MustNewType("nop")] = anyReceiver(component.MustNewType("nop"))
+	factories.Receivers[component.MustNewType("nop")] = standin.Receiver(component.MustNewType("nop"))
 	if factories.Connectors, err = otelcol.MakeFactoryMap[connector.Factory](forwardconnector.NewFactory()); err != nil {
 		return factories, err
 	}
 	loud := extension.NewFactory(component.MustNewType("loud"), func() component.Config { return &struct{}{} },
 		func(_ context.Context, set extension.Settings, _ component.Config) (extension.Extension, error) {
 			set.Logger.Warn("loud is loud")
-			return nothing{}, nil
-		}, stability)
+			return standin.Nothing{}, nil
+		}, component.StabilityLevelStable)
 	factories.Extensions, err = otelcol.MakeFactoryMap[extension.Factory](zpagesextension.NewFactory(), loud)
 	return factories, err
 }

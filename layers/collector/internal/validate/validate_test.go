@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"github.com/headgate/headgate/layers/collector/internal/operation"
+	"github.com/headgate/headgate/layers/collector/internal/standin"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/connector"
 	"go.opentelemetry.io/collector/connector/forwardconnector"
-	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/exporter"
 	"go.opentelemetry.io/collector/exporter/debugexporter"
 	"go.opentelemetry.io/collector/exporter/nopexporter"
@@ -28,12 +28,13 @@ import (
 	"go.opentelemetry.io/collector/service/telemetry/otelconftelemetry"
 )
 
-// fewFactories are real components, few so that this test links fast; the contract tests use all.
+// fewFactories are real components, few so that this test links fast; the contract tests use all. Not every version has
+// nopreceiver, so a stand-in has its name.
 func fewFactories() (otelcol.Factories, error) {
 	factories := otelcol.Factories{Telemetry: otelconftelemetry.NewFactory()}
 	var err error
 	if factories.Receivers, err = otelcol.MakeFactoryMap[receiver.Factory](
-		nopReceiver(), otlpreceiver.NewFactory(), panickingReceiver()); err != nil {
+		standin.Receiver(component.MustNewType("nop")), otlpreceiver.NewFactory(), panickingReceiver()); err != nil {
 		return factories, err
 	}
 	if factories.Processors, err = otelcol.MakeFactoryMap[processor.Factory](
@@ -49,21 +50,6 @@ func fewFactories() (otelcol.Factories, error) {
 	}
 	factories.Extensions, err = otelcol.MakeFactoryMap[extension.Factory](zpagesextension.NewFactory())
 	return factories, err
-}
-
-// nopReceiver is a receiver like nopreceiver, which not every version's build has.
-func nopReceiver() receiver.Factory {
-	return receiver.NewFactory(component.MustNewType("nop"), newStandInConfig,
-		receiver.WithTraces(func(context.Context, receiver.Settings, component.Config, consumer.Traces) (receiver.Traces, error) {
-			return inert{}, nil
-		}, stable),
-		receiver.WithMetrics(func(context.Context, receiver.Settings, component.Config, consumer.Metrics) (receiver.Metrics, error) {
-			return inert{}, nil
-		}, stable),
-		receiver.WithLogs(func(context.Context, receiver.Settings, component.Config, consumer.Logs) (receiver.Logs, error) {
-			return inert{}, nil
-		}, stable),
-	)
 }
 
 type panickingConfig struct{}
