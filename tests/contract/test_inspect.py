@@ -13,10 +13,10 @@ from headgate.checker import Checker
 from headgate.checker.installed import Installed
 from headgate.checker.limits import Limits
 from headgate.settings import settings
-from tests.contract.test_validate_parity import BROKEN, configurations_of_the_modules
 from tests.support.askers import ASKER
 from tests.support.second_version import second_version
 from tests.support.sizes import either
+from tests.support.verdict_parity import BROKEN, configurations_of_the_modules
 
 pytestmark = [pytest.mark.contract, pytest.mark.sized]
 
@@ -36,7 +36,7 @@ def checker(request: pytest.FixtureRequest) -> Iterator[Checker]:
 
 @pytest.fixture(scope="module")
 def texts() -> dict[str, str]:
-    found = dict(configurations_of_the_modules())
+    found = dict(configurations_of_the_modules(settings().collector_version))
     found |= {path.name: path.read_text() for path in sorted(BROKEN.glob("*.yaml"))}
     found |= {str(path.relative_to(FLOWS)): path.read_text() for path in sorted(FLOWS.rglob("*.yaml"))}
     assert len(found) > 300
