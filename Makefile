@@ -53,6 +53,11 @@ $(CHECKOV_VENV)/.passed: $(CHECKOV_VENV)/.ready template.yaml .checkov.yaml
 collector: ## Build the collector, or with VERSION=X.Y.Z add another version beside it
 	@$(MAKE) --no-print-directory -C layers/collector collector VERSION=$(VERSION)
 
+collector-upgrade: venv supervisor $(SAM_VENV)/.ready ## Try VERSION=X.Y.Z as the default collector, and make it that if all passes
+	@test -n "$(VERSION)" || { echo "VERSION=X.Y.Z is needed: the version to raise the default collector to" >&2; exit 1; }
+	@scripts/ensure_helm >/dev/null
+	@exec $(PY) -m scripts.collector_upgrade $(if $(REGENERATE),--regenerate) "$(VERSION)"
+
 supervisor: venv ## Build the fleets' supervisor, or with ARCHITECTURE=arm64 that of another machine
 	@$(MAKE) --no-print-directory -C layers/supervisor supervisor ARCHITECTURE=$(if $(filter command line,$(origin ARCHITECTURE)),$(ARCHITECTURE))
 
@@ -171,5 +176,5 @@ lock: ## Renew requirements/*.txt from requirements/*.in (needs uv)
 			--no-emit-find-links $$( [ $$name = lambda ] || [ $$name = sam ] || [ $$name = checkov ] || echo -c requirements/lambda.txt ) \
 			requirements/$$name.in -o requirements/$$name.txt; done
 
-.PHONY: help venv collector collectors supervisor image publish-install dev build deploy destroy logs test go-test python-test \
+.PHONY: help venv collector collectors collector-upgrade supervisor image publish-install dev build deploy destroy logs test go-test python-test \
 	test-dynamodb-local lint lint-style lint-types lint-template lint-go trust licences sbom audit bench openapi protobuf lock

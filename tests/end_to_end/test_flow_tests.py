@@ -7,6 +7,7 @@ asked to, so those of all selected flows go on at once.
 
 import hashlib
 import json
+import os
 import re
 import time
 from collections.abc import Iterator
@@ -36,6 +37,8 @@ PLAIN_RECEIVER = {"otlp/plain": {"protocols": {"grpc": {}}}}
 
 Json = dict[str, Any]
 PROVEN = Path(__file__).with_name("proven_flows.json")
+# `make collector-upgrade` has it written beside its report, until the default collector is raised.
+NOTED = Path(os.environ.get("HEADGATE_NOTE_PROVEN") or PROVEN)
 
 
 def digest(slug: str) -> str:
@@ -201,7 +204,7 @@ def test_what_is_proved_is_noted(proofs: dict[str, Future[Proof]]) -> None:
             ("Success", "Fail"),
             ("Success", "Refused"),
         )
-    PROVEN.write_text(json.dumps({slug: digest(slug) for slug in SLUGS}, indent=2) + "\n")
+    NOTED.write_text(json.dumps({slug: digest(slug) for slug in SLUGS}, indent=2) + "\n")
 
 
 def test_no_flow_that_is_gone_is_noted_as_proven() -> None:
