@@ -154,17 +154,24 @@ def go() -> Iterator[Component]:
         for words, after in zip(lines, [*lines[1:], [""]], strict=True):
             # A module that another one replaces is not linked itself.
             if words[0] == "=>" or (words[0] == "dep" and after[0] != "=>"):
+                if words[1].startswith("."):
+                    continue  # our own
                 _, module, version = words[:3]
                 yield Component("golang", module, version, _licence_in(cache, module, version), use)
 
 
 def programs() -> dict[str, Path]:
     """The programs built on this machine, by name. Every architecture links the same modules."""
+    versions = ROOT / "layers" / "collector" / "versions"
+    default = (versions / "DEFAULT").read_text().strip()
     built = {
-        "collector": sorted(COLLECTORS.glob("*/otelcol-contrib")),
-        "supervisor": sorted((COLLECTORS.parent / "supervisor").glob("linux-*/headgate-supervisor")),
+        "collector" if version == default else f"collector {version}": COLLECTORS / version / "otelcol-contrib"
+        for version in sorted(folder.name for folder in versions.glob("*.*.*"))
     }
-    return {use: found[-1] for use, found in built.items() if found}
+    supervisors = sorted((COLLECTORS.parent / "supervisor").glob("linux-*/headgate-supervisor"))
+    if supervisors:
+        built["supervisor"] = supervisors[-1]
+    return {use: program for use, program in built.items() if program.exists()}
 
 
 def _licence_in(cache: Path, module: str, version: str) -> str:
