@@ -5,8 +5,6 @@ What is found here, and how an expression is put into a configuration, shares no
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +12,11 @@ from pathlib import Path
 
 import yaml
 
-MODULE = Path(__file__).parents[2] / "layers" / "collector"
+from tests.support import linked_modules
+
+# What sends nothing: the second one for a build that lacks the first.
+NOP: dict[str, dict[str, object]] = {"nop": {}}
+OTLP: dict[str, dict[str, object]] = {"otlp": {"protocols": {"grpc": {"endpoint": "localhost:0"}}}}
 
 SIGNALS_TO_METRICS = ("spans", "spanevents", "metrics", "datapoints", "logs", "profiles")
 POLICIES = (
@@ -26,6 +28,11 @@ POLICIES = (
 )
 LISTS = ("trace_statements", "metric_statements", "log_statements", "profile_statements")
 METRIC_VALUES = ("histogram.value", "histogram.count", "exponential_histogram.value", "exponential_histogram.count")
+FILTER_LISTS = [
+    f"{signal}_conditions.{entry}"
+    for signal in ("trace", "metric", "log", "profile")
+    for entry in ("[]", "[].conditions.[]")
+]
 
 # Where OTTL stands: by the component's documentation.
 FIELDS: dict[str, list[str]] = {
@@ -38,7 +45,8 @@ FIELDS: dict[str, list[str]] = {
             "profiles": ("resource", "profile"),
         }.items()
         for level in levels
-    ],
+    ]
+    + FILTER_LISTS,
     "processors::logdedup": ["conditions.[]"],
     "processors::tail_sampling": [
         f"{p}.ottl_condition.{level}.[]" for p in POLICIES for level in ("span", "spanevent")
@@ -56,6 +64,8 @@ FIELDS: dict[str, list[str]] = {
     ],
     "exporters::honeycombmarker": ["markers.[].rules.log_conditions.[]"],
 }
+# The collector that came with a field.
+SINCE = {("processors::filter", pattern): (0, 145, 0) for pattern in FILTER_LISTS}
 COMPONENTS = {component.split("::")[1]: component for component in FIELDS}
 
 
@@ -72,16 +82,16 @@ class Expression:
     def is_condition(self) -> bool:
         return "condition" in self.pattern or self.component == "processors::filter"
 
-    def collector(self) -> str:
+    def collector(self, receivers: dict[str, dict[str, object]] = NOP) -> str:
         """A configuration of a collector that holds this expression and nothing else but what it cannot do without."""
         section, name = self.component.split("::")
         body = _nested(self.pattern.split("."), self.text)
         _complete(self, body)
-        sections: dict[str, dict[str, object]] = {"receivers": {"nop": {}}, "exporters": {"nop": {}}}
+        sections: dict[str, dict[str, object]] = {"receivers": dict(receivers), "exporters": {"nop": {}}}
         sections.setdefault(section, {})[name] = body
         pipelines: dict[str, dict[str, list[str]]] = {}
         for signal in ("traces", "metrics", "logs"):
-            pipeline = {"receivers": ["nop"], "exporters": ["nop"]}
+            pipeline = {"receivers": list(receivers), "exporters": ["nop"]}
             if section == "processors" and (name, signal) not in NOT_FOR:
                 pipeline["processors"] = [name]
             elif (section == "connectors" or signal == "logs") and (name, signal) not in NOT_FOR:
@@ -113,7 +123,7 @@ def _complete(expression: Expression, body: dict[str, object]) -> None:
     (top,) = body.values()
     entry = top[0] if isinstance(top, list) else None
     match expression.component:
-        case "processors::transform" | "connectors::routing" if isinstance(entry, dict):
+        case "processors::filter" | "processors::transform" | "connectors::routing" if isinstance(entry, dict):
             if expression.context is not None:
                 entry["context"] = expression.context
             if "table" in body:
@@ -176,24 +186,11 @@ def _find(node: object, pattern: list[str], holder: object) -> Iterator[tuple[st
 
 
 @cache
-def modules() -> list[Path]:
-    """The folders of the linked modules of the collector and of contrib."""
-    go = subprocess.run(
-        [sys.executable, "-m", "building", "go"], cwd=MODULE, check=True, capture_output=True, text=True
-    ).stdout.strip()
-    version = MODULE / "versions" / (MODULE / "versions" / "DEFAULT").read_text().strip()
-    listed = subprocess.run(
-        [go, "list", "-m", "-f", "{{.Dir}}", "all"], cwd=version, check=True, capture_output=True, text=True
-    ).stdout
-    return [Path(line) for line in sorted(set(listed.split("\n"))) if "opentelemetry" in line]
-
-
-@cache
-def bodies() -> list[Body]:
+def bodies(version: str) -> list[Body]:
     """The configurations of components that speak OTTL in all test data and documentation, each once."""
     found: dict[str, Body] = {}
     mentions = re.compile(rf"^[\s-]*({'|'.join(COMPONENTS)})(/\S*)?\s*:", re.MULTILINE)
-    for module in modules():
+    for module in linked_modules.folders(version):
         for file in sorted(module.rglob("*")):
             if file.suffix not in (".yaml", ".yml", ".md") or not file.is_file():
                 continue
@@ -235,23 +232,24 @@ def _bodies_in(node: object, depth: int) -> Iterator[Body]:
             yield from _bodies_in(value, depth + 1)
 
 
-def _ottl() -> Path:
-    (module,) = (module for module in modules() if module.parent.name == "pkg" and module.name.startswith("ottl@"))
+def _ottl(version: str) -> Path:
+    modules = linked_modules.folders(version)
+    (module,) = (module for module in modules if module.parent.name == "pkg" and module.name.startswith("ottl@"))
     return module
 
 
 @cache
-def statements_of_ottls_own_tests() -> list[Expression]:
+def statements_of_ottls_own_tests(version: str) -> list[Expression]:
     """The statements that the tests of pkg/ottl run on a log record."""
-    source = (_ottl() / "e2e" / "e2e_test.go").read_text()
+    source = (_ottl(version) / "e2e" / "e2e_test.go").read_text()
     texts = sorted(set(re.findall(r"statement:\s*`([^`]+)`", source)))
     return [Expression("processors::transform", "log_statements.[].statements.[]", text, "log") for text in texts]
 
 
 @cache
-def examples_of_functions() -> list[Expression]:
+def examples_of_functions(version: str) -> list[Expression]:
     """The examples in the documentation of the functions: editors as statements, converters as values."""
-    documentation = (_ottl() / "ottlfuncs" / "README.md").read_text()
+    documentation = (_ottl(version) / "ottlfuncs" / "README.md").read_text()
     texts = sorted(set(re.findall(r"^\s*- `([A-Za-z]\w*\(.*\).*?)`\s*$", documentation, re.MULTILINE)))
     return [
         Expression("processors::transform", "log_statements.[].statements.[]", text, "log")

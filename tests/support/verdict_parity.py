@@ -8,7 +8,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import subprocess
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,9 +19,9 @@ from typing import Final
 
 from headgate.checker import Checker, CheckerFailed, Refused
 from headgate.validation.model import NOT_IN_BUILD
+from tests.support import linked_modules
 from tests.support.askers import ASKER
 
-MODULE: Final = Path(__file__).resolve().parents[2] / "layers" / "collector"
 BROKEN: Final = Path(__file__).resolve().parents[1] / "contract" / "broken_configurations"
 
 # Components that ask the machine's cloud or cluster say what came of that, which differs from machine to machine.
@@ -98,9 +97,10 @@ def says(message: str, error: Mapping[str, str]) -> bool:
 
 def published(version: str) -> dict[str, str]:
     """The full configurations that the modules of that version and of the default one bring along, by their place."""
-    default = (MODULE / "versions" / "DEFAULT").read_text().strip()
     by_place = {
-        place: text for one in dict.fromkeys([version, default]) for place, text in configurations_of_the_modules(one)
+        place: text
+        for one in dict.fromkeys([version, linked_modules.default_version()])
+        for place, text in configurations_of_the_modules(one)
     }
     by_text = {text: place for place, text in reversed(by_place.items())}
     return {place: text for text, place in reversed(by_text.items())}
@@ -147,17 +147,11 @@ def broken_by_rule(texts: Mapping[str, str]) -> dict[str, str]:
 @cache
 def configurations_of_the_modules(version: str) -> list[tuple[str, str]]:
     """Every full configuration in the linked modules of a version, with its place in the cache of modules."""
-    cache = Path(go_setting("GOMODCACHE"))
-    linked = (MODULE / "versions" / version / "go.mod").read_text()
-    return [
-        found
-        for module, release in re.findall(r"^\t(\S*opentelemetry\S*) (\S+)", linked, re.MULTILINE)
-        for found in _configurations_of(cache, f"{module}@{release}")
-    ]
+    return [found for folder in linked_modules.folders(version) for found in _configurations_of(folder)]
 
 
-def _configurations_of(cache: Path, module: str) -> Iterator[tuple[str, str]]:
-    folder = cache / re.sub("[A-Z]", lambda letter: "!" + letter[0].lower(), module)
+def _configurations_of(folder: Path) -> Iterator[tuple[str, str]]:
+    cache = linked_modules.folder_of_all()
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(cache))
         if path.suffix in {".yaml", ".yml"} and path.is_file():
@@ -173,17 +167,6 @@ def _configurations_of(cache: Path, module: str) -> Iterator[tuple[str, str]]:
 
 def is_full(text: str) -> bool:
     return re.search(r"^service:", text, re.MULTILINE) is not None
-
-
-def go_setting(name: str) -> str:
-    go = subprocess.run(
-        [shutil.which("python3") or "python3", "-m", "building", "go"],
-        cwd=MODULE,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.strip()
-    return subprocess.run([go, "env", name], capture_output=True, text=True, check=True).stdout.strip()
 
 
 def plain_verdicts(binary: Path, texts: Iterable[str], folder: Path) -> dict[str, Plain]:
