@@ -4,7 +4,6 @@ On each change a sixth of the flows is checked, in `make trust` all of them.
 """
 
 from collections.abc import Iterator
-from typing import Final
 
 import pytest
 
@@ -16,10 +15,9 @@ from headgate.validation.model import ComponentNotInBuild
 from scripts import gallery_upgrade
 from tests.support import sizes
 from tests.support.askers import ASKER
-from tests.support.second_version import needs_second_version, second_version
+from tests.support.second_version import needs_second_version, older_and_newer
 
-DEFAULT: Final = settings().collector_version
-NEWER: Final = second_version() or ""
+OLDER, NEWER = older_and_newer()
 
 pytestmark = [pytest.mark.contract, pytest.mark.sized, needs_second_version]
 
@@ -37,7 +35,7 @@ def _collectors() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def reports() -> dict[str, Report]:
     """The report of each flow."""
-    return {slug: gallery_upgrade.check(slug, DEFAULT, NEWER) for slug in SLUGS}
+    return {slug: gallery_upgrade.check(slug, OLDER, NEWER) for slug in SLUGS}
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +102,7 @@ def test_the_fixed_flow_differs_at_the_named_places_only_and_has_nothing_left_to
 def test_the_report_of_the_gallery_is_printed(reports: dict[str, Report], capsys: pytest.CaptureFixture[str]) -> None:
     printed = list(gallery_upgrade.lines(reports))
     with capsys.disabled():
-        print(f"\nThe gallery on {NEWER}, from {DEFAULT}:", *printed, sep="\n")
+        print(f"\nThe gallery on {NEWER}, from {OLDER}:", *printed, sep="\n")
 
     assert sum(f"of {len(SLUGS)} flows" in line for line in printed) >= 1
     assert all(any(line.startswith(f"{slug}: ") for line in printed) for slug in SLUGS)

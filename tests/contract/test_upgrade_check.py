@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from typing import Final
 
 import pytest
 
@@ -13,10 +12,9 @@ from headgate.upgrades import service as upgrades
 from headgate.upgrades.model import Report
 from headgate.upgrades.service import Text
 from tests.support.askers import ASKER
-from tests.support.second_version import needs_second_version, second_version
+from tests.support.second_version import needs_second_version, older_and_newer
 
-DEFAULT: Final = settings().collector_version
-NEWER: Final = second_version() or ""
+OLDER, NEWER = older_and_newer()
 
 pytestmark = pytest.mark.contract
 
@@ -49,7 +47,7 @@ service:
   pipelines:
     logs: {receivers: [otlp], processors: [attributes, transform], exporters: [otlphttp, otlp]}
 """
-VERSIONS = [DEFAULT, pytest.param(NEWER, marks=needs_second_version)]
+VERSIONS = [OLDER, pytest.param(NEWER, marks=needs_second_version)]
 
 
 @pytest.fixture(autouse=True)
@@ -60,7 +58,7 @@ def _collectors() -> Iterator[None]:
     checker.close()
 
 
-def check(yaml: str, to: str, source: str = DEFAULT, **env: str) -> Report:
+def check(yaml: str, to: str, source: str = OLDER, **env: str) -> Report:
     return upgrades.check(Text(yaml, env, ("body", "yaml")), to, source, asker=ASKER)
 
 
@@ -106,7 +104,7 @@ def test_a_setting_that_is_written_is_not_a_changed_default() -> None:
 def test_a_downgrade_says_that_the_older_version_does_not_know_the_new_names() -> None:
     fixed = check(SECRETS, NEWER).proposed_yaml
     assert fixed is not None
-    report = check(fixed, DEFAULT, NEWER)
+    report = check(fixed, OLDER, NEWER)
 
     assert {error.code for error in report.new_errors} >= {"unknown_component"}
     assert list(report.renames) == []
@@ -114,7 +112,7 @@ def test_a_downgrade_says_that_the_older_version_does_not_know_the_new_names() -
 
 @needs_second_version
 def test_a_component_that_the_reduced_build_lacks_is_not_checked_and_the_rest_is() -> None:
-    has = checker.describe(DEFAULT, asker=ASKER)["components"]
+    has = checker.describe(OLDER, asker=ASKER)["components"]
     lacks = checker.describe(NEWER, asker=ASKER)["lacks"]
     assert isinstance(has, list)
     assert isinstance(lacks, list)

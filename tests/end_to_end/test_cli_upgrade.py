@@ -8,7 +8,7 @@ import pytest
 
 from headgate.settings import settings
 from tests.support.cli_support import BROKEN, EDGE, Cli
-from tests.support.second_version import needs_second_version, second_version
+from tests.support.second_version import needs_newer_version, second_version
 
 DEFAULT: Final = settings().collector_version
 NEWER: Final = second_version() or ""
@@ -25,6 +25,12 @@ exporters:
     otlphttp:   {endpoint: 'https://otlphttp.example.com'}
 service:
   pipelines: {logs: {receivers: ['filelog', "filelog/quoted"], exporters: [ otlphttp ]}}
+"""
+# No version calls one of these by another name.
+CURRENT = """\
+receivers: {otlp: {protocols: {grpc: {}}}}
+exporters: {debug: {}}
+service: {pipelines: {logs: {receivers: [otlp], exporters: [debug]}}}
 """
 FIXED = """\
 # filelog reads files
@@ -47,7 +53,7 @@ def created(cli: Cli, name: str, yaml: str, *, publish: bool = False) -> str:
 
 
 def test_on_the_same_version_nothing_differs(cli: Cli) -> None:
-    cli.write("edge.yaml", EDGE)
+    cli.write("edge.yaml", CURRENT)
     done = cli.run("upgrade", "check", "edge.yaml", "--to", DEFAULT)
 
     assert (done.code, done.out) == (0, f"edge.yaml: works on {DEFAULT}, with nothing to rename\n")
@@ -58,7 +64,7 @@ def test_what_is_invalid_already_is_not_called_an_effect_of_the_upgrade(cli: Cli
     done = cli.run("upgrade", "check", "edge.yaml", "--to", DEFAULT)
 
     assert done.code == 1
-    assert done.out.splitlines()[0] == f"edge.yaml: is invalid on {DEFAULT}, and on {DEFAULT} already: 1 error"
+    assert done.out.startswith(f"edge.yaml: is invalid on {DEFAULT}, and on {DEFAULT} already: 1 error")
     assert done.out.splitlines()[1].startswith("edge.yaml:6:14: error: ")
 
 
@@ -82,10 +88,12 @@ def test_a_version_that_is_not_installed_is_named_with_those_that_are(cli: Cli) 
     done = cli.run("upgrade", "check", "edge.yaml", "--to", "0.1.2")
 
     assert done.code == 1
-    assert f"Collector version 0.1.2 is not installed; installed: {DEFAULT}" in done.err
+    named = re.search(r"Collector version 0\.1\.2 is not installed; installed: (.*)", done.err)
+    assert named is not None
+    assert DEFAULT in named[1].split(", ")
 
 
-@needs_second_version
+@needs_newer_version
 def test_the_collectors_own_renames_are_reported(cli: Cli) -> None:
     cli.write("edge.yaml", RENAMED)
     done = cli.run("upgrade", "check", "edge.yaml", "--to", NEWER)
@@ -100,7 +108,7 @@ def test_the_collectors_own_renames_are_reported(cli: Cli) -> None:
     assert cli.run("upgrade", "check", "edge.yaml", "--to", NEWER, "--strict").code == 1
 
 
-@needs_second_version
+@needs_newer_version
 def test_a_fix_changes_the_named_bytes_only_and_the_newer_collector_has_nothing_more_to_rename(cli: Cli) -> None:
     file: Path = cli.write("edge.yaml", RENAMED)
     done = cli.run("upgrade", "fix", "edge.yaml", "--to", NEWER)
@@ -111,7 +119,7 @@ def test_a_fix_changes_the_named_bytes_only_and_the_newer_collector_has_nothing_
     assert (again.code, again.out) == (0, f"edge.yaml: works on {NEWER}, with nothing to rename\n")
 
 
-@needs_second_version
+@needs_newer_version
 def test_a_fixed_version_is_saved_as_a_draft_for_the_newer_collector(cli: Cli) -> None:
     configuration_id = created(cli, "shop", RENAMED, publish=True)
     shown = cli.run("upgrade", "fix", "shop@1", "--to", NEWER)
@@ -128,7 +136,7 @@ def test_a_fixed_version_is_saved_as_a_draft_for_the_newer_collector(cli: Cli) -
     assert cli.run("upgrade", "check", "shop", "--to", NEWER, "--strict").code == 0
 
 
-@needs_second_version
+@needs_newer_version
 def test_the_version_that_does_not_know_the_new_names_is_found(cli: Cli) -> None:
     cli.write("edge.yaml", RENAMED)
     done = cli.run("upgrade", "bisect", "edge.yaml", "--good", DEFAULT, "--bad", NEWER)
@@ -152,7 +160,7 @@ service:
 """
 
 
-@needs_second_version
+@needs_newer_version
 def test_a_text_that_breaks_is_shown_with_its_place_and_the_version_is_found(cli: Cli) -> None:
     cli.write("kafka.yaml", TOPIC)
     done = cli.run("upgrade", "check", "kafka.yaml", "--to", NEWER)

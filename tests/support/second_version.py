@@ -27,12 +27,25 @@ def second_version() -> str | None:
     return os.environ.get("HEADGATE_SECOND_COLLECTOR") or next(filter(_is_built, newest_first), None)
 
 
+def older_and_newer() -> tuple[str, str]:
+    """The default and the second version by their age, whichever of them is the default; without a second one, ""."""
+    second = second_version()
+    if second is None:
+        return settings().collector_version, ""
+    older, newer = sorted([settings().collector_version, second], key=by_age)
+    return older, newer
+
+
 def _is_built(version: str) -> bool:
     """Whether it has our command; an official release has not."""
     asked = [str(_INSTALLED.binary(version)), "check", "--help"]
     return subprocess.run(asked, capture_output=True, env={}, check=False).returncode == 0
 
 
+needs_newer_version: Final = pytest.mark.skipif(
+    by_age(second_version() or "0.0.0") < by_age(settings().collector_version),
+    reason="no newer collector than the default one is installed: `make collector VERSION=X.Y.Z` builds one",
+)
 needs_second_version: Final = pytest.mark.skipif(
     second_version() is None, reason="no second collector is installed: `make collector VERSION=0.158.0` builds one"
 )
