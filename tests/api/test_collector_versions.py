@@ -24,6 +24,7 @@ from tests.support.run_outcomes import outcome
 from tests.support.world import create_state_machines
 from validation.app import router as validation_router
 
+# The real default collector, whatever its number.
 DEFAULT = "0.139.0"
 REDUCED, RELEASE, BROKEN = "0.158.0", "0.150.0", "0.149.0"
 # The default collector under another number.
@@ -46,12 +47,13 @@ LACKS_IT = (
 @pytest.fixture
 def collectors(aws_here: Template, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The default collector, and a stand-in for each other kind of version."""
-    ours = read_options(os.environ).collectors
+    ours = read_options(os.environ).collectors / settings().collector_version
     for version in (DEFAULT, SECOND):
-        (tmp_path / version).symlink_to((ours / DEFAULT).resolve())
+        (tmp_path / version).symlink_to(ours.resolve())
     for version, variant in {REDUCED: "reduced", RELEASE: "release", BROKEN: "crashes"}.items():
         faulty.install(tmp_path / version, variant)
     monkeypatch.setenv("HEADGATE_COLLECTORS_DIR", str(tmp_path))
+    monkeypatch.setenv("HEADGATE_COLLECTOR_VERSION", DEFAULT)
     monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", "https://fleet.example")
     settings.cache_clear()
     checker.close()

@@ -13,6 +13,7 @@ from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
+from headgate.settings import settings
 from headgate.storage import aws
 from headgate.storage.retry import LostRace
 from tests.support.configurations import YAML, append, create, get, patch, publish
@@ -45,7 +46,7 @@ def test_a_new_configuration_has_a_draft_version_1(ann: Member) -> None:
         "published_version": None,
         "created_at": created["created_at"],
         "updated_at": created["created_at"],
-        "collector_version": "0.139.0",
+        "collector_version": settings().collector_version,
         "yaml": YAML,
     }
     assert get(ann, f"/{created['id']}").json() == created
@@ -53,7 +54,7 @@ def test_a_new_configuration_has_a_draft_version_1(ann: Member) -> None:
     assert version == {
         "n": 1,
         "status": "draft",
-        "collector_version": "0.139.0",
+        "collector_version": settings().collector_version,
         "collector_distribution": "otelcol-contrib",
         "description": None,
         "created_by": created["owner"],

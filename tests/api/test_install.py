@@ -222,7 +222,7 @@ def test_a_container_is_named_after_its_group_unless_it_is_given_a_name(ann: Mem
     assert words(answer["command"])[7] == f"headgate-{answer['deployment_id']}"
     assert "--hostname" not in words(answer["command"])
     assert named[6:10] == ["--name", "web-1", "--hostname", "web-1"]
-    assert named[-1] == "headgate-supervisor:0.139.0"
+    assert named[-1] == f"headgate-supervisor:{settings().collector_version}"
     assert f"docker rm --force headgate-{answer['deployment_id']}" in str(answer["notes"])
 
 

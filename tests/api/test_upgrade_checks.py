@@ -94,6 +94,8 @@ def collectors(monkeypatch: pytest.MonkeyPatch) -> Collectors:
     scripted = Collectors()
     monkeypatch.setattr(checker, "call", scripted.call)
     monkeypatch.setattr(checker, "describe", scripted.describe)
+    monkeypatch.setenv("HEADGATE_COLLECTOR_VERSION", OLD)
+    settings.cache_clear()
     return scripted
 
 

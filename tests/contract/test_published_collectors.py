@@ -44,21 +44,21 @@ from tests.support import faulty
 from tests.support.askers import ASKER
 from tests.support.lambda_invocations import MAX_BYTES, Answer, Invocations, answering, running
 from tests.support.runs import run_of
-from tests.support.second_version import needs_second_version, second_version
+from tests.support.second_version import needs_second_version, older_and_newer
 
 pytestmark = pytest.mark.contract
 
 # What the fault injector says that it is.
 SAYS = "0.0.0"
 DESCRIPTION = {"version": SAYS, "distribution": "otelcol-contrib", "reduced": True, "lacks": []}
-YAML = "receivers: {nop: }\nexporters: {nop: }\nservice: {pipelines: {logs: {receivers: [nop], exporters: [nop]}}}\n"
 BOTH_HAVE = (
     "receivers: {filelog: {include: [/a]}}\nexporters: {debug: }\n"
     "service: {pipelines: {logs: {receivers: [filelog], exporters: [debug]}}}\n"
 )
 # The sandbox has no sockets.
-TO_RUN = YAML.replace("service: {", "service: {telemetry: {metrics: {level: none}}, ")
+TO_RUN = BOTH_HAVE.replace("service: {", "service: {telemetry: {metrics: {level: none}}, ")
 REAL = settings().collector_version
+OLDER, NEWER = older_and_newer()
 REAL_BINARY = Path(settings().collectors_dir, REAL, "otelcol-contrib")
 BUCKET = "headgate-test"
 
@@ -315,7 +315,9 @@ def test_the_real_collector_is_fetched_and_gives_its_verdict(
 ) -> None:
     publish_the_real_one(here, tmp_path, monkeypatch)
 
-    answers = [here.function.call("validate", {"yaml": YAML, "env": {}}, asker=ASKER, version=REAL) for _ in range(2)]
+    answers = [
+        here.function.call("validate", {"yaml": BOTH_HAVE, "env": {}}, asker=ASKER, version=REAL) for _ in range(2)
+    ]
 
     assert [one["valid"] for one in answers] == [True, True]
 
@@ -325,10 +327,9 @@ def test_two_real_collectors_are_fetched_and_answer_side_by_side(
     here: Aws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What the newer one renamed is a name that the older one does not know."""
-    newer = str(second_version())
-    publish_the_real_one(here, tmp_path, monkeypatch)
-    publish_the_real_one(here, tmp_path, monkeypatch, newer)
-    monkeypatch.setenv("HEADGATE_COLLECTOR_VERSIONS", f"{REAL},{newer}")
+    publish_the_real_one(here, tmp_path, monkeypatch, OLDER)
+    publish_the_real_one(here, tmp_path, monkeypatch, NEWER)
+    monkeypatch.setenv("HEADGATE_COLLECTOR_VERSIONS", f"{OLDER},{NEWER}")
     settings.cache_clear()
     published.forget()
     texts = [BOTH_HAVE.replace("filelog", name) for name in ("filelog", "file_log")]
@@ -336,11 +337,11 @@ def test_two_real_collectors_are_fetched_and_answer_side_by_side(
     verdicts = [
         (here.function.call("validate", {"yaml": text, "env": {}}, asker=ASKER, version=version)["valid"])
         for text in texts
-        for version in (REAL, newer, REAL, newer)
+        for version in (OLDER, NEWER, OLDER, NEWER)
     ]
 
     assert verdicts == [True, True, True, True, False, True, False, True]
-    assert here.function.call("describe", {}, asker=ASKER, version=newer)["version"] == newer
+    assert here.function.call("describe", {}, asker=ASKER, version=NEWER)["version"] == NEWER
 
 
 def publish_the_real_one(here: Aws, folder: Path, monkeypatch: pytest.MonkeyPatch, version: str = REAL) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import boto3
 import pytest
 
+from headgate.settings import settings
 from headgate_local.connection import of_service
 from tests.support import fleet_host
 from tests.support.fleet_host import Host, until
@@ -52,7 +53,11 @@ def processes_of(host: Host) -> list[str]:
 def test_an_installed_host_appears_and_waits_for_an_assignment(host: Host) -> None:
     one = host.instance()
 
-    assert (one["deployment_id"], one["os"], one["collector_version"]) == (host.deployment_id, "linux", "0.139.0")
+    assert (one["deployment_id"], one["os"], one["collector_version"]) == (
+        host.deployment_id,
+        "linux",
+        settings().collector_version,
+    )
     assert one["arch"] in ("amd64", "arm64")
     assert one["host_name"]
     for secret in ("token", "environment"):

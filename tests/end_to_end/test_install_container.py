@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
+from headgate.settings import settings
 from tests.support import fleet_host, helm
 from tests.support.fleet_host import Host
 from tests.support.local_service import LocalService
@@ -127,7 +128,9 @@ def test_the_script_of_a_docker_link_builds_the_image_of_what_was_published(
     done = subprocess.run(["/bin/sh", "-c", line], env=environment, capture_output=True, text=True, check=False)
 
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "asked").read_text().startswith("build --tag headgate-supervisor:0.139.0 ")
+    assert (
+        (tmp_path / "asked").read_text().startswith(f"build --tag headgate-supervisor:{settings().collector_version} ")
+    )
     for name, program in cached_programs().items():
         copied = tmp_path / "context" / name
         assert subprocess.run(["cmp", copied, program], check=False).returncode == 0
@@ -141,6 +144,6 @@ def cached_programs() -> dict[str, Path]:
     """The two that the image holds, as they were built here."""
     collectors = Path(os.environ["HEADGATE_COLLECTORS_DIR"])
     return {
-        "otelcol-contrib": collectors / "0.139.0" / "otelcol-contrib",
+        "otelcol-contrib": collectors / settings().collector_version / "otelcol-contrib",
         "headgate-supervisor": collectors.parent / "supervisor" / f"linux-{MACHINE}" / "headgate-supervisor",
     }

@@ -17,6 +17,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from headgate.settings import settings
 from tests.support import sizes
 from tests.support.local_service import LocalService
 from tests.support.ports import free_port
@@ -251,7 +252,7 @@ def test_a_data_folder_that_cannot_be_written_is_told_in_one_line(tmp_path: Path
 def test_a_missing_collector_is_told_with_the_command_that_builds_it(tmp_path: Path) -> None:
     line = told(start_once(tmp_path, HEADGATE_PORT=str(free_port()), HEADGATE_COLLECTORS_DIR=str(tmp_path / "none")))
 
-    assert line.startswith("headgate: the collector 0.139.0 is not at")
+    assert line.startswith(f"headgate: the collector {settings().collector_version} is not at")
     assert line.endswith("run `make collector`")
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from headgate.settings import settings
 from tests.support.local_service import LocalService
 
 GOOD = "receivers: {nop: }\nexporters: {nop: }\nservice: {pipelines: {logs: {receivers: [nop], exporters: [nop]}}}\n"
@@ -33,7 +34,9 @@ def test_what_the_collector_accepts_is_saved(client: httpx.Client, draft: str) -
 
 def test_what_it_refuses_is_422_with_the_place_and_nothing_is_saved(client: httpx.Client, draft: str) -> None:
     before = client.get(draft)
-    response = client.patch(draft, params={"validate": "true"}, json={"yaml": BAD, "collector_version": "0.139.0"})
+    response = client.patch(
+        draft, params={"validate": "true"}, json={"yaml": BAD, "collector_version": settings().collector_version}
+    )
     after = client.get(draft)
 
     assert response.status_code == 422
@@ -52,14 +55,16 @@ def test_a_collector_that_is_not_installed_is_422_and_nothing_is_saved(client: h
 
     problem = response.json()
     assert (response.status_code, problem["code"]) == (422, "collector_version_not_installed")
-    assert "0.139.0" in problem["detail"]
+    assert settings().collector_version in problem["detail"]
     assert problem["errors"][0]["loc"] == ["body", "collector_version"]
     assert client.get(draft).json() == before
 
 
 def test_the_stored_text_is_checked_when_only_the_collector_version_changes(client: httpx.Client, draft: str) -> None:
     client.patch(draft, json={"yaml": BAD})
-    response = client.patch(draft, params={"validate": "true"}, json={"collector_version": "0.139.0"})
+    response = client.patch(
+        draft, params={"validate": "true"}, json={"collector_version": settings().collector_version}
+    )
 
     assert response.status_code == 422
 

@@ -11,6 +11,7 @@ from random import Random
 from typing import Final, Literal
 
 from headgate.installs.releases import CHART
+from headgate.settings import settings
 from tests.support.faults.rows import ONCE, Row, always, new_address
 from tests.support.world import APP, PUBLIC, RULES, YAML, World
 
@@ -23,7 +24,7 @@ ACCOUNT: Final = f"{APP}/service-accounts/{{service_account_id}}"
 # Too large for an item of a table, and of random letters, so that compression does not change that.
 LARGE: Final = f"{YAML}# {''.join(Random(1).choices('abcdefghijklmnopqrstuvwxyz0123456789', k=600_000))}\n"
 RUN: Final = {"sample": "a line", "signal_type": "logs", "target_pipeline": "logs", "duration_seconds": 1}
-DEFAULT_VERSION: Final = "0.139.0"
+DEFAULT_VERSION: Final = settings().collector_version
 INVITING: Final = {"organization_id": "inviting_id"}
 ON_KUBERNETES: Final = {
     "platform": "kubernetes",
