@@ -187,6 +187,43 @@ def test_a_folder_is_pulled_and_pushed_as_a_whole(cli: Cli) -> None:
     assert {one.name: one.read_bytes() for one in folder.iterdir()} == before
 
 
+def listed(cli: Cli, folder: str = ".") -> dict[str, int]:
+    """The files and versions of the folder's headgate.json."""
+    entries = json.loads((cli.folder / folder / "headgate.json").read_text())["configurations"]
+    return {file: entry["version"] for file, entry in entries.items()}
+
+
+def test_files_that_are_named_together_are_all_listed(cli: Cli) -> None:
+    for file in ("a1.yaml", "a2.yaml", "a3.yaml", "there/b1.yaml"):
+        cli.write(file, EDGE)
+    cli.ok("config", "push", "a1.yaml", "./a2.yaml", "there/b1.yaml", "there/../a3.yaml", "a1.yaml")
+
+    assert (listed(cli), listed(cli, "there")) == ({"a1.yaml": 1, "a2.yaml": 1, "a3.yaml": 1}, {"b1.yaml": 1})
+    assert len(cli.run("config", "list", "--json").json) == 4
+
+    cli.write("a0.yaml", EDGE)
+    cli.write("a2.yaml", EDGE.replace("5s", "6s"))
+    cli.write("a3.yaml", EDGE.replace("5s", "7s"))
+    cli.ok("config", "push", "a0.yaml", "a2.yaml", "a3.yaml")
+
+    assert listed(cli) == {"a0.yaml": 1, "a1.yaml": 1, "a2.yaml": 2, "a3.yaml": 2}
+    assert cli.ok("config", "push", ".", "there").count("unchanged") == 5
+
+
+def test_a_file_that_is_refused_does_not_unlist_those_before_it(cli: Cli) -> None:
+    refused = "m" * 240 + ".yaml"
+    pushed(cli, name="a.yaml")
+    for file in ("b.yaml", refused, "z.yaml"):
+        cli.write(file, EDGE)
+    cli.write("a.yaml", EDGE.replace("5s", "6s"))
+    stopped = cli.run("config", "push", "a.yaml", "b.yaml", refused, "z.yaml")
+
+    assert (stopped.code, stopped.out) == (1, "a.yaml: a v2\nb.yaml: b v1\n")
+    assert listed(cli) == {"a.yaml": 2, "b.yaml": 1}
+    (cli.folder / refused).unlink()
+    assert cli.ok("config", "push", ".") == "a.yaml: a v2, unchanged\nb.yaml: b v1, unchanged\nz.yaml: z v1\n"
+
+
 def test_a_pull_of_what_is_published_leaves_drafts_alone(cli: Cli) -> None:
     made = pushed(cli)
     cli.ok("config", "publish", made)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -151,7 +152,7 @@ def push(
       headgate config push configurations --publish -m "Drop health checks"
       headgate config push collector.yaml --to edge
     """
-    changes = [change for path in paths for change in _changes(api, path, configuration, alone=len(paths) == 1)]
+    changes = _changes(api, paths, configuration)
     conflicts = [] if force else [change for change in changes if _conflicts(change)]
     for change in conflicts:
         _say_conflict(change)
@@ -178,23 +179,40 @@ def push(
         print_json([asdict(file) for file in pushed])
 
 
-def _changes(api: Api, path: str, configuration: str, *, alone: bool) -> list[Change]:
-    """The changes of a file, or of each file of a folder."""
+def _changes(api: Api, paths: Sequence[str], configuration: str) -> list[Change]:
+    """The changes of the files, and of each file of the folders; each file once."""
+    # One for each manifest: a second reader of the same manifest would write over what the first has recorded.
+    folders: dict[str, Folder] = {}
+    changes: dict[tuple[str, str], Change] = {}
+    for path in paths:
+        folder, files = _folder_and_files(path, folders)
+        if configuration and not (len(paths) == 1 and files == [Path(path).name]):
+            raise click.UsageError("--to takes a single file: push the others without it")
+        for file in files:
+            key = os.path.realpath(folder.path), file
+            if key not in changes:
+                changes[key] = _change(api, folder, file, configuration)
+    return list(changes.values())
+
+
+def _folder_and_files(path: str, folders: dict[str, Folder]) -> tuple[Folder, list[str]]:
+    """The folder of a file, or the folder itself, and the files to push; a new folder is added to `folders`."""
     if path == STDIN:
         raise click.UsageError("push takes files and folders; for standard input use `headgate config create -`")
-    if Path(path).is_dir():
-        folder = Folder(Path(path))
-        files = folder.files()
-        if not files:
-            raise Failed(f"{one_line(path)} contains no file whose name ends with {' or '.join(SUFFIXES)}")
-        for missing in sorted(set(folder.entries) - set(files)):
-            say(f"{one_line(str(folder.path / missing))} does not exist any more; its configuration is not changed")
-    else:
-        folder = Folder(Path(path).parent)
-        files = [Path(path).name]
-    if configuration and not (alone and files == [Path(path).name]):
-        raise click.UsageError("--to takes a single file: push the others without it")
-    return [_change(api, folder, file, configuration) for file in files]
+    everything = Path(path).is_dir()
+    place = Path(path) if everything else Path(path).parent
+    real = os.path.realpath(place)
+    if real not in folders:
+        folders[real] = Folder(place)
+    folder = folders[real]
+    if not everything:
+        return folder, [Path(path).name]
+    files = folder.files()
+    if not files:
+        raise Failed(f"{one_line(path)} contains no file whose name ends with {' or '.join(SUFFIXES)}")
+    for missing in sorted(set(folder.entries) - set(files)):
+        say(f"{one_line(str(folder.path / missing))} does not exist any more; its configuration is not changed")
+    return folder, files
 
 
 def _change(api: Api, folder: Folder, file: str, configuration: str) -> Change:
