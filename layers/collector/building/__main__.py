@@ -24,6 +24,9 @@ def main() -> int:
     again = commands.add_parser("regenerate", help="make the folder of a version of its official manifest again")
     again.add_argument("version")
     again.add_argument("--manifest", type=Path, help="file with the official manifest")
+    again.add_argument(
+        "--unlisted", action="store_true", help="allow modules without an entry in the checksum database"
+    )
     packed = commands.add_parser("compressed", help="build it and write it, compressed, to the folder of a layer")
     packed.add_argument("folder", type=Path)
     packed_one = commands.add_parser("packed", help="build or install a version, and compress it beside the binary")
@@ -42,7 +45,7 @@ def main() -> int:
                 print(collector.default_version())
                 return 0
             case "regenerate":
-                regeneration.regenerate(cache, arguments.version, arguments.manifest)
+                regeneration.regenerate(cache, arguments.version, arguments.manifest, unlisted=arguments.unlisted)
                 path = collector.module(arguments.version)
             case "release":
                 path = release.install(cache, target, arguments.version)

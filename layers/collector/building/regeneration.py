@@ -32,13 +32,16 @@ def make(cache: Cache, version: str) -> bool:
     return True
 
 
-def regenerate(cache: Cache, version: str, manifest: Path | None = None) -> None:
-    """Write `versions/<version>` of a manifest: that file, the folder's, or the official one. Raises BuildError."""
+def regenerate(cache: Cache, version: str, manifest: Path | None = None, *, unlisted: bool = False) -> None:
+    """Write `versions/<version>` of a manifest: that file, the folder's, or the official one. Raises BuildError.
+
+    Modules without an entry in Go's checksum database are refused, unless `unlisted` is set.
+    """
     with tempfile.TemporaryDirectory() as scratch:
         if manifest is None and not (collector.module(version) / "manifest.yaml").is_file():
             manifest = Path(scratch, "manifest.yaml")
             manifest.write_bytes(_official_manifest(version))
-        _run(cache, version, manifest)
+        _run(cache, version, manifest, unlisted)
 
 
 def _official_manifest(version: str) -> bytes:
@@ -51,12 +54,13 @@ def _official_manifest(version: str) -> bytes:
         raise BuildError(f"its manifest cannot be read ({url}: {getattr(error, 'reason', error)})") from error
 
 
-def _run(cache: Cache, version: str, manifest: Path | None) -> None:
+def _run(cache: Cache, version: str, manifest: Path | None, unlisted: bool) -> None:
     folder = collector.SHARED / "regenerate"
     go = toolchain.go(cache, folder)
     print(f"Making collector {version} of its official manifest", file=sys.stderr)
     environment = collector.environment(Target.named(None)) | {"PATH": f"{go.parent}{os.pathsep}{os.environ['PATH']}"}
     given = ["-manifest", str(manifest.absolute())] if manifest else []
+    given += ["-unlisted"] if unlisted else []
     done = subprocess.run(
         [go, "run", ".", *given, version], cwd=folder, env=environment, stderr=subprocess.PIPE, text=True, check=False
     )

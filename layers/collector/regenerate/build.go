@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -29,6 +30,7 @@ const (
 type build struct {
 	module, work, version string
 	whole                 *manifest
+	unlisted              bool
 	// lacking are the modules that cannot be had, with the reason.
 	lacking map[string]string
 }
@@ -166,11 +168,21 @@ func (b *build) generations() ([]string, error) {
 	for _, folder := range folders {
 		names = append(names, folder.Name())
 	}
-	slices.Reverse(names)
+	slices.SortFunc(names, func(a, b string) int { return slices.Compare(numbers(b), numbers(a)) })
 	if err == nil && len(names) == 0 {
 		err = errors.New("there are no generations")
 	}
 	return names, err
+}
+
+// numbers are the parts of a version.
+func numbers(version string) []int {
+	var parts []int
+	for _, part := range strings.Split(version, ".") {
+		number, _ := strconv.Atoi(part)
+		parts = append(parts, number)
+	}
+	return parts
 }
 
 // resolve completes go.mod and go.sum with what the packages need, and returns the components that need what is not
@@ -244,12 +256,15 @@ func (b *build) chooseGeneration() error {
 
 // goCommand runs a Go command and returns what it printed.
 //
-// Only here GONOSUMDB is set, because some modules have no entry in the checksum database. The committed go.sum has
-// every hash, and the build verifies all of them with Go's defaults.
+// Only here GONOSUMDB is set, if it may be. The committed go.sum has every hash, and the build verifies all of them with
+// Go's defaults.
 func (b *build) goCommand(folder string, arguments ...string) (string, error) {
 	command := exec.Command("go", arguments...)
 	command.Dir = folder
-	command.Env = append(os.Environ(), "GONOSUMDB=*", "GOFLAGS=-mod=mod", "GOWORK=off", "GOTOOLCHAIN=local", "CGO_ENABLED=0")
+	command.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off", "GOTOOLCHAIN=local", "CGO_ENABLED=0")
+	if b.unlisted {
+		command.Env = append(command.Env, "GONOSUMDB=*")
+	}
 	var printed, said bytes.Buffer
 	command.Stdout, command.Stderr = &printed, &said
 	if err := command.Run(); err != nil {

@@ -1,8 +1,10 @@
 // Program regenerate writes versions/<X.Y.Z>: a collector of that version, made of the components of its official
 // manifest.
 //
-//	go run . [-manifest FILE] X.Y.Z
+//	go run . [-manifest FILE] [-unlisted] X.Y.Z
 //
+// With -unlisted, modules may be without an entry in the checksum database: for a folder whose go.sum is reviewed and
+// committed.
 // The manifest is FILE or the one in the folder. It needs the internet. If the module proxy does not serve every
 // component, the build is reduced: distribution/lacking.go lists what it lacks. Run it again when the proxy serves them
 // all, and it is whole.
@@ -22,17 +24,18 @@ const source = "https://github.com/open-telemetry/opentelemetry-collector-releas
 func main() {
 	log.SetFlags(0)
 	given := flag.String("manifest", "", "file with the official manifest of the version")
+	unlisted := flag.Bool("unlisted", false, "allow modules that have no entry in the checksum database")
 	flag.Parse()
 	if flag.NArg() != 1 || !regexp.MustCompile(`^\d+\.\d+\.\d+$`).MatchString(flag.Arg(0)) {
-		log.Fatal("usage: go run . [-manifest FILE] X.Y.Z")
+		log.Fatal("usage: go run . [-manifest FILE] [-unlisted] X.Y.Z")
 	}
-	if err := regenerate(flag.Arg(0), *given); err != nil {
+	if err := regenerate(flag.Arg(0), *given, *unlisted); err != nil {
 		log.Fatal(err)
 	}
 }
 
 // regenerate works in a new folder beside the old one, which it replaces in the end.
-func regenerate(version, given string) error {
+func regenerate(version, given string, unlisted bool) error {
 	module, err := filepath.Abs("..")
 	if err != nil {
 		return err
@@ -54,7 +57,7 @@ func regenerate(version, given string) error {
 		return err
 	}
 	defer os.RemoveAll(work)
-	b := &build{module: module, work: work, version: version, whole: whole}
+	b := &build{module: module, work: work, version: version, whole: whole, unlisted: unlisted}
 	if err := b.run(); err != nil {
 		return err
 	}

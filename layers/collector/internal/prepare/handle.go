@@ -10,6 +10,7 @@ import (
 	places "github.com/headgate/headgate/layers/collector/internal/source"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/connector"
+	"go.opentelemetry.io/collector/otelcol"
 )
 
 type answer struct {
@@ -30,7 +31,7 @@ func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage
 		return nil, fmt.Errorf("making the collector's factories: %w", err)
 	}
 	prepared, err := Prepare(ctx, request, Collector{
-		ByFactories(factories.Connectors), ReadersOf(factories.Receivers), requiring(env)})
+		ByFactories(factories.Connectors), ReadersOf(factories.Receivers), requiring(env), unknown(env, factories)})
 	var problem *Problem
 	var refusal *Refusal
 	var cost *places.Cost
@@ -45,6 +46,25 @@ func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage
 		return nil, err
 	}
 	return answer{Prepared: prepared}, nil
+}
+
+// unknown tells which types of receivers and exporters this collector does not have.
+func unknown(env *operation.Environment, factories otelcol.Factories) func(section, id string) (string, bool) {
+	return func(section, id string) (string, bool) {
+		kind, err := component.NewType(typeOf(id))
+		if err != nil {
+			return "", false
+		}
+		_, isReceiver := factories.Receivers[kind]
+		_, isExporter := factories.Exporters[kind]
+		if section == "receivers" && isReceiver || section == "exporters" && isExporter {
+			return "", false
+		}
+		if absent, lacks := env.Lacks(section, kind); lacks {
+			return fmt.Sprintf("this build of collector %s lacks the %s %s", env.BuildInfo.Version, absent.Kind, absent.Type), true
+		}
+		return fmt.Sprintf("collector %s refuses it: unknown type %q", env.BuildInfo.Version, kind), true
+	}
 }
 
 // requiring returns the error component_not_in_build for a component that this build lacks.

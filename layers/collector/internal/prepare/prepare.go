@@ -80,6 +80,8 @@ type Collector struct {
 	Readers  Readers
 	// Requires returns an error if this build lacks a component, which the run would need.
 	Requires func(section, id string) error
+	// Unknown tells that the collector would refuse a component's type, and what it says of it.
+	Unknown func(section, id string) (reason string, is bool)
 }
 
 // Prepare makes a run ready. Its error is a *Problem, a *Refusal, a *source.Cost, that of Requires, or an internal error.
@@ -116,6 +118,7 @@ func Prepare(ctx context.Context, request Request, collector Collector) (*Prepar
 	if err != nil {
 		return nil, err
 	}
+	prepared.Notes = append(prepared.Notes, source.refused(lifted, collector)...)
 	receiver := source.receiverFor(sample, target, collector.Readers)
 	prepared.Notes = append(prepared.Notes, receiver.notes...)
 	prepared.Input, prepared.Records = sample.input, sample.records
@@ -127,6 +130,32 @@ func Prepare(ctx context.Context, request Request, collector Collector) (*Prepar
 		return nil, err
 	}
 	return prepared, nil
+}
+
+// refused returns a note on each replaced component that the collector would not take: the run does without it, so a run
+// that succeeds says nothing of it.
+func (s *source) refused(lifted *lifted, collector Collector) []string {
+	var notes []string
+	note := func(section, id string) {
+		if s.connectors[id] {
+			return
+		}
+		if reason, unknown := collector.Unknown(section, id); unknown {
+			text := fmt.Sprintf("%s::%s is replaced in the run, but %s", section, id, reason)
+			if !slices.Contains(notes, text) {
+				notes = append(notes, text)
+			}
+		}
+	}
+	for _, kept := range lifted.pipelines {
+		for _, id := range s.pipelines[kept.id].receivers {
+			note("receivers", id)
+		}
+		for _, id := range s.pipelines[kept.id].exporters {
+			note("exporters", id)
+		}
+	}
+	return notes
 }
 
 // signalOf returns the signal of a pipeline's id: `logs` for `logs/audit`.

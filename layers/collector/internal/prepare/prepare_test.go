@@ -3,6 +3,7 @@ package prepare
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,6 +57,7 @@ var collector = Collector{
 	Connects: connects,
 	Readers:  Readers{Lines: []string{"filelog"}, OTLP: []string{"otlpjsonfile"}},
 	Requires: func(string, string) error { return nil },
+	Unknown:  func(string, string) (string, bool) { return "", false },
 }
 
 func prepared(t *testing.T, request Request) *Prepared {
@@ -300,5 +302,20 @@ func TestWithoutASampleOnlyTheSignalsAreTold(t *testing.T) {
 	result := prepared(t, Request{YAML: whole, TargetPipeline: "logs/app", SignalType: "logs"})
 	if result.CollectorYAML != "" || strings.Join(result.Signals, " ") != "logs metrics" {
 		t.Errorf("%+v", result)
+	}
+}
+
+func TestAReplacedComponentThatTheCollectorRefusesIsNoted(t *testing.T) {
+	refusing := collector
+	refusing.Unknown = func(section, id string) (string, bool) { return "it is unknown", section+id == "receiversfile_log" }
+	text := "receivers: {file_log: {include: [x]}}\nexporters: {debug: }\n" +
+		"service: {pipelines: {logs: {receivers: [file_log], exporters: [debug]}}}"
+
+	result, err := Prepare(context.Background(), logsOf(text, "logs", "a"), refusing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "receivers::file_log is replaced in the run, but it is unknown"; !slices.Contains(result.Notes, want) {
+		t.Errorf("%q", result.Notes)
 	}
 }

@@ -10,6 +10,8 @@ package pricing
 import (
 	"errors"
 	"fmt"
+
+	"github.com/headgate/headgate/layers/collector/generation"
 )
 
 // Kind is the kind of an expression.
@@ -27,6 +29,8 @@ const (
 	maxLength = 16 << 10
 	// maxNesting is how many brackets may be open at once.
 	maxNesting = 100
+	// maxForeignArrows is how many arrows of lambdas there may be where the grammar has none.
+	maxForeignArrows = 8
 	// MaxEffort is the number of rules that the parser may try for one expression: about a tenth of a second.
 	MaxEffort = 200_000
 	// FreeEffort is the price below which expressions do not count towards a request's limit. Usual ones cost some
@@ -44,13 +48,20 @@ func Expression(expression string, kind Kind) (effort float64, reason error) {
 		return MaxEffort, fmt.Errorf("the expression is %d bytes long; the limit is %d", len(expression), maxLength)
 	}
 	tokens := Tokenize(expression)
-	depth, deepest := 0, 0
-	for _, t := range tokens {
+	depth, deepest, arrows := 0, 0, 0
+	for i, t := range tokens {
 		depth += Nesting(t)
-		deepest = max(deepest, depth)
+		if t.Kind == ArrowToken || t.Text == "=" && i+1 < len(tokens) && tokens[i+1].Text == ">" {
+			arrows++ // what a lambda encloses has no bracket
+		}
+		deepest = max(deepest, depth+arrows)
+	}
+	if !generation.Lambdas && arrows > maxForeignArrows {
+		// Not OTTL of this version, which may price a text for another one.
+		return MaxEffort, fmt.Errorf("the expression nests %d lambdas; the limit is %d", arrows, maxForeignArrows)
 	}
 	if deepest > maxNesting {
-		return MaxEffort, fmt.Errorf("the expression nests %d brackets; the limit is %d", deepest, maxNesting)
+		return MaxEffort, fmt.Errorf("the expression nests %d brackets and lambdas; the limit is %d", deepest, maxNesting)
 	}
 	effort = compiling(tokens)
 	if effort > MaxEffort {

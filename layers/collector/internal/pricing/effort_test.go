@@ -40,6 +40,21 @@ func TestExpressionsAsPeopleWriteThemAreFarBelowTheLimit(t *testing.T) {
 	}
 }
 
+func TestNestedLambdasArePricedThoughTheyHaveNoBrackets(t *testing.T) {
+	text := func(levels int) string {
+		return `set(cache["a"], ` + nested(levels, "(a) => ", "x", " == 1") + `)`
+	}
+	if _, reason := Expression(text(18), Statement); reason == nil {
+		t.Error("not refused")
+	}
+	if effort, reason := Expression(text(1), Statement); reason != nil || effort > FreeEffort {
+		t.Errorf("%.0f %v", effort, reason)
+	}
+	if _, reason := Expression(text(maxNesting+1), Statement); reason == nil {
+		t.Error("not refused")
+	}
+}
+
 // The pricing is right only as long as its grammar is that of the parser.
 func TestTheGrammarMatchesWhatTheParserReads(t *testing.T) {
 	parser, err := ottllog.NewParser(ottlfuncs.StandardFuncs[generation.Log](), componenttest())
