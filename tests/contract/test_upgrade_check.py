@@ -90,6 +90,24 @@ def test_an_error_of_both_versions_is_not_new(target: str) -> None:
 
 
 @needs_second_version
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        "processors: {batch: {timeot: 5s}}",
+        "exporters: {otlp_htp: {}}",
+        "receivers: {kafka: {protocol_version: x}}",
+        "processors: {transform: {log_statements: ['nope']}}",
+    ],
+)
+def test_a_common_mistake_is_not_new_in_other_words(mistake: str) -> None:
+    report = check(f"{mistake}\nservice: {{pipelines: {{}}}}\n", NEWER)
+
+    assert report.source_verdict.errors
+    assert report.target_verdict.errors
+    assert list(report.new_errors) == []
+
+
+@needs_second_version
 def test_a_setting_that_is_written_is_not_a_changed_default() -> None:
     defaults = check(SECRETS, NEWER).defaults
     assert defaults, "the test needs a component whose defaults differ"

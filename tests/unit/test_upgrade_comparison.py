@@ -70,13 +70,59 @@ def test_an_error_of_both_versions_is_not_new() -> None:
 
 @pytest.mark.parametrize(
     "other",
-    [finding("a", path="receivers::other"), finding("a", code="other"), finding("A")],
-    ids=["path", "code", "message"],
+    [finding("a", path="receivers::other"), finding("a", code="other")],
+    ids=["path", "code"],
 )
-def test_an_error_is_new_if_its_path_code_or_message_differs(other: Finding) -> None:
+def test_an_error_is_new_if_its_path_or_code_differs(other: Finding) -> None:
     report = compared(version("1.0.0", errors=[finding("a")]), version("2.0.0", errors=[other]))
 
     assert report.new_errors == [other]
+
+
+def test_one_more_error_at_a_path_is_new_if_its_message_differs() -> None:
+    report = compared(version("1.0.0", errors=[finding("a")]), version("2.0.0", errors=[finding("b"), finding("a")]))
+
+    assert [one.message for one in report.new_errors] == ["b"]
+
+
+def test_an_error_that_replaces_another_at_its_path_is_the_same_in_other_words() -> None:
+    report = compared(
+        version("1.0.0", errors=[finding("invalid version `x`")]), version("2.0.0", errors=[finding('version: "x"')])
+    )
+
+    assert (report.new_errors, report.target_verdict.valid) == ([], False)
+
+
+def test_a_warning_in_other_words_is_new() -> None:
+    report = compared(version("1.0.0", warnings=[finding("a")]), version("2.0.0", warnings=[finding("b")]))
+
+    assert [one.message for one in report.new_warnings] == ["b"]
+
+
+SAME_MISTAKE: list[tuple[Code, str, str]] = [
+    ("unknown_key", "'' has invalid keys: timeot", "'batchprocessor.Config' has invalid keys: timeot"),
+    ("invalid_value", "'' has unset fields: a", "'x.Config' has unset fields: a"),
+    ("unknown_component", 'unknown type: "a"; did you mean "b"?', 'unknown type: "a"; did you mean "b_c"?'),
+    (
+        "unknown_component",
+        'unknown type: "a"; did you mean "b"?',
+        'unknown type: "a"; there is one among the connectors and the receivers',
+    ),
+    ("invalid_value", "invalid version `x`", 'invalid version "x"'),
+    ("invalid_value", 'infer (["scope" "log" "resource"]) from', 'infer (["resource" "scope" "log"]) from'),
+]
+
+
+@pytest.mark.parametrize(("code", "old", "new"), SAME_MISTAKE)
+def test_the_same_mistake_is_known_whatever_else_is_new_at_its_path(code: Code, old: str, new: str) -> None:
+    """One finding more, so that the number of the findings does not decide; as warnings it never does."""
+    before, same = finding(old, code=code), finding(new, code=code)
+    more = finding("more", path="receivers::tail::more" if code == "unknown_key" else "receivers::tail", code=code)
+    errors = compared(version("1.0.0", errors=[before]), version("2.0.0", errors=[same, more]))
+    warnings = compared(version("1.0.0", warnings=[before]), version("2.0.0", warnings=[same, more]))
+
+    assert errors.new_errors == [more]
+    assert warnings.new_warnings == [more]
 
 
 def test_the_same_error_twice_where_it_was_once_is_new() -> None:
@@ -106,11 +152,11 @@ def test_the_new_name_of_a_component_does_not_make_an_error_new() -> None:
 def test_a_word_that_only_contains_the_new_name_is_another_word() -> None:
     renamed = component(renamed_to="tail_file")
     report = compared(
-        version("1.0.0", component(), errors=[finding("tails is empty")]),
-        version("2.0.0", renamed, errors=[finding("tail_files is empty")]),
+        version("1.0.0", component(), warnings=[finding("tails is empty")]),
+        version("2.0.0", renamed, warnings=[finding("tail_files is empty")]),
     )
 
-    assert len(report.new_errors) == 1
+    assert len(report.new_warnings) == 1
 
 
 def test_a_default_is_changed_if_both_versions_have_the_key_with_other_values() -> None:

@@ -47,7 +47,7 @@ def compare(source: Version, target: Version, renaming: Renaming) -> Report:
         target=target.version,
         source_verdict=Verdict(before.valid, before.errors[:_MOST_FINDINGS], before.warnings[:_MOST_FINDINGS]),
         target_verdict=Verdict(after.valid, after.errors[:_MOST_FINDINGS], after.warnings[:_MOST_FINDINGS]),
-        new_errors=_new_findings(before.errors, after.errors, in_old_words)[:_MOST_FINDINGS],
+        new_errors=_new_errors(before.errors, after.errors, in_old_words)[:_MOST_FINDINGS],
         new_warnings=_new_findings(before.warnings, after.warnings, in_old_words)[:_MOST_FINDINGS],
         renames=renaming.renames,
         not_renamed=renaming.not_renamed,
@@ -72,13 +72,33 @@ def _in_old_words(components: Sequence[Component]) -> Callable[[str], str]:
     return lambda message: words.sub(lambda match: old_types[match[1]], message)
 
 
+def _new_errors(
+    before: Sequence[Finding], after: Sequence[Finding], in_old_words: Callable[[str], str]
+) -> list[Finding]:
+    """Those of `_new_findings`, without those that are worded in another way.
+
+    These are at a path with as many errors of that code on both sides. Both versions refuse it there, and the words
+    alone do not tell a second mistake from the first.
+    """
+
+    def place(finding: Finding) -> tuple[str, str]:
+        return in_old_words(finding.component_path), finding.code
+
+    old, new = Counter(map(place, before)), Counter(map(place, after))
+    return [
+        finding for finding in _new_findings(before, after, in_old_words) if old[place(finding)] != new[place(finding)]
+    ]
+
+
 def _new_findings(
     before: Sequence[Finding], after: Sequence[Finding], in_old_words: Callable[[str], str]
 ) -> list[Finding]:
     """The findings of `after` that `before` does not have, each counted as often as it occurs."""
 
     def identity(finding: Finding) -> tuple[str, str, str]:
-        return in_old_words(finding.component_path), finding.code, in_old_words(finding.message)
+        # The path of an unknown key ends with it.
+        message = "" if finding.code == "unknown_key" else _gist(in_old_words(finding.message))
+        return in_old_words(finding.component_path), finding.code, message
 
     known = Counter(map(identity, before))
     new = []
@@ -88,6 +108,22 @@ def _new_findings(
         else:
             new.append(finding)
     return new
+
+
+# What the check command adds: the nearest name among those that this version has.
+_HINT: Final = re.compile(r"; (?:did you mean \"[^\"]*\"\?|there is one among the [a-z ]+)$")
+# The decoder names the outermost structure by its Go type, or by nothing.
+_STRUCTURE: Final = re.compile(r"^'(?:\*?\w+\.[A-Z]\w*)?' ")
+# `["resource" "scope" "log"]`, printed in the order of a Go map.
+_WORDS: Final = re.compile(r"\[(\"\w+\"(?: \"\w+\")+)\]")
+_QUOTE: Final = re.compile(r"[`'\"]")
+
+
+def _gist(message: str) -> str:
+    """The message without what differs between versions, or between two runs, for the same mistake."""
+    message = _STRUCTURE.sub("", _HINT.sub("", message))
+    message = _WORDS.sub(lambda match: f"[{' '.join(sorted(match[1].split(' ')))}]", message)
+    return _QUOTE.sub('"', message)
 
 
 def _deprecations(
