@@ -169,6 +169,14 @@ def test_another_build_of_a_version_replaces_the_one_before_at_its_next_question
     assert len(hashes) == 2
 
 
+def test_a_build_that_was_replaced_since_its_descriptor_was_read_is_asked_for_anew(second: Aws, tmp_path: Path) -> None:
+    published.source(SAYS, 60)
+    assert second.publish(faulty.install(tmp_path / "newer", "reduced"), DESCRIPTION)
+
+    assert second.ask(SAYS)["echo"] == "answered"
+    assert len({one["collector"]["sha256"] for one in second.payloads}) == 2
+
+
 def test_a_second_version_answers_and_is_fetched_once(second: Aws, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, logger="headgate")
 

@@ -67,7 +67,13 @@ class CheckerFunction:
         question = {"op": op, "request": dict(fields), "version": version, "timeout": timeout, **asdict(asker)}
         source = None if version is None else published.source(version, _LINK_SECONDS)
         try:
-            return _result(self._ask(question, source, asker))
+            try:
+                return _result(self._ask(question, source, asker))
+            except CollectorNotFetched:
+                newer = _published_since(version, source)
+                if newer is None:
+                    raise
+                return _result(self._ask(question, newer, asker))
         except NotInstalled as error:
             raise NotInstalled(error.version, _with_published(error.installed)) from error
 
@@ -144,6 +150,15 @@ class CheckerFunction:
                 if code not in _PASSING or not tries:
                     raise _refusal(code) from error
             time.sleep(_PAUSE_SECONDS)
+
+
+def _published_since(version: str | None, source: Message | None) -> Message | None:
+    """What is published of that version now, None if it is what could not be fetched."""
+    if version is None or source is None:
+        return None
+    published.forget()
+    newer = published.source(version, _LINK_SECONDS)
+    return newer if newer is not None and newer["sha256"] != source["sha256"] else None
 
 
 def _with_published(installed: tuple[str, ...]) -> tuple[str, ...]:
