@@ -60,9 +60,13 @@ def verdict(valid: bool | None, *errors: Any) -> dict[str, Any]:
 
 
 BREAKS = CLEAN | verdict(False, FINDING) | {"new_errors": [FINDING]}
+REFUSED_BEFORE = CLEAN | {
+    "verdict": {"from": {"valid": False, "errors": [FINDING]}, "to": {"valid": True, "errors": [], "warnings": []}}
+}
 INVALID = CLEAN | verdict(False, FINDING)
 LACKING = PLACE | {"kind": "receiver", "type": "tail", "version": "0.158.0"}
 NOT_CHECKED = CLEAN | verdict(None) | {"not_checked": [LACKING]}
+NOT_COMPARED = CLEAN | {"not_checked": [LACKING | {"version": "0.139.0"}]}
 NOT_INSTALLED: Answer = (422, {}, {"detail": "0.158.0 is not installed", "code": "collector_version_not_installed"})
 OUTAGE: Answer = (503, {}, {"detail": "Collector 0.158.0 could not be asked", "code": "not_checked"})
 
@@ -142,8 +146,27 @@ def changing(server: Server) -> list[tuple[str, Any]]:
         (BREAKS, 1, 1, "breaks on 0.158.0: 1 new error"),
         (INVALID, 1, 1, "is invalid on 0.158.0, and on 0.139.0 already: 1 error"),
         (NOT_CHECKED, 1, 1, "is not fully checked: this build of 0.158.0 lacks the receiver tail"),
+        (NOT_COMPARED, 0, 1, "but: this build of 0.139.0 lacks the receiver tail, which is not compared"),
+        (REFUSED_BEFORE, 0, 1, "works on 0.158.0, but: 0.139.0 refuses it: 1 error"),
+        (CLEAN | {"incomplete": True}, 0, 1, "works on 0.158.0, but: not everything was compared"),
+        (RENAMED | {"incomplete": True}, 0, 1, "but: not everything was compared; 2 renames"),
+        (BREAKS | {"incomplete": True}, 1, 1, "breaks on 0.158.0: 1 new error; not everything was compared"),
     ],
-    ids=["clean", "renamed", "default", "known deprecation", "warnings", "breaks", "invalid", "not checked"],
+    ids=[
+        "clean",
+        "renamed",
+        "default",
+        "known deprecation",
+        "warnings",
+        "breaks",
+        "invalid",
+        "not checked",
+        "not compared",
+        "refused before",
+        "incomplete",
+        "incomplete and renamed",
+        "incomplete and breaks",
+    ],
 )
 def test_the_first_line_is_the_result_and_the_status_follows_it(
     run: Run, report: Any, code: int, strict: int, said: str
@@ -164,6 +187,12 @@ def test_findings_stand_at_their_lines(run: Run) -> None:
         "    4 |   tail/b: {file: tail.log}",
         "      |            ^",
     ]
+
+
+def test_what_only_the_source_refuses_is_a_note(run: Run) -> None:
+    _, out, _ = run(f"upgrade check a.yaml {TO}", REFUSED_BEFORE)
+
+    assert out.splitlines()[1] == "a.yaml:4:12: note: only on 0.139.0: no such file [invalid_value]"
 
 
 def test_a_rename_is_shown_once_for_each_component(run: Run) -> None:
@@ -414,6 +443,24 @@ def test_a_fixed_text_that_the_version_refuses_still_ends_with_1(run: Run, folde
     assert "still refuses" in err
 
 
+@pytest.mark.parametrize("option", ["", " --dry-run"])
+def test_fix_says_what_the_build_could_not_check(run: Run, option: str) -> None:
+    code, _, err = run(f"upgrade fix a.yaml {TO}{option}", NOT_CHECKED)
+
+    assert code == 1
+    assert err.endswith("nothing to rename; not fully checked, as this build of 0.158.0 lacks the receiver tail\n")
+
+
+@pytest.mark.parametrize("cut", [{"proposed_yaml": None}, {"renames": RENAMES[:2]}], ids=["text", "renames"])
+def test_a_proposal_that_was_cut_is_not_written_and_the_reason_is_said(
+    run: Run, folder: Path, cut: dict[str, Any]
+) -> None:
+    code, _, err = run(f"upgrade fix a.yaml {TO}", RENAMED | {"incomplete": True} | cut)
+
+    assert (code, (folder / "a.yaml").read_bytes()) == (1, TEXT.encode())
+    assert err == "headgate: the renames of a.yaml are too many for one answer: nothing was written\n"
+
+
 def test_fix_of_a_stored_version_saves_nothing_by_itself(server: Server, run: Run) -> None:
     code, out, err = run(f"upgrade fix shop@3 {TO}", RENAMED)
 
@@ -496,6 +543,26 @@ def test_versions_that_could_not_check_it_are_said_to_be_skipped(server: Server,
     assert code == 1
     assert "0.158.0 breaks it; it may be one of the skipped versions before it: 0.150.0" in out
     assert "0.139.0: skipped: 0.139.0 lacks the receiver tail" in err
+
+
+@pytest.mark.parametrize(("lack", "last"), [(["0.158.0", "0.150.0"], "0.145.0"), (INSTALLED[:-1], "0.139.0")])
+def test_bisect_does_not_pass_if_the_newest_could_not_check_it(
+    server: Server, run: Run, lack: list[str], last: str
+) -> None:
+    bisecting(server, refuse=[], lack=lack)
+    code, out, _ = run("upgrade bisect a.yaml")
+
+    skipped = ", ".join(lack[::-1])
+    assert code == 1
+    assert out == (
+        f"a.yaml: no installed version up to {last} breaks it; the newer ones could not check it: {skipped}\n"
+    )
+
+
+def test_bisect_passes_if_only_older_versions_could_not_check_it(server: Server, run: Run) -> None:
+    bisecting(server, refuse=[], lack=["0.139.0", "0.150.0"])
+
+    assert run("upgrade bisect a.yaml")[0] == 0
 
 
 def test_if_no_version_can_check_it_there_is_no_answer(server: Server, run: Run) -> None:

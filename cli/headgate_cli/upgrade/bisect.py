@@ -55,7 +55,8 @@ class _Search:
 def bisect(api: Api, file: str, good: str | None, bad: str | None, as_json: bool) -> None:
     """Find the first of the server's collector versions that refuses a file.
 
-    A version whose build lacks a component of the file is skipped. Ends with 1 if a version refuses the file.
+    A version whose build lacks a component of the file is skipped. Ends with 1 if a version refuses the file, or if the
+    newest was skipped.
 
     \b
     Examples:
@@ -77,8 +78,10 @@ def bisect(api: Api, file: str, good: str | None, bad: str | None, as_json: bool
             }
         )
     elif first is None:
-        last = next(version for version in reversed(versions) if version not in search.skipped)
-        print_result(f"{one_line(name(file))}: no installed version up to {last} breaks it")
+        breaks = f"no installed version up to {versions[-1 - len(skipped)]} breaks it"
+        if skipped:
+            breaks += f"; the newer ones could not check it: {', '.join(skipped)}"
+        print_result(f"{one_line(name(file))}: {breaks}")
     else:
         which = f"{first} is the first installed version that breaks it"
         if skipped:
@@ -86,7 +89,7 @@ def bisect(api: Api, file: str, good: str | None, bad: str | None, as_json: bool
         print_result(f"{one_line(name(file))}: {which}")
         shown = findings.of_validation(name(file), search.answers[first])
         print_result(findings.as_text([one for one in shown if one.severity == "error"], {name(file): content}))
-    if first is not None:
+    if first is not None or skipped:
         raise Ended(FAILED)
 
 
@@ -107,7 +110,10 @@ def _versions(api: Api, good: str | None, bad: str | None) -> list[str]:
 
 
 def _first_that_refuses(search: _Search, versions: Sequence[str], file: str) -> tuple[str | None, Sequence[str]]:
-    """The version, and those directly before it that were skipped. None if the newest that was checked accepts it."""
+    """The version, and those directly before it that were skipped.
+
+    None if the newest that could check it accepts it, and then the skipped ones are newer.
+    """
     low = next((at for at, version in enumerate(versions) if search.accepts(version) is not None), None)
     if low is None:
         raise Failed(f"no installed version could check {one_line(file)}: each build lacks one of its components")
@@ -118,7 +124,7 @@ def _first_that_refuses(search: _Search, versions: Sequence[str], file: str) -> 
         )
     high = next(at for at in range(len(versions) - 1, -1, -1) if search.accepts(versions[at]) is not None)
     if search.accepts(versions[high]):
-        return None, ()
+        return None, versions[high + 1 :]
     while untried := [at for at in range(low + 1, high) if versions[at] not in search.skipped]:
         middle = untried[len(untried) // 2]
         accepts = search.accepts(versions[middle])

@@ -140,7 +140,7 @@ def _check(api: Api, chosen: Iterator[Target], to: str, output: str) -> tuple[li
         if shown:
             print_result(findings.as_text(shown, {target.label: target.content}))
         if answer.get("incomplete") is True:
-            say("  the text has so many components that not all their defaults and messages were compared")
+            say("  the text is so large that not everything was compared or is listed")
         others = report.other_gates(answer)
         if others:
             say(f"  {others} other feature gate{'' if others == 1 else 's'} changed stage: see --json")

@@ -18,7 +18,7 @@ from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import diff, print_json, print_result, print_text, say
 from headgate_cli.safe_files import STDIN, name, read, read_bytes, replace
 from headgate_cli.untrusted import one_line
-from headgate_cli.upgrade import targets
+from headgate_cli.upgrade import report, targets
 from headgate_cli.upgrade.targets import Stored
 
 _TYPE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
@@ -36,7 +36,8 @@ def fix(api: Api, arguments: Sequence[str], to: str, dry_run: bool, output: str,
     """Replace deprecated component names in files, as the collector version itself names them.
 
     Every other byte stays as it is. Of a stored version (shop@3) it shows the differences; --save saves them as a new
-    draft with the collector version. Ends with 1 if the collector refuses the text also with the new names.
+    draft with the collector version. Ends with 1 if the collector refuses the text also with the new names, or if its
+    build lacks a component of the text.
 
     \b
     Examples:
@@ -66,6 +67,7 @@ def fix(api: Api, arguments: Sequence[str], to: str, dry_run: bool, output: str,
         print_json(results)
     if any(result.get("valid") is False for result in results):
         say(f"The collector {to} still refuses a text: `headgate upgrade check` shows why")
+    if any(result.get("valid") is not True for result in results):
         raise Ended(FAILED)
 
 
@@ -128,6 +130,8 @@ def _renamed(before: str, answer: Entity, label: str) -> str:
     """The proposed text. Raises Failed if it is not the text with the reported renames, each at its place."""
     proposed = optional(answer, "proposed_yaml") or before
     if proposed != _with_names(before, entities(answer, "renames")):
+        if answer.get("incomplete") is True:
+            raise Failed(f"the renames of {one_line(label)} are too many for one answer: nothing was written")
         raise Failed(f"the server's proposal for {one_line(label)} changes more than names: nothing was written")
     return proposed
 
@@ -167,7 +171,12 @@ def _summary(answer: Entity) -> str:
     stay = len(entities(answer, "not_renamed"))
     if stay:
         named.append(f"{stay} deprecated name{' stays' if stay == 1 else 's stay'}: `headgate upgrade check` says why")
-    return ", ".join(named) or "nothing to rename"
+    summary = [", ".join(named) or "nothing to rename"]
+    if lacks := report.lacking(answer):
+        summary.append(f"not fully checked, as this build of {one_line(optional(answer, 'to'))} lacks the {lacks}")
+    if answer.get("incomplete") is True:
+        summary.append("the text is so large that not everything was checked or is listed")
+    return "; ".join(summary)
 
 
 def _result(answer: Entity) -> dict[str, object]:

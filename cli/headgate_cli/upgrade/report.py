@@ -16,29 +16,32 @@ _COMPONENT: Final = re.compile(r"(?!service::)[a-z]+::(?:(?!::).)+")
 
 def breaks(report: Entity) -> bool:
     """Whether something must be done: the target refuses the text, or could not check all of it."""
-    return _verdict(report).get("valid") is not True
+    return _side(report, "to").get("valid") is not True
 
 
 def changes(report: Entity) -> bool:
-    """Whether anything differs on the target, or is deprecated there."""
-    return breaks(report) or bool(_changed(report))
+    """Whether anything differs on the target, is deprecated there, or could not be compared."""
+    refused_before = _side(report, "from").get("valid") is False
+    return breaks(report) or refused_before or bool(_not_compared(report) or _changed(report))
 
 
 def headline(report: Entity) -> str:
     """The result in a sentence without its subject: `breaks on 0.158.0: 2 new errors`."""
     source, target = one_line(optional(report, "from")), one_line(optional(report, "to"))
-    new, known = len(entities(report, "new_errors")), len(entities(_verdict(report), "errors"))
-    changed = _changed(report)
-    more = f"; {', '.join(changed)}" if changed else ""
+    new, known = len(entities(report, "new_errors")), len(entities(_side(report, "to"), "errors"))
+    counted = [", ".join(changed)] if (changed := _changed(report)) else []
+    notes = [*_not_compared(report), *counted]
+    more = "".join(f"; {note}" for note in notes)
     if new:
         return f"breaks on {target}: {_counted(new, 'new error')}{more}"
     if known:
         return f"is invalid on {target}, and on {source} already: {_counted(known, 'error')}{more}"
     if breaks(report):
-        lacking = dict.fromkeys(f"{entry.get('kind')} {entry.get('type')}" for entry in _not_checked(report))
-        return f"is not fully checked: this build of {target} lacks the {one_line(', '.join(lacking))}{more}"
-    if changed:
-        return f"works on {target}, but: {', '.join(changed)}"
+        return f"is not fully checked: this build of {target} lacks the {lacking(report)}{more}"
+    if _side(report, "from").get("valid") is False:
+        notes.insert(0, f"{source} refuses it: {_counted(len(entities(_side(report, 'from'), 'errors')), 'error')}")
+    if notes:
+        return f"works on {target}, but: {'; '.join(notes)}"
     return f"works on {target}" + (f" as on {source}" if source != target else ", with nothing to rename")
 
 
@@ -49,12 +52,15 @@ def findings(label: str, report: Entity) -> list[Finding]:
 
 def _findings(label: str, report: Entity) -> Iterator[Finding]:
     source, target = optional(report, "from"), optional(report, "to")
-    new = entities(report, "new_errors")
+    new, known = entities(report, "new_errors"), entities(_side(report, "to"), "errors")
     yield from (finding_of(label, "error", entry) for entry in new)
-    yield from (finding_of(label, "error", entry) for entry in entities(_verdict(report), "errors") if entry not in new)
+    yield from (finding_of(label, "error", entry) for entry in known if entry not in new)
+    if not breaks(report):
+        for entry in entities(_side(report, "from"), "errors"):
+            yield finding_of(label, "note", {**entry, "message": f"only on {source}: {optional(entry, 'message')}"})
     for entry in entities(report, "not_checked"):
-        lacking = f"{optional(entry, 'kind')} {optional(entry, 'type')}"
-        message = f"not checked: this build of collector {optional(entry, 'version')} lacks the {lacking}"
+        lacks = f"{optional(entry, 'kind')} {optional(entry, 'type')}"
+        message = f"not checked: this build of collector {optional(entry, 'version')} lacks the {lacks}"
         yield _at(label, "warning", "not_checked", message, entry)
     yield from (finding_of(label, "warning", entry) for entry in entities(report, "new_warnings"))
     for entry in _renamed_components(report):
@@ -120,14 +126,26 @@ def _enabled(entry: Entity, name: str) -> bool:
     return optional(entry, name) in ("Beta", "Stable")
 
 
-def _not_checked(report: Entity) -> Sequence[Entity]:
-    return [entry for entry in entities(report, "not_checked") if entry.get("version") == report.get("to")]
+def lacking(report: Entity, side: str = "to") -> str:
+    """The components that the build of a side lacks, `receiver nop, exporter file`; empty if it lacks none."""
+    version = report.get(side)
+    lacks = (entry for entry in entities(report, "not_checked") if entry.get("version") == version)
+    return one_line(", ".join(dict.fromkeys(f"{entry.get('kind')} {entry.get('type')}" for entry in lacks)))
 
 
-def _verdict(report: Entity) -> Entity:
+def _not_compared(report: Entity) -> list[str]:
+    """Why something may differ that the report does not show."""
+    source = one_line(optional(report, "from"))
+    lacks = lacking(report, "from") if source != optional(report, "to") else ""
+    why = [f"this build of {source} lacks the {lacks}, which is not compared"] if lacks else []
+    return [*why, "not everything was compared"] if report.get("incomplete") is True else why
+
+
+def _side(report: Entity, name: str) -> Entity:
+    """The verdict of a side, `from` or `to`."""
     verdict = report.get("verdict")
-    target = verdict.get("to") if isinstance(verdict, dict) else None
-    return target if isinstance(target, dict) else {}
+    side = verdict.get(name) if isinstance(verdict, dict) else None
+    return side if isinstance(side, dict) else {}
 
 
 def _at(label: str, severity: Severity, code: str, message: str, entry: Entity) -> Finding:
