@@ -1,7 +1,8 @@
 """Asking two versions: what is asked, and what becomes of refusals, outages and answers of an unknown form."""
 
 import threading
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -118,8 +119,11 @@ def test_without_a_rename_there_is_no_proposal(collectors: Collectors) -> None:
     assert (NEW, "rename") not in collectors.asked
 
 
-def test_if_the_target_cannot_rename_the_text_the_new_names_are_reported_all_the_same(collectors: Collectors) -> None:
-    collectors.answers[NEW, "rename"] = Refused("yaml_syntax", "the text is not a configuration")
+@pytest.mark.parametrize("code", ["yaml_syntax", "too_costly"])
+def test_if_the_target_cannot_rename_the_text_the_new_names_are_reported_all_the_same(
+    collectors: Collectors, code: str
+) -> None:
+    collectors.answers[NEW, "rename"] = Refused(code, "the text is not a configuration")
     report = check()
 
     assert (report.renames, report.proposed_yaml) == ((), None)
@@ -157,6 +161,48 @@ def test_a_version_that_was_busy_with_the_other_question_is_asked_again(
 
     assert check().source == OLD
     assert collectors.asked.count((OLD, "inspect")) == 2
+
+
+@pytest.fixture
+def hanging(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """A check may take half a second; what hangs in a test goes on when the event is set, at the end."""
+    monkeypatch.setattr(upgrades, "_SECONDS", 0.3)
+    monkeypatch.setattr(upgrades, "_LAST_SECONDS", 0.2)
+    goes_on = threading.Event()
+    yield goes_on
+    goes_on.set()
+
+
+@pytest.mark.parametrize("slow", [OLD, NEW])
+@pytest.mark.parametrize("op", ["describe", "inspect"])
+def test_a_version_that_hangs_is_an_outage_in_time(
+    collectors: Collectors, hanging: threading.Event, monkeypatch: pytest.MonkeyPatch, slow: str, op: str
+) -> None:
+    answer: Callable[..., Any] = getattr(collectors, "describe" if op == "describe" else "call")
+
+    def hangs(*arguments: Any, **more: Any) -> Any:
+        if slow in (more.get("version"), *arguments):
+            hanging.wait(20)
+        return answer(*arguments, **more)
+
+    monkeypatch.setattr(checker, "describe" if op == "describe" else "call", hangs)
+    began = time.monotonic()
+    with pytest.raises(NotChecked, match=rf"^Collector {slow} could not be asked: the check took too long"):
+        check()
+
+    assert time.monotonic() - began < 5
+
+
+def test_no_question_is_asked_after_the_time(collectors: Collectors, hanging: threading.Event) -> None:
+    collectors.before = lambda version: hanging.wait(0.35) if version == NEW else None  # type: ignore[func-returns-value]
+    with pytest.raises(NotChecked, match=rf"^Collector {NEW} could not be asked: the check took too long"):
+        check()
+
+    assert (NEW, "rename") not in collectors.asked
+
+
+def test_the_longest_check_is_shorter_than_a_request_may_be() -> None:
+    assert upgrades._SECONDS + upgrades._LAST_SECONDS < 25
 
 
 def test_the_same_version_twice_is_asked_once(collectors: Collectors) -> None:

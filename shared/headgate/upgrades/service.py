@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
-from typing import Final, TypeVar
+from typing import Final, Generic, TypeVar
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from headgate import checker
 from headgate.checker import Asker, CheckerBusy, NoChecker, NotInstalled, Refused
-from headgate.foundation.errors import Invalid, Unavailable
+from headgate.foundation.errors import Unavailable
 from headgate.settings import settings
 from headgate.upgrades.comparison import compare
 from headgate.upgrades.model import (
@@ -32,10 +32,13 @@ from headgate.validation.model import TOO_COSTLY, CollectorVersionNotInstalled, 
 
 _Answer = TypeVar("_Answer")
 
-# API Gateway gives up after 30 s; one version is asked up to three questions, the other two at the same time.
+# API Gateway gives up after 30 s. The last question begins before _SECONDS; what it then waits for, to be asked and to
+# be answered, ends with _LAST_SECONDS.
 _SECONDS: Final = 20.0
+_LAST_SECONDS: Final = 4.0
 _SECONDS_OF_ONE: Final = 10.0
 _SHORTEST: Final = 1.0
+_TOO_LONG: Final = "the check took too long; try again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +60,25 @@ def check(text: Text, target: str, source: str | None = None, *, asker: Asker) -
     source = source or settings().collector_version
     ends = time.monotonic() + _SECONDS
     questions = _Questions(text, target, "to", ends, asker)
-    if source == target:
-        version = questions.version()
-        return compare(version, version, questions.renaming(version))
-    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="upgrade") as beside:
-        before = beside.submit(_Questions(text, source, "from", ends, asker).version)
+    asking = ThreadPoolExecutor(max_workers=2, thread_name_prefix="upgrade")
+    try:
+        target_answers = _Answers(asking.submit(questions.version_and_renaming), questions)
+        if source == target:
+            version, renaming = target_answers.get()
+            return compare(version, version, renaming)
+        questions = _Questions(text, source, "from", ends, asker)
+        source_answers = _Answers(asking.submit(questions.version), questions)
         try:
-            after = questions.version()
-            renaming = questions.renaming(after)
+            after, renaming = target_answers.get()
         except Unavailable:
             # What is wrong with the request goes first: trying again would not help.
-            if isinstance(refused := before.exception(), Invalid):
-                raise refused from None
+            with suppress(Unavailable):
+                source_answers.get()
             raise
-        return compare(before.result(), after, renaming)
+        return compare(source_answers.get(), after, renaming)
+    finally:
+        # A question that hangs must not delay the answer; it ends by its own limits.
+        asking.shutdown(wait=False, cancel_futures=True)
 
 
 class _Rename(BaseModel):
@@ -102,10 +110,18 @@ class _Questions:
         self._ends = ends
         self._asker = asker
 
+    def version_and_renaming(self) -> tuple[Version, Renaming]:
+        version = self.version()
+        return version, self.renaming(version)
+
     def version(self) -> Version:
         with self._refusals():
             description = _descriptions().validate_python(checker.describe(self._version, asker=self._asker))
         return Version(self._version, self._ask("inspect", self._request, _inspections()), description)
+
+    def seconds_left(self) -> float:
+        """Until every answer has to be there."""
+        return self._ends + _LAST_SECONDS - time.monotonic()
 
     def renaming(self, version: Version) -> Renaming:
         deprecated = [component for component in version.inspection.components if component.renamed_to]
@@ -125,7 +141,7 @@ class _Questions:
     def _ask(
         self, op: str, request: Mapping[str, object], answers: TypeAdapter[_Answer], *, may_refuse: bool = False
     ) -> _Answer:
-        """The answer to one question. With `may_refuse`, raises Refused for a refusal that is not about the costs."""
+        """The answer to one question. With `may_refuse`, raises Refused for a refusal."""
         with self._refusals(may_refuse=may_refuse):
             try:
                 answer = self._answer(op, request)
@@ -135,7 +151,10 @@ class _Questions:
             return answers.validate_python(answer)
 
     def _answer(self, op: str, request: Mapping[str, object]) -> Mapping[str, object]:
-        timeout = max(_SHORTEST, min(_SECONDS_OF_ONE, self._ends - time.monotonic()))
+        left = self._ends - time.monotonic()
+        if left <= 0:
+            raise CheckerBusy(_TOO_LONG)
+        timeout = max(_SHORTEST, min(_SECONDS_OF_ONE, left))
         return checker.call(op, request, asker=self._asker, version=self._version, timeout=timeout)
 
     @contextmanager
@@ -144,25 +163,40 @@ class _Questions:
         try:
             yield
         except Refused as refused:
-            if refused.code == TOO_COSTLY:
-                raise TooCostly(refused.message, self._text.loc) from refused
             if may_refuse:
                 raise
-            raise self._not_asked(f"it refused ({refused.code})") from refused
+            if refused.code == TOO_COSTLY:
+                raise TooCostly(refused.message, self._text.loc) from refused
+            raise self.not_asked(f"it refused ({refused.code})") from refused
         except NoChecker as error:
             raise UpgradeCheckNotPossible(self._version, self._field) from error
         except NotInstalled as error:
             # The default collector has to be installed; another version is one that the request named.
             if self._version == settings().collector_version:
-                raise self._not_asked(error.detail) from error
+                raise self.not_asked(error.detail) from error
             raise CollectorVersionNotInstalled(error.detail, self._field) from error
         except Unavailable as error:
-            raise self._not_asked(error.detail) from error
+            raise self.not_asked(error.detail) from error
         except ValidationError as error:
-            raise self._not_asked("it answered in an unknown form") from error
+            raise self.not_asked("it answered in an unknown form") from error
 
-    def _not_asked(self, reason: str) -> NotChecked:
+    def not_asked(self, reason: str) -> NotChecked:
         return NotChecked(f"Collector {self._version} could not be asked: {reason}; nothing was checked")
+
+
+@dataclass(frozen=True, slots=True)
+class _Answers(Generic[_Answer]):
+    """What a thread finds out from one version."""
+
+    future: Future[_Answer]
+    questions: _Questions
+
+    def get(self) -> _Answer:
+        """Raises what the thread raises, and NotChecked if it takes too long."""
+        try:
+            return self.future.result(max(0.0, self.questions.seconds_left()))
+        except TimeoutError:
+            raise self.questions.not_asked(_TOO_LONG) from None
 
 
 def _kept(component: Component, reason: str) -> NotRenamed:
