@@ -108,6 +108,17 @@ def test_a_run_does_not_need_a_receiver_that_gives_way_to_the_sample(client: htt
     assert (run["status"], run["records"]["out"]) == ("Success", {"logs": 3}), run["stderr"]
 
 
+@BOTH
+def test_resource_detection_finds_a_machine_in_the_sandbox(version: str, client: httpx.Client) -> None:
+    yaml = FILELOG.replace("  filter:", "  resourcedetection: {detectors: [system]}\n  filter:")
+    yaml = yaml.replace("[transform, filter]", "[resourcedetection]")
+    asked = request(yaml=yaml, sample=LINES, target_pipeline="logs", collector_version=version, duration_seconds=1)
+
+    run = run_support.run(client, asked)
+
+    assert run["status"] == "Success", run["stderr"]
+
+
 def test_a_run_of_a_processor_that_the_build_lacks_ends_in_error(client: httpx.Client) -> None:
     if not listed(client, SECOND)["reduced"]:
         pytest.skip(f"this build of {SECOND} is whole")

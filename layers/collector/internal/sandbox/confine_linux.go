@@ -226,8 +226,9 @@ func becomeCollector() error {
 	return asked.carryOut()
 }
 
-// procSelf are the files of /proc that a memory_limiter with percentages reads, where it sees the machine's /proc.
+// procSelf are the files of /proc that a memory_limiter with percentages and resource detection read, where a collector
+// sees the machine's /proc.
 func procSelf() []string {
 	self := "/proc/" + strconv.Itoa(os.Getpid())
-	return []string{self + "/cgroup", self + "/mountinfo", "/proc/meminfo"}
+	return []string{self + "/cgroup", self + "/mountinfo", "/proc/meminfo", "/proc/stat", "/proc/cpuinfo"}
 }
