@@ -132,6 +132,17 @@ def test_if_the_target_cannot_rename_the_text_the_new_names_are_reported_all_the
     ]
 
 
+def test_a_report_that_is_too_large_for_an_answer_is_cut(collectors: Collectors) -> None:
+    keys = [f"{'k' * 4000}{at}" for at in range(2000)]
+    for version, value in ((OLD, 1), (NEW, 2)):
+        component = COMPONENT | {"defaults": dict.fromkeys(keys, value)}
+        collectors.answers[version, "inspect"] = INSPECTION | {"components": [component]}
+    report = check()
+
+    assert 1000 < len(report.defaults) < 2000
+    assert report.incomplete
+
+
 def test_they_are_asked_at_the_same_time(collectors: Collectors) -> None:
     both = threading.Barrier(2, timeout=10)
     first: set[str] = set()

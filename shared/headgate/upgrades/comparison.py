@@ -26,9 +26,8 @@ from headgate.upgrades.model import (
 )
 from headgate.validation.model import Finding
 
-# A function's answer may have 6 MB.
+# What people read; `size` bounds the bytes.
 _MOST_DEFAULTS: Final = 2_000
-# A finding has up to 4 kB, and a function's answer 6 MB.
 _MOST_FINDINGS: Final = 100
 _LOGGED: Final = ("warn", "error")
 _KINDS: Final = ("receiver", "processor", "exporter", "connector", "extension", "provider")

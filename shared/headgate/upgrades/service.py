@@ -28,6 +28,7 @@ from headgate.upgrades.model import (
     UpgradeCheckNotPossible,
     Version,
 )
+from headgate.upgrades.size import bounded
 from headgate.validation.model import TOO_COSTLY, CollectorVersionNotInstalled, NotChecked, TooCostly
 
 _Answer = TypeVar("_Answer")
@@ -65,7 +66,7 @@ def check(text: Text, target: str, source: str | None = None, *, asker: Asker) -
         target_answers = _Answers(asking.submit(questions.version_and_renaming), questions)
         if source == target:
             version, renaming = target_answers.get()
-            return compare(version, version, renaming)
+            return bounded(compare(version, version, renaming))
         questions = _Questions(text, source, "from", ends, asker)
         source_answers = _Answers(asking.submit(questions.version), questions)
         try:
@@ -75,7 +76,7 @@ def check(text: Text, target: str, source: str | None = None, *, asker: Asker) -
             with suppress(Unavailable):
                 source_answers.get()
             raise
-        return compare(source_answers.get(), after, renaming)
+        return bounded(compare(source_answers.get(), after, renaming))
     finally:
         # A question that hangs must not delay the answer; it ends by its own limits.
         asking.shutdown(wait=False, cancel_futures=True)
