@@ -128,7 +128,7 @@ class Rename:
 
 @dataclass(frozen=True, slots=True)
 class NotRenamed:
-    """A component whose deprecated type has to stay in the text as it is, and why."""
+    """A component, or a reference to one, whose deprecated type has to stay in the text as it is, and why."""
 
     component_path: str
     line: int

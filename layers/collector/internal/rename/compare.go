@@ -96,31 +96,45 @@ func (c *comparison) same(a, b reflect.Value, depth int) bool {
 
 // hasID tells whether a decoded configuration has a component id, or may have it further inside than is looked.
 func hasID(config any, text string) bool {
-	s := search{text: text, left: maxValues, visited: map[visit]bool{}}
-	return s.in(reflect.ValueOf(config), maxDepth)
+	count, complete := countIDs(config, func(id string) bool { return id == text })
+	return count > 0 || !complete
+}
+
+// countIDs counts the component ids in a decoded configuration that match. It is complete unless they may stand further
+// inside than is looked.
+func countIDs(config any, match func(id string) bool) (count int, complete bool) {
+	s := search{match: match, left: maxValues, visited: map[visit]bool{}}
+	complete = s.in(reflect.ValueOf(config), maxDepth)
+	return s.count, complete
 }
 
 type search struct {
-	text    string
+	match   func(id string) bool
+	count   int
 	left    int
 	visited map[visit]bool
 }
 
+// in searches a value. It returns false if that takes too long.
 func (s *search) in(value reflect.Value, depth int) bool {
 	if s.left--; s.left < 0 || depth == 0 {
-		return true
-	}
-	if !value.IsValid() {
 		return false
 	}
-	if value.Type() == idType {
-		return textOf(value) == s.text
+	if !value.IsValid() {
+		return true
 	}
+	if value.Type() == idType {
+		if s.match(textOf(value)) {
+			s.count++
+		}
+		return true
+	}
+	complete := true
 	switch value.Kind() {
 	case reflect.Pointer:
 		seen := visit{a: value.UnsafePointer(), kind: value.Type()}
 		if value.IsNil() || s.visited[seen] {
-			return false
+			return true
 		}
 		s.visited[seen] = true
 		return s.in(value.Elem(), depth-1)
@@ -128,27 +142,22 @@ func (s *search) in(value reflect.Value, depth int) bool {
 		return s.in(value.Elem(), depth-1)
 	case reflect.Struct:
 		for i := range value.NumField() {
-			if s.in(value.Field(i), depth-1) {
-				return true
-			}
+			complete = s.in(value.Field(i), depth-1) && complete
 		}
 	case reflect.Map:
 		for entries := value.MapRange(); entries.Next(); {
-			if s.in(entries.Key(), depth-1) || s.in(entries.Value(), depth-1) {
-				return true
-			}
+			complete = s.in(entries.Key(), depth-1) && complete
+			complete = s.in(entries.Value(), depth-1) && complete
 		}
 	case reflect.Slice, reflect.Array:
 		if value.Type().Elem().Kind() == reflect.Uint8 {
-			return false
+			return true
 		}
 		for i := range value.Len() {
-			if s.in(value.Index(i), depth-1) {
-				return true
-			}
+			complete = s.in(value.Index(i), depth-1) && complete
 		}
 	}
-	return false
+	return complete
 }
 
 func (c *comparison) sameList(a, b reflect.Value, depth int) bool {

@@ -28,6 +28,13 @@ func FuzzRename(f *testing.F) {
 	} {
 		f.Add(text)
 	}
+	for _, row := range fromVariables {
+		f.Add(row.text)
+	}
+	f.Add("receivers: {filelog/" + strings.Repeat("a", 1016) + ": }\n")
+	f.Add("receivers:\n  &a \"filelog/" + strings.Repeat("a", 1010) + "\" :\n")
+	f.Add("<<: {receivers: {filelog: }}\nreceivers: ${env:R}\n")
+	f.Add("receivers: '${env:R:-{filelog: }}'\nexporters: '${env:E:-{otlp: }}'\nservice: {pipelines: {logs: {receivers: filelog, exporters: [otlp]}}}\n")
 	environment := &operation.Environment{Factories: factories}
 	f.Fuzz(func(t *testing.T, text string) {
 		if !utf8.ValidString(text) {

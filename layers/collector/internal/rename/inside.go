@@ -38,6 +38,7 @@ func (p *plan) insideComponents(candidates []*candidate) error {
 		switch {
 		case meaning == isName && isExtension:
 			c.use.role, c.use.target, c.use.to = reference, at, to
+			p.undeclared(c)
 		case meaning == isName:
 			c.use.role, c.use.to = nested, to
 		case meaning == isTaken:

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/headgate/headgate/layers/collector/internal/alias"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
@@ -122,13 +123,16 @@ type plan struct {
 	env        *operation.Environment
 	kinds      kinds
 	deprecated map[string]bool
+	text       string
 	document   *source.Document
 	decoder    *decoder
 	plain      map[string]any
-	// declared are the components of the text.
-	declared map[target]bool
-	spots    []*spot
-	bySpot   map[spotKey]*spot
+	// declared are the components of the text; configured are those of the resolved configuration as well, which variables
+	// add.
+	declared   map[target]bool
+	configured map[target]bool
+	spots      []*spot
+	bySpot     map[spotKey]*spot
 	// variables are the texts with `${` inside of components; doubtful are the first ones for the names of a section.
 	variables []variable
 	doubtful  map[string]variable
@@ -151,12 +155,13 @@ type variable struct {
 }
 
 func newPlan(
-	env *operation.Environment, kinds kinds, document *source.Document, plain map[string]any,
+	env *operation.Environment, kinds kinds, text string, document *source.Document, plain map[string]any,
 ) *plan {
 	return &plan{
-		env: env, kinds: kinds, deprecated: kinds.deprecated(), document: document, plain: plain,
-		decoder:  &decoder{kinds: kinds, plain: plain, decoded: map[string]*decoded{}, left: maxDecoded},
-		declared: map[target]bool{}, doubtful: map[string]variable{}, bySpot: map[spotKey]*spot{}, kept: map[target]string{},
+		env: env, kinds: kinds, deprecated: kinds.deprecated(), text: text, document: document, plain: plain,
+		configured: configuredIn(plain),
+		decoder:    &decoder{kinds: kinds, plain: plain, decoded: map[string]*decoded{}, left: maxDecoded},
+		declared:   map[target]bool{}, doubtful: map[string]variable{}, bySpot: map[spotKey]*spot{}, kept: map[target]string{},
 	}
 }
 
@@ -173,6 +178,7 @@ func (p *plan) find() error {
 			var id component.ID
 			if id.UnmarshalText([]byte(text)) == nil {
 				p.declared[target{visit.Path[0], id}] = true
+				p.configured[target{visit.Path[0], id}] = true
 			}
 		}
 		if !visit.Key && strings.Contains(text, "${") && (len(where.sections) > 0 || where.inside) {
@@ -234,6 +240,9 @@ func placeOf(visit source.Visit) place {
 		return place{inside: true}
 	case slices.Contains(source.Sections, path[0]) && visit.Key:
 		return place{declares: len(path) == 2}
+	case slices.Contains(source.Sections, path[0]) && len(path) == 1:
+		// A variable for a section hides what a merge key writes there.
+		return place{sections: []string{path[0], "extensions"}, forVariables: true}
 	case slices.Contains(source.Sections, path[0]):
 		return place{sections: []string{"extensions"}, forVariables: true}
 	case path[0] != "service" || visit.Key:
@@ -298,19 +307,32 @@ func (p *plan) resolve(c *candidate) {
 	}
 	section := sections[0]
 	isDeclared := func(section string) bool { return p.declared[target{section, c.id}] }
+	isConfigured := func(section string) bool { return p.configured[target{section, c.id}] }
 	if i := slices.IndexFunc(sections, isDeclared); i >= 0 {
+		section = sections[i]
+	} else if i := slices.IndexFunc(sections, isConfigured); i >= 0 {
 		section = sections[i]
 	} else if i := slices.IndexFunc(sections, func(section string) bool { return p.kinds.renamed(section, c.id.Type()) != "" }); i >= 0 {
 		section = sections[i]
 	}
 	c.use.target = target{section, c.id}
 	c.use.to = p.kinds.renamed(section, c.id.Type())
+	p.undeclared(c)
+}
+
+// undeclared keeps a reference to what the text itself does not configure: a variable may, under the old name.
+func (p *plan) undeclared(c *candidate) {
+	if c.use.role == reference && c.use.to != "" && !p.declared[c.use.target] {
+		p.keep(c.use.target, fmt.Sprintf(
+			"the text itself does not configure %s%s%s", c.use.target.section, separator, c.id))
+	}
 }
 
 // settle decides which names stay.
 func (p *plan) settle() {
 	p.collisions()
 	p.doubts()
+	p.longKeys()
 	for changed := true; changed; {
 		changed = false
 		for _, one := range p.spots {
@@ -365,11 +387,11 @@ func (p *plan) collisions() {
 			id = component.MustNewID(to)
 		}
 		for _, section := range besides[from.section] {
-			if p.declared[target{section, id}] {
+			if p.configured[target{section, id}] {
 				p.keep(from, fmt.Sprintf("%s is taken: there is %s%s%s as well", id, section, separator, id))
 			}
 			// The new name would end what makes the text ambiguous, and decide what its references mean.
-			if same := (target{section, from.id}); same != from && p.declared[same] {
+			if same := (target{section, from.id}); same != from && p.configured[same] {
 				p.keep(from, fmt.Sprintf("references to it are ambiguous: there is %s%s%s as well", section, separator, from.id))
 			}
 		}
@@ -380,6 +402,43 @@ func (p *plan) collisions() {
 var besides = map[string][]string{
 	"receivers": {"receivers", "connectors"}, "exporters": {"exporters", "connectors"},
 	"connectors": {"connectors", "receivers", "exporters"}, "processors": {"processors"}, "extensions": {"extensions"},
+}
+
+// maxKey is how many characters YAML allows from the start of a key to its colon, unless `?` marks the key.
+const maxKey = 1024
+
+// longKeys keeps the names in keys that would be longer than YAML allows.
+func (p *plan) longKeys() {
+	longer := map[*yaml.Node]int{}
+	for _, one := range p.spots {
+		if to := one.uses[0].to; to != "" {
+			longer[one.node] += len(to) - len(one.from)
+		}
+	}
+	for _, one := range p.spots {
+		isKey := slices.ContainsFunc(one.uses, func(use *use) bool { return use.key })
+		if isKey && one.literal && p.keyLength(one)+longer[one.node] > maxKey {
+			one.stays = fmt.Sprintf("line %d: the key would have more than the 1,024 characters that YAML allows", one.line)
+		}
+	}
+}
+
+// keyLength is the number of characters from the start of a spot's key to its colon, 0 if no colon follows on the line.
+func (p *plan) keyLength(one *spot) int {
+	line, column := p.document.ScalarOf(one.node).Position(len(one.node.Value))
+	if line != one.node.Line || line != one.line {
+		return 0
+	}
+	behind := p.text[one.start:]
+	for range column - one.column {
+		_, size := utf8.DecodeRuneInString(behind)
+		behind = behind[size:]
+	}
+	colon := strings.TrimLeft(behind, "\"' \t")
+	if !strings.HasPrefix(colon, ":") {
+		return 0
+	}
+	return column - one.node.Column + len(behind) - len(colon)
 }
 
 // doubt remembers the first variable that may name a component of a section.
@@ -415,20 +474,25 @@ func (p *plan) keep(one target, reason string) {
 	}
 }
 
-// unrenamed are the deprecated components of the text that keep their name, in its order.
+// unrenamed are the deprecated components of the text that keep their name, and the references to those that the text
+// itself does not configure, in its order.
 func (p *plan) unrenamed() []NotRenamed {
+	type place struct {
+		path   string
+		target target
+	}
 	var all []NotRenamed
-	seen := map[string]bool{}
+	seen := map[place]bool{}
 	for _, one := range p.spots {
 		for _, use := range one.uses {
-			if one.renamed() || use.to == "" || use.role == reference {
+			if one.renamed() || use.to == "" || use.role == reference && p.declared[use.target] {
 				continue
 			}
 			told := NotRenamed{
 				From: one.from, To: use.to, ComponentPath: use.shown(), Line: one.line, Column: one.column, Reason: one.stays,
 			}
-			if !seen[told.ComponentPath] {
-				seen[told.ComponentPath] = true
+			if at := (place{told.ComponentPath, use.target}); !seen[at] {
+				seen[at] = true
 				all = append(all, told)
 			}
 		}
@@ -449,7 +513,10 @@ func (p *plan) confirm(document *source.Document, plain map[string]any) error {
 	if path := difference(p.expected(values), plain); path != "" {
 		return fmt.Errorf("%s would be another value", path)
 	}
-	return p.sameComponents(plain)
+	if err := p.sameComponents(plain); err != nil {
+		return err
+	}
+	return p.sameReferences(plain)
 }
 
 // newValues are the values of the nodes with a replacement.
@@ -524,6 +591,15 @@ func (p *plan) componentsInside() map[string][]*spot {
 	return inside
 }
 
+// newName is a component's name after the renaming.
+func (p *plan) newName(section, name string, id component.ID) string {
+	at := target{section, id}
+	if to := p.kinds.renamed(section, id.Type()); to != "" && p.declared[at] && p.kept[at] == "" {
+		return renamedText(name, to)
+	}
+	return name
+}
+
 func (p *plan) sameComponents(plain map[string]any) error {
 	inside := p.componentsInside()
 	for _, path := range slices.Sorted(maps.Keys(inside)) {
@@ -538,10 +614,7 @@ func (p *plan) sameComponents(plain map[string]any) error {
 		if err := id.UnmarshalText([]byte(name)); err != nil {
 			return err
 		}
-		renamed := name
-		if to := p.kinds.renamed(section, id.Type()); to != "" && p.kept[target{section, id}] == "" {
-			renamed = renamedText(name, to)
-		}
+		renamed := p.newName(section, name, id)
 		before, err := decodeBody(p.kinds[section][id.Type()], contentOf(p.plain, section, name))
 		if err != nil {
 			return fmt.Errorf("%s: %w", path, err)

@@ -31,7 +31,7 @@ const (
 )
 
 // Result is the text with the new names, and which texts were replaced. NotRenamed are deprecated components that keep
-// their name.
+// their name, and references to those that the text itself does not configure.
 type Result struct {
 	YAML       string       `json:"yaml"`
 	Renames    []Renamed    `json:"renames"`
@@ -47,7 +47,7 @@ type Renamed struct {
 	Column        int    `json:"column"`
 }
 
-// NotRenamed is a component whose type is deprecated and stays, with the reason.
+// NotRenamed is a component, or a reference to one, whose type is deprecated and stays, with the reason.
 type NotRenamed struct {
 	From          string `json:"from"`
 	To            string `json:"to"`
@@ -77,7 +77,7 @@ func Rename(ctx context.Context, env *operation.Environment, request validate.Re
 	if err != nil {
 		return nil, fmt.Errorf("making the factories: %w", err)
 	}
-	p := newPlan(env, kindsOf(factories), document, conf)
+	p := newPlan(env, kindsOf(factories), request.YAML, document, conf)
 	if err := p.find(); err != nil {
 		return nil, err
 	}
@@ -89,12 +89,21 @@ func Rename(ctx context.Context, env *operation.Environment, request validate.Re
 	request.YAML = result.YAML
 	renamed, again, err := read(ctx, request)
 	if err != nil {
-		return nil, fmt.Errorf("the text cannot be read after the renaming: %w", err)
+		return nil, unreadable(err)
 	}
 	if err := p.confirm(renamed, again); err != nil {
 		return nil, fmt.Errorf("the renaming would change more than names: %w", err)
 	}
 	return result, nil
+}
+
+// unreadable is the error for a renamed text that is refused. It is not the refusal itself, which speaks of a text that
+// the caller does not have.
+func unreadable(err error) error {
+	if refused := (*operation.Error)(nil); errors.As(err, &refused) && refused.Code == "too_costly" {
+		return tooCostly("with the new names, " + refused.Message)
+	}
+	return fmt.Errorf("the text cannot be read after the renaming: %v", err)
 }
 
 // apply returns the text with the replacements that are settled.

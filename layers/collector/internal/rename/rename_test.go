@@ -155,8 +155,8 @@ func TestNamesAreReplacedAndNothingElse(t *testing.T) {
 			"receivers: &r {file_log/a: {}}\nx: 1\nexporters: {otlp_grpc: }\nservice: {pipelines: {? logs\n: {receivers: [file_log/a], exporters: [!!str otlp_grpc]}}}\n",
 		},
 		"an invalid configuration": {
-			"receivers: {filelog: {nonsense: 1}, nope: }\nservice: {pipelines: {logs: {receivers: [filelog, filelog/missing]}}}\n",
-			"receivers: {file_log: {nonsense: 1}, nope: }\nservice: {pipelines: {logs: {receivers: [file_log, file_log/missing]}}}\n",
+			"receivers: {filelog: {nonsense: 1}, nope: }\nservice: {pipelines: {logs: {receivers: [filelog, nope]}}}\n",
+			"receivers: {file_log: {nonsense: 1}, nope: }\nservice: {pipelines: {logs: {receivers: [file_log, nope]}}}\n",
 		},
 		"a not-a-number": {"receivers: {filelog: {free: {a: .nan}}}\n", "receivers: {file_log: {free: {a: .nan}}}\n"},
 		"nothing to rename": {
@@ -253,6 +253,25 @@ func TestNamesThatStay(t *testing.T) {
 			"receivers: {\"\\x66ilelog\": }\n" + fmt.Sprintf(pipeline, "filelog"),
 			[]string{"receivers::filelog: line 1: the name is not written letter by letter"},
 		},
+		"a reference to nothing": {
+			"receivers: {nope: }\n" + fmt.Sprintf(pipeline, "filelog, filelog/b, filelog"),
+			[]string{
+				"service::pipelines::logs: the text itself does not configure receivers::filelog",
+				"service::pipelines::logs: the text itself does not configure receivers::filelog/b",
+			},
+		},
+		"a section that a variable hides": {
+			"<<: {receivers: {filelog: }}\nreceivers: ${env:R}\n",
+			[]string{"receivers::filelog: line 2: ${env:R} may refer to it"},
+		},
+		"a key that would be too long": {
+			"receivers: {filelog/" + strings.Repeat("a", 1016) + ": }\n" + fmt.Sprintf(pipeline, "filelog/"+strings.Repeat("a", 1016)),
+			[]string{"receivers::filelog/" + strings.Repeat("a", 1016) + ": line 1: the key would have more than the 1,024 characters that YAML allows"},
+		},
+		"a long key in quotes, with an anchor and blanks": {
+			"receivers:\n  &a \"filelog/" + strings.Repeat("a", 1010) + "\" :\n",
+			[]string{"receivers::filelog/" + strings.Repeat("a", 1010) + ": line 2: the key would have more than the 1,024 characters that YAML allows"},
+		},
 		"a component inside": {
 			"receivers: {creator: {receivers: {filelog: , file_log: }}}\n",
 			[]string{"receivers::creator::receivers::filelog: file_log is taken"},
@@ -272,6 +291,137 @@ func TestNamesThatStay(t *testing.T) {
 				t.Errorf("%q\n%q", result.YAML, got)
 			}
 		})
+	}
+}
+
+var fromVariables = []struct {
+	name, text string
+	env        map[string]string
+	want       []string
+}{
+	{
+		"receivers", "receivers: ${env:R}\nservice: {pipelines: {logs: {receivers: [filelog]}}}\n",
+		map[string]string{"R": "{filelog: }"},
+		[]string{"service::pipelines::logs: the text itself does not configure receivers::filelog"},
+	},
+	{
+		"receivers by default", "receivers: '${env:R:-{filelog: }}'\nservice: {pipelines: {logs: {receivers: [filelog]}}}\n", nil,
+		[]string{"service::pipelines::logs: the text itself does not configure receivers::filelog"},
+	},
+	{
+		"receivers from a file", "receivers: ${file:/r.yaml}\nservice: {pipelines: {logs: {receivers: [filelog]}}}\n", nil,
+		[]string{"service::pipelines::logs: the text itself does not configure receivers::filelog"},
+	},
+	{
+		"exporters", "exporters: ${env:R}\nservice: {pipelines: {logs: {exporters: [otlp/a, nop]}}}\n",
+		map[string]string{"R": "{otlp/a: , nop: }"},
+		[]string{"service::pipelines::logs: the text itself does not configure exporters::otlp/a"},
+	},
+	{
+		"connectors", "connectors: ${env:R}\nservice:\n  pipelines:\n    traces: {exporters: [spanmetrics]}\n    metrics: {receivers: [spanmetrics]}\n",
+		map[string]string{"R": "{spanmetrics: }"},
+		[]string{
+			"service::pipelines::traces: the text itself does not configure connectors::spanmetrics",
+			"service::pipelines::metrics: the text itself does not configure connectors::spanmetrics",
+		},
+	},
+	{
+		"extensions", "extensions: ${env:R}\nexporters: {nop: {storage: filestorage}}\nservice: {extensions: [filestorage]}\n",
+		map[string]string{"R": "{filestorage: }"},
+		[]string{
+			"exporters::nop::storage: the text itself does not configure extensions::filestorage",
+			"service::extensions: the text itself does not configure extensions::filestorage",
+		},
+	},
+	{
+		"a key", "receivers: {'${env:T:-filelog}': }\nservice: {pipelines: {logs: {receivers: [filelog]}}}\n", nil,
+		[]string{"service::pipelines::logs: the text itself does not configure receivers::filelog"},
+	},
+	{
+		"the new name", "receivers: {filelog: }\nconnectors: ${env:R}\nservice: {pipelines: {logs: {receivers: [filelog]}}}\n",
+		map[string]string{"R": "{file_log: }"},
+		[]string{"receivers::filelog: file_log is taken: there is connectors::file_log as well"},
+	},
+	{
+		"the same name", "connectors: {spanmetrics: }\nreceivers: ${env:R}\nservice: {pipelines: {metrics: {receivers: [spanmetrics]}}}\n",
+		map[string]string{"R": "{spanmetrics: }"},
+		[]string{"connectors::spanmetrics: references to it are ambiguous: there is receivers::spanmetrics as well"},
+	},
+}
+
+func TestReferencesToWhatVariablesConfigureStay(t *testing.T) {
+	for _, row := range fromVariables {
+		t.Run(row.name, func(t *testing.T) {
+			request := validate.Request{YAML: row.text, Env: row.env}
+			result, err := Rename(context.Background(), &operation.Environment{Factories: factories}, request)
+			if err != nil {
+				t.Fatal(err)
+			}
+
+			var got []string
+			for _, one := range result.NotRenamed {
+				got = append(got, one.ComponentPath+": "+one.Reason)
+			}
+			if result.YAML != row.text || len(result.Renames) != 0 || !slices.Equal(got, row.want) {
+				t.Errorf("%q\n%q", result.YAML, got)
+			}
+		})
+	}
+}
+
+func TestALongKeyThatFitsIsRenamed(t *testing.T) {
+	for _, text := range []string{
+		"receivers: {filelog/" + strings.Repeat("a", 1015) + ": }\n",
+		"receivers:\n  ? filelog/" + strings.Repeat("a", 1020) + "\n  : {}\n",
+	} {
+		result, err := rename(text)
+
+		if err != nil || len(result.Renames) != 1 {
+			t.Errorf("%v %+v", err, result)
+		}
+	}
+}
+
+func TestReferencesAreCompared(t *testing.T) {
+	const text = "extensions: {filestorage: }\nexporters: {nop: {storage: filestorage}}\nservice:\n  extensions: [filestorage]\n  pipelines: {logs: {receivers: [otlp], exporters: [nop]}}\n"
+	for replaced, want := range map[string]string{ // in the renamed text
+		"nop: {storage: file_storage}": "exporters::nop would refer to no extension",
+		"extensions: [file_storage]":   "service::extensions::0 would refer to no component",
+		"exporters: [nop]":             "service::pipelines::logs::exporters::0 would refer to no component",
+		"receivers: [otlp]":            "", // it named no component before
+	} {
+		document, before, err := read(context.Background(), validate.Request{YAML: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, _ := factories()
+		p := newPlan(&operation.Environment{Factories: factories}, kindsOf(made), text, document, before)
+		if err := p.find(); err != nil {
+			t.Fatal(err)
+		}
+		p.settle()
+		renamed := p.apply(text).YAML
+		broken := strings.Replace(renamed, replaced, strings.NewReplacer("file_storage", "none", "[nop]", "[none]", "[otlp]", "[none]").Replace(replaced), 1)
+		_, after, err := read(context.Background(), validate.Request{YAML: broken})
+		if err != nil || broken == renamed {
+			t.Fatal(err, broken)
+		}
+
+		err = p.sameReferences(after)
+
+		if got := fmt.Sprint(err); got != want && (want != "" || err != nil) {
+			t.Errorf("%s: %v", replaced, err)
+		}
+	}
+}
+
+func TestAnErrorOfTheRenamedTextIsNotTheCallers(t *testing.T) {
+	var refused *operation.Error
+	if err := unreadable(notAConfiguration(errors.New("x"))); errors.As(err, &refused) || !strings.Contains(err.Error(), "after the renaming") {
+		t.Error(err)
+	}
+	if err := unreadable(tooCostly("it is long")); !errors.As(err, &refused) || !strings.HasPrefix(refused.Message, "with the new names, it is long") {
+		t.Error(err)
 	}
 }
 
