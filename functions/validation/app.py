@@ -59,7 +59,8 @@ def lint(body: Lint, caller: Reader) -> LintResult:
 def list_collector_versions(caller: Reader, paging: Paging) -> Page[InstalledVersionOut]:
     """The installed collector versions, newest first, as their binaries describe themselves.
 
-    A `reduced` build lacks components of the official release: what needs one of them is 503 `component_not_in_build`.
+    A `reduced` build lacks components of the official release. To validate with one of them is 503
+    `component_not_in_build`, and linting skips its expressions.
     """
     return paging.page(collectors.listed(paging.limit, paging.after, asker=Asker.of(caller)), InstalledVersionOut.of)
 

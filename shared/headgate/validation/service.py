@@ -83,8 +83,8 @@ def lint_yaml(yaml: str, version: str | None = None, *, asker: Asker) -> LintRes
     """Check every OTTL expression of a whole configuration with that version (the default collector without one).
 
     Raises NotLintable for text that is not YAML or has too many expressions, CollectorVersionNotInstalled,
-    LintNotPossible, TooCostly, and NotChecked on an outage; that is ComponentNotInBuild if the version's build lacks a
-    component with expressions.
+    LintNotPossible, TooCostly, and NotChecked on an outage. Expressions of a component that the version's build lacks
+    are skipped.
     """
     return _lint({"yaml": yaml}, version, asker)
 
