@@ -142,7 +142,7 @@ def check_upgrade(
     """
     with checks.under_way(caller):
         version = configurations.get_version(caller, configuration_id, n)
-        text = Text(version.yaml or "", {}, ("path", "n"))
+        text = Text(version.yaml or "", body.env, ("path", "n"))
         source = body.source or version.collector_version
         return UpgradeReport.of(upgrades.check(text, body.to, source, asker=Asker.of(caller)))
 

@@ -154,7 +154,7 @@ def check_upgrade(fleet_id: FleetId, deployment_id: DeploymentId, body: CheckUpg
     """
     with checks.under_way(caller):
         version = assigned.version(caller, fleet_id, deployment_id)
-        text = Text(version.yaml or "", {}, ("path", "deployment_id"))
+        text = Text(version.yaml or "", body.env, ("path", "deployment_id"))
         source = body.source or version.collector_version
         return UpgradeReport.of(upgrades.check(text, body.to, source, asker=Asker.of(caller)))
 

@@ -1,27 +1,18 @@
 """The request bodies of the validation endpoints; their answers are the domain's results."""
 
-from typing import Annotated, Final, Self
+from typing import Final, Self
 
-from pydantic import BaseModel, Field, StringConstraints, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from headgate.collectors.model import Capabilities, InstalledVersion, Lacking, Source
-from headgate.foundation.collector import DISTRIBUTION, VARIABLE_NAME
+from headgate.foundation.collector import DISTRIBUTION
 from headgate.http.upgrade_wire import CheckUpgrade
-from headgate.http.wire import CollectorVersion, Input, Yaml, refused_as
+from headgate.http.wire import CollectorVersion, Input, Variables, Yaml
 from headgate.upgrades.service import Text
 from headgate.validation.model import YAML_IN_BODY
 from headgate.validation.service import ExpressionKind
 
 MAX_EXPRESSIONS: Final = 200
-MAX_VARIABLES: Final = 100
-
-
-VariableName = Annotated[
-    str,
-    StringConstraints(pattern=f"^{VARIABLE_NAME}$"),
-    refused_as("This must be letters, digits and `_`, a digit not first"),
-]
-Variables = Annotated[dict[VariableName, str], Field(max_length=MAX_VARIABLES)]
 
 
 class Validate(Input):
@@ -40,7 +31,6 @@ class CheckTextUpgrade(CheckUpgrade):
     source: CollectorVersion | None = Field(
         default=None, alias="from", description="The server's default collector, if it is left out"
     )
-    env: Variables = Field(default_factory=dict)
 
     def text(self) -> Text:
         return Text(self.yaml, self.env, YAML_IN_BODY)

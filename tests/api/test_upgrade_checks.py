@@ -71,11 +71,13 @@ class Collectors:
         self.answers: dict[tuple[str, str], Any] = {}
         self.asked: list[tuple[str, str]] = []
         self.texts: list[object] = []
+        self.variables: list[object] = []
 
     def call(self, op: str, request: Mapping[str, object], *, version: str, **_: object) -> Any:
         if op == "validate":
             raise CheckerBusy("An assignment asks it; that is not what is tested here")
         self.texts.append(request["yaml"])
+        self.variables.append(request["env"])
         return self._answer(version, op, INSPECTION)
 
     def describe(self, version: str, **_: object) -> Any:
@@ -172,6 +174,27 @@ def test_a_stored_version_is_compared_with_its_own_collector_version(ann: Member
     assert of_version(ann, configuration_id, 2).json()["from"] == "0.150.0"
     assert of_version(ann, configuration_id, 2, **{"from": OLD}).json()["from"] == OLD
     assert collectors.texts == [YAML, YAML, FIXED, FIXED, FIXED, FIXED]
+
+
+def test_values_of_variables_go_to_both_collectors(ann: Member, collectors: Collectors) -> None:
+    configuration_id = create(ann, yaml=YAML)
+    publish(ann, configuration_id)
+    groups = deployments.server(ann)
+    group = deployments.add(ann, groups, configuration_id).json()["id"]
+    values = {"env": {"PASSWORD": "hunter2"}}
+
+    assert of_text(ann, **values).status_code == 200
+    assert of_version(ann, configuration_id, **values).status_code == 200
+    assert ann.http.post(f"{groups}/{group}/upgrade-check", json={"to": NEW, **values}).status_code == 200
+    assert collectors.variables == [values["env"]] * 6
+
+
+@pytest.mark.parametrize("env", [{"1A": "x"}, {"A": 1}, {f"A{n}": "" for n in range(101)}, "A=1"])
+def test_values_that_are_no_variables_are_422(ann: Member, collectors: Collectors, env: object) -> None:
+    configuration_id = create(ann, yaml=YAML)
+
+    assert of_version(ann, configuration_id, env=env).status_code == 422
+    assert collectors.asked == []
 
 
 def test_a_draft_of_another_member_is_not_found(ann: Member, join: JoinWith, collectors: Collectors) -> None:

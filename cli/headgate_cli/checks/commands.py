@@ -62,8 +62,7 @@ def validate(api: Api, files: Sequence[str], version: str | None, env: Sequence[
       headgate validate --env ENDPOINT=otel:4317 --version 0.139.0 - < collector.yaml
     """
     request: dict[str, object] = {"version": version} if version else {}
-    if env:
-        request["env"] = dict(env)
+    request |= variables.in_request(env)
     answers, failed = _ask(api, "/validate", files, request, "could not validate")
     reported = [finding for file, (_, answer) in answers.items() for finding in findings.of_validation(file, answer)]
     _show(answers, reported, output, complete=not failed)

@@ -7,7 +7,8 @@ from typing import Final
 
 import click
 
-from headgate_cli.api import Api, ServerError
+from headgate_cli import variables
+from headgate_cli.api import Api, ServerError, optional
 from headgate_cli.checks import findings
 from headgate_cli.errors import FAILED, Ended, Failed, NotAuthenticated
 from headgate_cli.output import say
@@ -37,18 +38,22 @@ def require_valid_texts(
     way_out: str = "",
     forced: bool = False,
     unchecked: Sequence[str] = (),
+    env: Sequence[tuple[str, str]] = (),
+    advice: str = "",
 ) -> None:
     """Validate each text, with one request each, and print the findings.
 
     `texts` holds the text and the collector version by the name to print. Raises Ended, unless `forced`, if a text is
     invalid or could not be validated; the message is `undone` and `way_out`. An error with a code among `unchecked` is
-    only a warning.
+    only a warning. `env` has the values of `${env:NAME}`. `advice` stands beside the collector that refuses a text.
     """
-    reported = []
+    reported: list[findings.Finding] = []
+    refused: dict[str, str] = {}
     stops = False
     for label, (content, version) in texts.items():
         try:
-            answer = api.post("/validate", {"yaml": content} | ({"version": version} if version else {}))
+            request = {"yaml": content} | ({"version": version} if version else {}) | variables.in_request(env)
+            answer = api.post("/validate", request)
         except NotAuthenticated:
             raise
         except ServerError as error:
@@ -60,13 +65,18 @@ def require_valid_texts(
         except Failed as error:
             stops = _could_not(label, error)
         else:
-            stops = stops or answer.get("valid") is not True
+            if answer.get("valid") is not True:
+                stops = True
+                refused[label] = optional(answer, "version") or version
             reported += findings.of_validation(label, answer)
             continue
         if not forced:
             break
     if reported:
         say(findings.as_text(reported, {label: content for label, (content, _) in texts.items()}))
+    for label, version in refused.items():
+        collector = f"collector {one_line(version)}" if version else "the collector"
+        say(f"{one_line(label)}: {collector} refuses it{f'; {advice}' if advice else ''}")
     if stops and not forced:
         say(f"{undone}; {way_out}" if way_out else undone)
         raise Ended(FAILED)

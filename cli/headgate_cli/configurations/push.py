@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
 import click
 
+from headgate_cli import variables
 from headgate_cli.api import Api, number, text
 from headgate_cli.checks.gate import require_valid_texts
+from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.folder import MANIFEST, SUFFIXES, Entry, Folder, digest, entry_of
 from headgate_cli.configurations.lookup import Latest
@@ -25,20 +27,30 @@ from headgate_cli.untrusted import one_line
 _description = click.option("-m", "--description", default="", help="A description of the version.")
 _no_validate = click.option("--no-validate", is_flag=True, help="Save without validating first.")
 _publish = click.option("--publish", is_flag=True, help="Publish the version as well.")
+_collector_version = click.option(
+    "--collector-version",
+    type=CollectorVersion(),
+    help="Validate on this collector version, and save it with the text; the configuration's own by default.",
+)
 
 _NOT_SAVED: Final = "Nothing was saved"
 _WAY_OUT: Final = "--no-validate saves it anyway"
+_ADVICE: Final = "for another version, use --collector-version X.Y.Z"
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A file, its text, and its configuration on the server; `latest` is None if it is not there yet."""
+    """A file, its text, and its configuration on the server; `latest` is None if it is not there yet.
+
+    `collector_version` is the one that was asked for, or empty.
+    """
 
     folder: Folder
     file: str
     text: str
     name: str
     latest: Latest | None
+    collector_version: str = ""
 
     @property
     def path(self) -> str:
@@ -46,7 +58,19 @@ class Change:
 
     @property
     def saves(self) -> bool:
-        return self.latest is None or self.latest.yaml != self.text
+        """Whether a version is added: for another text, or for another collector version of a published one."""
+        return self.latest is None or self.latest.yaml != self.text or (self.moves and not self.is_draft)
+
+    @property
+    def moves(self) -> bool:
+        """Whether another collector version was asked for than the latest version has."""
+        now = self.latest.collector_version if self.latest else ""
+        return bool(self.collector_version) and self.collector_version != now
+
+    @property
+    def checked_on(self) -> str:
+        """The collector version that validates it; empty for the server's default."""
+        return self.collector_version or (self.latest.collector_version if self.latest else "")
 
     @property
     def is_draft(self) -> bool:
@@ -73,11 +97,21 @@ class Pushed:
 )
 @_description
 @_publish
+@_collector_version
+@variables.env
 @_no_validate
 @as_json
 @connected
 def create(
-    api: Api, file: str, label: str | None, description: str, publish: bool, no_validate: bool, as_json: bool
+    api: Api,
+    file: str,
+    label: str | None,
+    description: str,
+    publish: bool,
+    collector_version: str | None,
+    env: Sequence[tuple[str, str]],
+    no_validate: bool,
+    as_json: bool,
 ) -> None:
     """Create a configuration from a file, or from standard input as `-`.
 
@@ -103,9 +137,12 @@ def create(
             f"{_NOT_SAVED}"
         )
     if not no_validate:
-        require_valid_texts(api, {name(file): (content, "")}, undone=_NOT_SAVED, way_out=_WAY_OUT)
+        _require_valid(api, {name(file): (content, collector_version or "")}, env)
     request = {"name": label, "yaml": content}
     created = api.create("/configurations", request | ({"description": description} if description else {}))
+    if collector_version and text(created, "collector_version") != collector_version:
+        _set_collector_version(api, text(created, "id"), 1, collector_version)
+        created = {**created, "collector_version": collector_version}
     if publish:
         _publish_version(api, text(created, "id"), 1)
         created = {**created, "published_version": 1}
@@ -123,6 +160,8 @@ def create(
 )
 @_description
 @_publish
+@_collector_version
+@variables.env
 @click.option("--dry-run", is_flag=True, help="Show what would change; save nothing.")
 @click.option(
     "--force", is_flag=True, help="Push although the server's version has changed since the last pull or push."
@@ -136,6 +175,8 @@ def push(
     configuration: str,
     description: str,
     publish: bool,
+    collector_version: str | None,
+    env: Sequence[tuple[str, str]],
     dry_run: bool,
     force: bool,
     no_validate: bool,
@@ -151,8 +192,9 @@ def push(
       headgate config push collector.yaml --dry-run
       headgate config push configurations --publish -m "Drop health checks"
       headgate config push collector.yaml --to edge
+      headgate config push collector.yaml --collector-version 0.158.0
     """
-    changes = _changes(api, paths, configuration)
+    changes = _changes(api, paths, configuration, collector_version or "")
     conflicts = [] if force else [change for change in changes if _conflicts(change)]
     for change in conflicts:
         _say_conflict(change)
@@ -163,23 +205,27 @@ def push(
         _show(changes, publish=publish)
     if not no_validate:
         texts = {
-            change.path: (change.text, change.latest.collector_version if change.latest else "")
+            change.path: (change.text, change.checked_on)
             for change in changes
-            if change.saves or (publish and change.is_draft)
+            if change.saves or change.moves or (publish and change.is_draft)
         }
-        require_valid_texts(api, texts, undone=_NOT_SAVED, way_out=_WAY_OUT)
+        _require_valid(api, texts, env)
     if dry_run:
         return
     pushed = []
     for change in changes:
         pushed.append(_save(api, change, description, publish=publish))
         if not as_json:
-            print_result(_summary(pushed[-1]))
+            print_result(_summary(pushed[-1], _collector_too(change)))
     if as_json:
         print_json([asdict(file) for file in pushed])
 
 
-def _changes(api: Api, paths: Sequence[str], configuration: str) -> list[Change]:
+def _require_valid(api: Api, texts: Mapping[str, tuple[str, str]], env: Sequence[tuple[str, str]]) -> None:
+    require_valid_texts(api, texts, undone=_NOT_SAVED, way_out=_WAY_OUT, env=env, advice=_ADVICE)
+
+
+def _changes(api: Api, paths: Sequence[str], configuration: str, collector_version: str) -> list[Change]:
     """The changes of the files, and of each file of the folders; each file once."""
     # One for each manifest: a second reader of the same manifest would write over what the first has recorded.
     folders: dict[str, Folder] = {}
@@ -191,7 +237,7 @@ def _changes(api: Api, paths: Sequence[str], configuration: str) -> list[Change]
         for file in files:
             key = os.path.realpath(folder.path), file
             if key not in changes:
-                changes[key] = _change(api, folder, file, configuration)
+                changes[key] = _change(api, folder, file, configuration, collector_version)
     return list(changes.values())
 
 
@@ -215,14 +261,14 @@ def _folder_and_files(path: str, folders: dict[str, Folder]) -> tuple[Folder, li
     return folder, files
 
 
-def _change(api: Api, folder: Folder, file: str, configuration: str) -> Change:
+def _change(api: Api, folder: Folder, file: str, configuration: str, collector_version: str) -> Change:
     content = read(str(folder.path / file))
     entry = folder.entries.get(file)
     known = lookup.find(api, configuration) if configuration else entry.id if entry else ""
     if not known:
         _refuse_namesake(api, folder, file)
     latest = lookup.latest(api, known) if known else None
-    return Change(folder, file, content, latest.name if latest else Path(file).stem, latest)
+    return Change(folder, file, content, latest.name if latest else Path(file).stem, latest, collector_version)
 
 
 def _refuse_namesake(api: Api, folder: Folder, file: str) -> None:
@@ -267,17 +313,24 @@ def _say_conflict(conflict: Change) -> None:
 
 def _show(changes: Sequence[Change], *, publish: bool) -> None:
     for change in changes:
-        label, path = one_line(change.name), one_line(change.path)
+        label, path, too = one_line(change.name), one_line(change.path), _published_too(publish)
+        collector = _collector_too(change)
         if change.latest is None:
             diff("", change.text, ("nothing", path))
-            say(f"{path}: would become a new configuration {label}{', published' if publish else ''}")
+            say(f"{path}: would become a new configuration {label}{collector}{too}")
         elif change.saves:
             diff(change.latest.yaml, change.text, (f"{label} v{change.latest.version}", path))
-            say(f"{path}: would become {label} v{change.latest.version + 1}{_published_too(publish)}")
+            say(f"{path}: would become {label} v{change.latest.version + 1}{collector}{too}")
+        elif change.moves:
+            say(f"{path}: would stay {label} v{change.latest.version}{collector}{too}")
         elif publish and change.is_draft:
             say(f"{path}: {label} v{change.latest.version} would be published")
         else:
             say(f"{path}: no change")
+
+
+def _collector_too(change: Change) -> str:
+    return f", for collector {change.collector_version}" if change.moves else ""
 
 
 def _published_too(publish: bool) -> str:
@@ -285,11 +338,12 @@ def _published_too(publish: bool) -> str:
 
 
 def _save(api: Api, change: Change, description: str, *, publish: bool) -> Pushed:
-    latest = change.latest
+    latest, moves = change.latest, change.moves
     described = {"description": description} if description else {}
     if latest is None:
         created = api.create("/configurations", {"name": change.name, "yaml": change.text} | described)
         entry = entry_of(text(created, "id"), change.name, 1, change.text)
+        moves = moves and text(created, "collector_version") != change.collector_version
     elif change.saves:
         added = api.create(f"/configurations/{latest.id}/versions", {"yaml": change.text} | described)
         entry = entry_of(latest.id, latest.name, number(added, "n"), change.text)
@@ -305,14 +359,18 @@ def _save(api: Api, change: Change, description: str, *, publish: bool) -> Pushe
     # Recorded at once: an error with the next file must not lose this one.
     if change.folder.entries.get(change.file) != entry:
         change.folder.record(change.file, entry)
+    if moves:
+        _set_collector_version(api, entry.id, entry.version, change.collector_version)
     publishes = publish and (latest is None or latest.published != entry.version)
     if publishes:
         _publish_version(api, entry.id, entry.version)
-    return Pushed(change.path, entry.id, change.name, entry.version, saved=change.saves, published=publishes)
+    return Pushed(
+        change.path, entry.id, change.name, entry.version, saved=change.saves or change.moves, published=publishes
+    )
 
 
-def _summary(pushed: Pushed) -> str:
-    outcome = ("" if pushed.saved else ", unchanged") + _published_too(pushed.published)
+def _summary(pushed: Pushed, collector: str) -> str:
+    outcome = (collector if pushed.saved else ", unchanged") + _published_too(pushed.published)
     return f"{one_line(pushed.file)}: {one_line(pushed.name)} v{pushed.version_number}{outcome}"
 
 
@@ -321,6 +379,17 @@ def _unchanged_entry(change: Change, latest: Latest) -> Entry:
     entry = change.folder.entries.get(change.file)
     name = entry.name if entry and entry.id == latest.id else latest.name
     return entry_of(latest.id, name, latest.version, change.text)
+
+
+def _set_collector_version(api: Api, configuration_id: str, n: int, collector_version: str) -> None:
+    try:
+        api.patch(f"/configurations/{configuration_id}/versions/{n}", {"collector_version": collector_version})
+    except Failed as error:
+        saved = f"version {n} of {one_line(configuration_id)} is saved as a draft"
+        again = f"set it with `headgate config push FILE --to {one_line(configuration_id)} --collector-version"
+        raise Failed(
+            f"{saved}, but its collector version could not be set: {error.message}; {again} {collector_version}`"
+        ) from error
 
 
 def _publish_version(api: Api, configuration_id: str, n: int) -> None:

@@ -8,6 +8,7 @@ from typing import Final
 
 import click
 
+from headgate_cli import variables
 from headgate_cli.api import Api, Entity, ServerError, text
 from headgate_cli.checks import findings
 from headgate_cli.collector_version import VERSION, CollectorVersion
@@ -26,6 +27,7 @@ class _Search:
 
     api: Api
     content: str
+    env: Sequence[tuple[str, str]] = ()
     answers: dict[str, Entity] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
 
@@ -35,7 +37,8 @@ class _Search:
             return None
         if version not in self.answers:
             try:
-                self.answers[version] = self.api.post("/validate", {"yaml": self.content, "version": version})
+                request = {"yaml": self.content, "version": version} | variables.in_request(self.env)
+                self.answers[version] = self.api.post("/validate", request)
             except ServerError as error:
                 if error.code != _NOT_IN_BUILD:
                     raise
@@ -50,9 +53,12 @@ class _Search:
 @click.argument("file", metavar="FILE")
 @click.option("--good", type=CollectorVersion(), help="A version that accepts it; the oldest installed by default.")
 @click.option("--bad", type=CollectorVersion(), help="A version that refuses it; the newest installed by default.")
+@variables.env
 @as_json
 @connected
-def bisect(api: Api, file: str, good: str | None, bad: str | None, as_json: bool) -> None:
+def bisect(
+    api: Api, file: str, good: str | None, bad: str | None, env: Sequence[tuple[str, str]], as_json: bool
+) -> None:
     """Find the first of the server's collector versions that refuses a file.
 
     A version whose build lacks a component of the file is skipped. Ends with 1 if a version refuses the file, or if the
@@ -65,7 +71,7 @@ def bisect(api: Api, file: str, good: str | None, bad: str | None, as_json: bool
     """
     content = read(file)
     versions = _versions(api, good, bad)
-    search = _Search(api, content)
+    search = _Search(api, content, env)
     first, skipped = _first_that_refuses(search, versions, file)
     if as_json:
         answer = search.answers.get(first or "", {})

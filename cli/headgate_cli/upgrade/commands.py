@@ -8,6 +8,7 @@ from typing import Final
 
 import click
 
+from headgate_cli import variables
 from headgate_cli.api import Api, Entity, ServerError
 from headgate_cli.checks import findings
 from headgate_cli.checks.commands import output_format
@@ -44,7 +45,7 @@ class _Checked:
 
 
 @upgrade.command()
-@click.argument("arguments", nargs=-1, metavar="[FILE|CONFIGURATION[@N]]...")
+@click.argument("arguments", nargs=-1, metavar="[FILE|FOLDER|CONFIGURATION[@N]]...")
 @click.option("--to", "to", required=True, type=CollectorVersion(), help="The collector version to move to.")
 @click.option(
     "--from",
@@ -56,6 +57,7 @@ class _Checked:
 @click.option("--published", is_flag=True, help="With --all: the newest published versions instead of the latest.")
 @click.option("--group", nargs=2, default=None, metavar="FLEET GROUP", help="Check what a deployment group runs.")
 @click.option("--strict", is_flag=True, help="End with 1 also if the texts work, but anything differs.")
+@variables.env
 @output_format
 @connected
 def check(
@@ -67,12 +69,14 @@ def check(
     published: bool,
     group: tuple[str, str] | None,
     strict: bool,
+    env: Sequence[tuple[str, str]],
     output: str,
 ) -> None:
     """Check what another collector version changes, by dry runs on both versions. Nothing is saved.
 
-    Takes files, stored versions (shop@3; shop is its latest version), --all, or what a deployment group runs. Ends with
-    0 if all work on the version, with 1 if one breaks, or could not be checked or not completely.
+    Takes files, the YAML files of folders, stored versions (shop@3; shop is its latest version), --all, or what a
+    deployment group runs. Ends with 0 if all work on the version, with 1 if one breaks, or could not be checked or not
+    completely.
 
     \b
     Examples:
@@ -89,8 +93,8 @@ def check(
     elif everything:
         chosen = (targets.of_stored(one, source) for one in targets.everything(api, published=published))
     else:
-        chosen = (_named(api, argument, source) for argument in arguments)
-    checked, failed = _check(api, chosen, to, output)
+        chosen = (_named(api, argument, source) for argument in targets.files_of_folders(arguments))
+    checked, failed = _check(api, chosen, {"to": to, **variables.in_request(env)}, output)
     reported = [finding for each in checked for finding in report.findings(each.target.label, each.report)]
     match output:
         case "json":
@@ -112,13 +116,13 @@ def _named(api: Api, argument: str, source: str | None) -> Target:
     return targets.of_stored(targets.stored(api, argument), source)
 
 
-def _check(api: Api, chosen: Iterator[Target], to: str, output: str) -> tuple[list[_Checked], bool]:
+def _check(api: Api, chosen: Iterator[Target], request: Entity, output: str) -> tuple[list[_Checked], bool]:
     """The reports, shown for people as they arrive, and whether a text could not be checked."""
     checked: list[_Checked] = []
     failed = False
     for target in chosen:
         try:
-            answer = api.post(target.path, {**target.request, "to": to})
+            answer = api.post(target.path, {**target.request, **request})
         except NotAuthenticated:
             raise
         except Failed as error:

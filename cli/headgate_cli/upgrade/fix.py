@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import click
 
+from headgate_cli import variables
 from headgate_cli.api import Api, Entity, ServerError, entities, number, optional, text
 from headgate_cli.checks import findings
 from headgate_cli.collector_version import CollectorVersion
@@ -25,14 +27,24 @@ _TYPE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
 
 
 @click.command()
-@click.argument("arguments", nargs=-1, required=True, metavar="FILE...|CONFIGURATION[@N]")
+@click.argument("arguments", nargs=-1, required=True, metavar="FILE|FOLDER...|CONFIGURATION[@N]")
 @click.option("--to", "to", required=True, type=CollectorVersion(), help="The collector version to move to.")
 @click.option("--dry-run", is_flag=True, help="Show the differences and change nothing.")
 @click.option("--output", default="", metavar="FILE", help="Write the text to another file; `-` is standard output.")
 @click.option("--save", is_flag=True, help="Save a stored version's text as a new draft for the collector version.")
+@variables.env
 @as_json
 @connected
-def fix(api: Api, arguments: Sequence[str], to: str, dry_run: bool, output: str, save: bool, as_json: bool) -> None:
+def fix(
+    api: Api,
+    arguments: Sequence[str],
+    to: str,
+    dry_run: bool,
+    output: str,
+    save: bool,
+    env: Sequence[tuple[str, str]],
+    as_json: bool,
+) -> None:
     """Replace deprecated component names in files, as the collector version itself names them.
 
     Every other byte stays as it is. Of a stored version (shop@3) it shows the differences; --save saves them as a new
@@ -45,9 +57,10 @@ def fix(api: Api, arguments: Sequence[str], to: str, dry_run: bool, output: str,
       headgate upgrade fix collector.yaml gateway.yaml --to 0.158.0 --dry-run
       headgate upgrade fix edge@3 --to 0.158.0 --save
     """
+    given, arguments = arguments, targets.files_of_folders(arguments)
     files = [argument for argument in arguments if targets.names_file(argument)]
     if save and (files or len(arguments) > 1 or dry_run or output):
-        raise click.UsageError("--save takes one stored version, such as shop@3, and no other option")
+        raise click.UsageError("--save takes one stored version, such as shop@3, without --dry-run and --output")
     if len(files) != len(arguments) and len(arguments) > 1:
         raise click.UsageError("fix one stored version at a time")
     if output and (len(arguments) > 1 or dry_run):
@@ -56,30 +69,35 @@ def fix(api: Api, arguments: Sequence[str], to: str, dry_run: bool, output: str,
         raise click.UsageError("with standard input, say where to write with --output")
     if as_json and output == STDIN:
         raise click.UsageError("--json excludes --output -: both write to standard output")
+    request = {"from": to, "to": to} | variables.in_request(env)
     results: list[Entity] = []
     for argument in arguments:
         if argument in files:
-            results.append(_fix_file(api, argument, to, dry_run=dry_run, output=output, quiet=as_json))
+            results.append(_fix_file(api, argument, request, dry_run=dry_run, output=output, quiet=as_json))
         else:
             version = targets.stored(api, argument)
-            results.append(_fix_stored(api, version, to, save=save, output=output, quiet=as_json))
+            results.append(_fix_stored(api, version, request, save=save, output=output, quiet=as_json))
     if as_json:
         print_json(results)
     if any(result.get("valid") is False for result in results):
         say(f"The collector {to} still refuses a text: `headgate upgrade check` shows why")
     if any(result.get("valid") is not True for result in results):
         raise Ended(FAILED)
+    if files and not (dry_run or output or as_json):
+        named = " ".join(one_line(shlex.quote(file)) for file in given)
+        more = " and the same --env" if env else ""
+        say(f"Next: headgate config push {named} --collector-version {to}{more}")
 
 
-def _fix_file(api: Api, file: str, to: str, *, dry_run: bool, output: str, quiet: bool) -> Entity:
+def _fix_file(api: Api, file: str, request: Entity, *, dry_run: bool, output: str, quiet: bool) -> Entity:
     before = read(file)
-    answer = api.post("/validate/upgrade-check", {"yaml": before, "from": to, "to": to})
+    answer = api.post("/validate/upgrade-check", {"yaml": before, **request})
     after = _renamed(before, answer, name(file))
     if output:
         _write(output, after)
     elif dry_run:
         if not quiet:
-            diff(before, after, (one_line(name(file)), f"{one_line(name(file))} on {to}"))
+            diff(before, after, (one_line(name(file)), f"{one_line(name(file))} on {request['to']}"))
     elif after != before:
         if read_bytes(Path(file)) != before.encode():
             raise Failed(f"{one_line(file)} was changed meanwhile: nothing was written, run the command again")
@@ -89,10 +107,11 @@ def _fix_file(api: Api, file: str, to: str, *, dry_run: bool, output: str, quiet
     return {"file": name(file), **_result(answer)}
 
 
-def _fix_stored(api: Api, version: Stored, to: str, *, save: bool, output: str, quiet: bool) -> Entity:
+def _fix_stored(api: Api, version: Stored, request: Entity, *, save: bool, output: str, quiet: bool) -> Entity:
+    to = text(request, "to")
     stored = lookup.version(api, version.configuration_id, version.n)
     before = text(stored, "yaml")
-    answer = api.post(f"{version.path}/upgrade-check", {"from": to, "to": to})
+    answer = api.post(f"{version.path}/upgrade-check", request)
     after = _renamed(before, answer, version.label)
     result = {**version.named, **_result(answer)}
     if output:
@@ -116,7 +135,7 @@ def _fix_stored(api: Api, version: Stored, to: str, *, save: bool, output: str, 
 
 def _saved(api: Api, version: Stored, content: str, to: str) -> Entity:
     path = f"/configurations/{version.configuration_id}/versions"
-    draft = api.create(path, {"yaml": content, "description": f"Version {version.n} for collector {to}"})
+    draft = api.create(path, {"yaml": content, "description": f"From version {version.n}, for collector {to}"})
     n = number(draft, "n")
     try:
         return api.patch(f"{path}/{n}", {"collector_version": to})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -61,6 +61,23 @@ class Stored:
 def names_file(wanted: str) -> bool:
     """Whether the argument is meant as a file, even if there is none."""
     return is_file(wanted) or wanted.endswith(SUFFIXES)
+
+
+def files_of_folders(arguments: Iterable[str]) -> list[str]:
+    """The arguments, with the YAML files of a folder instead of the folder. Raises Failed for a folder without any."""
+    named: list[str] = []
+    for argument in arguments:
+        if not Path(argument).is_dir():
+            named.append(argument)
+            continue
+        files = Folder(Path(argument)).files()
+        if not files:
+            raise Failed(
+                f"{one_line(argument)} is a folder, without a file whose name ends with {' or '.join(SUFFIXES)}: for a "
+                f"configuration of that name, write its id, or NAME@N"
+            )
+        named += [str(Path(argument) / file) for file in files]
+    return named
 
 
 def of_file(api: Api, file: str, source: str | None) -> Target:

@@ -6,7 +6,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from headgate.http.wire import CollectorVersion, Input
+from headgate.http.wire import CollectorVersion, Input, Variables
 from headgate.upgrades.model import (
     ChangedDefault,
     Deprecation,
@@ -21,12 +21,13 @@ from headgate.validation.model import Finding
 
 
 class CheckUpgrade(Input):
-    """The collector version to move to, and the one to compare with."""
+    """The collector version to move to, the one to compare with, and values for the text's `${env:NAME}`."""
 
     to: CollectorVersion
     source: CollectorVersion | None = Field(
         default=None, alias="from", description="The version's own collector version, if it is left out"
     )
+    env: Variables = Field(default_factory=dict)
 
 
 class RenameOut(BaseModel):

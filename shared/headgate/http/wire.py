@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Annotated, Self, TypeVar
+from typing import Annotated, Final, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
     BaseModel,
     ConfigDict,
+    Field,
     PlainSerializer,
     StringConstraints,
     ValidationError,
@@ -18,10 +19,12 @@ from pydantic import (
 )
 
 from headgate.foundation.clock import rfc3339
-from headgate.foundation.collector import VERSION
+from headgate.foundation.collector import VARIABLE_NAME, VERSION
 from headgate.foundation.errors import NotFound
 from headgate.foundation.ids import id_pattern
 from headgate.foundation.principal import Principal, PrincipalKind
+
+MAX_VARIABLES: Final = 100
 
 _Value = TypeVar("_Value")
 
@@ -71,6 +74,12 @@ ConfigurationId = Annotated[
     refused_as("This must be the id of a configuration: `cfg_` and 26 characters"),
 ]
 Yaml = Annotated[str, StringConstraints(min_length=1)]
+VariableName = Annotated[
+    str,
+    StringConstraints(pattern=f"^{VARIABLE_NAME}$"),
+    refused_as("This must be letters, digits and `_`, a digit not first"),
+]
+Variables = Annotated[dict[VariableName, str], Field(max_length=MAX_VARIABLES)]
 CollectorVersion = Annotated[str, AfterValidator(_version_number)]
 Time = Annotated[datetime, PlainSerializer(rfc3339, return_type=str)]
 """A time in an answer: RFC 3339, UTC, milliseconds."""
