@@ -108,6 +108,21 @@ def test_a_common_mistake_is_not_new_in_other_words(mistake: str) -> None:
 
 
 @needs_second_version
+def test_a_text_whose_names_are_too_costly_to_place_is_checked_all_the_same() -> None:
+    names = [f"otlphttp/{at}" for at in range(900)]
+    exporters = ", ".join(f"{name}: {{endpoint: 'http://x'}}" for name in names)
+    pipelines = f"{{traces: {{receivers: [otlp], exporters: [{', '.join(names)}]}}}}"
+    report = check(
+        f"{{receivers: {{otlp: {{protocols: {{grpc: }}}}}}, exporters: {{{exporters}}}, "
+        f"service: {{pipelines: {pipelines}}}}}",
+        NEWER,
+    )
+
+    assert report.target_verdict.valid
+    assert (list(report.renames), report.proposed_yaml, len(report.not_renamed)) == ([], None, 900)
+
+
+@needs_second_version
 def test_a_setting_that_is_written_is_not_a_changed_default() -> None:
     defaults = check(SECRETS, NEWER).defaults
     assert defaults, "the test needs a component whose defaults differ"
