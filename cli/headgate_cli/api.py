@@ -35,11 +35,15 @@ _RATE_LIMITED: Final = "rate_limited"
 _UNDER_WAY: Final = "idempotency_key_in_use"
 _PAUSE: Final = 1.0
 _ERRNO: Final = re.compile(r"^\[Errno -?\d+\] ")
+INSTALL_ANOTHER: Final = (
+    "whoever runs the server adds one with `make collector VERSION=X.Y.Z`, on AWS with the parameter CollectorVersions"
+)
 # What to do about a problem, by its code: the API does not know the commands. What is in braces is in the request.
 _WAYS_OUT: Final = {
     "configuration_not_found": "see `headgate config list`",
     "version_not_found": "`headgate config versions {configuration}` lists them",
     "version_not_published": "publish it with `headgate config publish {configuration} --version {n}`",
+    "collector_version_not_installed": INSTALL_ANOTHER,
     "lint_not_possible": "see `headgate collector list`",
     "upgrade_check_not_possible": "see `headgate collector list`",
     "nothing_assigned": "see `headgate deployment assign --help`",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -11,6 +13,8 @@ from headgate_cli.api import Api, Entity, number, optional, text
 from headgate_cli.configurations.folder import CONFIGURATION_ID, Folder
 from headgate_cli.errors import Failed
 from headgate_cli.untrusted import one_line
+
+_WITH_VERSION: Final = re.compile(r"(.+)@v?([1-9][0-9]{0,8})", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,12 @@ def find(api: Api, wanted: str) -> str:
     if len(ids) > 1:
         raise Failed(f"{len(ids)} configurations are called {wanted!r}; use the id instead: {one_line(', '.join(ids))}")
     return ids[0]
+
+
+def with_version(wanted: str) -> tuple[str, int]:
+    """The configuration and the number that `CONFIGURATION@N` names; 0 without `@N`."""
+    match = _WITH_VERSION.fullmatch(wanted)
+    return (match[1], int(match[2])) if match else (wanted, 0)
 
 
 def ids_of(api: Api, name: str) -> list[str]:

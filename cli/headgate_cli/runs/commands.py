@@ -45,7 +45,7 @@ def test() -> None:
 
 
 @test.command()
-@click.argument("configuration", metavar="CONFIGURATION|FILE")
+@click.argument("configuration", metavar="CONFIGURATION[@N]|FILE")
 @click.option("--sample", required=True, metavar="FILE", help="OTLP/JSON, or any text for logs; `-` is standard input.")
 @click.option("--pipeline", default="", help="The pipeline to test; required if there are several.")
 @click.option("--signal", type=click.Choice(SIGNALS), help="The sample's signal; the pipeline's by default.")
@@ -84,6 +84,8 @@ def run(
     as_json: bool,
 ) -> None:
     """Send a sample through a pipeline of a stored configuration, or of a file.
+
+    edge@3 is version 3 of edge, as with --version 3.
 
     Ends with 0 if every rule passes, with 1 if a rule fails or the run ends in an error.
 
@@ -199,8 +201,11 @@ def _configuration(api: Api, wanted: str, n: int | None) -> tuple[str, dict[str,
             raise click.UsageError("--version is for stored configurations: leave it out for a file")
         content = read(wanted)
         return content, {"yaml": content}
-    latest = lookup.latest(api, lookup.find(api, wanted))
-    version = n or latest.version
+    stored, number = lookup.with_version(wanted)
+    if n and number and n != number:
+        raise click.UsageError(f"@{number} and --version {n} name two versions: leave one out")
+    latest = lookup.latest(api, lookup.find(api, stored))
+    version = n or number or latest.version
     content = latest.yaml if version == latest.version else text(lookup.version(api, latest.id, version), "yaml")
     return content, {"configuration_id": latest.id, "version_number": version}
 

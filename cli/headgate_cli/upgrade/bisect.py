@@ -9,7 +9,7 @@ from typing import Final
 import click
 
 from headgate_cli import variables
-from headgate_cli.api import Api, Entity, ServerError, text
+from headgate_cli.api import INSTALL_ANOTHER, Api, Entity, ServerError, text
 from headgate_cli.checks import findings
 from headgate_cli.collector_version import VERSION, CollectorVersion
 from headgate_cli.connection import as_json, connected
@@ -104,7 +104,8 @@ def _versions(api: Api, good: str | None, bad: str | None) -> list[str]:
     installed = sorted(map(_version, api.items("/collector-versions")), key=_age)
     for version in (good, bad):
         if version and version not in installed:
-            raise Failed(f"collector {version} is not installed on the server; installed: {', '.join(installed)}")
+            listed = ", ".join(installed)
+            raise Failed(f"collector {version} is not installed on the server; installed: {listed}; {INSTALL_ANOTHER}")
     chosen = [
         version
         for version in installed

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from headgate_cli.api import Api, Entity, ServerError, number, optional, text
 from headgate_cli.configurations import lookup
@@ -15,8 +13,6 @@ from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup as fleets
 from headgate_cli.safe_files import STDIN, is_file, name, read
 from headgate_cli.untrusted import one_line
-
-_VERSION: Final = re.compile(r"(.+)@v?([1-9][0-9]{0,8})", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +91,7 @@ def of_file(api: Api, file: str, source: str | None) -> Target:
 
 def stored(api: Api, wanted: str) -> Stored:
     """The version that `CONFIGURATION@N` names; the latest one without `@N`. Raises Failed."""
-    match = _VERSION.fullmatch(wanted)
-    configuration, n = (match[1], int(match[2])) if match else (wanted, 0)
+    configuration, n = lookup.with_version(wanted)
     latest = lookup.latest(api, lookup.find(api, configuration))
     return Stored(latest.id, latest.name, n or latest.version)
 
