@@ -114,7 +114,7 @@ def test_a_fix_changes_the_named_bytes_only_and_the_newer_collector_has_nothing_
     done = cli.run("upgrade", "fix", "edge.yaml", "--to", NEWER)
 
     assert (done.code, file.read_bytes()) == (0, FIXED.encode())
-    assert done.err == "edge.yaml: filelog → file_log (4 places), otlphttp → otlp_http (2 places)\n"
+    assert done.err.splitlines()[0] == "edge.yaml: filelog → file_log (4 places), otlphttp → otlp_http (2 places)"
     again = cli.run("upgrade", "check", "edge.yaml", "--from", NEWER, "--to", NEWER)
     assert (again.code, again.out) == (0, f"edge.yaml: works on {NEWER}, with nothing to rename\n")
 
@@ -175,3 +175,30 @@ def test_a_text_that_breaks_is_shown_with_its_place_and_the_version_is_found(cli
     assert found.code == 1
     assert found.out.splitlines()[0] == f"kafka.yaml: {NEWER} is the first installed version that breaks it"
     assert "[unknown_key]" in found.out
+
+
+@needs_newer_version
+def test_a_fixed_file_is_pushed_for_the_newer_version_as_fix_says(cli: Cli) -> None:
+    cli.write("shop.yaml", RENAMED)
+    cli.ok("config", "push", "shop.yaml", "--publish")
+    fixed = cli.run("upgrade", "fix", "shop.yaml", "--to", NEWER)
+    refused = cli.run("config", "push", "shop.yaml")
+    next_command = f"headgate config push shop.yaml --collector-version {NEWER}"
+
+    assert fixed.err.splitlines()[-1] == f"Next: {next_command}"
+    assert refused.code == 1
+    assert f"shop.yaml: collector {DEFAULT} refuses it; for another version, use --collector-version" in refused.err
+    assert cli.ok(*next_command.split()[1:]) == f"shop.yaml: shop v2, for collector {NEWER}\n"
+    assert cli.ok("config", "push", "shop.yaml", "--publish") == "shop.yaml: shop v2, unchanged, published\n"
+
+
+def test_a_required_value_is_given_to_checks_and_pushes(cli: Cli) -> None:
+    kafka = 'exporters:\n  kafka: {auth: {sasl: {username: u, mechanism: PLAIN, password: "${env:PASSWORD}"}}}\n'
+    cli.write("kafka.yaml", kafka + CURRENT.replace("exporters: {debug: {}}\n", "").replace("[debug]", "[kafka]"))
+    value = ("--env", "PASSWORD=x")
+
+    assert cli.run("config", "push", "kafka.yaml").code == 1
+    assert cli.run("upgrade", "check", "kafka.yaml", "--to", DEFAULT).code == 1
+    cli.ok("upgrade", "check", ".", "--to", DEFAULT, *value)
+    cli.ok("config", "push", ".", *value)
+    cli.ok("upgrade", "check", "kafka@1", "--to", DEFAULT, *value)
