@@ -206,7 +206,7 @@ def test_the_rules_of_a_pipeline_are_replaced_and_named_by_default(client: httpx
         ("logs", {}, 'no pipeline "logs"'),
         ("logs/app", {"signal_type": "metrics"}, "holds logs, not metrics"),
         ("logs/app", {"rules": [{"name": "typo", "condition": "bodyy == 1"}]}, "rule 'typo': "),
-        ("logs/app", {"rules": [{"name": "deep", "condition": "(" * 200}]}, "brackets; the limit is 100"),
+        ("logs/app", {"rules": [{"name": "deep", "condition": "(" * 200}]}, "the limit is 100"),
         ("logs/app", {"rules": []}, "rules"),
     ],
 )
