@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final, cast
 os.environ["MOTO_DISABLE_GLOBAL_CORS"] = "true"
 
 import boto3
+from moto.core.base_backend import BackendDict
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 from werkzeug.serving import make_server
 
@@ -37,7 +38,9 @@ _CHOOSE_SIGNER: Final = "choose-signer.cognito-identity-provider"
 
 @contextmanager
 def running() -> Iterator[str]:
-    """The URL of moto's server on a free port. Until the end, the environment has its address and its key."""
+    """The URL of an empty moto on a free port. Until the end, the environment has its address and its key."""
+    # moto keeps its tables in the process: those of a server that ran before are still there.
+    BackendDict.reset()
     before = _of_aws(os.environ)
     key = signatures.Key("LOCAL" + secrets.token_hex(8).upper(), secrets.token_urlsafe(32).encode())
     application = _signed_only(DomainDispatcherApplication(create_backend_app), key)

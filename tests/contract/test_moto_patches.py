@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 import boto3
 import pytest
 from botocore.exceptions import ClientError
-from moto.dynamodb.models import dynamodb_backends
 from moto.dynamodb.models.dynamo_type import Item
 from moto.dynamodb.models.table import Table
 from moto.s3.models import FakeKey, s3_backends
@@ -93,8 +92,6 @@ class Database:
         """End without any farewell: nothing is written here that was not written before."""
         assert self._stack is not None
         self._stack.close()
-        dynamodb_backends.reset()
-        s3_backends.reset()
 
     def restart(self) -> None:
         self.stop()
@@ -477,3 +474,11 @@ def test_a_web_page_cannot_reach_the_data(database: Database, path: str, headers
     assert connection.getresponse().status == 403
     connection.close()
     assert database.things()
+
+
+def test_a_server_that_starts_after_another_is_empty(database: Database) -> None:
+    database.stop()
+
+    with aws_server.running():
+        assert boto3.client("dynamodb").list_tables()["TableNames"] == []
+    database.start()

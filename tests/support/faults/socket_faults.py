@@ -15,7 +15,6 @@ import pytest
 from botocore.awsrequest import AWSPreparedRequest
 from botocore.client import BaseClient
 from botocore.config import Config
-from moto.core.base_backend import BackendDict
 
 from headgate.identity import signing
 from headgate.settings import settings
@@ -37,7 +36,6 @@ def moto_behind_a_proxy(folder: Path) -> Iterator[tuple[template.Template, Fault
     described = template.read()
     with ExitStack() as stack:
         environment = stack.enter_context(pytest.MonkeyPatch.context())
-        BackendDict.reset()
         moto = stack.enter_context(aws_server.running())
         proxy = stack.enter_context(faulty_proxy.running(moto))
         aws_server.point_at(proxy.url, int(urlsplit(moto).port or 0))
