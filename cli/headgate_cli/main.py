@@ -108,8 +108,6 @@ def main() -> None:
     # https://no-color.org: any value but an empty string counts.
     colour = False if os.environ.get("NO_COLOR") else None
     code = 0
-    # Where rich is installed, httpx imports its own command line, which takes a quarter of the time of a command.
-    sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]  # None: an ImportError, which httpx expects
     _open_closed_streams()
     try:
         code = headgate.main(prog_name="headgate", standalone_mode=False, color=colour) or 0
