@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 import yaml
 
+from headgate.foundation.yaml_text import SafeLoader
+
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import CreateTableInputTypeDef
 
@@ -264,14 +266,13 @@ class Template:
 def read(path: Path = PATH, *, parameters: Mapping[str, str] | None = None, prefix: str = "headgate-local") -> Template:
     """Read a template. Raises TemplateError if it is not one, OSError if it cannot be read."""
     try:
-        document = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506  a SafeLoader, see below
+        document = _Loader(path.read_text(encoding="utf-8")).get_single_data()
     except yaml.YAMLError as error:
         raise TemplateError(f"{path} is not valid YAML: {error}") from error
     return Template(_mapping(document, path.name), parameters or {}, prefix)
 
 
-# libyaml takes a tenth of the time, if PyYAML was built with it.
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # one of the two is the class
+class _Loader(SafeLoader):
     """YAML with CloudFormation's short forms, read as the long forms: `!Ref X` as `{"Ref": "X"}`."""
 
 

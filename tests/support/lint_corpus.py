@@ -12,6 +12,7 @@ from pathlib import Path
 
 import yaml
 
+from headgate.foundation.yaml_text import SafeLoader
 from tests.support import linked_modules
 
 # What sends nothing: the second one for a build that lacks the first.
@@ -210,7 +211,7 @@ def _code_blocks(markdown: str) -> list[str]:
 
 def _bodies_of(text: str) -> Iterator[Body]:
     try:
-        documents = list(yaml.load_all(text, Loader=yaml.CSafeLoader))
+        documents = list(yaml.load_all(text, Loader=SafeLoader))
     except (yaml.YAMLError, ValueError):  # templates, and what is broken on purpose
         return
     for document in documents:

@@ -82,13 +82,15 @@ def _root(text: str) -> _Collection:
     """The document, as far as it can be read, from the parser's stream of events."""
     import yaml  # only where it is needed: 15 ms of a cold start
 
+    from headgate.foundation.yaml_text import SafeLoader
+
     opened = [_Collection(is_mapping=False)]
     if not readable(text):
         return opened[0]
     anchors: dict[str, _Collection | str | None] = {}
     try:
         # NUL would end the text for the parser in C and be an error for the other one.
-        for event in yaml.parse(text.replace("\0", "\ufffd"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+        for event in yaml.parse(text.replace("\0", "\ufffd"), Loader=SafeLoader):
             node: _Collection | str | None
             match event:
                 case yaml.MappingStartEvent() | yaml.SequenceStartEvent():

@@ -7,19 +7,18 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
 from headgate.flows.model import SLUG, Flow, FullFlow
 from headgate.foundation.collector import VARIABLE_NAME, Signal
+from headgate.foundation.yaml_text import safe_load
 
 GALLERY_FILE: Final = "gallery.yaml"
 FEWEST_RULES: Final = 2
 _LARGEST_SAMPLE: Final = 1_048_576
-# libyaml takes a tenth of the time, if PyYAML was built with it.
-_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _VARIABLE: Final = re.compile(r"\$\{env:(" + VARIABLE_NAME + r")(?::-([^}]*))?\}")
 
 Sentence = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=r"^[^\n]+$")]
@@ -204,7 +203,7 @@ def _inconsistencies(source: Source) -> Iterator[str]:
 def _pipelines(source: Source) -> Mapping[str, list[str]]:
     """The components of each pipeline. Raises BrokenFlow if the text has no pipelines."""
     try:
-        document = yaml.load(source.yaml, Loader=_LOADER)  # noqa: S506  a SafeLoader
+        document: Any = safe_load(source.yaml)
         return {name: [*_each(body)] for name, body in document["service"]["pipelines"].items()}
     except (yaml.YAMLError, TypeError, KeyError, AttributeError) as error:
         raise BrokenFlow(f"{source.slug}: collector.yaml: no pipelines can be read from it: {error!r}") from error
@@ -230,8 +229,7 @@ def _default(value: str | None) -> str:
 
 def _model(model: type[SourceModel], path: Path) -> SourceModel:
     try:
-        content = yaml.load(_text(path), Loader=_LOADER)  # noqa: S506  a SafeLoader
-        return TypeAdapter(model).validate_python(content)
+        return TypeAdapter(model).validate_python(safe_load(_text(path)))
     except yaml.YAMLError as error:
         raise BrokenFlow(f"{_place(path)} is not YAML: {error}") from error
     except ValidationError as error:

@@ -8,6 +8,7 @@ from typing import Final
 import yaml
 
 from headgate.configurations.pipelines import DEEPEST, readable
+from headgate.foundation.yaml_text import SafeLoader
 
 _NULL: Final = "tag:yaml.org,2002:null"
 _MERGE: Final = "tag:yaml.org,2002:merge"
@@ -22,12 +23,11 @@ def runs_nothing(text: str) -> bool:
     """
     if not readable(text):
         return False
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        if _deepest(yaml.parse(text, Loader=loader)) > DEEPEST:
+        if _deepest(yaml.parse(text, Loader=SafeLoader)) > DEEPEST:
             return False
         # The collector reads the first document only. Nothing is constructed: an alias stays a reference.
-        root = next(yaml.compose_all(text, Loader=loader), None)
+        root = next(yaml.compose_all(text, Loader=SafeLoader), None)
     except (yaml.YAMLError, ValueError):
         return False
     service = _value(root, "service")
