@@ -71,11 +71,11 @@ class Checker:
         with self._turns.turn(asker):
             return self._plain.validate(binary, yaml, env)
 
-    def installed(self, *, asker: Asker) -> tuple[str, ...]:  # noqa: ARG002  the checker function needs it to know the tenant
+    def installed(self, *, asker: Asker) -> tuple[str, ...]:  # noqa: ARG002  CheckerFunction, in its place on AWS, needs it to know the tenant
         """The installed versions, oldest first."""
         return self._installed.versions()
 
-    def describe(self, version: str, *, asker: Asker) -> dict[str, object]:  # noqa: ARG002  as `installed`
+    def describe(self, version: str, *, asker: Asker) -> dict[str, object]:  # noqa: ARG002  CheckerFunction, in its place on AWS, needs it to know the tenant
         """What that version's binary says of itself, asked once for each binary.
 
         Raises NotInstalled, NoChecker for an official release, and CheckerFailed for a binary that cannot be used.
