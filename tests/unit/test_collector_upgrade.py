@@ -156,6 +156,7 @@ def test_what_go_printed_is_counted(status: int, text: str, expected: Outcome) -
 
 
 def test_what_pytest_wrote_is_counted(tmp_path: Path) -> None:
+    # Data of this test: one of each outcome.
     (tmp_path / "test_some.py").write_text(
         "import pytest\ndef test_a(): pass\ndef test_b(): assert 0\n@pytest.mark.skip\ndef test_c(): pass\n"
     )
