@@ -8,10 +8,10 @@ import pytest
 
 from headgate.settings import settings
 from tests.support.cli_support import BROKEN, EDGE, Cli
-from tests.support.second_version import needs_newer_version, second_version
+from tests.support.second_version import needs_second_version, older_and_newer
 
 DEFAULT: Final = settings().collector_version
-NEWER: Final = second_version() or ""
+OLDER, NEWER = older_and_newer()
 
 pytestmark = pytest.mark.end_to_end
 
@@ -93,7 +93,7 @@ def test_a_version_that_is_not_installed_is_named_with_those_that_are(cli: Cli) 
     assert DEFAULT in named[1].split(", ")
 
 
-@needs_newer_version
+@needs_second_version
 def test_the_collectors_own_renames_are_reported(cli: Cli) -> None:
     cli.write("edge.yaml", RENAMED)
     done = cli.run("upgrade", "check", "edge.yaml", "--to", NEWER)
@@ -108,7 +108,7 @@ def test_the_collectors_own_renames_are_reported(cli: Cli) -> None:
     assert cli.run("upgrade", "check", "edge.yaml", "--to", NEWER, "--strict").code == 1
 
 
-@needs_newer_version
+@needs_second_version
 def test_a_fix_changes_the_named_bytes_only_and_the_newer_collector_has_nothing_more_to_rename(cli: Cli) -> None:
     file: Path = cli.write("edge.yaml", RENAMED)
     done = cli.run("upgrade", "fix", "edge.yaml", "--to", NEWER)
@@ -119,7 +119,7 @@ def test_a_fix_changes_the_named_bytes_only_and_the_newer_collector_has_nothing_
     assert (again.code, again.out) == (0, f"edge.yaml: works on {NEWER}, with nothing to rename\n")
 
 
-@needs_newer_version
+@needs_second_version
 def test_a_fixed_version_is_saved_as_a_draft_for_the_newer_collector(cli: Cli) -> None:
     configuration_id = created(cli, "shop", RENAMED, publish=True)
     shown = cli.run("upgrade", "fix", "shop@1", "--to", NEWER)
@@ -136,19 +136,19 @@ def test_a_fixed_version_is_saved_as_a_draft_for_the_newer_collector(cli: Cli) -
     assert cli.run("upgrade", "check", "shop", "--to", NEWER, "--strict").code == 0
 
 
-@needs_newer_version
+@needs_second_version
 def test_the_version_that_does_not_know_the_new_names_is_found(cli: Cli) -> None:
     cli.write("edge.yaml", RENAMED)
-    done = cli.run("upgrade", "bisect", "edge.yaml", "--good", DEFAULT, "--bad", NEWER)
+    done = cli.run("upgrade", "bisect", "edge.yaml", "--good", OLDER, "--bad", NEWER)
     assert (done.code, done.out) == (0, f"edge.yaml: no installed version up to {NEWER} breaks it\n")
 
     cli.write("edge.yaml", FIXED)
-    done = cli.run("upgrade", "bisect", "edge.yaml", "--good", DEFAULT, "--bad", NEWER)
+    done = cli.run("upgrade", "bisect", "edge.yaml", "--good", OLDER, "--bad", NEWER)
     assert done.code == 1
-    assert f"edge.yaml is invalid on {DEFAULT} already" in done.err
+    assert f"edge.yaml is invalid on {OLDER} already" in done.err
 
 
-# Of one topic for each signal; the newer collector takes lists of topics only.
+# It has one topic for each signal; the newer collector takes lists of topics only.
 TOPIC = """\
 receivers:
   kafka: {brokers: [localhost:9092], logs: {topic: app-logs}}
@@ -160,34 +160,34 @@ service:
 """
 
 
-@needs_newer_version
+@needs_second_version
 def test_a_text_that_breaks_is_shown_with_its_place_and_the_version_is_found(cli: Cli) -> None:
     cli.write("kafka.yaml", TOPIC)
-    done = cli.run("upgrade", "check", "kafka.yaml", "--to", NEWER)
+    done = cli.run("upgrade", "check", "kafka.yaml", "--from", OLDER, "--to", NEWER)
     assert done.code == 1
     assert done.out.splitlines()[0].startswith(f"kafka.yaml: breaks on {NEWER}: 1 new error")
     assert re.match(r"kafka\.yaml:2:45: error: .*topic.* \[unknown_key\]", done.out.splitlines()[1])
 
-    annotated = cli.run("upgrade", "check", "kafka.yaml", "--to", NEWER, "--format", "github")
+    annotated = cli.run("upgrade", "check", "kafka.yaml", "--from", OLDER, "--to", NEWER, "--format", "github")
     assert annotated.out.startswith("::error file=kafka.yaml,title=unknown_key,line=2,col=45::")
 
-    found = cli.run("upgrade", "bisect", "kafka.yaml", "--good", DEFAULT, "--bad", NEWER)
+    found = cli.run("upgrade", "bisect", "kafka.yaml", "--good", OLDER, "--bad", NEWER)
     assert found.code == 1
     assert found.out.splitlines()[0] == f"kafka.yaml: {NEWER} is the first installed version that breaks it"
     assert "[unknown_key]" in found.out
 
 
-@needs_newer_version
+@needs_second_version
 def test_a_fixed_file_is_pushed_for_the_newer_version_as_fix_says(cli: Cli) -> None:
     cli.write("shop.yaml", RENAMED)
-    cli.ok("config", "push", "shop.yaml", "--publish")
+    cli.ok("config", "push", "shop.yaml", "--publish", "--collector-version", OLDER)
     fixed = cli.run("upgrade", "fix", "shop.yaml", "--to", NEWER)
     refused = cli.run("config", "push", "shop.yaml")
     next_command = f"headgate config push shop.yaml --collector-version {NEWER}"
 
     assert fixed.err.splitlines()[-1] == f"Next: {next_command}"
     assert refused.code == 1
-    assert f"shop.yaml: collector {DEFAULT} refuses it; for another version, use --collector-version" in refused.err
+    assert f"shop.yaml: collector {OLDER} refuses it; for another version, use --collector-version" in refused.err
     assert cli.ok(*next_command.split()[1:]) == f"shop.yaml: shop v2, for collector {NEWER}\n"
     assert cli.ok("config", "push", "shop.yaml", "--publish") == "shop.yaml: shop v2, unchanged, published\n"
 
