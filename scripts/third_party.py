@@ -219,6 +219,8 @@ def written(found: list[Component]) -> str:
         "`lambda` is deployed with the functions, `collector` linked into the program in the layer and in the test",
         "runner's image, `supervisor` into the program that install links serve. `local`, `dev` and `sam` are tools",
         "on a developer's machine and are not distributed. `make sbom` lists the versions too.",
+        "The collector's descriptions of settings are texts of its modules under Apache-2.0 ([decision 112]("
+        "decisions/0112-descriptions-from-the-modules-sources.md)).",
         "",
         "| Use | Licence | Components |",
         "|---|---|---|",

@@ -5,9 +5,10 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
-from building import progress, toolchain
+from building import comments, progress, toolchain
 from building.cache import Cache, point
 from building.errors import BuildError
 from building.target import Target
@@ -64,9 +65,11 @@ def digest(target: Target, version: str) -> str:
     generation = _GENERATION.search((own / "go.mod").read_text())
     if generation is None:
         raise BuildError(f"{own / 'go.mod'} does not say which generation of the API it uses")
-    folders = (SHARED / "internal", SHARED / generation[1], own)
+    extract = SHARED / "extract"
+    folders = (SHARED / "internal", SHARED / generation[1], own, extract)
     sources = [path for folder in folders for path in folder.rglob("*.go") if not path.name.endswith("_test.go")]
-    for path in sorted([*sources, own / "go.mod", own / "go.sum"]):
+    modules = [folder / name for folder in (own, extract) for name in ("go.mod", "go.sum")]
+    for path in sorted([*sources, *modules]):
         name, content = str(path.relative_to(SHARED)).encode(), path.read_bytes()
         total.update(b"%d %s %d " % (len(name), name, len(content)) + content)
     return total.hexdigest()
@@ -94,15 +97,21 @@ def _compile(cache: Cache, target: Target, version: str, binary: Path) -> None:
     go = toolchain.go(cache, folder)
     env = environment(target)
     title = f"Building the collector {version} for {target.os}/{target.architecture}: about 15 minutes the first time"
-    with progress.Progress(title) as shown:
+    with tempfile.TemporaryDirectory() as scratch, progress.Progress(title) as shown:
         listed = _run(
-            [str(go), "list", "-x", "-deps", *FLAGS[:4], "-f", "{{.ImportPath}}", "."],
+            [str(go), "list", "-x", "-deps", *FLAGS[:4], "-f", comments.PACKAGES, "."],
             folder,
             env,
             shown.downloaded,
         )
-        shown.packages = len(listed.split())
-        _run([str(go), "build", "-v", *FLAGS, "-o", str(binary), "."], folder, env, shown.compiled)
+        shown.packages = len(listed.splitlines())
+        replaced = comments.overlay(cache, SHARED, listed, environment(Target.named(None)), Path(scratch))
+        _run(
+            [str(go), "build", "-v", *FLAGS, "-overlay", str(replaced), "-o", str(binary), "."],
+            folder,
+            env,
+            shown.compiled,
+        )
 
 
 def _run(command: list[str], folder: Path, env: dict[str, str], each_line: progress.Listener) -> str:
