@@ -17,13 +17,17 @@ P = ParamSpec("P")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON, for programs.")
 
 
-def connected(command: Callable[Concatenate[Api, P], None]) -> Callable[P, None]:
-    """Pass a command the API, chosen by the options `--url` and `--token` that this adds."""
-
-    @click.option(
+def server_options(command: Callable[P, None]) -> Callable[P, None]:
+    """Add the options `--url` and `--token`, which choose the server and the credential."""
+    command = click.option("--token", default=None, help="An API token, instead of the stored credential.")(command)
+    return click.option(
         "--url", envvar="HEADGATE_URL", default="", help="The server, for example https://headgate.example.com."
-    )
-    @click.option("--token", default=None, help="An API token, instead of the stored credential.")
+    )(command)
+
+
+def with_api(command: Callable[Concatenate[Api, P], None]) -> Callable[P, None]:
+    """Pass a command the API that its options `url` and `token` choose."""
+
     @functools.wraps(command)
     def with_options(*args: P.args, **options: P.kwargs) -> None:
         url, token = str(options.pop("url")), options.pop("token")
@@ -33,6 +37,11 @@ def connected(command: Callable[Concatenate[Api, P], None]) -> Callable[P, None]
         command(api(url, str(token or "")), *args, **options)
 
     return with_options
+
+
+def connected(command: Callable[Concatenate[Api, P], None]) -> Callable[P, None]:
+    """Pass a command the API, chosen by the options `--url` and `--token` that this adds."""
+    return server_options(with_api(command))
 
 
 def api(url: str, token: str) -> Api:

@@ -8,11 +8,11 @@ from typing import Final, TypeVar
 import click
 
 from headgate_cli import variables
-from headgate_cli.api import Api, Entity, ServerError, entities, number, text
+from headgate_cli.api import Entity, ServerError, entities, number, text
 from headgate_cli.checks import findings
 from headgate_cli.checks.findings import Finding
+from headgate_cli.checks.local import Checking, connected_or_local
 from headgate_cli.collector_version import CollectorVersion
-from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED, Ended, Failed, NotAuthenticated, Unreachable
 from headgate_cli.output import print_commands, print_json, print_json_text, print_result, say
 from headgate_cli.safe_files import name, read
@@ -49,8 +49,10 @@ _version = click.option(
 @_version
 @variables.env
 @output_format
-@connected
-def validate(api: Api, files: Sequence[str], version: str | None, env: Sequence[tuple[str, str]], output: str) -> None:
+@connected_or_local
+def validate(
+    api: Checking, files: Sequence[str], version: str | None, env: Sequence[tuple[str, str]], output: str
+) -> None:
     """Validate files on the real collector; `-` is standard input.
 
     Ends with 0 if every file is valid, with 1 if a file is invalid or could not be validated.
@@ -60,6 +62,7 @@ def validate(api: Api, files: Sequence[str], version: str | None, env: Sequence[
       headgate validate collector.yaml
       headgate validate --format sarif collector.yaml gateway.yaml > headgate.sarif
       headgate validate --env ENDPOINT=otel:4317 --version 0.139.0 - < collector.yaml
+      headgate validate --local --collector ./otelcol-contrib collector.yaml
     """
     request: dict[str, object] = {"version": version} if version else {}
     request |= variables.in_request(env)
@@ -79,8 +82,8 @@ def validate(api: Api, files: Sequence[str], version: str | None, env: Sequence[
 @_version
 @click.option("--notes", is_flag=True, help="Also show notes on correct expressions, such as an inferred context.")
 @output_format
-@connected
-def lint(api: Api, files: Sequence[str], version: str | None, notes: bool, output: str) -> None:
+@connected_or_local
+def lint(api: Checking, files: Sequence[str], version: str | None, notes: bool, output: str) -> None:
     """Check every OTTL expression in files with the collector's own grammar; `-` is standard input.
 
     Ends with 0 if every expression is correct, with 1 if one is not or could not be checked.
@@ -89,6 +92,7 @@ def lint(api: Api, files: Sequence[str], version: str | None, notes: bool, outpu
     Examples:
       headgate lint collector.yaml
       headgate lint --notes --version 0.139.0 collector.yaml
+      headgate lint --local collector.yaml
       headgate lint --format github collector.yaml gateway.yaml
     """
     request = {"version": version} if version else {}
@@ -108,7 +112,9 @@ def lint(api: Api, files: Sequence[str], version: str | None, notes: bool, outpu
 Answers = Mapping[str, tuple[str, Entity]]
 
 
-def _ask(api: Api, path: str, files: Sequence[str], request: Mapping[str, object], outage: str) -> tuple[Answers, bool]:
+def _ask(
+    api: Checking, path: str, files: Sequence[str], request: Mapping[str, object], outage: str
+) -> tuple[Answers, bool]:
     """Texts and answers by the file's name, and whether a file could not be checked, for which a message is printed."""
     texts = {name(file): read(file) for file in files}
     answers: dict[str, tuple[str, Entity]] = {}

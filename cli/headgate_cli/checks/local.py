@@ -1,0 +1,167 @@
+"""`--local`: the answers of POST /validate and POST /ottl/lint, given by a collector on this machine."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Concatenate, Final, ParamSpec, Protocol, Self
+
+import click
+from click.core import ParameterSource
+
+from headgate_cli import connection
+from headgate_cli.api import Entity, ServerError, entities
+from headgate_cli.local_collector import BINARY, LocalCollector, NotInstalled, Refused, find
+
+P = ParamSpec("P")
+
+# The codes of the operation `lint` for a text that cannot be linted, as the service has them.
+_UNLINTABLE: Final = ("yaml_syntax", "too_many_expressions")
+_OF_A_FINDING: Final = ("message", "component_path", "code", "line", "column")
+_OF_A_VARIABLE: Final = ("name", "has_default", "component_path")
+_OF_AN_ITEM: Final = ("location", "context", "kind", "expression", "error", "note")
+_OF_A_SKIPPED: Final = ("location", "expression", "reason")
+
+
+class Checking(Protocol):
+    """What answers the requests of a check: the API of a server, or a collector of this machine."""
+
+    def post(self, path: str, body: Mapping[str, object] | None = None) -> Entity: ...
+
+
+class LocalChecks:
+    """Collectors of this machine, asked as the API is. Each version's process starts at its first question."""
+
+    def __init__(self, binary: str = "") -> None:
+        self._binary = binary
+        self._collectors: dict[str, LocalCollector] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the processes."""
+        for collector in self._collectors.values():
+            collector.close()
+
+    def post(self, path: str, body: Mapping[str, object] | None = None) -> Entity:
+        """The answer to POST /validate or POST /ottl/lint with this body, in the form of the API.
+
+        Raises ServerError where the API refuses such a request, CollectorFailed if the collector died or hung, and
+        NoCollector.
+        """
+        request = body or {}
+        yaml = str(request.get("yaml", ""))
+        if not yaml:
+            raise _refusal("invalid", "This must not be empty", "yaml", "body.yaml: ")
+        collector = self._collector(str(request.get("version") or ""))
+        try:
+            if path == "/ottl/lint":
+                return _lint(collector, yaml)
+            return _validate(collector, yaml, request.get("env") or {})
+        except Refused as refused:
+            raise _problem(refused, path) from refused
+
+    def _collector(self, version: str) -> LocalCollector:
+        if version not in self._collectors:
+            try:
+                binary = Path(self._binary).absolute() if self._binary else find(version)
+            except NotInstalled as error:
+                raise _refusal(
+                    "collector_version_not_installed", error.message, "version", way_out=error.way_out
+                ) from error
+            self._collectors[version] = LocalCollector(binary)
+        collector = self._collectors[version]
+        if version and collector.version != version:
+            detail = f"{self._binary} is collector {collector.version}, and --version asks for {version}"
+            raise _refusal("collector_version_not_installed", detail, "version")
+        return collector
+
+
+def connected_or_local(command: Callable[Concatenate[Checking, P], None]) -> Callable[P, None]:
+    """Pass a command the API, or with `--local` the collectors of this machine. Adds the options that choose."""
+
+    @click.option("--local", is_flag=True, help="Check with a collector on this machine, without a server.")
+    @click.option(
+        "--collector",
+        type=click.Path(exists=True, dir_okay=False, executable=True),
+        default=None,
+        help="The collector for --local; by default the one that `make collector` built.",
+    )
+    @functools.wraps(command)
+    def with_options(*args: P.args, **options: P.kwargs) -> None:
+        local, collector = options.pop("local"), options.pop("collector")
+        if not local:
+            if collector:
+                raise click.UsageError("--collector is the collector of --local: add --local")
+            connection.with_api(command)(*args, **options)
+            return
+        context = click.get_current_context()
+        for name in ("url", "token"):
+            if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+                raise click.UsageError(f"--{name} names a server, and --local asks none: leave one of them out")
+            options.pop(name)
+        with LocalChecks(str(collector or "")) as checks:
+            command(checks, *args, **options)
+
+    return connection.server_options(with_options)
+
+
+def _validate(collector: LocalCollector, yaml: str, env: object) -> Entity:
+    answer = collector.ask("validate", {"yaml": yaml, "env": env})
+    return {
+        "valid": answer.get("valid") is True,
+        "version": collector.version,
+        "distribution": BINARY,
+        "errors": _listed(answer, "errors", _OF_A_FINDING),
+        "warnings": _listed(answer, "warnings", _OF_A_FINDING),
+        "environment": _listed(answer, "environment", _OF_A_VARIABLE),
+    }
+
+
+def _lint(collector: LocalCollector, yaml: str) -> Entity:
+    answer = collector.ask("lint", {"yaml": yaml})
+    return {
+        "valid": answer.get("valid") is True,
+        "ottl_version": answer.get("ottl_version"),
+        "checked": answer.get("checked"),
+        "items": [_placed(item) for item in _listed(answer, "items", _OF_AN_ITEM)],
+        "skipped": [_placed(item) for item in _listed(answer, "skipped", _OF_A_SKIPPED)],
+    }
+
+
+def _listed(answer: Entity, name: str, fields: tuple[str, ...]) -> list[Entity]:
+    """The list with exactly these fields of each entry, null where the collector leaves one out."""
+    return [{field: entry.get(field) for field in fields} for entry in entities(answer, name)]
+
+
+def _placed(item: Entity) -> Entity:
+    location = item.get("location")
+    place: Entity = location if isinstance(location, dict) else {}
+    return {**item, "location": {field: place.get(field) for field in ("path", "line", "column")}}
+
+
+def _problem(refused: Refused, path: str) -> ServerError:
+    """The API's own refusal of such a text."""
+    match refused.code:
+        case "too_costly":
+            return _refusal("yaml_too_costly", refused.message, "yaml")
+        case "component_not_in_build":
+            return ServerError(503, refused.code, refused.message, [])
+        case code if path == "/ottl/lint" and code in _UNLINTABLE:
+            return _refusal("not_lintable", refused.message, "yaml")
+    return ServerError(
+        503, "not_checked", f"the collector refuses the question ({refused.code}): {refused.message}", []
+    )
+
+
+def _refusal(code: str, message: str, field: str, prefix: str = "", way_out: str = "") -> ServerError:
+    place: Entity = {"loc": ["body", field], "message": message}
+    return ServerError(422, code, f"{prefix}{message}", [place], f": {way_out}" if way_out else "")

@@ -1,0 +1,101 @@
+"""`--local` says what the service says: the same commands, once with each."""
+
+import os
+import re
+
+import pytest
+
+from headgate_cli import local_collector
+from headgate_local.options import read_options
+from tests.support.cli_support import BROKEN, EDGE, Cli, Done
+
+pytestmark = pytest.mark.end_to_end
+
+FILES = {
+    "valid.yaml": EDGE,
+    "broken.yaml": BROKEN,
+    "mistyped.yaml": EDGE.replace("set(log", "sett(log"),
+    "not-yaml.yaml": "receivers: [\n",
+    "empty.yaml": "",
+    "variables.yaml": EDGE.replace("5s", "${env:TIMEOUT}").replace("/var/log/app.log", "${env:FOLDER:-/var}/app.log"),
+    "outside.yaml": EDGE.replace("5s", "${file:/etc/passwd}"),
+    "several.yaml": BROKEN.replace("include:", "includes:").replace("processors: [transform", "processors: [absent"),
+    "skipped.yaml": EDGE.replace('set(log.attributes["team"], "edge")', "${env:STATEMENT:-set(log.body, 1)}"),
+    "many-expressions.yaml": EDGE.replace(
+        '      - set(log.attributes["team"], "edge")\n', '      - set(log.attributes["team"], "edge")\n' * 2001
+    ),
+    "costly.yaml": "a: &a ["
+    + "x, " * 30
+    + "]\n"
+    + "".join(f"{n}: &{n} [{', '.join(['*a'] * 30)}]\n" for n in "bcdefgh"),
+    "wide.yaml": EDGE.replace("batch:\n    timeout: 5s", "batch/配置: {\ttimeout: 5 parsecs}"),
+}
+COLLECTORS = {"HEADGATE_COLLECTORS_DIR": str(read_options(os.environ).collectors)}
+# Nothing of this reaches the service or a credential.
+ALONE = {**COLLECTORS, "HEADGATE_URL": "https://headgate.invalid", "SERVICE_API_TOKEN": ""}
+VERSION = local_collector.DEFAULT
+
+
+def _locally(cli: Cli, *arguments: str) -> Done:
+    return cli.run(*arguments, "--local", **ALONE)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["validate"],
+        ["validate", "--json", "--env", "TIMEOUT=7s", "--env", "UNUSED=x"],
+        ["validate", "--version", "0.1.0"],
+        ["lint", "--notes"],
+        ["lint", "--json"],
+    ],
+    ids=" ".join,
+)
+def test_a_local_collector_says_what_the_service_says(cli: Cli, command: list[str]) -> None:
+    # The collector's verdict on this text lists contexts in any order.
+    files = [name for name in FILES if (command[0], name) != ("validate", "mistyped.yaml")]
+    for name in files:
+        cli.write(name, FILES[name])
+    asked = cli.run(*command, *files)
+    local = _locally(cli, *command, *files)
+
+    # Each names the way to a version in its own words.
+    assert (local.code, local.out, _without_ways_out(local.err)) == (
+        asked.code,
+        asked.out,
+        _without_ways_out(asked.err),
+    )
+    assert "Traceback" not in local.err
+
+
+def _without_ways_out(said: str) -> str:
+    return re.sub(r"(Collector version .* is not installed; installed: [0-9., ]+): .*", r"\1", said)
+
+
+def test_a_collector_can_be_named_and_its_version_held(cli: Cli) -> None:
+    cli.write("a.yaml", EDGE)
+    binary = read_options(os.environ).collectors / VERSION / "otelcol-contrib"
+
+    done = cli.run("validate", "--local", "--collector", str(binary), "a.yaml", HEADGATE_COLLECTORS_DIR="/nowhere")
+    assert (done.code, done.err) == (0, f"a.yaml: valid on otelcol-contrib {VERSION}\n")
+
+    done = cli.run("validate", "--local", "--collector", str(binary), "--version", "0.1.0", "a.yaml")
+    assert done.code == 1
+    assert f"is collector {VERSION}, and --version asks for 0.1.0" in done.err
+
+
+def test_without_a_collector_the_way_out_is_said(cli: Cli) -> None:
+    cli.write("a.yaml", EDGE)
+    done = cli.run("validate", "--local", "a.yaml", HEADGATE_COLLECTORS_DIR="/nowhere")
+
+    assert (done.code, done.out) == (1, "")
+    assert "there is no collector in /nowhere: build one with `make collector`" in done.err
+
+
+@pytest.mark.parametrize(
+    "options", [["--collector", "a.yaml"], ["--local", "--url", "https://x"], ["--local", "--token", "x"]], ids=" ".join
+)
+def test_options_that_contradict_each_other_are_usage_errors(cli: Cli, options: list[str]) -> None:
+    cli.write("a.yaml", EDGE).chmod(0o755)
+
+    assert cli.run("validate", *options, "a.yaml").code == 2
