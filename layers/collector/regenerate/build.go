@@ -44,10 +44,11 @@ func (b *build) run() error {
 		return err
 	}
 	for {
-		if err := b.generate(); err != nil {
+		built, err := b.generate()
+		if err != nil {
 			return err
 		}
-		missing, err := b.resolve()
+		missing, err := b.fit(built)
 		if err != nil {
 			return err
 		}
@@ -55,9 +56,6 @@ func (b *build) run() error {
 			break
 		}
 		maps.Copy(b.lacking, missing)
-	}
-	if err := b.chooseGeneration(); err != nil {
-		return err
 	}
 	if len(b.lacking) == 0 {
 		if _, err := b.goCommand(b.work, "mod", "tidy"); err != nil {
@@ -107,8 +105,8 @@ func (b *build) download() error {
 	return nil
 }
 
-// generate writes the sources, by the builder of the same version, and a go.mod that names the components.
-func (b *build) generate() error {
+// generate writes the sources, by the builder of the same version, and returns its go.mod, which names the components.
+func (b *build) generate() (string, error) {
 	lacking := map[string]bool{}
 	for module := range b.lacking {
 		lacking[module] = true
@@ -116,11 +114,11 @@ func (b *build) generate() error {
 	output := filepath.Join(b.work, ".built")
 	configuration, err := yaml.Marshal(b.whole.without(lacking, output).all)
 	if err != nil {
-		return err
+		return "", err
 	}
 	path := filepath.Join(b.work, ".builder.yaml")
 	if err := os.WriteFile(path, configuration, 0o600); err != nil {
-		return err
+		return "", err
 	}
 	defer os.Remove(path)
 	defer os.RemoveAll(output)
@@ -129,27 +127,48 @@ func (b *build) generate() error {
 	_, err = b.goCommand(b.module, "run", builderPath+"@v"+b.version,
 		"--config", path, "--skip-compilation", "--skip-strict-versioning")
 	if err != nil {
-		return err
+		return "", err
 	}
 	if err := b.writeSources(output); err != nil {
-		return err
+		return "", err
 	}
-	return b.writeModule(filepath.Join(output, "go.mod"))
+	built, err := os.ReadFile(filepath.Join(output, "go.mod"))
+	return string(built), err
 }
 
-// writeModule makes the version's go.mod of the builder's; resolve completes it.
-func (b *build) writeModule(built string) error {
-	text, err := os.ReadFile(built)
-	if err != nil {
-		return err
-	}
+// fit completes the builder's go.mod with the newest generation that compiles with this version. It returns the
+// components that need what is not served; if there are any, no generation is compiled yet.
+func (b *build) fit(built string) (map[string]string, error) {
 	generations, err := b.generations()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	module := moduleLine.ReplaceAllString(string(text), "module "+modulePath)
+	var failures []error
+	for _, name := range generations {
+		if err := b.writeModule(built, name); err != nil {
+			return nil, err
+		}
+		missing, err := b.resolve()
+		if err == nil && len(missing) > 0 {
+			return missing, nil
+		}
+		if err == nil {
+			_, err = b.goCommand(b.work, "build", "-tags", "grpcnotrace", generationPath)
+		}
+		if err == nil {
+			log.Printf("the API is that of generation %s", name)
+			return nil, nil
+		}
+		failures = append(failures, fmt.Errorf("generation %s: %w", name, err))
+	}
+	return nil, fmt.Errorf("no generation fits, so generations/ needs a new one: %w", errors.Join(failures...))
+}
+
+// writeModule makes the version's go.mod of the builder's, with a generation; resolve completes it.
+func (b *build) writeModule(built, generation string) error {
+	module := moduleLine.ReplaceAllString(built, "module "+modulePath)
 	module += fmt.Sprintf("\nrequire (\n\t%s v0.0.0\n\t%s v0.0.0\n)\n\nreplace (\n\t%[1]s => ../..\n\t%[2]s => %[3]s\n)\n",
-		sharedPath, generationPath, replacement(generations[0]))
+		sharedPath, generationPath, "../../generations/"+generation)
 	if err := os.WriteFile(filepath.Join(b.work, "go.mod"), []byte(module), 0o644); err != nil {
 		return err
 	}
@@ -158,8 +177,6 @@ func (b *build) writeModule(built string) error {
 
 // moduleLine is that of the builder's go.mod, with its comment.
 var moduleLine = regexp.MustCompile(`(?m)\A(?://.*\n|\n)*module .*$`)
-
-func replacement(generation string) string { return "../../generations/" + generation }
 
 // generations are the generations of API, newest first.
 func (b *build) generations() ([]string, error) {
@@ -230,28 +247,6 @@ func (b *build) among(stack []string) string {
 		}
 	}
 	return ""
-}
-
-// chooseGeneration takes the newest generation that compiles with this version.
-func (b *build) chooseGeneration() error {
-	generations, err := b.generations()
-	if err != nil {
-		return err
-	}
-	var failures []error
-	for _, name := range generations {
-		_, err := b.goCommand(b.work, "mod", "edit", "-replace", generationPath+"="+replacement(name))
-		if err != nil {
-			return err
-		}
-		_, err = b.goCommand(b.work, "build", "-tags", "grpcnotrace", generationPath)
-		if err == nil {
-			log.Printf("the API is that of generation %s", name)
-			return nil
-		}
-		failures = append(failures, fmt.Errorf("generation %s: %w", name, err))
-	}
-	return fmt.Errorf("no generation fits, so generations/ needs a new one: %w", errors.Join(failures...))
 }
 
 // goCommand runs a Go command and returns what it printed.

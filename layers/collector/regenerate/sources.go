@@ -34,44 +34,24 @@ func (b *build) writeSources(built string) error {
 	if err := os.MkdirAll(target, 0o755); err != nil {
 		return err
 	}
-	whole, err := readSource(filepath.Join(built, "components.go"))
+	components, err := componentsSource(filepath.Join(built, "components.go"))
 	if err != nil {
 		return err
 	}
-	if err := whole.rename("components", "Components", "makes the factories of every component in the manifest."); err != nil {
-		return err
-	}
-	few, err := readSource(filepath.Join(built, "components.go"))
+	settings, err := settingsSource(filepath.Join(built, "main.go"))
 	if err != nil {
 		return err
-	}
-	if err := few.rename("components", "Factories",
-		"are the factories of Components, without the names of their modules, for which each is made twice."); err != nil {
-		return err
-	}
-	few.removeModules()
-	settings, err := readSource(filepath.Join(built, "main.go"))
-	if err != nil {
-		return err
-	}
-	if err := settings.toSettings(); err != nil {
-		return err
-	}
-	for name, one := range map[string]*goSource{"components.go": whole, "factories.go": few, "settings.go": settings} {
-		text, err := one.text()
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		if err := os.WriteFile(filepath.Join(target, name), text, 0o644); err != nil {
-			return err
-		}
 	}
 	lacking, err := b.lackingSource()
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(target, "lacking.go"), lacking, 0o644); err != nil {
-		return err
+	for name, text := range map[string][]byte{
+		"components.go": components, "settings.go": settings, "lacking.go": lacking,
+	} {
+		if err := os.WriteFile(filepath.Join(target, name), text, 0o644); err != nil {
+			return err
+		}
 	}
 	return os.WriteFile(filepath.Join(b.work, "main.go"), []byte(mainSource), 0o644)
 }
@@ -92,14 +72,11 @@ func readSource(path string) (*goSource, error) {
 	return &goSource{files, file}, nil
 }
 
-func (s *goSource) text() ([]byte, error) {
-	s.removeUnusedImports()
-	var text bytes.Buffer
+func (s *goSource) text() (string, error) {
+	var text strings.Builder
 	text.WriteString(mark)
-	if err := format.Node(&text, s.files, s.file); err != nil {
-		return nil, err
-	}
-	return format.Source(text.Bytes())
+	err := format.Node(&text, s.files, s.file)
+	return text.String(), err
 }
 
 func (s *goSource) function(name string) (*ast.FuncDecl, error) {
@@ -111,57 +88,67 @@ func (s *goSource) function(name string) (*ast.FuncDecl, error) {
 	return nil, fmt.Errorf("the builder wrote no function %s", name)
 }
 
-// rename makes a function public.
-func (s *goSource) rename(old, name, what string) error {
-	function, err := s.function(old)
-	if err != nil {
-		return err
-	}
-	function.Name.Name = name
-	s.document(function, name+" "+what)
-	return nil
-}
-
 // document gives a function a comment.
 func (s *goSource) document(function *ast.FuncDecl, text string) {
 	function.Doc = &ast.CommentGroup{List: []*ast.Comment{{Slash: function.Pos() - 1, Text: "// " + text}}}
 	s.file.Comments = append(s.file.Comments, function.Doc)
 }
 
-// removeModules removes what assigns the names of modules, and what only that needs.
-func (s *goSource) removeModules() {
-	for _, declaration := range s.file.Decls {
-		function, is := declaration.(*ast.FuncDecl)
-		if !is {
-			continue
-		}
-		var rest []ast.Stmt
-		for _, statement := range function.Body.List {
-			assignment, is := statement.(*ast.AssignStmt)
-			if !is || !isModules(assignment.Lhs[0]) {
-				rest = append(rest, statement)
-			}
-		}
-		function.Body.List = rest
+// componentsSource makes two functions of the builder's one, whose names of modules make each factory a second time.
+func componentsSource(path string) ([]byte, error) {
+	source, err := readSource(path)
+	if err != nil {
+		return nil, err
 	}
-	var rest []ast.Decl
-	for _, declaration := range s.file.Decls {
-		switch declared := declaration.(type) {
-		case *ast.FuncDecl:
-			if !ast.IsExported(declared.Name.Name) && !s.uses(declared.Name.Name, declared) {
-				continue
-			}
-		case *ast.GenDecl:
-			if declared.Tok == token.TYPE && !s.uses(declared.Specs[0].(*ast.TypeSpec).Name.Name, declared) {
-				continue
-			}
+	function, err := source.function("components")
+	if err != nil {
+		return nil, err
+	}
+	function.Name.Name = "Factories"
+	source.document(function, "Factories makes the factories of every component in the manifest.")
+	modules := source.takeModules(function)
+	if len(modules) == 0 {
+		return nil, errors.New("the builder's components names no modules")
+	}
+	var naming bytes.Buffer
+	for _, statement := range modules {
+		naming.WriteByte('\n')
+		if err := format.Node(&naming, source.files, statement); err != nil {
+			return nil, err
 		}
-		rest = append(rest, declaration)
 	}
-	if len(rest) < len(s.file.Decls) {
-		s.file.Decls = rest
-		s.removeModules() // what only the removed code used
+	text, err := source.text()
+	if err != nil {
+		return nil, err
 	}
+	return format.Source(fmt.Appendf(nil, componentsFunction, text, naming.String()))
+}
+
+const componentsFunction = `%s
+// Components adds the names of the modules to Factories, for which each factory is made a second time.
+func Components() (otelcol.Factories, error) {
+	factories, err := Factories()
+	if err != nil {
+		return otelcol.Factories{}, err
+	}
+%s
+
+	return factories, nil
+}
+`
+
+// takeModules takes the statements that assign the names of modules out of a function.
+func (s *goSource) takeModules(function *ast.FuncDecl) []ast.Stmt {
+	var modules, rest []ast.Stmt
+	for _, statement := range function.Body.List {
+		if assignment, is := statement.(*ast.AssignStmt); is && isModules(assignment.Lhs[0]) {
+			modules = append(modules, statement)
+		} else {
+			rest = append(rest, statement)
+		}
+	}
+	function.Body.List = rest
+	return modules
 }
 
 // isModules reports whether a place is factories.ReceiverModules or the like, or an entry of it.
@@ -173,21 +160,21 @@ func isModules(place ast.Expr) bool {
 	return is && strings.HasSuffix(field.Sel.Name, "Modules")
 }
 
-// uses reports whether a name is used outside of its own declaration.
-func (s *goSource) uses(name string, declaration ast.Decl) bool {
-	used := false
-	for _, other := range s.file.Decls {
-		if other == declaration {
-			continue
-		}
-		ast.Inspect(other, func(node ast.Node) bool {
-			if identifier, is := node.(*ast.Ident); is && identifier.Name == name {
-				used = true
-			}
-			return !used
-		})
+// settingsSource makes the function Settings of the builder's main.
+func settingsSource(path string) ([]byte, error) {
+	source, err := readSource(path)
+	if err != nil {
+		return nil, err
 	}
-	return used
+	if err := source.toSettings(); err != nil {
+		return nil, err
+	}
+	source.removeUnusedImports()
+	text, err := source.text()
+	if err != nil {
+		return nil, err
+	}
+	return format.Source([]byte(text))
 }
 
 // toSettings makes of main, which assigns the settings and then runs the collector, a function that returns them.

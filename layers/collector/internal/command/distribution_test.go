@@ -1,7 +1,6 @@
 package command
 
 import (
-	"maps"
 	"slices"
 	"testing"
 
@@ -9,7 +8,7 @@ import (
 	"go.opentelemetry.io/collector/component"
 )
 
-func TestFactoriesAreThoseOfTheComponents(t *testing.T) {
+func TestComponentsAreTheFactoriesWithTheirModules(t *testing.T) {
 	few, err := distribution.Factories()
 	if err != nil {
 		t.Fatal(err)
@@ -19,29 +18,30 @@ func TestFactoriesAreThoseOfTheComponents(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	if few.Telemetry == nil {
+	if few.Telemetry == nil || all.Telemetry == nil {
 		t.Error("there is no telemetry factory")
 	}
-	sameTypes(t, "receivers", few.Receivers, all.Receivers)
-	sameTypes(t, "processors", few.Processors, all.Processors)
-	sameTypes(t, "exporters", few.Exporters, all.Exporters)
-	sameTypes(t, "connectors", few.Connectors, all.Connectors)
-	sameTypes(t, "extensions", few.Extensions, all.Extensions)
+	sameTypes(t, "receivers", few.Receivers, all.Receivers, all.ReceiverModules)
+	sameTypes(t, "processors", few.Processors, all.Processors, all.ProcessorModules)
+	sameTypes(t, "exporters", few.Exporters, all.Exporters, all.ExporterModules)
+	sameTypes(t, "connectors", few.Connectors, all.Connectors, all.ConnectorModules)
+	sameTypes(t, "extensions", few.Extensions, all.Extensions, all.ExtensionModules)
 }
 
-func sameTypes[F any](t *testing.T, kind string, few, all map[component.Type]F) {
+func sameTypes[F any](t *testing.T, kind string, few, all map[component.Type]F, modules map[component.Type]string) {
 	t.Helper()
-	names := func(of map[component.Type]F) []string {
-		var types []string
-		for one := range maps.Keys(of) {
-			types = append(types, one.String())
-		}
-		slices.Sort(types)
-		return types
+	if len(all) == 0 || !slices.Equal(names(few), names(all)) || !slices.Equal(names(all), names(modules)) {
+		t.Errorf("%s: %v, %v and modules of %v", kind, names(few), names(all), names(modules))
 	}
-	if len(all) == 0 || !slices.Equal(names(few), names(all)) {
-		t.Errorf("%s: %v, not %v", kind, names(few), names(all))
+}
+
+func names[V any](of map[component.Type]V) []string {
+	var types []string
+	for one := range of {
+		types = append(types, one.String())
 	}
+	slices.Sort(types)
+	return types
 }
 
 func TestNothingIsBothPresentAndLacking(t *testing.T) {

@@ -114,8 +114,8 @@ func makeModulesMap[T component.Factory](factories map[component.Type]T, modules
 	return modules
 }
 
-// Components makes the factories of every component in the manifest.
-func Components() (otelcol.Factories, error) {
+// Factories makes the factories of every component in the manifest.
+func Factories() (otelcol.Factories, error) {
 	var err error
 	factories := otelcol.Factories{
 		Telemetry: otelconftelemetry.NewFactory(),
@@ -138,20 +138,6 @@ func Components() (otelcol.Factories, error) {
 	if err != nil {
 		return otelcol.Factories{}, err
 	}
-	factories.ExtensionModules = makeModulesMap(factories.Extensions, map[component.Type]string{
-		zpagesextension.NewFactory().Type():           "go.opentelemetry.io/collector/extension/zpagesextension v0.158.0",
-		ackextension.NewFactory().Type():              "github.com/open-telemetry/opentelemetry-collector-contrib/extension/ackextension v0.158.0",
-		basicauthextension.NewFactory().Type():        "github.com/open-telemetry/opentelemetry-collector-contrib/extension/basicauthextension v0.158.0",
-		bearertokenauthextension.NewFactory().Type():  "github.com/open-telemetry/opentelemetry-collector-contrib/extension/bearertokenauthextension v0.158.0",
-		googleclientauthextension.NewFactory().Type(): "github.com/open-telemetry/opentelemetry-collector-contrib/extension/googleclientauthextension v0.158.0",
-		headerssetterextension.NewFactory().Type():    "github.com/open-telemetry/opentelemetry-collector-contrib/extension/headerssetterextension v0.158.0",
-		healthcheckextension.NewFactory().Type():      "github.com/open-telemetry/opentelemetry-collector-contrib/extension/healthcheckextension v0.158.0",
-		jaegerremotesampling.NewFactory().Type():      "github.com/open-telemetry/opentelemetry-collector-contrib/extension/jaegerremotesampling v0.158.0",
-		oauth2clientauthextension.NewFactory().Type(): "github.com/open-telemetry/opentelemetry-collector-contrib/extension/oauth2clientauthextension v0.158.0",
-		opampextension.NewFactory().Type():            "github.com/open-telemetry/opentelemetry-collector-contrib/extension/opampextension v0.158.0",
-		sigv4authextension.NewFactory().Type():        "github.com/open-telemetry/opentelemetry-collector-contrib/extension/sigv4authextension v0.158.0",
-		filestorage.NewFactory().Type():               "github.com/open-telemetry/opentelemetry-collector-contrib/extension/storage/filestorage v0.158.0",
-	})
 
 	factories.Receivers, err = otelcol.MakeFactoryMap[receiver.Factory](
 		otlpreceiver.NewFactory(),
@@ -188,6 +174,94 @@ func Components() (otelcol.Factories, error) {
 	if err != nil {
 		return otelcol.Factories{}, err
 	}
+
+	factories.Exporters, err = otelcol.MakeFactoryMap[exporter.Factory](
+		debugexporter.NewFactory(),
+		nopexporter.NewFactory(),
+		otlpexporter.NewFactory(),
+		otlphttpexporter.NewFactory(),
+		awss3exporter.NewFactory(),
+		coralogixexporter.NewFactory(),
+		faroexporter.NewFactory(),
+		fileexporter.NewFactory(),
+		googlecloudexporter.NewFactory(),
+		googlecloudpubsubexporter.NewFactory(),
+		kafkaexporter.NewFactory(),
+		loadbalancingexporter.NewFactory(),
+		prometheusexporter.NewFactory(),
+		prometheusremotewriteexporter.NewFactory(),
+		splunkhecexporter.NewFactory(),
+		syslogexporter.NewFactory(),
+		zipkinexporter.NewFactory(),
+	)
+	if err != nil {
+		return otelcol.Factories{}, err
+	}
+
+	factories.Processors, err = otelcol.MakeFactoryMap[processor.Factory](
+		batchprocessor.NewFactory(),
+		memorylimiterprocessor.NewFactory(),
+		attributesprocessor.NewFactory(),
+		cumulativetodeltaprocessor.NewFactory(),
+		deltatocumulativeprocessor.NewFactory(),
+		deltatorateprocessor.NewFactory(),
+		filterprocessor.NewFactory(),
+		groupbyattrsprocessor.NewFactory(),
+		groupbytraceprocessor.NewFactory(),
+		intervalprocessor.NewFactory(),
+		k8sattributesprocessor.NewFactory(),
+		metricsgenerationprocessor.NewFactory(),
+		metricstarttimeprocessor.NewFactory(),
+		metricstransformprocessor.NewFactory(),
+		probabilisticsamplerprocessor.NewFactory(),
+		redactionprocessor.NewFactory(),
+		resourcedetectionprocessor.NewFactory(),
+		resourceprocessor.NewFactory(),
+		schemaprocessor.NewFactory(),
+		spanprocessor.NewFactory(),
+		tailsamplingprocessor.NewFactory(),
+		transformprocessor.NewFactory(),
+		unrollprocessor.NewFactory(),
+	)
+	if err != nil {
+		return otelcol.Factories{}, err
+	}
+
+	factories.Connectors, err = otelcol.MakeFactoryMap[connector.Factory](
+		forwardconnector.NewFactory(),
+		countconnector.NewFactory(),
+		servicegraphconnector.NewFactory(),
+		spanmetricsconnector.NewFactory(),
+		signaltometricsconnector.NewFactory(),
+	)
+	if err != nil {
+		return otelcol.Factories{}, err
+	}
+
+	return factories, nil
+}
+
+// Components adds the names of the modules to Factories, for which each factory is made a second time.
+func Components() (otelcol.Factories, error) {
+	factories, err := Factories()
+	if err != nil {
+		return otelcol.Factories{}, err
+	}
+
+	factories.ExtensionModules = makeModulesMap(factories.Extensions, map[component.Type]string{
+		zpagesextension.NewFactory().Type():           "go.opentelemetry.io/collector/extension/zpagesextension v0.158.0",
+		ackextension.NewFactory().Type():              "github.com/open-telemetry/opentelemetry-collector-contrib/extension/ackextension v0.158.0",
+		basicauthextension.NewFactory().Type():        "github.com/open-telemetry/opentelemetry-collector-contrib/extension/basicauthextension v0.158.0",
+		bearertokenauthextension.NewFactory().Type():  "github.com/open-telemetry/opentelemetry-collector-contrib/extension/bearertokenauthextension v0.158.0",
+		googleclientauthextension.NewFactory().Type(): "github.com/open-telemetry/opentelemetry-collector-contrib/extension/googleclientauthextension v0.158.0",
+		headerssetterextension.NewFactory().Type():    "github.com/open-telemetry/opentelemetry-collector-contrib/extension/headerssetterextension v0.158.0",
+		healthcheckextension.NewFactory().Type():      "github.com/open-telemetry/opentelemetry-collector-contrib/extension/healthcheckextension v0.158.0",
+		jaegerremotesampling.NewFactory().Type():      "github.com/open-telemetry/opentelemetry-collector-contrib/extension/jaegerremotesampling v0.158.0",
+		oauth2clientauthextension.NewFactory().Type(): "github.com/open-telemetry/opentelemetry-collector-contrib/extension/oauth2clientauthextension v0.158.0",
+		opampextension.NewFactory().Type():            "github.com/open-telemetry/opentelemetry-collector-contrib/extension/opampextension v0.158.0",
+		sigv4authextension.NewFactory().Type():        "github.com/open-telemetry/opentelemetry-collector-contrib/extension/sigv4authextension v0.158.0",
+		filestorage.NewFactory().Type():               "github.com/open-telemetry/opentelemetry-collector-contrib/extension/storage/filestorage v0.158.0",
+	})
 	factories.ReceiverModules = makeModulesMap(factories.Receivers, map[component.Type]string{
 		otlpreceiver.NewFactory().Type():                   "go.opentelemetry.io/collector/receiver/otlpreceiver v0.158.0",
 		awscloudwatchreceiver.NewFactory().Type():          "github.com/open-telemetry/opentelemetry-collector-contrib/receiver/awscloudwatchreceiver v0.158.0",
@@ -220,29 +294,6 @@ func Components() (otelcol.Factories, error) {
 		vcenterreceiver.NewFactory().Type():                "github.com/open-telemetry/opentelemetry-collector-contrib/receiver/vcenterreceiver v0.158.0",
 		zipkinreceiver.NewFactory().Type():                 "github.com/open-telemetry/opentelemetry-collector-contrib/receiver/zipkinreceiver v0.158.0",
 	})
-
-	factories.Exporters, err = otelcol.MakeFactoryMap[exporter.Factory](
-		debugexporter.NewFactory(),
-		nopexporter.NewFactory(),
-		otlpexporter.NewFactory(),
-		otlphttpexporter.NewFactory(),
-		awss3exporter.NewFactory(),
-		coralogixexporter.NewFactory(),
-		faroexporter.NewFactory(),
-		fileexporter.NewFactory(),
-		googlecloudexporter.NewFactory(),
-		googlecloudpubsubexporter.NewFactory(),
-		kafkaexporter.NewFactory(),
-		loadbalancingexporter.NewFactory(),
-		prometheusexporter.NewFactory(),
-		prometheusremotewriteexporter.NewFactory(),
-		splunkhecexporter.NewFactory(),
-		syslogexporter.NewFactory(),
-		zipkinexporter.NewFactory(),
-	)
-	if err != nil {
-		return otelcol.Factories{}, err
-	}
 	factories.ExporterModules = makeModulesMap(factories.Exporters, map[component.Type]string{
 		debugexporter.NewFactory().Type():                 "go.opentelemetry.io/collector/exporter/debugexporter v0.158.0",
 		nopexporter.NewFactory().Type():                   "go.opentelemetry.io/collector/exporter/nopexporter v0.158.0",
@@ -262,35 +313,6 @@ func Components() (otelcol.Factories, error) {
 		syslogexporter.NewFactory().Type():                "github.com/open-telemetry/opentelemetry-collector-contrib/exporter/syslogexporter v0.158.0",
 		zipkinexporter.NewFactory().Type():                "github.com/open-telemetry/opentelemetry-collector-contrib/exporter/zipkinexporter v0.158.0",
 	})
-
-	factories.Processors, err = otelcol.MakeFactoryMap[processor.Factory](
-		batchprocessor.NewFactory(),
-		memorylimiterprocessor.NewFactory(),
-		attributesprocessor.NewFactory(),
-		cumulativetodeltaprocessor.NewFactory(),
-		deltatocumulativeprocessor.NewFactory(),
-		deltatorateprocessor.NewFactory(),
-		filterprocessor.NewFactory(),
-		groupbyattrsprocessor.NewFactory(),
-		groupbytraceprocessor.NewFactory(),
-		intervalprocessor.NewFactory(),
-		k8sattributesprocessor.NewFactory(),
-		metricsgenerationprocessor.NewFactory(),
-		metricstarttimeprocessor.NewFactory(),
-		metricstransformprocessor.NewFactory(),
-		probabilisticsamplerprocessor.NewFactory(),
-		redactionprocessor.NewFactory(),
-		resourcedetectionprocessor.NewFactory(),
-		resourceprocessor.NewFactory(),
-		schemaprocessor.NewFactory(),
-		spanprocessor.NewFactory(),
-		tailsamplingprocessor.NewFactory(),
-		transformprocessor.NewFactory(),
-		unrollprocessor.NewFactory(),
-	)
-	if err != nil {
-		return otelcol.Factories{}, err
-	}
 	factories.ProcessorModules = makeModulesMap(factories.Processors, map[component.Type]string{
 		batchprocessor.NewFactory().Type():                "go.opentelemetry.io/collector/processor/batchprocessor v0.158.0",
 		memorylimiterprocessor.NewFactory().Type():        "go.opentelemetry.io/collector/processor/memorylimiterprocessor v0.158.0",
@@ -316,17 +338,6 @@ func Components() (otelcol.Factories, error) {
 		transformprocessor.NewFactory().Type():            "github.com/open-telemetry/opentelemetry-collector-contrib/processor/transformprocessor v0.158.0",
 		unrollprocessor.NewFactory().Type():               "github.com/open-telemetry/opentelemetry-collector-contrib/processor/unrollprocessor v0.158.0",
 	})
-
-	factories.Connectors, err = otelcol.MakeFactoryMap[connector.Factory](
-		forwardconnector.NewFactory(),
-		countconnector.NewFactory(),
-		servicegraphconnector.NewFactory(),
-		spanmetricsconnector.NewFactory(),
-		signaltometricsconnector.NewFactory(),
-	)
-	if err != nil {
-		return otelcol.Factories{}, err
-	}
 	factories.ConnectorModules = makeModulesMap(factories.Connectors, map[component.Type]string{
 		forwardconnector.NewFactory().Type():         "go.opentelemetry.io/collector/connector/forwardconnector v0.158.0",
 		countconnector.NewFactory().Type():           "github.com/open-telemetry/opentelemetry-collector-contrib/connector/countconnector v0.158.0",
