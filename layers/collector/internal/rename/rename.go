@@ -1,8 +1,8 @@
 // Package rename writes the new names of renamed component types into a configuration, and leaves every other byte as it
 // was.
 //
-// What is deprecated, and what its new name is, the factories say. Which texts name a component, the decoder says: in
-// the sections and in the service by their place, and inside of a component by what another text at the place changes.
+// The factories tell which types are deprecated, and their new names. A text names a component by its place in the
+// sections and in the service; inside of a component, the decoder tells it by what another text at the place changes.
 package rename
 
 import (

@@ -1,0 +1,49 @@
+package rename
+
+import (
+	"github.com/headgate/headgate/layers/collector/internal/alias"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/otelcol"
+)
+
+// kinds are the factories of each section.
+type kinds map[string]map[component.Type]component.Factory
+
+func kindsOf(factories otelcol.Factories) kinds {
+	return kinds{
+		"receivers": plainFactories(factories.Receivers), "processors": plainFactories(factories.Processors),
+		"exporters": plainFactories(factories.Exporters), "connectors": plainFactories(factories.Connectors),
+		"extensions": plainFactories(factories.Extensions),
+	}
+}
+
+func plainFactories[F component.Factory](factories map[component.Type]F) map[component.Type]component.Factory {
+	plain := make(map[component.Type]component.Factory, len(factories))
+	for kind, factory := range factories {
+		plain[kind] = factory
+	}
+	return plain
+}
+
+// renamed returns the new name of a section's type, empty if the type is not deprecated there.
+func (k kinds) renamed(section string, kind component.Type) string {
+	if factory, known := k[section][kind]; known {
+		if to, is := alias.RenamedTo(factory, kind); is {
+			return to.String()
+		}
+	}
+	return ""
+}
+
+// deprecated are all types that are deprecated in some section.
+func (k kinds) deprecated() map[string]bool {
+	names := map[string]bool{}
+	for _, factories := range k {
+		for kind, factory := range factories {
+			if _, is := alias.RenamedTo(factory, kind); is {
+				names[kind.String()] = true
+			}
+		}
+	}
+	return names
+}
