@@ -281,7 +281,7 @@ func repeats(value any, text string) bool {
 }
 
 // machine holds texts that tell about this machine: its name, and the values of its environment. A default that repeats
-// one is another elsewhere.
+// one differs from machine to machine.
 type machine struct {
 	host        string
 	environment []string
