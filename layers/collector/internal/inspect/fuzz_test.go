@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/validate"
@@ -25,9 +25,7 @@ func FuzzInspect(f *testing.F) {
 	}
 	environment := &operation.Environment{Factories: fewFactories}
 	f.Fuzz(func(t *testing.T, text string) {
-		if !utf8.ValidString(text) {
-			t.Skip("requests are JSON, so they are UTF-8")
-		}
+		text = strings.ToValidUTF8(text, "\ufffd") // as in any request, which is JSON
 		request := validate.Request{YAML: text}
 		want, wrong := validate.Validate(context.Background(), environment, request)
 		got, err := inspect(context.Background(), environment, newKnownDefaults(), request)

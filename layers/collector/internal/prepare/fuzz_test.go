@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	places "github.com/headgate/headgate/layers/collector/internal/source"
 )
@@ -27,10 +26,8 @@ func FuzzPrepare(f *testing.F) {
 		f.Add(one.yaml, one.target, one.signal, one.sample, false)
 	}
 	f.Fuzz(func(t *testing.T, yaml, target, signal, sample string, isOTLP bool) {
-		for _, text := range []string{yaml, target, signal, sample} {
-			if !utf8.ValidString(text) {
-				t.Skip("requests are JSON, so they are UTF-8")
-			}
+		for _, text := range []*string{&yaml, &target, &signal, &sample} {
+			*text = strings.ToValidUTF8(*text, "\ufffd") // as in any request, which is JSON
 		}
 		switch signal {
 		case "logs", "traces", "metrics":

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/source"
@@ -37,9 +36,7 @@ func FuzzRename(f *testing.F) {
 	f.Add("receivers: '${env:R:-{filelog: }}'\nexporters: '${env:E:-{otlp: }}'\nservice: {pipelines: {logs: {receivers: filelog, exporters: [otlp]}}}\n")
 	environment := &operation.Environment{Factories: factories}
 	f.Fuzz(func(t *testing.T, text string) {
-		if !utf8.ValidString(text) {
-			t.Skip("requests are JSON, so they are UTF-8")
-		}
+		text = strings.ToValidUTF8(text, "\ufffd") // as in any request, which is JSON
 		result, err := Rename(context.Background(), environment, validate.Request{YAML: text})
 		var refused *operation.Error
 		if errors.As(err, &refused) && refused.Message != "" {
