@@ -132,3 +132,8 @@ def assert_refused(done: subprocess.CompletedProcess[str], reason: str, cache: P
     assert "is not built from source: its manifest cannot be read" in from_source
     assert reason in from_release
     assert installed(cache) == []
+
+
+@pytest.mark.parametrize("address", ["file:///etc", "ftp://127.0.0.1", "/etc"])
+def test_releases_are_read_over_http_only(address: str, tmp_path: Path) -> None:
+    assert_refused(install("1.2.3", address, tmp_path), "is not an address of http or https", tmp_path)

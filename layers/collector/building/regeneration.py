@@ -5,17 +5,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import urllib.request
 from pathlib import Path
 
 from building import collector, toolchain
 from building.cache import Cache
+from building.download import open_url
 from building.errors import BuildError
 from building.target import Target
 
 # HEADGATE_MANIFESTS_URL replaces the address by a mirror's.
 MANIFESTS = "https://raw.githubusercontent.com/open-telemetry/opentelemetry-collector-releases"
-_SECONDS = 30
 
 
 def make(cache: Cache, version: str) -> bool:
@@ -48,10 +47,10 @@ def _official_manifest(version: str) -> bytes:
     base = os.environ.get("HEADGATE_MANIFESTS_URL") or MANIFESTS
     url = f"{base}/v{version}/distributions/otelcol-contrib/manifest.yaml"
     try:
-        with urllib.request.urlopen(url, timeout=_SECONDS) as response:  # noqa: S310 -- of a fixed base
-            return bytes(response.read(1 << 20))
-    except (OSError, ValueError) as error:
-        raise BuildError(f"its manifest cannot be read ({url}: {getattr(error, 'reason', error)})") from error
+        with open_url(url, f"manifest of release {version}") as response:
+            return response.read(1 << 20)
+    except (BuildError, OSError) as error:
+        raise BuildError(f"its manifest cannot be read ({error})") from error
 
 
 def _run(cache: Cache, version: str, manifest: Path | None, unlisted: bool) -> None:

@@ -8,13 +8,12 @@ import os
 import re
 import shutil
 import tarfile
-import urllib.error
-import urllib.request
 from pathlib import Path
-from typing import IO, cast
+from typing import IO
 
 from building import collector, regeneration
 from building.cache import Cache
+from building.download import open_url
 from building.errors import BuildError
 from building.target import Target
 
@@ -22,7 +21,6 @@ from building.target import Target
 RELEASES = "https://github.com/open-telemetry/opentelemetry-collector-releases/releases/download"
 CHECKSUMS = "opentelemetry-collector-releases_otelcol-contrib_checksums.txt"
 _VERSION = re.compile(r"(0|[1-9]\d{0,5})(\.(0|[1-9]\d{0,5})){2}", re.ASCII)
-_SECONDS = 60
 
 
 def install(cache: Cache, target: Target, version: str) -> Path:
@@ -47,7 +45,7 @@ def install(cache: Cache, target: Target, version: str) -> Path:
 def _download(target: Target, version: str, folder: Path) -> None:
     base = os.environ.get("HEADGATE_RELEASES_URL") or RELEASES
     archive = f"otelcol-contrib_{version}_{target.os}_{target.architecture}.tar.gz"
-    with _open(f"{base}/v{version}/{CHECKSUMS}", f"release {version}") as response:
+    with open_url(f"{base}/v{version}/{CHECKSUMS}", f"release {version} of otelcol-contrib") as response:
         expected = _checksum(response.read(1 << 20).decode(errors="replace"), archive)
     if expected is None:
         # So in releases 0.123 to 0.129 for Linux: open-telemetry/opentelemetry-collector-releases#1002.
@@ -55,7 +53,7 @@ def _download(target: Target, version: str, folder: Path) -> None:
             f"The checksums published with release {version} do not cover {archive}; nothing was installed"
         )
     packed = folder / archive
-    with _open(f"{base}/v{version}/{archive}", archive) as response, packed.open("wb") as file:
+    with open_url(f"{base}/v{version}/{archive}", archive) as response, packed.open("wb") as file:
         actual = _copy(response, file, archive)
     if actual != expected:
         raise BuildError(
@@ -71,18 +69,6 @@ def _checksum(text: str, archive: str) -> str | None:
             case [checksum, name] if name.removeprefix("*") == archive and re.fullmatch("[0-9a-f]{64}", checksum):
                 return checksum
     return None
-
-
-def _open(url: str, what: str) -> IO[bytes]:
-    try:
-        return cast("IO[bytes]", urllib.request.urlopen(url, timeout=_SECONDS))  # noqa: S310 -- of a fixed base
-    except urllib.error.HTTPError as error:
-        if error.code == 404:
-            raise BuildError(f"There is no {what} of otelcol-contrib at {url}") from error
-        raise BuildError(f"{url} answered {error.code} {error.reason}; nothing was installed") from error
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "reason", error)
-        raise BuildError(f"The official releases cannot be reached ({url}: {reason}); nothing was installed") from error
 
 
 def _copy(response: IO[bytes], file: IO[bytes], archive: str) -> str:
