@@ -149,6 +149,18 @@ func conditionLists() []ottlField {
 	return fields
 }
 
+// apart separates the groups of a list from the expressions outside of groups.
+func apart(entries []any) (groups, alone []any) {
+	for _, entry := range entries {
+		if _, isText := entry.(string); isText {
+			alone = append(alone, entry)
+		} else {
+			groups = append(groups, entry)
+		}
+	}
+	return groups, alone
+}
+
 // completeFilter makes a group of the conditions outside of groups. The component refuses both in one list, but that
 // says nothing about a condition.
 func completeFilter(config map[string]any) {
@@ -157,14 +169,7 @@ func completeFilter(config map[string]any) {
 		if !isList || !strings.HasSuffix(key, "_conditions") {
 			continue
 		}
-		var groups, alone []any
-		for _, entry := range entries {
-			if _, isText := entry.(string); isText {
-				alone = append(alone, entry)
-			} else {
-				groups = append(groups, entry)
-			}
-		}
+		groups, alone := apart(entries)
 		if len(alone) > 0 {
 			groups = append(groups, map[string]any{"conditions": alone})
 		}
@@ -190,14 +195,7 @@ func transformFields() []ottlField {
 func completeTransform(config map[string]any) {
 	for key, value := range config {
 		entries, _ := value.([]any)
-		var groups, alone []any
-		for _, entry := range entries {
-			if _, isText := entry.(string); isText {
-				alone = append(alone, entry)
-			} else {
-				groups = append(groups, entry)
-			}
-		}
+		groups, alone := apart(entries)
 		config[key] = append(groups, alone...)
 	}
 }

@@ -71,7 +71,7 @@ func filter(process int) seccomp.Filter {
 		{Calls: []uint32{unix.SYS_PRLIMIT64}, When: []seccomp.Argument{seccomp.Int(0, 0)}, Action: seccomp.Allow},
 		{Calls: []uint32{unix.SYS_PRLIMIT64}, When: self, Action: seccomp.Allow},
 		{Calls: []uint32{unix.SYS_PRLIMIT64}, Action: seccomp.Fail(syscall.EACCES)},
-		// Shared memory without a file is no data of the process, and so without a limit.
+		// Shared memory without a file does not count as data of the process, so nothing limits it.
 		{
 			Calls: []uint32{unix.SYS_MMAP}, Action: seccomp.Fail(syscall.ENOMEM),
 			When: []seccomp.Argument{seccomp.Flags(3, unix.MAP_SHARED|unix.MAP_ANONYMOUS, unix.MAP_SHARED|unix.MAP_ANONYMOUS)},
