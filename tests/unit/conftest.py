@@ -1,4 +1,4 @@
-"""The fault injector in the collector's place, for this process and for checkers that a test makes."""
+"""The fault injector in the collector's place, and the command line against a server that answers what a test wants."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,7 +10,10 @@ from headgate.checker import Checker
 from headgate.checker.installed import Installed
 from headgate.checker.limits import Limits
 from headgate.settings import settings
-from tests.support import faulty
+from tests.support import cli_in_process, faulty, upgrade_reports
+from tests.support.answering import Server, serving
+from tests.support.cli_in_process import Run
+from tests.support.upgrade_reports import Upgrade
 
 
 @pytest.fixture
@@ -44,3 +47,29 @@ def make_checker(faulty_collectors: Path) -> Iterator[Callable[[Limits], Checker
     yield make
     for each in made:
         each.close()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """A server that answers what a test wants."""
+    with serving() as started:
+        yield started
+
+
+@pytest.fixture
+def run(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs lines of the command line in `tmp_path`, signed in to the server."""
+    return cli_in_process.runner(server, tmp_path, monkeypatch, capsys)
+
+
+@pytest.fixture
+def upgrade(run: Run, server: Server, tmp_path: Path) -> Upgrade:
+    """Runs lines of `headgate upgrade` in `tmp_path`, which has the file a.yaml."""
+    (tmp_path / "a.yaml").write_bytes(upgrade_reports.TEXT.encode())
+
+    def with_report(line: str, report: object = None, **others: object) -> tuple[int, str, str]:
+        if report is not None:
+            server.answering = upgrade_reports.answering(report, **others)
+        return run(f"upgrade {line}")
+
+    return with_report

@@ -1,7 +1,6 @@
 """How the command line's client takes what a server, or what stands before one, can answer."""
 
 import gzip
-from collections.abc import Iterator
 
 import click
 import pytest
@@ -15,12 +14,6 @@ from tests.support.ports import free_port
 
 HANG_UP: Answer = (0, {}, None)
 LIMITED: Answer = (429, {"Retry-After": "7"}, {"detail": "over", "code": "rate_limited"})
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with serving() as started:
-        yield started
 
 
 @pytest.fixture

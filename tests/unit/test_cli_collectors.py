@@ -1,13 +1,12 @@
 """`headgate collector list`, and the collector version that `lint` and `validate` name."""
 
 import json
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from headgate_cli import main
-from tests.support.answering import Server, serving
+from tests.support.answering import Server
+from tests.support.cli_in_process import Run
 
 EVERYTHING = {"lines": True, "lint": True, "runs": True, "steps": False, "upgrade_check": True}
 RUNS_ONLY = {"lines": False, "lint": False, "runs": True, "steps": False, "upgrade_check": False}
@@ -26,29 +25,11 @@ LISTED = [
     version("0.139.0", "built", EVERYTHING, default=True),
 ]
 
-Run = Callable[[str], tuple[int, str, str]]
-
 
 @pytest.fixture
-def server() -> Iterator[Server]:
-    with serving() as started:
-        started.answers = [(200, {}, {"items": LISTED, "next_cursor": None})]
-        yield started
-
-
-@pytest.fixture
-def run(server: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    monkeypatch.setenv("HEADGATE_URL", server.url)
-    monkeypatch.setenv("SERVICE_API_TOKEN", "sv_x")
-
-    def in_process(line: str) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["headgate", *line.split()])
-        with pytest.raises(SystemExit) as ended:
-            main.main()
-        printed = capsys.readouterr()
-        return int(str(ended.value.code)), printed.out, printed.err
-
-    return in_process
+def server(server: Server) -> Server:
+    server.answers = [(200, {}, {"items": LISTED, "next_cursor": None})]
+    return server
 
 
 def test_the_versions_are_listed_with_what_each_can_do(run: Run) -> None:
@@ -79,9 +60,8 @@ def test_for_programs_the_answer_is_printed_as_it_is(run: Run) -> None:
 @pytest.mark.parametrize("command", ["lint", "validate"])
 @pytest.mark.parametrize("option", ["--version", "--collector-version"])
 def test_a_check_names_the_version_that_was_given(
-    command: str, option: str, run: Run, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: str, option: str, run: Run, server: Server, tmp_path: Path
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     (tmp_path / "edge.yaml").write_text("a: b")
     server.answers = [(200, {}, {"valid": True, "checked": 0, "distribution": "otelcol-contrib", "version": "0.158.0"})]
 
@@ -95,9 +75,8 @@ def test_a_check_names_the_version_that_was_given(
 
 
 def test_a_version_without_a_linter_names_the_command_that_lists_those_with_one(
-    run: Run, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, server: Server, tmp_path: Path
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     (tmp_path / "edge.yaml").write_text("a: b")
     server.answers = [(422, {}, {"detail": "Collector 0.150.0 has no linter", "code": "lint_not_possible"})]
 

@@ -1,13 +1,13 @@
 """The check before a version is published or assigned: what it asks, and what an outage does."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from headgate_cli import main
-from tests.support.answering import Answer, Server, serving
+from tests.support.answering import Answer, Server
+from tests.support.cli_in_process import Run
 
 ID = "0123456789abcdefghjkmnpq0r"
 CONFIGURATION, FLEET, GROUP = f"cfg_{ID}", f"flt_{ID}", f"dep_{ID}"
@@ -33,28 +33,6 @@ COMMANDS = {
     f"deployment assign {FLEET} {GROUP} {CONFIGURATION} --version 2": (f"/deployments/{GROUP}", "two", "0.140.0"),
     f"deployment create {FLEET} canary {CONFIGURATION}": ("/deployments", "two", "0.140.0"),
 }
-
-Run = Callable[[str], tuple[int, str]]
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with serving() as started:
-        yield started
-
-
-@pytest.fixture
-def run(server: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    monkeypatch.setenv("HEADGATE_URL", server.url)
-    monkeypatch.setenv("SERVICE_API_TOKEN", "sv_x")
-
-    def in_process(line: str) -> tuple[int, str]:
-        monkeypatch.setattr("sys.argv", ["headgate", *line.split()])
-        with pytest.raises(SystemExit) as ended:
-            main.main()
-        return int(str(ended.value.code)), capsys.readouterr().err
-
-    return in_process
 
 
 def answering(verdict: Answer) -> Callable[[str], Answer]:
@@ -90,7 +68,7 @@ def test_the_version_itself_is_checked_once_by_its_own_collector(server: Server,
 @pytest.mark.parametrize("verdict", [OUTAGE, INVALID, (200, {}, b"<h1>hotel</h1>")], ids=["outage", "invalid", "hotel"])
 def test_what_was_not_found_valid_stops_it_unless_forced(server: Server, run: Run, line: str, verdict: Answer) -> None:
     server.answering = answering(verdict)
-    code, said = run(line)
+    code, _, said = run(line)
 
     assert (code, changed(server)) == (1, [])
     assert said.endswith("; --force goes on anyway\n")
@@ -108,7 +86,7 @@ def test_a_collector_version_that_the_server_cannot_ask_is_a_warning(
     server: Server, run: Run, line: str, verdict: Answer, reason: str
 ) -> None:
     server.answering = answering(verdict)
-    code, said = run(line)
+    code, _, said = run(line)
 
     assert (code, len(changed(server))) == (0, 1)
     assert said.startswith("warning: edge v")
@@ -116,13 +94,10 @@ def test_a_collector_version_that_the_server_cannot_ask_is_a_warning(
 
 
 @pytest.mark.parametrize("verdict", [NOT_INSTALLED, NOT_IN_BUILD, OUTAGE, (503, {}, {"detail": "no"})])
-def test_a_text_that_was_not_checked_is_not_saved(
-    server: Server, run: Run, verdict: Answer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_text_that_was_not_checked_is_not_saved(server: Server, run: Run, verdict: Answer, tmp_path: Path) -> None:
     (tmp_path / "edge.yaml").write_text("one")
     server.answering = answering(verdict)
-    code, said = run("config create edge.yaml --publish")
+    code, _, said = run("config create edge.yaml --publish")
 
     assert (code, changed(server)) == (1, [])
     assert said.startswith("headgate: could not validate edge.yaml: ")

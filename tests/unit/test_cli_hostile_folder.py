@@ -4,14 +4,13 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from headgate_cli import safe_files
 from headgate_cli.errors import Failed
-from tests.support.answering import Server, serving
+from tests.support.answering import Server
 from tests.support.service import ROOT
 
 TOKEN = "sv_a_token_that_nobody_may_see"
@@ -60,10 +59,9 @@ ELSEWHERE = ("/etc/passwd", "../secret.yaml", "/dev/stdin", "/proc/self/fd/0")
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
-    with serving() as started:
-        started.answers = [(200, {}, VALID)]
-        yield started
+def server(server: Server) -> Server:
+    server.answers = [(200, {}, VALID)]
+    return server
 
 
 @pytest.fixture

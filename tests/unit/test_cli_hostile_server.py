@@ -5,12 +5,11 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.answering import Answer, Server, serving
+from tests.support.answering import Answer, Server
 from tests.support.service import ROOT
 
 # As the runner splits its log into lines and reads them (actions/runner, ActionCommand.cs).
@@ -146,12 +145,6 @@ def refusing(_: str) -> Answer:
 
 def unwelcoming(_: str) -> Answer:
     return 401, {}, {"detail": FORGED, "code": "unauthenticated"}
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with serving() as started:
-        yield started
 
 
 def variables(server: Server, folder: Path) -> dict[str, str]:

@@ -1,14 +1,14 @@
 """`headgate config push` with a collector version and variables: what is asked, saved and said."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from headgate_cli import main
-from tests.support.answering import Answer, Server, serving
+from tests.support.answering import Answer, Server
+from tests.support.cli_in_process import Run
 
 CONFIGURATION = "cfg_0123456789abcdefghjkmnpq0r"
 VALID = {"valid": True, "version": "0.158.0"}
@@ -18,31 +18,12 @@ REFUSED = {
     "errors": [{"message": "unknown type", "code": "other", "component_path": ""}],
 }
 
-Run = Callable[[str], tuple[int, str, str]]
-
 
 @pytest.fixture
-def server() -> Iterator[Server]:
-    with serving() as started:
-        started.answering = answering()
-        yield started
-
-
-@pytest.fixture
-def run(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HEADGATE_URL", server.url)
-    monkeypatch.setenv("SERVICE_API_TOKEN", "sv_x")
+def server(server: Server, tmp_path: Path) -> Server:
     (tmp_path / "a.yaml").write_text("a: 1")
-
-    def in_process(line: str) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["headgate", *line.split()])
-        with pytest.raises(SystemExit) as ended:
-            main.main()
-        printed = capsys.readouterr()
-        return int(str(ended.value.code)), printed.out, printed.err
-
-    return in_process
+    server.answering = answering()
+    return server
 
 
 def answering(

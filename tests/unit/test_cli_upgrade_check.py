@@ -1,0 +1,277 @@
+"""`headgate upgrade check` against a server that answers what a test wants: what is asked and printed."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.answering import Answer, Server
+from tests.support.upgrade_reports import (
+    BREAKS,
+    CLEAN,
+    CONFIGURATION,
+    FINDING,
+    FIXED,
+    FLEET,
+    GROUP,
+    INVALID,
+    NOT_CHECKED,
+    NOT_COMPARED,
+    PLACE,
+    REFERENCE,
+    REFUSED_BEFORE,
+    RENAMED,
+    RENAMES,
+    TEXT,
+    TO,
+    Upgrade,
+    asked,
+)
+
+NOT_INSTALLED: Answer = (422, {}, {"detail": "0.158.0 is not installed", "code": "collector_version_not_installed"})
+OUTAGE: Answer = (503, {}, {"detail": "Collector 0.158.0 could not be asked", "code": "not_checked"})
+
+
+@pytest.mark.parametrize(
+    ("report", "code", "strict", "said"),
+    [
+        (CLEAN, 0, 0, "works on 0.158.0 as on 0.139.0"),
+        (RENAMED, 0, 1, "works on 0.158.0, but: 2 renames"),
+        (CLEAN | {"defaults": [PLACE | {"key": "a", "before": 1, "after": 2}]}, 0, 1, "but: 1 changed default"),
+        (CLEAN | {"deprecations": [PLACE | {"message": "old", "new": False}]}, 0, 0, "works on 0.158.0 as on 0.139.0"),
+        (CLEAN | {"new_warnings": [FINDING, FINDING]}, 0, 1, "but: 2 new warnings"),
+        (BREAKS, 1, 1, "breaks on 0.158.0: 1 new error"),
+        (INVALID, 1, 1, "is invalid on 0.158.0, and on 0.139.0 already: 1 error"),
+        (NOT_CHECKED, 1, 1, "is not fully checked: this build of 0.158.0 lacks the receiver tail"),
+        (NOT_COMPARED, 0, 1, "but: this build of 0.139.0 lacks the receiver tail, which is not compared"),
+        (REFUSED_BEFORE, 0, 1, "works on 0.158.0, but: 0.139.0 refuses it: 1 error"),
+        (CLEAN | {"incomplete": True}, 0, 1, "works on 0.158.0, but: not everything was compared"),
+        (RENAMED | {"incomplete": True}, 0, 1, "but: not everything was compared; 2 renames"),
+        (BREAKS | {"incomplete": True}, 1, 1, "breaks on 0.158.0: 1 new error; not everything was compared"),
+    ],
+    ids=[
+        "clean",
+        "renamed",
+        "default",
+        "known deprecation",
+        "warnings",
+        "breaks",
+        "invalid",
+        "not checked",
+        "not compared",
+        "refused before",
+        "incomplete",
+        "incomplete and renamed",
+        "incomplete and breaks",
+    ],
+)
+def test_the_first_line_is_the_result_and_the_status_follows_it(
+    upgrade: Upgrade, report: Any, code: int, strict: int, said: str
+) -> None:
+    ended, out, _ = upgrade(f"check a.yaml {TO}", report)
+
+    assert out.splitlines()[0].startswith("a.yaml: ")
+    assert said in out.splitlines()[0]
+    assert ended == code
+    assert upgrade(f"check a.yaml {TO} --strict", report)[0] == strict
+
+
+def test_findings_stand_at_their_lines(upgrade: Upgrade) -> None:
+    _, out, _ = upgrade(f"check a.yaml {TO}", BREAKS)
+
+    assert out.splitlines()[1:] == [
+        "a.yaml:4:12: error: no such file [invalid_value]",
+        "    4 |   tail/b: {file: tail.log}",
+        "      |            ^",
+    ]
+
+
+def test_what_only_the_source_refuses_is_a_note(upgrade: Upgrade) -> None:
+    _, out, _ = upgrade(f"check a.yaml {TO}", REFUSED_BEFORE)
+
+    assert out.splitlines()[1] == "a.yaml:4:12: note: only on 0.139.0: no such file [invalid_value]"
+
+
+def test_a_rename_is_shown_once_for_each_component(upgrade: Upgrade) -> None:
+    _, out, _ = upgrade(f"check a.yaml {TO}", RENAMED)
+
+    assert out.count("tail is called tail_file on 0.158.0") == 2
+
+
+def test_a_reference_inside_a_component_is_not_a_rename_of_its_own(upgrade: Upgrade) -> None:
+    inside = REFERENCE | {"component_path": "receivers::otlp::protocols::http::auth::authenticator"}
+    _, out, _ = upgrade(f"check a.yaml {TO}", CLEAN | {"renames": [RENAMES[0], inside]})
+
+    assert out.splitlines()[0] == "a.yaml: works on 0.158.0, but: 1 rename"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [
+        ("Alpha", "Beta", True),
+        (None, "Stable", True),
+        ("Beta", "Alpha", True),
+        ("Beta", "Stable", False),
+        ("Stable", None, False),
+        ("Alpha", None, False),
+    ],
+)
+def test_gates_that_are_switched_are_named_and_others_counted(
+    upgrade: Upgrade, before: str | None, after: str | None, shown: bool
+) -> None:
+    gate = {"stage_before": before, "stage_after": after, "description": "Reads from the end"}
+    gates = [gate | {"id": "tail.x", "components": ["receivers::tail"]}, gate | {"id": "service.x", "components": []}]
+    _, out, err = upgrade(f"check a.yaml {TO}", CLEAN | {"feature_gates": gates})
+
+    stages = f"was {before or 'absent'} on 0.139.0, is {after or 'absent'} on 0.158.0"
+    finding = f"a.yaml: note: receivers::tail: the feature gate tail.x {stages}: Reads from the end [feature_gate]"
+    assert (finding in out.splitlines()) == shown
+    assert out.splitlines()[0].endswith("but: 1 feature gate" if shown else "as on 0.139.0")
+    counted = "1 other feature gate" if shown else "2 other feature gates"
+    assert err == f"  {counted} changed stage: see --json\n"
+
+
+def test_json_is_the_servers_report_beside_what_it_is_about(upgrade: Upgrade) -> None:
+    _, out, _ = upgrade(f"check a.yaml {TO} --json", RENAMED)
+    assert json.loads(out) == [{"file": "a.yaml", **RENAMED}]
+
+    _, out, _ = upgrade(f"check shop@2 {TO} --json", CLEAN)
+    named = {"configuration_id": CONFIGURATION, "configuration_name": "shop", "version_number": 2}
+    assert json.loads(out) == [named | CLEAN]
+
+
+def test_annotations_and_sarif_have_the_findings(upgrade: Upgrade) -> None:
+    _, out, err = upgrade(f"check a.yaml {TO} --format github", BREAKS)
+    assert out == "::error file=a.yaml,title=invalid_value,line=4,col=12::no such file\n"
+    assert "breaks on 0.158.0" in err
+
+    _, out, _ = upgrade(f"check a.yaml {TO} --format sarif", RENAMED)
+    results = json.loads(out)["runs"][0]["results"]
+    assert [(result["ruleId"], result["level"]) for result in results] == [("renamed_component", "warning")] * 2
+
+
+def test_a_file_is_compared_with_the_version_of_its_configuration(
+    server: Server, upgrade: Upgrade, tmp_path: Path
+) -> None:
+    upgrade(f"check a.yaml {TO}", CLEAN)
+    entry = {"id": CONFIGURATION, "name": "shop", "version": 3, "sha256": "0"}
+    (tmp_path / "headgate.json").write_text(json.dumps({"configurations": {"a.yaml": entry}}))
+    upgrade(f"check a.yaml {TO}", CLEAN)
+    upgrade(f"check a.yaml {TO} --from 0.130.0", CLEAN)
+
+    assert asked(server, "/validate/upgrade-check") == [
+        {"yaml": TEXT, "to": "0.158.0"},
+        {"yaml": TEXT, "from": "0.120.0", "to": "0.158.0"},
+        {"yaml": TEXT, "from": "0.130.0", "to": "0.158.0"},
+    ]
+
+
+@pytest.mark.parametrize(("argument", "n"), [("shop", 3), ("shop@2", 2), ("shop@v2", 2), (f"{CONFIGURATION}@1", 1)])
+def test_a_stored_version_is_named_with_its_number(server: Server, upgrade: Upgrade, argument: str, n: int) -> None:
+    code, out, _ = upgrade(f"check {argument} {TO}", CLEAN)
+
+    assert (code, out.partition(":")[0]) == (0, f"shop@{n}")
+    assert asked(server, f"/configurations/{CONFIGURATION}/versions/{n}/upgrade-check") == [{"to": "0.158.0"}]
+
+
+def test_a_deployment_group_is_named_with_its_fleet(server: Server, upgrade: Upgrade) -> None:
+    code, _, _ = upgrade(f"check --group {FLEET} {GROUP} {TO}", CLEAN)
+
+    assert code == 0
+    assert asked(server, f"/fleets/{FLEET}/deployments/{GROUP}/upgrade-check") == [{"to": "0.158.0"}]
+
+
+@pytest.mark.parametrize(("option", "n"), [("", 3), (" --published", 2)])
+def test_all_checks_each_configuration(server: Server, upgrade: Upgrade, option: str, n: int) -> None:
+    code, out, _ = upgrade(f"check --all{option} {TO}", CLEAN)
+
+    assert (code, out) == (0, f"shop@{n}: works on 0.158.0 as on 0.139.0\n")
+
+
+def test_a_text_that_could_not_be_checked_does_not_keep_the_others_from_it(
+    server: Server, upgrade: Upgrade, tmp_path: Path
+) -> None:
+    (tmp_path / "b.yaml").write_text(TEXT)
+    server.answers = [OUTAGE, (200, {}, CLEAN)]
+    code, out, err = upgrade(f"check a.yaml b.yaml {TO}")
+
+    assert code == 1
+    assert out.startswith("b.yaml: works on")
+    assert err.startswith("headgate: could not check a.yaml: Collector 0.158.0 could not be asked")
+
+
+def test_a_version_that_is_not_installed_is_said_once(server: Server, upgrade: Upgrade, tmp_path: Path) -> None:
+    (tmp_path / "b.yaml").write_text(TEXT)
+    code, _, err = upgrade(f"check a.yaml b.yaml {TO}", NOT_INSTALLED)
+
+    assert (code, len(server.requests)) == (1, 1)
+    assert err.startswith("headgate: 0.158.0 is not installed: whoever runs the server adds one with `make collector")
+
+
+def test_over_the_limit_the_command_waits_and_goes_on(
+    server: Server, upgrade: Upgrade, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr("time.sleep", waited.append)
+    server.answers = [(429, {"Retry-After": "7"}, {"detail": "no", "code": "rate_limited"}), (200, {}, CLEAN)]
+    code, _, err = upgrade(f"check a.yaml {TO}")
+
+    assert (code, waited) == (0, [7.0])
+    assert "continues in 7 s" in err
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"check {TO}",
+        f"check a.yaml --all {TO}",
+        f"check a.yaml --published {TO}",
+        "check a.yaml",
+        "check a.yaml --to newest",
+        f"fix a.yaml --save {TO}",
+        f"fix shop a.yaml {TO}",
+        f"fix shop --save --dry-run {TO}",
+        f"fix a.yaml b.yaml --output c.yaml {TO}",
+        f"fix - {TO}",
+        f"fix . --save {TO}",
+        f"check a.yaml --env A {TO}",
+        f"fix a.yaml --json --output - {TO}",
+    ],
+)
+def test_wrong_usage_asks_nothing(server: Server, upgrade: Upgrade, line: str) -> None:
+    code, _, err = upgrade(line, CLEAN)
+
+    assert (code, server.requests) == (2, [])
+    assert "Error: " in err
+
+
+@pytest.mark.parametrize(
+    "what", ["check a.yaml", "check shop@3", f"check --group {FLEET} {GROUP}", "fix a.yaml", "fix shop"]
+)
+def test_values_of_variables_go_with_every_check(server: Server, upgrade: Upgrade, what: str) -> None:
+    code, _, _ = upgrade(f"{what} --env PASSWORD=a=b --env HOST=h {TO}", CLEAN)
+
+    (body,) = asked(server, "/upgrade-check")
+    assert (code, body["env"]) == (0, {"PASSWORD": "a=b", "HOST": "h"})
+
+
+def test_a_folder_without_yaml_files_is_said(server: Server, upgrade: Upgrade, tmp_path: Path) -> None:
+    (tmp_path / "shop").mkdir()
+    code, _, err = upgrade(f"check shop {TO}", CLEAN)
+
+    assert (code, server.requests) == (1, [])
+    assert "shop is a folder, without a file whose name ends with .yaml or .yml" in err
+    assert "NAME@N" in err
+
+
+def test_a_folder_stands_for_its_yaml_files(server: Server, upgrade: Upgrade, tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "b.yml").write_bytes(TEXT.encode())
+    (tmp_path / "there" / "notes.txt").write_text("none")
+    _, out, _ = upgrade(f"check . there shop@3 {TO}", CLEAN)
+    assert [line.partition(":")[0] for line in out.splitlines()] == ["a.yaml", "there/b.yml", "shop@3"]
+
+    _, _, err = upgrade(f"fix there {TO}", RENAMED)
+    assert (tmp_path / "there" / "b.yml").read_bytes() == FIXED.encode()
+    assert err.endswith("Next: headgate config push there --collector-version 0.158.0\n")
