@@ -1,211 +1,32 @@
 """`make deploy`, `make destroy` and `make logs` as an operator gives them, against moto in the place of AWS.
 
-SAM and the container engine are stand-ins that write down what they were asked to do; SAM's also makes in moto what the
-stack would hold. That SAM builds and accepts the template is in test_deployment.py.
+That SAM builds and accepts the template is in test_deployment.py.
 """
 
 import json
 import os
-import pty
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import boto3
 import pytest
 
-from headgate_local import aws_server, template
 from scripts import deploy, runner_image, stack
 from scripts.stack import Stop
-from tests.support import sizes
+from tests.support import operators_machine, sizes
+from tests.support.operators_machine import ROOT, VERSION, Machine, change, outputs, parameters, stack_of_the_template
 
 pytestmark = pytest.mark.contract
-
-ROOT = template.PATH.parent
-VERSION = str(template.read().resolve({"Ref": "CollectorVersion"}))
-STAND_IN = """\
-#!{python}
-import json, os, pathlib, sys
-name, arguments = pathlib.Path(sys.argv[0]).name, sys.argv[1:]
-shown = {{"command": name, "arguments": arguments}}
-if arguments[:1] == ["login"]:
-    shown["password_on_stdin"] = bool(sys.stdin.read())
-for one in arguments:
-    if one.startswith("collectors="):
-        shown["collectors"] = sorted(
-            [str(path.relative_to(one[11:])), path.read_text(), os.access(path, os.X_OK)]
-            for path in pathlib.Path(one[11:]).rglob("*") if path.is_file()
-        )
-if arguments[:1] == ["build"] and name == "sam":
-    shown["variables"] = {{key: os.environ.get(key) for key in ("RUNTIME", "ARCHITECTURE")}}
-if arguments[:1] == ["deploy"]:
-    import yaml
-    (built,) = [pathlib.Path(one.partition("=")[2]) for one in arguments if one.startswith("--template-file=")]
-    functions = yaml.safe_load(built.read_text())["Resources"].items()
-    shown["stamps"] = {{
-        key: one["Properties"]["Environment"]["Variables"]["HEADGATE_PARAMETERS"]
-        for key, one in functions if one["Type"] == "AWS::Serverless::Function"
-    }}
-with open({calls!r}, "a") as file:
-    file.write(json.dumps(shown) + "\\n")
-{more}
-"""
-# Leaves what a build leaves, and makes what the stack holds, with the parameters of the command, as SAM would.
-OF_SAM = """\
-if arguments[0] == "build":
-    import zstandard
-    (folder,) = [pathlib.Path(one.partition("=")[2]) for one in arguments if one.startswith("--build-dir=")]
-    folder.mkdir(exist_ok=True)
-    (folder / "template.yaml").write_text(pathlib.Path(%r).read_text())
-    collector = folder / "CollectorLayer" / "collectors" / %r / "otelcol-contrib.zst"
-    collector.parent.mkdir(parents=True, exist_ok=True)
-    collector.write_bytes(zstandard.compress(b"a collector"))
-elif arguments[0] == "deploy":
-    import boto3
-    cloudformation = boto3.client("cloudformation")
-    given = dict(one.split("=", 1) for one in arguments[arguments.index("--parameter-overrides") + 1:])
-    given = {key: json.loads(value) for key, value in given.items()}
-    body = json.loads(pathlib.Path(%r).read_text())
-    stack_name = {"prod": "headgate", "dev": "headgate-dev"}[arguments[arguments.index("--config-env") + 1]]
-    try:
-        (there,) = cloudformation.describe_stacks(StackName=stack_name)["Stacks"]
-    except cloudformation.exceptions.ClientError:
-        there = None
-    known = {one["ParameterKey"]: one["ParameterValue"] for one in there["Parameters"]} if there else {}
-    values = {**{key: one["Default"] for key, one in body["Parameters"].items()}, **known, **given}
-    parameters = [{"ParameterKey": key, "ParameterValue": value} for key, value in values.items()]
-    call = cloudformation.update_stack if there else cloudformation.create_stack
-    call(StackName=stack_name, TemplateBody=json.dumps(body), Parameters=parameters)
-elif arguments[0] == "delete":
-    import boto3
-    boto3.client("cloudformation").delete_stack(StackName=arguments[arguments.index("--stack-name") + 1])
-"""
-
-
-def stack_of_the_template() -> dict[str, Any]:
-    """Parameters, outputs and some resources by the template's own names, which moto can make."""
-    ours = template.read()
-    names = ("Bucket", "ValidationLog", "ApiLog", "RunnerRepository")
-    kinds = {"Bucket": "AWS::S3::Bucket", "RunnerRepository": "AWS::ECR::Repository"}
-    parameters = {name: {"Type": "String", "Default": str(ours.resolve({"Ref": name}))} for name in ours.parameters()}
-    return {
-        "Parameters": parameters,
-        "Resources": {
-            name: {
-                "Type": kinds.get(name, "AWS::Logs::LogGroup"),
-                **({"DeletionPolicy": "Retain"} if name == "Bucket" else {}),
-                "Properties": {"RepositoryName": "headgate-runner"} if name == "RunnerRepository" else {},
-            }
-            for name in names
-        },
-        "Outputs": {
-            "BaseUrl": {"Value": "https://abc.execute-api.us-east-1.amazonaws.com"},
-            "BucketName": {"Value": {"Ref": "Bucket"}},
-            "RunnerRepositoryUri": {"Value": "123456789012.dkr.ecr.us-east-1.amazonaws.com/headgate-runner"},
-        },
-    }
-
-
-# What a build leaves, as far as a deployment looks into it; test_template.py deploys the whole.
-BUILT = {
-    "Parameters": {"FleetEndpoint": {"Default": ""}, "AlarmEmail": {"Default": ""}},
-    "Resources": {
-        "FleetsFunction": {
-            "Type": "AWS::Serverless::Function",
-            "Properties": {"Environment": {"Variables": {"HEADGATE_FLEET_ENDPOINT": {"Ref": "FleetEndpoint"}}}},
-        },
-        "MailFunction": {"Type": "AWS::Serverless::Function", "Properties": {}},
-        "AlarmMail": {"Type": "AWS::SNS::Subscription", "Properties": {"Endpoint": {"Ref": "AlarmEmail"}}},
-    },
-}
-
-
-@dataclass(frozen=True)
-class Machine:
-    """An operator's machine: what is on its PATH, what was called there, and where SAM builds."""
-
-    programs: Path
-    calls: Path
-    build_dir: Path
-
-    def has(self, name: str, more: str = "") -> None:
-        path = self.programs / name
-        path.write_text(STAND_IN.format(python=sys.executable, calls=str(self.calls), more=more))
-        path.chmod(0o755)
-
-    def make(
-        self, *arguments: str, given: str = "", terminal: bool = False, without: tuple[str, ...] = ()
-    ) -> subprocess.CompletedProcess[str]:
-        path = f"{self.programs}:{Path(sys.executable).parent}:/usr/bin:/bin"
-        variables = {name: value for name, value in os.environ.items() if name not in without} | {"PATH": path}
-        command = ["make", "--old-file=.venv/.ready", "--old-file=.venv-sam/.ready", *arguments]
-        # What is installed on hosts is built and published by commands of its own, with tests of their own.
-        command += [f"SAM={self.programs / 'sam'}", f"BUILD_DIR={self.build_dir}", "RELEASES=no"]
-        options: dict[str, Any] = {"cwd": ROOT, "env": variables, "capture_output": True, "text": True, "check": False}
-        if not terminal:
-            return subprocess.run(command, input=given, **options)
-        ours, theirs = pty.openpty()
-        os.write(ours, given.encode())
-        try:
-            return subprocess.run(command, stdin=theirs, **options)
-        finally:
-            os.close(ours)
-            os.close(theirs)
-
-    def called(self, command: str, first: str = "") -> list[dict[str, Any]]:
-        if not self.calls.exists():
-            return []
-        lines = [json.loads(line) for line in self.calls.read_text().splitlines()]
-        return [one for one in lines if one["command"] == command and first in ("", one["arguments"][0])]
-
-    def order(self) -> list[str]:
-        lines = [json.loads(line) for line in self.calls.read_text().splitlines()]
-        return [f"{one['command']} {one['arguments'][0]}" for one in lines]
 
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Iterator[Machine]:
-    programs = tmp_path / "bin"
-    programs.mkdir()
-    body = tmp_path / "stack.json"
-    body.write_text(json.dumps(stack_of_the_template()))
-    built = tmp_path / "built.yaml"
-    built.write_text(json.dumps(BUILT))
-    made = Machine(programs, tmp_path / "calls.jsonl", tmp_path / "build")
-    made.has("sam", OF_SAM % (str(built), VERSION, str(body)))
-    with aws_server.running():
+    with operators_machine.machine(tmp_path) as made:
         yield made
-        if bucket := outputs("headgate").get("BucketName"):
-            boto3.resource("s3").Bucket(bucket).objects.all().delete()
-        for name in ("headgate", "headgate-dev"):
-            boto3.client("cloudformation").delete_stack(StackName=name)
-        for repository in boto3.client("ecr").describe_repositories()["repositories"]:
-            boto3.client("ecr").delete_repository(repositoryName=repository["repositoryName"], force=True)
-
-
-def outputs(stack_name: str) -> dict[str, str]:
-    try:
-        (found,) = boto3.client("cloudformation").describe_stacks(StackName=stack_name)["Stacks"]
-    except boto3.client("cloudformation").exceptions.ClientError:
-        return {}
-    return {one["OutputKey"]: one["OutputValue"] for one in found.get("Outputs", [])}
-
-
-def change(stack_name: str, **parameters: str) -> None:
-    """Give a stack other parameters than its template's defaults, as one of an older release has."""
-    given = [{"ParameterKey": key, "ParameterValue": value} for key, value in parameters.items()]
-    boto3.client("cloudformation").update_stack(
-        StackName=stack_name, TemplateBody=json.dumps(stack_of_the_template()), Parameters=given
-    )
-
-
-def parameters(stack_name: str) -> dict[str, str]:
-    (found,) = boto3.client("cloudformation").describe_stacks(StackName=stack_name)["Stacks"]
-    return {one["ParameterKey"]: one.get("ParameterValue", "") for one in found["Parameters"]}
 
 
 def test_a_new_account_comes_up_in_one_go(machine: Machine) -> None:

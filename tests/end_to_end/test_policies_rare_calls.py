@@ -3,107 +3,47 @@
 Here everything is in one process, so that AWS can be in a state that nobody gets it into from outside.
 """
 
-import base64
 import json
-import random
 from collections.abc import Iterator
-from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
-import boto3
 import httpx2
 import pytest
-from fastapi.testclient import TestClient
-from httpx2 import Response
 
 import run_steps.app
 from application import first_organization
-from checker.app import handler
-from headgate import checker
-from headgate.checker import Asker, published
-from headgate.flows import publish
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
-from headgate.foundation.principal import Principal
 from headgate.identity import keys, member_store, proofs, sessions, signing
 from headgate.identity import people as identity_people
 from headgate.identity import service as identity
-from headgate.identity.model import Member, User
-from headgate.rules import engine
-from headgate.rules.model import Rule
-from headgate.runs import runner
+from headgate.identity.model import User
 from headgate.runs import service as runs
 from headgate.settings import settings
 from headgate.storage import aws
-from headgate_local import calls, gallery, template, user_pool
-from headgate_local.service import functions
-from tests.support.lambda_invocations import Invocations, answering, running
+from headgate_local import calls, template, user_pool
+from tests.support import recorded_here
 from tests.support.listening import listening
 from tests.support.opamp_agent import Agent
-from tests.support.runs import run_of
+from tests.support.recorded_here import API, LARGE, YAML, People, created
 from web.visitor import SESSION_COOKIE, VISIT_COOKIE
 
 pytestmark = pytest.mark.end_to_end
 
-API = "/api/v1/public"
-YAML = "receivers: {nop: }\nexporters: {nop: }\nservice: {pipelines: {logs: {receivers: [nop], exporters: [nop]}}}\n"
-LARGE = f"# {base64.b64encode(random.Random(1).randbytes(500_000)).decode()}\n{YAML}"
 RUN = {"sample": "a", "signal_type": "logs", "target_pipeline": "logs"}
-
-
-@dataclass(frozen=True)
-class People:
-    """Two members, by tokens of service accounts, and an Admin, by a session."""
-
-    ann: TestClient
-    bob: TestClient
-    ada: TestClient
 
 
 @pytest.fixture(scope="module", autouse=True)
 def recording(aws_here: template.Template, recorded_calls: Path) -> Iterator[None]:
-    """Calls made in this process are written down as well."""
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", "https://fleet.example")
-        settings.cache_clear()
-        calls.record_to(recorded_calls / "here.jsonl")
-        aws.forget_clients()
-        publish.upload(publish.build(gallery.FLOWS), settings().bucket)
+    with recorded_here.recording(recorded_calls / "rare.jsonl"):
         yield
-        checker.close()
-    boto3.DEFAULT_SESSION = None
-    aws.forget_clients()
 
 
 @pytest.fixture
 def people(aws_here: template.Template) -> People:
-    application = functions(aws_here)
-    organization = identity.create_organization("Acme")
-
-    def client(**headers: str) -> TestClient:
-        return TestClient(application, raise_server_exceptions=False, headers=headers)
-
-    def token(name: str) -> str:
-        account = identity.create_service_account(organization.id, name)
-        return identity.create_token(organization.id, account.id, name=name, access="read_write")[1]
-
-    user = User(new_id("usr"), f"{new_id('usr')}@example.com", clock.now())
-    member_store.put_user(user)
-    by = Principal("user", user.id, user.email)
-    member_store.add_user(Member(organization.id, by, "admin", "active", clock.now()))
-    _, session = sessions.begin(user, "cli", clock.now(), organization.id)
-    return People(
-        client(Authorization=f"Bearer {token('ann')}"),
-        client(Authorization=f"Bearer {token('bob')}"),
-        client(Authorization=f"Bearer {session}", **{"X-Service-Org": organization.id}),
-    )
-
-
-def created(response: Response) -> str:
-    assert response.status_code in (201, 202), response.text
-    return str(response.json()["id"])
+    return recorded_here.people(aws_here)
 
 
 @pytest.mark.parametrize(
@@ -351,106 +291,6 @@ def test_somebody_with_an_account_is_invited_to_another_organization(people: Peo
     answer = people.ada.post("/api/v1/app/members", json={"email": "known@example.com", "role": "contributor"})
 
     assert answer.status_code == 201, answer.text
-
-
-@pytest.fixture
-def in_a_function(people: People, monkeypatch: pytest.MonkeyPatch) -> Iterator[Invocations]:
-    """The collector is asked as on AWS. Of a question that S3 keeps only the rule arrives: S3 is in this process."""
-    rule = {"name": "any", "condition": "true", "context": "log", "expect": "any", "min": None, "max": None}
-    request = {"signals": ["logs"], "rules": [rule], "documents": "", "tallies": None}
-    kept = {"op": "evaluate", "request": request, "organization_id": "org", "credential_id": "run"}
-    arn = f"arn:aws:lambda:us-east-1:123456789012:function:{template.read().name_of('CheckerFunction')}:live"
-    with running(answering(lambda event: handler(kept if "url" in event else event, None))) as served:
-        monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", served.url)
-        monkeypatch.setenv("HEADGATE_CHECKER_FUNCTION", arn)
-        settings.cache_clear()
-        aws.forget_clients()
-        yield served
-    monkeypatch.undo()
-    settings.cache_clear()
-    aws.forget_clients()
-
-
-def test_the_collector_is_asked_in_a_function_of_its_own(people: People, in_a_function: Invocations) -> None:
-    configuration = created(people.ann.post(f"{API}/configurations", json={"name": "Edge", "yaml": YAML}))
-    version = f"{API}/configurations/{configuration}/versions/1"
-    fleet = created(people.ann.post(f"{API}/fleets", json={"label": new_id("flt"), "type": "server-supervisor"}))
-    rules = {"signal_type": "logs", "rules": [{"name": "any", "condition": "true"}]}
-    group = {"name": "edge", "configuration_id": configuration, "version_number": 1}
-
-    answers = [
-        people.ann.post(f"{API}/validate", json={"yaml": YAML}),
-        people.ann.post(f"{API}/ottl/lint", json={"yaml": YAML}),
-        people.ann.patch(f"{version}?validate=true", json={"yaml": f"#\n{YAML}"}),
-        people.ann.put(f"{version}/validation-pipelines/logs", json=rules),
-        people.ann.post(f"{version}/publish"),
-        people.ann.post(f"{API}/fleets/{fleet}/deployments", json=group),
-    ]
-
-    assert [answer.status_code for answer in answers] == [200, 200, 200, 200, 200, 201]
-    assert answers[-1].json()["warnings"] == []
-    assert len(in_a_function.invoked) >= 6
-
-
-PUBLISHED = "0.138.0"
-
-
-@pytest.fixture
-def published_version(in_a_function: Invocations, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A version that is in the bucket. The default collector answers for it, since nothing is fetched here."""
-    descriptor = {"version": PUBLISHED, "sha256": "0" * 64, "size": 1, "binary_sha256": "0" * 64, "binary_size": 1}
-    key = published.key(PUBLISHED, published.architecture(), published.DESCRIPTOR)
-    aws.s3().put_object(
-        Bucket=settings().bucket, Key=key, Body=json.dumps({**descriptor, "describe": {"version": PUBLISHED}}).encode()
-    )
-
-    def answer(event: dict[str, Any]) -> object:
-        assert event.pop("collector", {"version": PUBLISHED})["version"] == PUBLISHED
-        return handler({**event, "version": None}, None)
-
-    in_a_function.answer = answering(answer)
-    monkeypatch.setenv("HEADGATE_COLLECTOR_VERSIONS", PUBLISHED)
-    settings.cache_clear()
-    return PUBLISHED
-
-
-def test_whoever_asks_signs_the_link_to_a_published_collector(people: People, published_version: str) -> None:
-    configuration = created(people.ann.post(f"{API}/configurations", json={"name": "Edge", "yaml": YAML}))
-    version = f"{API}/configurations/{configuration}/versions/1"
-    fleet = created(people.ann.post(f"{API}/fleets", json={"label": new_id("flt"), "type": "server-supervisor"}))
-    rules = {"signal_type": "logs", "rules": [{"name": "any", "condition": "true"}]}
-    requests = [
-        ("POST", f"{API}/validate", {"yaml": YAML, "version": published_version}),
-        ("PATCH", f"{version}?validate=true", {"collector_version": published_version}),
-        ("PUT", f"{version}/validation-pipelines/logs", rules),
-        ("POST", f"{version}/publish", None),
-        (
-            "POST",
-            f"{API}/fleets/{fleet}/deployments",
-            {"name": "e", "configuration_id": configuration, "version_number": 1},
-        ),
-    ]
-
-    answers = []
-    for method, path, body in requests:
-        # In a process of its own, each function reads what is published.
-        published.forget()
-        answers.append(people.ann.request(method, path, json=body))
-    with calls.of("RunStepsFunction"):
-        published.forget()
-        runner.give(run_of(collector_version=published_version))
-
-    assert [answer.status_code for answer in answers] == [200, 200, 200, 200, 201]
-    assert answers[0].json()["version"] == published_version
-
-
-def test_a_large_output_is_judged_in_a_function_of_its_own(in_a_function: Invocations) -> None:
-    output = base64.b64encode(random.Random(1).randbytes(6_000_000)).decode()
-    with calls.of("RunStepsFunction"):
-        engine.evaluate(["logs"], [Rule("any", "true", "log", "any")], output, asker=Asker(new_id("org"), "run_1"))
-
-    assert in_a_function.invoked[0][2] < 10_000
-    assert aws.s3().list_objects_v2(Bucket=settings().bucket, Prefix="checks/")["KeyCount"] == 0
 
 
 Answers = tuple[str, list[dict[str, str]]]
