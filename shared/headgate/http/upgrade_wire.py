@@ -1,7 +1,6 @@
 """The bodies of the upgrade checks, of a text, of a stored version and of a deployment group."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -30,18 +29,6 @@ class CheckUpgrade(Input):
     env: Variables = Field(default_factory=dict)
 
 
-class RenameOut(BaseModel):
-    component_path: str
-    line: int
-    column: int
-    old_type: str = Field(alias="from")
-    new_type: str = Field(alias="to")
-
-
-class NotRenamedOut(RenameOut):
-    reason: str
-
-
 class Verdicts(BaseModel):
     """What each collector version says of the text."""
 
@@ -62,8 +49,8 @@ class UpgradeReport(BaseModel):
     verdict: Verdicts
     new_errors: Sequence[Finding]
     new_warnings: Sequence[Finding]
-    renames: list[RenameOut]
-    not_renamed: list[NotRenamedOut]
+    renames: Sequence[Rename]
+    not_renamed: Sequence[NotRenamed]
     deprecations: Sequence[Deprecation]
     feature_gates: Sequence[FeatureGate]
     defaults: Sequence[ChangedDefault]
@@ -79,14 +66,14 @@ class UpgradeReport(BaseModel):
                 "from": report.source,
                 "to": report.target,
                 "verdict": {"from": report.source_verdict, "to": report.target_verdict},
-                "renames": [_by_alias(rename) for rename in report.renames],
-                "not_renamed": [_by_alias(rename) for rename in report.not_renamed],
             }
             | {
                 name: getattr(report, name)
                 for name in (
                     "new_errors",
                     "new_warnings",
+                    "renames",
+                    "not_renamed",
                     "deprecations",
                     "feature_gates",
                     "defaults",
@@ -96,8 +83,3 @@ class UpgradeReport(BaseModel):
                 )
             }
         )
-
-
-def _by_alias(rename: Rename | NotRenamed) -> dict[str, object]:
-    fields = asdict(rename)
-    return fields | {"from": fields.pop("old_type"), "to": fields.pop("new_type")}

@@ -5,13 +5,18 @@ Lines and columns count from 1, in characters, in the text that was sent.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
+
+from pydantic import Field
 
 from headgate.foundation.errors import FieldError, Invalid
 from headgate.validation.model import Finding
 
 Setting: TypeAlias = str | int | float | bool | Sequence[object] | None
 """The value of one key of a component's settings."""
+# As the collectors and the API write them.
+OldType: TypeAlias = Annotated[str, Field(alias="from")]
+NewType: TypeAlias = Annotated[str, Field(alias="to")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +127,8 @@ class Rename:
     component_path: str
     line: int
     column: int
-    old_type: str
-    new_type: str
+    old_type: OldType
+    new_type: NewType
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +138,8 @@ class NotRenamed:
     component_path: str
     line: int
     column: int
-    old_type: str
-    new_type: str
+    old_type: OldType
+    new_type: NewType
     reason: str
 
 

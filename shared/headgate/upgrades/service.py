@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, Generic, TypeVar
 
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from headgate import checker
 from headgate.checker import Asker, CheckerBusy, NoChecker, NotInstalled, Refused
@@ -82,22 +82,12 @@ def check(text: Text, target: str, source: str | None = None, *, asker: Asker) -
         asking.shutdown(wait=False, cancel_futures=True)
 
 
-class _Rename(BaseModel):
-    component_path: str
-    line: int
-    column: int
-    old_type: str = Field(alias="from")
-    new_type: str = Field(alias="to")
-
-
-class _NotRenamed(_Rename):
-    reason: str
-
-
 class _Renamed(BaseModel):
+    """The answer to `rename`."""
+
     yaml: str
-    renames: list[_Rename]
-    not_renamed: list[_NotRenamed]
+    renames: list[Rename]
+    not_renamed: list[NotRenamed]
 
 
 class _Questions:
@@ -133,11 +123,7 @@ class _Questions:
         except Refused as refused:
             # The renames are known all the same.
             return Renaming(not_renamed=[_kept(component, refused.message) for component in deprecated])
-        return Renaming(
-            [Rename(**rename.model_dump()) for rename in renamed.renames],
-            [NotRenamed(**rename.model_dump()) for rename in renamed.not_renamed],
-            renamed.yaml if renamed.renames else None,
-        )
+        return Renaming(renamed.renames, renamed.not_renamed, renamed.yaml if renamed.renames else None)
 
     def _ask(
         self, op: str, request: Mapping[str, object], answers: TypeAdapter[_Answer], *, may_refuse: bool = False
