@@ -1,6 +1,5 @@
 """The three upgrade checks through the API, with two collector versions that answer what a test wants."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 import pytest
@@ -8,7 +7,6 @@ from httpx2 import Response
 
 from configurations.app import router as configurations_router
 from fleets.app import router as fleets_router
-from headgate import checker
 from headgate.checker import CheckerBusy, NoChecker, NotInstalled, Refused
 from headgate.foundation.ids import new_id
 from headgate.settings import settings
@@ -16,6 +14,7 @@ from headgate.storage import aws
 from tests.support import deployments
 from tests.support.configurations import append, create, patch, publish
 from tests.support.members import API, JoinWith, Member
+from tests.support.scripted_collectors import NOTHING_FOUND, Collectors, scripted
 from validation.app import router as validation_router
 
 pytestmark = pytest.mark.usefixtures("fleets_without_collector")
@@ -30,14 +29,7 @@ FINDING = {"message": "no such file", "component_path": "receivers::tail::file",
     "column": 20,
 }
 COMPONENT = PLACE | {"type": "tail", "renamed_to": "", "defaults": {"every": "1s"}, "logs": []}
-INSPECTION: dict[str, Any] = {
-    "valid": True,
-    "errors": [],
-    "warnings": [],
-    "components": [COMPONENT],
-    "not_in_build": [],
-    "incomplete": False,
-}
+INSPECTION = NOTHING_FOUND | {"components": [COMPONENT]}
 LACKING = {"component_path": "exporters::x", "line": 1, "column": 1, "kind": "exporter", "type": "x"}
 GATE = {"id": "tail.x", "stage": "Alpha", "description": "X"}
 TYPE = {"kind": "receiver", "type": "tail", "deprecated_type": "", "module": ""}
@@ -64,41 +56,9 @@ CHANGES = {
 }
 
 
-class Collectors:
-    """Two versions; `answers` are by version and operation, an exception among them is raised."""
-
-    def __init__(self) -> None:
-        self.answers: dict[tuple[str, str], Any] = {}
-        self.asked: list[tuple[str, str]] = []
-        self.texts: list[object] = []
-        self.variables: list[object] = []
-
-    def call(self, op: str, request: Mapping[str, object], *, version: str, **_: object) -> Any:
-        if op == "validate":
-            raise CheckerBusy("An assignment asks it; that is not what is tested here")
-        self.texts.append(request["yaml"])
-        self.variables.append(request["env"])
-        return self._answer(version, op, INSPECTION)
-
-    def describe(self, version: str, **_: object) -> Any:
-        return self._answer(version, "describe", OLD_TYPE)
-
-    def _answer(self, version: str, op: str, usual: Any) -> Any:
-        self.asked.append((version, op))
-        answer = self.answers.get((version, op), usual)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-
 @pytest.fixture
 def collectors(monkeypatch: pytest.MonkeyPatch) -> Collectors:
-    scripted = Collectors()
-    monkeypatch.setattr(checker, "call", scripted.call)
-    monkeypatch.setattr(checker, "describe", scripted.describe)
-    monkeypatch.setenv("HEADGATE_COLLECTOR_VERSION", OLD)
-    settings.cache_clear()
-    return scripted
+    return scripted(monkeypatch, OLD, {"inspect": INSPECTION, "describe": OLD_TYPE})
 
 
 @pytest.fixture
@@ -173,7 +133,7 @@ def test_a_stored_version_is_compared_with_its_own_collector_version(ann: Member
     assert of_version(ann, configuration_id).json()["from"] == OLD
     assert of_version(ann, configuration_id, 2).json()["from"] == "0.150.0"
     assert of_version(ann, configuration_id, 2, **{"from": OLD}).json()["from"] == OLD
-    assert collectors.texts == [YAML, YAML, FIXED, FIXED, FIXED, FIXED]
+    assert [request["yaml"] for request in collectors.requests] == [YAML, YAML, FIXED, FIXED, FIXED, FIXED]
 
 
 def test_values_of_variables_go_to_both_collectors(ann: Member, collectors: Collectors) -> None:
@@ -186,7 +146,7 @@ def test_values_of_variables_go_to_both_collectors(ann: Member, collectors: Coll
     assert of_text(ann, **values).status_code == 200
     assert of_version(ann, configuration_id, **values).status_code == 200
     assert ann.http.post(f"{groups}/{group}/upgrade-check", json={"to": NEW, **values}).status_code == 200
-    assert collectors.variables == [values["env"]] * 6
+    assert [request["env"] for request in collectors.requests] == [values["env"]] * 6
 
 
 @pytest.mark.parametrize("env", [{"1A": "x"}, {"A": 1}, {f"A{n}": "" for n in range(101)}, "A=1"])
@@ -217,7 +177,7 @@ def test_a_deployment_group_is_checked_with_its_assigned_version(ann: Member, co
     answer = ann.http.post(f"{groups}/{group}/upgrade-check", json={"to": NEW})
 
     assert (answer.status_code, answer.json()["from"]) == (200, OLD)
-    assert collectors.texts == [YAML, YAML]
+    assert [request["yaml"] for request in collectors.requests] == [YAML, YAML]
 
 
 def test_a_group_without_a_version_is_409(ann: Member, collectors: Collectors) -> None:

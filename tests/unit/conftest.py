@@ -1,4 +1,4 @@
-"""The fault injector in the collector's place, and the command line against a server that answers what a test wants."""
+"""Stand-ins: the fault injector for the collector, a bucket, and the command line's server."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,8 +10,9 @@ from headgate.checker import Checker
 from headgate.checker.installed import Installed
 from headgate.checker.limits import Limits
 from headgate.settings import settings
-from tests.support import cli_in_process, faulty, upgrade_reports
+from tests.support import bucket_stand_in, cli_in_process, faulty, upgrade_reports
 from tests.support.answering import Server, serving
+from tests.support.bucket_stand_in import Bucket
 from tests.support.cli_in_process import Run
 from tests.support.upgrade_reports import Upgrade
 
@@ -47,6 +48,15 @@ def make_checker(faulty_collectors: Path) -> Iterator[Callable[[Limits], Checker
     yield make
     for each in made:
         each.close()
+
+
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
+    """What stands in for S3, where links lead."""
+    with bucket_stand_in.running() as found:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", found.url)
+        monkeypatch.delenv("AWS_ENDPOINT_URL_S3", raising=False)
+        yield found
 
 
 @pytest.fixture

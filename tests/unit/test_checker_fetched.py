@@ -28,14 +28,6 @@ SAYS = "0.0.0"
 
 
 @pytest.fixture
-def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
-    with bucket_stand_in.running() as found:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", found.url)
-        monkeypatch.delenv("AWS_ENDPOINT_URL_S3", raising=False)
-        yield found
-
-
-@pytest.fixture
 def collectors(tmp_path: Path) -> Iterator[Fetched]:
     folder = tmp_path / "fetched"
     folder.mkdir()

@@ -2,7 +2,6 @@
 
 import json
 import os
-from collections.abc import Iterator
 
 import pytest
 
@@ -11,7 +10,6 @@ from checker.app import handler
 from headgate import checker
 from headgate.checker import messages
 from headgate.checker.messages import Malformed
-from tests.support import bucket_stand_in
 from tests.support.askers import ASKER
 from tests.support.bucket_stand_in import Bucket
 
@@ -21,14 +19,6 @@ QUESTION = {
     "organization_id": ASKER.organization_id,
     "credential_id": ASKER.credential_id,
 }
-
-
-@pytest.fixture
-def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
-    with bucket_stand_in.running() as found:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", found.url)
-        monkeypatch.delenv("AWS_ENDPOINT_URL_S3", raising=False)
-        yield found
 
 
 def is_gone(pid: int) -> bool:

@@ -9,12 +9,12 @@ import pytest
 from headgate import checker
 from headgate.checker import CheckerBusy, NoChecker, NotInstalled, Refused
 from headgate.foundation.errors import HeadgateError
-from headgate.settings import settings
 from headgate.upgrades import service as upgrades
 from headgate.upgrades.model import Report, UpgradeCheckNotPossible
 from headgate.upgrades.service import Text
 from headgate.validation.model import CollectorVersionNotInstalled, NotChecked, TooCostly
 from tests.support.askers import ASKER
+from tests.support.scripted_collectors import NOTHING_FOUND, Collectors, scripted
 
 OLD, NEW = "1.0.0", "2.0.0"
 COMPONENT = {
@@ -29,14 +29,7 @@ COMPONENT = {
     "logs": [],
 }
 RENAMED = COMPONENT | {"renamed_to": "tail_file", "defaults": {"interval": "2s"}}
-INSPECTION: dict[str, Any] = {
-    "valid": True,
-    "errors": [],
-    "warnings": [],
-    "components": [COMPONENT],
-    "not_in_build": [],
-    "incomplete": False,
-}
+INSPECTION = NOTHING_FOUND | {"components": [COMPONENT]}
 DESCRIPTION = {"version": OLD, "reduced": False, "lacks": [], "components": [], "feature_gates": []}
 RENAME = {
     "yaml": "receivers: {tail_file: {}}",
@@ -46,43 +39,11 @@ RENAME = {
 TEXT = Text("receivers: {tail: {}}", {"A": "b"}, ("body", "yaml"))
 
 
-class Collectors:
-    """Two versions that answer what a test wants; an exception is raised."""
-
-    def __init__(self) -> None:
-        self.asked: list[tuple[str, str]] = []
-        self.requests: list[Mapping[str, object]] = []
-        self.answers: dict[tuple[str, str], Any] = {
-            (OLD, "inspect"): INSPECTION,
-            (NEW, "inspect"): INSPECTION | {"components": [RENAMED]},
-            (NEW, "rename"): RENAME,
-        }
-        self.before: Callable[[str], None] = lambda _: None
-
-    def call(self, op: str, request: Mapping[str, object], *, version: str, **_: object) -> Any:
-        self.asked.append((version, op))
-        self.requests.append(request)
-        self.before(version)
-        answer = self.answers[version, op]
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-    def describe(self, version: str, **_: object) -> Any:
-        answer = self.answers.get((version, "describe"), DESCRIPTION)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-
 @pytest.fixture
 def collectors(monkeypatch: pytest.MonkeyPatch) -> Collectors:
-    monkeypatch.setenv("HEADGATE_COLLECTOR_VERSION", OLD)
-    settings.cache_clear()
-    asked = Collectors()
-    monkeypatch.setattr(checker, "call", asked.call)
-    monkeypatch.setattr(checker, "describe", asked.describe)
-    return asked
+    made = scripted(monkeypatch, OLD, {"inspect": INSPECTION, "describe": DESCRIPTION})
+    made.answers = {(NEW, "inspect"): INSPECTION | {"components": [RENAMED]}, (NEW, "rename"): RENAME}
+    return made
 
 
 def check(to: str = NEW, source: str | None = None) -> Report:

@@ -1,0 +1,63 @@
+"""Two collector versions that answer an upgrade check's questions as a test wants."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import pytest
+
+from headgate import checker
+from headgate.checker import CheckerBusy
+from headgate.settings import settings
+
+NOTHING_FOUND: Final[dict[str, Any]] = {
+    "valid": True,
+    "errors": [],
+    "warnings": [],
+    "components": [],
+    "not_in_build": [],
+    "incomplete": False,
+}
+"""An answer to `inspect`."""
+
+
+class Collectors:
+    """`answers` are by version and operation, `usual` by operation; an exception among them is raised.
+
+    `asked` has the version and the operation of every question, and `requests` what was given with it, if anything was.
+    `before` is called with the version before each answer to `call`. No verdict is to be had.
+    """
+
+    def __init__(self, usual: Mapping[str, Any]) -> None:
+        self.answers: dict[tuple[str, str], Any] = {}
+        self.asked: list[tuple[str, str]] = []
+        self.requests: list[Mapping[str, Any]] = []
+        self.before: Callable[[str], None] = lambda _: None
+        self._usual = usual
+
+    def call(self, op: str, request: Mapping[str, Any], *, version: str, **_: object) -> Any:
+        if op == "validate":
+            raise CheckerBusy("An assignment asks it; that is not what is tested here")
+        self.requests.append(request)
+        self.before(version)
+        return self._answer(version, op)
+
+    def describe(self, version: str, **_: object) -> Any:
+        return self._answer(version, "describe")
+
+    def _answer(self, version: str, op: str) -> Any:
+        self.asked.append((version, op))
+        key = (version, op)
+        answer = self.answers[key] if key in self.answers else self._usual[op]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def scripted(monkeypatch: pytest.MonkeyPatch, default: str, usual: Mapping[str, Any]) -> Collectors:
+    """Collectors in the place of this process's checker. `default` is the default version."""
+    collectors = Collectors(usual)
+    monkeypatch.setattr(checker, "call", collectors.call)
+    monkeypatch.setattr(checker, "describe", collectors.describe)
+    monkeypatch.setenv("HEADGATE_COLLECTOR_VERSION", default)
+    settings.cache_clear()
+    return collectors
