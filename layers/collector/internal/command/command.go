@@ -7,12 +7,13 @@ import (
 
 	"github.com/headgate/headgate/layers/collector/internal/check"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
+	"github.com/headgate/headgate/layers/collector/internal/reference"
 	"github.com/headgate/headgate/layers/collector/internal/sandbox"
 	"go.opentelemetry.io/collector/otelcol"
 )
 
-// Run runs the collector with these settings: `check` answers questions about configurations, and `sandbox` runs one for
-// a test.
+// Run runs the collector with these settings: `check` answers questions about configurations, `reference` prints what
+// the components accept, and `sandbox` runs a configuration for a test.
 //
 // factories makes the same factories as the settings, at less cost; lacking are the components of the official release
 // that this build does not have.
@@ -25,7 +26,7 @@ func Run(settings otelcol.CollectorSettings, factories func() (otelcol.Factories
 		Providers: settings.ProviderModules, Lacking: lacking,
 	}
 	command := otelcol.NewCommand(settings)
-	command.AddCommand(check.NewCommand(env), sandbox.NewCommand())
+	command.AddCommand(check.NewCommand(env), reference.NewCommand(env), sandbox.NewCommand())
 	if err := command.Execute(); err != nil {
 		log.Fatalf("collector server run finished with error: %v", err)
 	}

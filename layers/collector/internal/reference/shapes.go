@@ -1,0 +1,53 @@
+package reference
+
+import "reflect"
+
+// listsOfStatements describes a transform processor: each entry of its lists is a statement or a group of them.
+func listsOfStatements(w *walker, v reflect.Value, at place) *Schema {
+	at.closed = w.refusesUnknown(v)
+	found := w.structure(v, at)
+	for _, key := range []string{"trace_statements", "metric_statements", "log_statements", "profile_statements"} {
+		if list, is := found.Properties[key]; is && list.Items != nil {
+			list.Items = &Schema{AnyOf: []*Schema{{Title: "statement", Type: Types{"string"}}, list.Items}}
+		}
+	}
+	return found
+}
+
+// acknowledgements describes Kafka's producer, which takes a word in the place of a number.
+func acknowledgements(w *walker, v reflect.Value, at place) *Schema {
+	at.closed = w.refusesUnknown(v)
+	found := w.structure(v, at)
+	if number, is := found.Properties["required_acks"]; is {
+		number.AnyOf = append(number.AnyOf, &Schema{Enum: []any{"all"}})
+	}
+	return found
+}
+
+// discovery describes receiver_creator.
+func discovery(w *walker, v reflect.Value, at place) *Schema {
+	at.closed = w.refusesUnknown(v)
+	found := w.structure(v, at)
+	template := object()
+	template.Properties = map[string]*Schema{
+		"rule": {Type: Types{"string", "null"}},
+		"config": {
+			Type: Types{"object", "null", "string"}, Pattern: placeholder,
+			Open: "the settings of the receiver, which are read once the rule matches: any may be an expression",
+		},
+		"resource_attributes": object(),
+	}
+	receivers := object()
+	receivers.AdditionalProperties = template
+	found.Properties["receivers"] = receivers
+	return found
+}
+
+// opened describes what is read by a decoder of another kind: everything is accepted there.
+func opened(reason string) describer {
+	return func(*walker, reflect.Value, place) *Schema {
+		found := object()
+		found.Open = reason
+		return found
+	}
+}
