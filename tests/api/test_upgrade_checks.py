@@ -150,7 +150,7 @@ def test_values_of_variables_go_to_both_collectors(ann: Member, collectors: Coll
 
 
 @pytest.mark.parametrize("env", [{"1A": "x"}, {"A": 1}, {f"A{n}": "" for n in range(101)}, "A=1"])
-def test_values_that_are_no_variables_are_422(ann: Member, collectors: Collectors, env: object) -> None:
+def test_malformed_variables_are_422(ann: Member, collectors: Collectors, env: object) -> None:
     configuration_id = create(ann, yaml=YAML)
 
     assert of_version(ann, configuration_id, env=env).status_code == 422

@@ -141,7 +141,7 @@ def row(name: str, times: int, work: Callable[[], None], base: float | None = No
 
 
 def processor_seconds() -> float:
-    """Of this process, with moto, and of the collectors that have ended: on a busy machine, what counts."""
+    """What this process, with moto, and the collectors that have ended used: other load on the machine is not in it."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + children.ru_utime + children.ru_stime
 

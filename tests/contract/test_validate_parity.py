@@ -129,7 +129,7 @@ def test_the_second_time_in_one_process_the_verdict_is_the_same(version: Version
 
 def test_every_refusal_of_the_plain_command_is_explained_in_its_own_words(version: Version) -> None:
     unexplained = []
-    # Of several errors that a rule has made, the plain command may name another one first.
+    # If a rule has made several errors, the plain command may name another one first.
     for name, text in {**version.published, **version.broken}.items():
         plain = version.verdicts[text]
         if plain.valid or READS_OUTSIDE.search(text) or ASKS_THE_MACHINE.search(plain.message):

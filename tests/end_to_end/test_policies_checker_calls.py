@@ -39,7 +39,7 @@ def people(aws_here: template.Template) -> People:
 
 @pytest.fixture
 def in_a_function(people: People, monkeypatch: pytest.MonkeyPatch) -> Iterator[Invocations]:
-    """The collector is asked as on AWS. Of a question that S3 keeps only the rule arrives: S3 is in this process."""
+    """The collector is asked as on AWS. S3 is in this process: only the rule arrives of a question that S3 keeps."""
     rule = {"name": "any", "condition": "true", "context": "log", "expect": "any", "min": None, "max": None}
     request = {"signals": ["logs"], "rules": [rule], "documents": "", "tallies": None}
     kept = {"op": "evaluate", "request": request, "organization_id": "org", "credential_id": "run"}

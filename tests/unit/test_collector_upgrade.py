@@ -102,7 +102,7 @@ def test_a_flow_for_another_version_stays_as_it_is(checkout: Path) -> None:
         ("../0.1.0", "is not a version"),
     ],
 )
-def test_what_is_no_newer_version_is_refused(version: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_version_that_is_not_newer_is_refused(version: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert collector_upgrade.main([version]) == 1
     assert says in capsys.readouterr().err
 

@@ -47,9 +47,9 @@ def fix(
 ) -> None:
     """Replace deprecated component names in files, as the collector version itself names them.
 
-    Every other byte stays as it is. Of a stored version (shop@3) it shows the differences; --save saves them as a new
-    draft with the collector version. Ends with 1 if the collector refuses the text also with the new names, or if its
-    build lacks a component of the text.
+    Every other byte stays as it is. For a stored version (shop@3), the command shows the differences; --save saves them
+    as a new draft with the collector version. Ends with 1 if the collector refuses the text also with the new names, or
+    if its build lacks a component of the text.
 
     \b
     Examples:

@@ -59,7 +59,7 @@ def binary_key(version: str, architecture: str) -> str:
 
 
 class MalformedDescriptor(CheckerUnreachable):
-    """What is published of this version cannot be used. Of the others it can."""
+    """The descriptor of one version cannot be used; other versions are not affected."""
 
     def __init__(self, version: str) -> None:
         super().__init__(f"The descriptor of collector version {version} in the bucket is malformed; publish it again")
