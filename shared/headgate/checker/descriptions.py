@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from headgate.checker.check_process import Child
 from headgate.checker.errors import NoChecker, ProcessFailed, Refused, Unusable
@@ -36,6 +36,9 @@ class _Unusable:
     until: float
 
 
+_Answer: TypeAlias = dict[str, object] | NoChecker | _Unusable
+
+
 def short(description: Mapping[str, object]) -> dict[str, object]:
     """The description without the lists of all components and feature gates."""
     return {name: value for name, value in description.items() if name not in _LONG_PARTS}
@@ -46,8 +49,9 @@ class Descriptions:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._known: dict[Identity, dict[str, object] | NoChecker | _Unusable] = {}
-        self._asking: dict[Identity, threading.Lock] = {}
+        # By path, so that the answer of a binary is forgotten with the binary.
+        self._known: dict[Path, tuple[Identity, _Answer]] = {}
+        self._asking: dict[Path, threading.Lock] = {}
         self._lock = threading.Lock()
 
     def of(self, path: Path) -> dict[str, object]:
@@ -57,19 +61,20 @@ class Descriptions:
         """
         binary = identity(path)
         with self._lock:
-            asking = self._asking.setdefault(binary, threading.Lock())
+            asking = self._asking.setdefault(path, threading.Lock())
         with asking:
-            known = self._known.get(binary)
-            if known is None or (isinstance(known, _Unusable) and time.monotonic() >= known.until):
-                known = self._known[binary] = self._ask(path)
-        match known:
+            of, answer = self._known.get(path, (None, None))
+            if answer is None or of != binary or (isinstance(answer, _Unusable) and time.monotonic() >= answer.until):
+                answer = self._ask(path)
+                self._known[path] = binary, answer
+        match answer:
             case NoChecker():
-                raise NoChecker(known.detail)
+                raise NoChecker(answer.detail)
             case _Unusable():
-                raise Unusable(known.reason)
-        return known
+                raise Unusable(answer.reason)
+        return answer
 
-    def _ask(self, path: Path) -> dict[str, object] | NoChecker | _Unusable:
+    def _ask(self, path: Path) -> _Answer:
         try:
             child = Child.start(path, self._limits)
             try:

@@ -84,10 +84,10 @@ def spawn(
     """Start `argv`, a full path and its arguments, confined (see `launch`), with exactly the environment `env`.
 
     `argv` may also name a descriptor of this process (`launch.INHERITED`). `channel` is a descriptor that the process
-    finds as number 3. `files` are written into its folder, which is its
-    working directory, readable by nobody else. With `needs_files_held` it starts only if it can be confined to its own
-    files, and with `time_zones` it finds the machine's in `TIME_ZONES`. Raises OSError if no process could be started,
-    or none that is confined, or if the file behind the descriptor has changed.
+    finds as number 3. `files` are written into its folder, which is its working directory, readable by nobody else.
+    With `needs_files_held` it starts only if it can be confined to its own files, and with `time_zones` it finds the
+    machine's in `TIME_ZONES`. Raises OSError if no process could be started, or none that is confined, or if the file
+    behind the descriptor has changed.
     """
     plan = {
         "argv": argv,
