@@ -31,7 +31,7 @@ from scripts.stack import ROOT, Stop
 LAYER: Final = ROOT / "layers" / "collector"
 PROVEN: Final = ROOT / "tests" / "end_to_end" / "proven_flows.json"
 _ASKER: Final = Asker("org_of_the_upgrade", "tok_of_the_upgrade")
-_MOST_DETAILS: Final = 40
+_MAX_DETAILS: Final = 40
 
 Status = Literal["passed", "failed", "not run"]
 
@@ -62,9 +62,9 @@ class Report:
         for name, (outcome, seconds) in self.outcomes.items():
             minutes, rest = divmod(round(seconds), 60)
             yield f"  {outcome.status:8} {name:16} {minutes:3}:{rest:02}  {outcome.text}"
-            yield from (f"             {line}" for line in outcome.details[:_MOST_DETAILS])
-            if len(outcome.details) > _MOST_DETAILS:
-                yield f"             and {len(outcome.details) - _MOST_DETAILS} more"
+            yield from (f"             {line}" for line in outcome.details[:_MAX_DETAILS])
+            if len(outcome.details) > _MAX_DETAILS:
+                yield f"             and {len(outcome.details) - _MAX_DETAILS} more"
         if self.changes:
             yield from ("", "What changes for users:", *(f"  {line}".rstrip() for line in self.changes))
 

@@ -6,7 +6,7 @@ from fastapi import Request
 
 from headgate.foundation import errors
 
-_MOST_FIELDS = 50
+_MAX_FIELDS = 50
 
 
 async def read_form(request: Request) -> dict[str, str]:
@@ -16,6 +16,6 @@ async def read_form(request: Request) -> dict[str, str]:
         raise errors.Invalid("The body must be a form, `application/x-www-form-urlencoded`")
     try:
         text = (await request.body()).decode("utf-8")
-        return dict(parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict"))
+        return dict(parse_qsl(text, keep_blank_values=True, max_num_fields=_MAX_FIELDS, errors="strict"))
     except ValueError as error:
-        raise errors.Invalid(f"The form must be UTF-8 text with at most {_MOST_FIELDS} fields") from error
+        raise errors.Invalid(f"The form must be UTF-8 text with at most {_MAX_FIELDS} fields") from error

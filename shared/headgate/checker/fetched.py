@@ -212,9 +212,9 @@ class Fetched:
 class _Verified:
     """Takes the binary's bytes, and no more of them than were announced."""
 
-    def __init__(self, write: Callable[[memoryview], int | None], most: int) -> None:
+    def __init__(self, write: Callable[[memoryview], int | None], limit: int) -> None:
         self._write = write
-        self.left = most
+        self.left = limit
 
     def write(self, data: bytes) -> int:
         if len(data) > self.left:

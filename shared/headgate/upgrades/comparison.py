@@ -27,8 +27,8 @@ from headgate.upgrades.model import (
 from headgate.validation.model import Finding
 
 # What people read; `size` bounds the bytes.
-_MOST_DEFAULTS: Final = 2_000
-_MOST_FINDINGS: Final = 100
+_MAX_DEFAULTS: Final = 2_000
+_MAX_FINDINGS: Final = 100
 _LOGGED: Final = ("warn", "error")
 _KINDS: Final = ("receiver", "processor", "exporter", "connector", "extension", "provider")
 # A gate of these stages is enabled unless somebody disables it.
@@ -38,26 +38,26 @@ _ENABLED: Final = ("beta", "stable")
 def compare(source: Version, target: Version, renaming: Renaming) -> Report:
     """The report of an upgrade from `source` to `target`, which may be the same version."""
     before, after = source.inspection, target.inspection
-    defaults = list(islice(_changed_defaults(before.components, after.components), _MOST_DEFAULTS + 1))
+    defaults = list(islice(_changed_defaults(before.components, after.components), _MAX_DEFAULTS + 1))
     in_old_words = _in_old_words([*before.components, *after.components])
     findings = [before.errors, before.warnings, after.errors, after.warnings]
     return Report(
         source=source.version,
         target=target.version,
-        source_verdict=Verdict(before.valid, before.errors[:_MOST_FINDINGS], before.warnings[:_MOST_FINDINGS]),
-        target_verdict=Verdict(after.valid, after.errors[:_MOST_FINDINGS], after.warnings[:_MOST_FINDINGS]),
-        new_errors=_new_errors(before.errors, after.errors, in_old_words)[:_MOST_FINDINGS],
-        new_warnings=_new_findings(before.warnings, after.warnings, in_old_words)[:_MOST_FINDINGS],
+        source_verdict=Verdict(before.valid, before.errors[:_MAX_FINDINGS], before.warnings[:_MAX_FINDINGS]),
+        target_verdict=Verdict(after.valid, after.errors[:_MAX_FINDINGS], after.warnings[:_MAX_FINDINGS]),
+        new_errors=_new_errors(before.errors, after.errors, in_old_words)[:_MAX_FINDINGS],
+        new_warnings=_new_findings(before.warnings, after.warnings, in_old_words)[:_MAX_FINDINGS],
         renames=renaming.renames,
         not_renamed=renaming.not_renamed,
         deprecations=_deprecations(before.components, after.components, in_old_words),
         feature_gates=list(_feature_gates(source.description, target.description, after.components)),
-        defaults=defaults[:_MOST_DEFAULTS],
+        defaults=defaults[:_MAX_DEFAULTS],
         not_checked=list(_not_checked(source, target)),
         incomplete=before.incomplete
         or after.incomplete
-        or len(defaults) > _MOST_DEFAULTS
-        or any(len(listed) > _MOST_FINDINGS for listed in findings),
+        or len(defaults) > _MAX_DEFAULTS
+        or any(len(listed) > _MAX_FINDINGS for listed in findings),
         proposed_yaml=renaming.yaml,
     )
 
