@@ -7,7 +7,8 @@ from typing import Final
 
 import click
 
-VERSION: Final = re.compile(r"(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)){2}")
+# As the server takes it. A server's answer may hold a number of any length, and Python converts only short ones.
+VERSION: Final = re.compile(r"(0|[1-9][0-9]{0,5})(\.(0|[1-9][0-9]{0,5})){2}")
 
 
 class CollectorVersion(click.ParamType[str]):

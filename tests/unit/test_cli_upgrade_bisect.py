@@ -120,6 +120,14 @@ def test_bisect_needs_two_installed_versions(server: Server, upgrade: Upgrade, l
     assert said in err
 
 
+def test_a_version_of_many_digits_is_not_taken_for_one(server: Server, upgrade: Upgrade) -> None:
+    tried = bisecting(server, refuse=[], lack=[], installed=[f"{'9' * 5000}.0.0", "0.158.0"])
+    code, _, err = upgrade("bisect a.yaml")
+
+    assert (code, tried) == (1, [])
+    assert "is not a collector version: is it a Headgate server?" in err
+
+
 def test_bisect_validates_with_the_values_of_variables(server: Server, upgrade: Upgrade) -> None:
     bisecting(server, refuse=["0.140.0"], lack=[])
     upgrade("bisect a.yaml --env PASSWORD=x")
