@@ -21,6 +21,7 @@ from tests.support.upgrade_reports import (
     TO,
     VERSION,
     Upgrade,
+    answering,
     asked,
     verdict,
 )
@@ -183,6 +184,17 @@ def test_save_makes_a_draft_for_the_collector_version(server: Server, upgrade: U
         (versions, {"yaml": FIXED, "description": "From version 3, for collector 0.158.0"}),
         (f"{versions}/4", {"collector_version": "0.158.0"}),
     ]
+
+
+def test_a_draft_without_its_collector_version_says_how_to_set_it(server: Server, upgrade: Upgrade) -> None:
+    answer = answering(RENAMED)
+    outage: Answer = (503, {}, {"detail": "no table", "code": "unavailable"})
+    server.answering = lambda asked: outage if asked.startswith("PATCH") else answer(asked)
+    code, _, err = upgrade(f"fix shop@3 {TO} --save")
+
+    assert code == 1
+    assert f"version 4 of {CONFIGURATION} is saved as a draft, but its collector version could not be set" in err
+    assert f"`headgate config push FILE --to {CONFIGURATION} --collector-version 0.158.0`" in err
 
 
 def test_without_a_rename_the_same_text_is_saved_for_the_collector_version(server: Server, upgrade: Upgrade) -> None:

@@ -141,7 +141,7 @@ def create(
     request = {"name": label, "yaml": content}
     created = api.create("/configurations", request | ({"description": description} if description else {}))
     if collector_version and text(created, "collector_version") != collector_version:
-        _set_collector_version(api, text(created, "id"), 1, collector_version)
+        set_collector_version(api, text(created, "id"), 1, collector_version)
         created = {**created, "collector_version": collector_version}
     if publish:
         _publish_version(api, text(created, "id"), 1)
@@ -360,7 +360,7 @@ def _save(api: Api, change: Change, description: str, *, publish: bool) -> Pushe
     if change.folder.entries.get(change.file) != entry:
         change.folder.record(change.file, entry)
     if moves:
-        _set_collector_version(api, entry.id, entry.version, change.collector_version)
+        set_collector_version(api, entry.id, entry.version, change.collector_version)
     publishes = publish and (latest is None or latest.published != entry.version)
     if publishes:
         _publish_version(api, entry.id, entry.version)
@@ -381,7 +381,8 @@ def _unchanged_entry(change: Change, latest: Latest) -> Entry:
     return entry_of(latest.id, name, latest.version, change.text)
 
 
-def _set_collector_version(api: Api, configuration_id: str, n: int, collector_version: str) -> None:
+def set_collector_version(api: Api, configuration_id: str, n: int, collector_version: str) -> None:
+    """Set the collector version of a draft that was just saved. Raises Failed, with the way to set it later."""
     try:
         api.patch(f"/configurations/{configuration_id}/versions/{n}", {"collector_version": collector_version})
     except Failed as error:

@@ -11,10 +11,11 @@ from typing import Final
 import click
 
 from headgate_cli import variables
-from headgate_cli.api import Api, Entity, ServerError, entities, number, optional, text
+from headgate_cli.api import Api, Entity, entities, number, optional, text
 from headgate_cli.checks import findings
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.configurations import lookup
+from headgate_cli.configurations.push import set_collector_version
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import diff, print_json, print_result, print_text, say
@@ -126,23 +127,20 @@ def _fix_stored(api: Api, version: Stored, request: Entity, *, save: bool, outpu
     if after == before and optional(stored, "collector_version") == to:
         say(f"{one_line(version.label)}: {_summary(answer)}, and its collector version is {to} already")
         return result
-    draft = _saved(api, version, after, to)
+    n = _saved(api, version, after, to)
     say(f"{one_line(version.label)}: {_summary(answer)}")
     if not quiet:
-        print_result(f"{one_line(version.name)} v{number(draft, 'n')} is saved as a draft for collector {to}")
-    return {**result, "saved_version_number": number(draft, "n")}
+        print_result(f"{one_line(version.name)} v{n} is saved as a draft for collector {to}")
+    return {**result, "saved_version_number": n}
 
 
-def _saved(api: Api, version: Stored, content: str, to: str) -> Entity:
+def _saved(api: Api, version: Stored, content: str, to: str) -> int:
+    """The number of the new draft. Raises Failed."""
     path = f"/configurations/{version.configuration_id}/versions"
     draft = api.create(path, {"yaml": content, "description": f"From version {version.n}, for collector {to}"})
     n = number(draft, "n")
-    try:
-        return api.patch(f"{path}/{n}", {"collector_version": to})
-    except ServerError as error:
-        raise Failed(
-            f"v{n} is saved as a draft, but its collector version could not be set: {error.message}"
-        ) from error
+    set_collector_version(api, version.configuration_id, n, to)
+    return n
 
 
 def _renamed(before: str, answer: Entity, label: str) -> str:
