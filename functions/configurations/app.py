@@ -29,7 +29,6 @@ from headgate.http.routing import router as group
 from headgate.http.upgrade_wire import CheckUpgrade, UpgradeReport
 from headgate.identity import checks
 from headgate.upgrades import service as upgrades
-from headgate.upgrades.service import Text
 from web import pages
 
 router = group("/configurations", "Configurations")
@@ -142,9 +141,8 @@ def check_upgrade(
     """
     with checks.under_way(caller):
         version = configurations.get_version(caller, configuration_id, n)
-        text = Text(version.yaml or "", body.env, ("path", "n"))
-        source = body.source or version.collector_version
-        return UpgradeReport.of(upgrades.check(text, body.to, source, asker=Asker.of(caller)))
+        text = body.text_of(version, ("path", "n"))
+        return UpgradeReport.of(upgrades.check(text, body.to, body.source, asker=Asker.of(caller)))
 
 
 app = create_app("Headgate configurations", [router, configuration_pages.router])

@@ -43,7 +43,6 @@ from headgate.instances import counting
 from headgate.instances import service as instances
 from headgate.observability.log import logger
 from headgate.upgrades import service as upgrades
-from headgate.upgrades.service import Text
 from web import pages
 
 
@@ -154,9 +153,8 @@ def check_upgrade(fleet_id: FleetId, deployment_id: DeploymentId, body: CheckUpg
     """
     with checks.under_way(caller):
         version = assigned.version(caller, fleet_id, deployment_id)
-        text = Text(version.yaml or "", body.env, ("path", "deployment_id"))
-        source = body.source or version.collector_version
-        return UpgradeReport.of(upgrades.check(text, body.to, source, asker=Asker.of(caller)))
+        text = body.text_of(version, ("path", "deployment_id"))
+        return UpgradeReport.of(upgrades.check(text, body.to, body.source, asker=Asker.of(caller)))
 
 
 @by_hand.post("/fleets/{fleet_id}/token", openapi_extra=audited("fleet.token_renewed"))

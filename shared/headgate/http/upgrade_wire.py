@@ -5,6 +5,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from headgate.configurations.model import Version
 from headgate.http.wire import CollectorVersion, Input, Variables
 from headgate.upgrades.model import (
     ChangedDefault,
@@ -16,6 +17,7 @@ from headgate.upgrades.model import (
     Report,
     Verdict,
 )
+from headgate.upgrades.service import Text
 from headgate.validation.model import Finding
 
 
@@ -27,6 +29,10 @@ class CheckUpgrade(Input):
         default=None, alias="from", description="The version's own collector version, if it is left out"
     )
     env: Variables = Field(default_factory=dict)
+
+    def text_of(self, version: Version, loc: tuple[str, ...]) -> Text:
+        """A stored version's text; `loc` is the part of the request that names it."""
+        return Text(version.yaml or "", self.env, loc, version.collector_version)
 
 
 class Verdicts(BaseModel):

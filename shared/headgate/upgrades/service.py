@@ -44,21 +44,25 @@ _TOO_LONG: Final = "the check took too long; try again"
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A configuration, the values of its `${env:NAME}`, and the part of the request that names it."""
+    """A configuration, the values of its `${env:NAME}`, and the part of the request that names it.
+
+    `collector_version` is the one that it is for; the default collector's without one.
+    """
 
     yaml: str
     env: Mapping[str, str]
     loc: tuple[str, ...]
+    collector_version: str | None = None
 
 
 def check(text: Text, target: str, source: str | None = None, *, asker: Asker) -> Report:
-    """What moving from `source` (the default collector's without one) to `target` changes; nothing is saved.
+    """What moving from `source` (the text's own version without one) to `target` changes; nothing is saved.
 
     With the same version twice, only the renames and deprecations that are due already. Raises
     CollectorVersionNotInstalled and UpgradeCheckNotPossible, about `from` or `to` of the request, TooCostly, and
     NotChecked if one of the versions could not be asked.
     """
-    source = source or settings().collector_version
+    source = source or text.collector_version or settings().collector_version
     ends = time.monotonic() + _SECONDS
     questions = _Questions(text, target, "to", ends, asker)
     asking = ThreadPoolExecutor(max_workers=2, thread_name_prefix="upgrade")
