@@ -5,10 +5,12 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from tests.support import sizes
 from tests.support.answering import Answer, Server
 from tests.support.service import ROOT
 
@@ -147,6 +149,9 @@ def unwelcoming(_: str) -> Answer:
     return 401, {}, {"detail": FORGED, "code": "unauthenticated"}
 
 
+WAYS = (hostile, refusing, unwelcoming)
+
+
 def variables(server: Server, folder: Path) -> dict[str, str]:
     (folder / "edge.yaml").write_text("::warning::FORGED\n")
     (folder / "rules.yaml").write_text("logs: [{name: a, condition: b}]\n")
@@ -191,13 +196,13 @@ for line in json.load(sys.stdin):
 """
 
 
-def run_all(server: Server, folder: Path) -> dict[str, str]:
+def run_all(server: Server, folder: Path, commands: Sequence[str]) -> dict[str, str]:
     """What each of the commands prints, to a pipe in a workflow."""
     done = subprocess.run(
         [sys.executable, "-c", DRIVER],
         cwd=folder,
         env=variables(server, folder) | {"GITHUB_ACTIONS": "true"},
-        input=json.dumps(COMMANDS).encode(),
+        input=json.dumps(commands).encode(),
         stdout=subprocess.PIPE,
         check=True,
         timeout=300,
@@ -218,13 +223,14 @@ def forged(printed: str, command: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("answering", [hostile, refusing, unwelcoming])
-def test_no_line_is_one_that_the_server_wrote(server: Server, tmp_path: Path, answering: object) -> None:
-    assert callable(answering)
-    server.answering = answering
-    printed = run_all(server, tmp_path)
+@pytest.mark.sized
+@pytest.mark.parametrize("at", range(len(WAYS)), ids=[way.__name__ for way in WAYS])
+def test_no_line_is_one_that_the_server_wrote(server: Server, tmp_path: Path, at: int) -> None:
+    server.answering = WAYS[at]
+    commands = sizes.either(COMMANDS[at :: len(WAYS)], COMMANDS)
+    printed = run_all(server, tmp_path, commands)
 
-    assert set(printed) == set(COMMANDS)
+    assert set(printed) == set(commands)
     assert {line: said for line, said in printed.items() if "Traceback" in said or not said.strip()} == {}
     assert {line: lines for line, said in printed.items() if (lines := forged(said, line))} == {}
 
