@@ -210,7 +210,11 @@ class _Names:
             for component in (*description.components, *description.lacks):
                 for name in _names_of(component):
                     self._owners.setdefault(name, {})[component] = None
-        self._components = components
+        # The paths by kind and type: a text may have tens of thousands of components, and there are many gates.
+        self._used: dict[tuple[str, str], dict[str, int]] = {}
+        for at, used in enumerate(components):
+            kind = used.component_path.partition("::")[0].removesuffix("s")
+            self._used.setdefault((kind, used.type), {})[used.component_path] = at
 
     def owners(self, gate_id: str) -> Sequence[ComponentType]:
         """The component types that one of the first two parts of the id names, of the kind that the id begins with."""
@@ -224,13 +228,10 @@ class _Names:
         ]
 
     def used(self, owners: Sequence[ComponentType]) -> Sequence[str]:
-        """The paths of the text's components of these types."""
+        """The paths of the text's components of these types, in the order of the text."""
         types = {(owner.kind, name) for owner in owners for name in (owner.type, owner.deprecated_type) if name}
-        return [
-            component.component_path
-            for component in self._components
-            if (component.component_path.partition("::")[0].removesuffix("s"), component.type) in types
-        ]
+        paths = {path: at for type_ in types for path, at in self._used.get(type_, {}).items()}
+        return sorted(paths, key=paths.__getitem__)
 
 
 def _names_of(component: ComponentType) -> set[str]:
