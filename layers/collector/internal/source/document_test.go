@@ -186,11 +186,11 @@ func TestTheSizeOfADocumentIsBounded(t *testing.T) {
 		nodes, depth int
 		exceeds      bool
 	}{
-		"empty":               {"", 0, 0, false},
-		"as many nodes":       {"a: [1, 2]\n", 5, 9, false},
-		"one node too many":   {"a: [1, 2]\n", 4, 9, true},
-		"as deep":             {"a: {b: {c: 1}}\n", 99, 3, false},
-		"one level too deep":  {"a: {b: {c: 1}}\n", 99, 2, true},
+		"empty":                  {"", 0, 0, false},
+		"as many nodes":          {"a: [1, 2]\n", 5, 9, false},
+		"one node too many":      {"a: [1, 2]\n", 4, 9, true},
+		"as deep":                {"a: {b: {c: 1}}\n", 99, 3, false},
+		"one level too deep":     {"a: {b: {c: 1}}\n", 99, 2, true},
 		"an alias does not copy": {"a: &a [1, 2, 3]\nb: [*a, *a, *a]\n", 12, 9, false},
 	} {
 		t.Run(name, func(t *testing.T) {
