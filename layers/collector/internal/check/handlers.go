@@ -9,6 +9,7 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/inspect"
 	"github.com/headgate/headgate/layers/collector/internal/lint"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
+	"github.com/headgate/headgate/layers/collector/internal/ottlref"
 	"github.com/headgate/headgate/layers/collector/internal/prepare"
 	"github.com/headgate/headgate/layers/collector/internal/reference"
 	"github.com/headgate/headgate/layers/collector/internal/rename"
@@ -18,16 +19,17 @@ import (
 
 // Handlers are the operations by name. An operation is a package of its own and one line here.
 var Handlers = map[string]operation.Handler{
-	"describe":  describe.Handle,
-	"validate":  validate.Handle,
-	"inspect":   inspect.Handler(),
-	"rename":    rename.Handle,
-	"price":     validate.HandlePrice,
-	"lint":      lint.Handle,
-	"prepare":   prepare.Handle,
-	"reference": reference.Handler(),
-	"compile":   withoutCollector(rules.Handle),
-	"evaluate":  withoutCollector(evaluate.Handle),
+	"describe":       describe.Handle,
+	"validate":       validate.Handle,
+	"inspect":        inspect.Handler(),
+	"rename":         rename.Handle,
+	"price":          validate.HandlePrice,
+	"lint":           lint.Handle,
+	"ottl_reference": ottlref.Handler(),
+	"prepare":        prepare.Handle,
+	"reference":      reference.Handler(),
+	"compile":        withoutCollector(rules.Handle),
+	"evaluate":       withoutCollector(evaluate.Handle),
 }
 
 // withoutCollector adapts a handler that does not use the collector.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/headgate/headgate/layers/collector/internal/pricing"
+	"github.com/headgate/headgate/layers/collector/internal/vocabulary"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/filterprocessor"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/transformprocessor"
 )
@@ -45,7 +46,7 @@ func (l *linter) advise(c ottlComponent, e *expression) {
 		l.adviseOnCase(c, e)
 		return
 	}
-	for _, candidate := range nearest(wrong.Text, vocabulary(wrong.Called), maxSuggestions) {
+	for _, candidate := range nearest(wrong.Text, candidates(wrong.Called), maxSuggestions) {
 		if err := l.instead(c, e, wrong, candidate); err == nil || offendingIn(e, wrong, candidate, err) > wrong.End {
 			e.note = append(e.note, fmt.Sprintf("did you mean `%s`?", candidate))
 			return
@@ -60,7 +61,7 @@ func (l *linter) adviseOnCase(c ottlComponent, e *expression) {
 		if !name.Called {
 			continue
 		}
-		for _, function := range vocabulary(true) {
+		for _, function := range candidates(true) {
 			if function != name.Text && strings.EqualFold(function, name.Text) && l.instead(c, e, name, function) == nil {
 				e.note = append(e.note, fmt.Sprintf("did you mean `%s`?", function))
 				return
@@ -102,26 +103,14 @@ func firstWord(text string) string {
 	return text[:max(width, 1)]
 }
 
-// paths are the names that the contexts of pkg/ottl document for the segments of paths. A test reads the documentation.
-var paths = []string{
-	"addr", "aggregation_temporality", "attribute_indices", "attributes", "auth", "body", "bucket_counts", "cache", "client", "comment_strindices", "comment_string_indices",
-	"count", "data_points", "datapoint", "default_sample_type", "default_sample_type_strindex",
-	"deprecated_string", "description", "double_value", "exemplar", "filtered_attributes", "grpc", "int_value", "otelcol", "dropped_attributes_count", "dropped_events_count", "dropped_links_count",
-	"duration", "duration_unix_nano", "end_time", "end_time_unix_nano", "event_index", "event_name", "events", "exemplars",
-	"explicit_bounds", "flags", "instrumentation_scope", "is_monotonic", "kind", "link_index", "links", "locations_length",
-	"locations_start_index", "log", "message", "metadata", "metric", "name", "negative", "observed_time",
-	"observed_time_unix_nano", "offset", "original_payload", "original_payload_format", "parent_span_id", "period",
-	"period_type", "positive", "profile", "profile_id", "profilesample", "quantile_values", "resource", "sample",
-	"sample_type", "scale", "schema_url", "scope", "severity_number", "severity_text", "span", "span_id", "spanevent",
-	"start_time", "start_time_unix_nano", "stack_index", "status", "code", "string", "sum", "time", "time_unix_nano",
-	"timestamps", "timestamps_unix_nano", "trace_id", "trace_state", "type", "unit", "value", "value_double", "value_int", "values",
-	"version", "zero_count",
-}
-
-// vocabulary returns what a wrong name may have been meant for: functions if it is called, else paths and enums.
-func vocabulary(called bool) []string {
+// candidates returns what a wrong name may have been meant for: functions if it is called, else paths and enums.
+func candidates(called bool) []string {
 	if !called {
-		return append(slices.Clip(paths), enums()...)
+		names := vocabulary.Segments()
+		for _, enum := range vocabulary.Enums {
+			names = append(names, enum.Name)
+		}
+		return names
 	}
 	known := map[string]bool{"route": true}
 	for _, f := range transformprocessor.DefaultMetricFunctions() {
@@ -144,24 +133,6 @@ func vocabulary(called bool) []string {
 		functions = append(functions, function)
 	}
 	return functions
-}
-
-func enums() []string {
-	names := []string{
-		"STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR",
-		"SPAN_KIND_UNSPECIFIED", "SPAN_KIND_INTERNAL", "SPAN_KIND_SERVER", "SPAN_KIND_CLIENT", "SPAN_KIND_PRODUCER",
-		"SPAN_KIND_CONSUMER",
-		"AGGREGATION_TEMPORALITY_UNSPECIFIED", "AGGREGATION_TEMPORALITY_DELTA", "AGGREGATION_TEMPORALITY_CUMULATIVE",
-		"METRIC_DATA_TYPE_NONE", "METRIC_DATA_TYPE_GAUGE", "METRIC_DATA_TYPE_SUM", "METRIC_DATA_TYPE_HISTOGRAM",
-		"METRIC_DATA_TYPE_EXPONENTIAL_HISTOGRAM", "METRIC_DATA_TYPE_SUMMARY",
-		"FLAG_NONE", "FLAG_NO_RECORDED_VALUE", "SEVERITY_NUMBER_UNSPECIFIED",
-	}
-	for _, level := range []string{"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"} {
-		for _, step := range []string{"", "2", "3", "4"} {
-			names = append(names, "SEVERITY_NUMBER_"+level+step)
-		}
-	}
-	return names
 }
 
 // nearest returns the words most similar to a wrong one, the most similar first: those that differ only in case, then

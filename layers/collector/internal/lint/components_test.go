@@ -3,7 +3,6 @@ package lint
 import (
 	"context"
 	"errors"
-	"fmt"
 	goparser "go/parser"
 	gotoken "go/token"
 	"maps"
@@ -276,30 +275,5 @@ func TestDeprecatedFunctionsAreThoseOfTheDocumentation(t *testing.T) {
 	}
 	if len(documented) != len(deprecatedFunctions) {
 		t.Errorf("the documentation has %v, the table %v", documented, deprecatedFunctions)
-	}
-}
-
-func TestSuggestedPathsAndEnumsAreThoseOfTheDocumentation(t *testing.T) {
-	readmes, err := filepath.Glob(filepath.Join(moduleFolder(t, ottlModule), "contexts/*/README.md"))
-	if err != nil || len(readmes) < 8 {
-		t.Fatal(readmes, err)
-	}
-	row := regexp.MustCompile(`(?m)^\|\s*([a-z_.\\\[\]"]+|[A-Z][A-Z0-9_]+[A-Z0-9])\s*\|`)
-	missing := map[string]bool{}
-	for _, file := range readmes {
-		readme, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, match := range row.FindAllStringSubmatch(string(readme), -1) {
-			for _, segment := range regexp.MustCompile(`[A-Za-z0-9_]+`).FindAllString(match[1], -1) {
-				if !slices.Contains(vocabulary(false), segment) && segment != "path" {
-					missing[segment] = true
-				}
-			}
-		}
-	}
-	if len(missing) > 0 {
-		t.Error(fmt.Sprint("not suggested: ", slices.Sorted(maps.Keys(missing))))
 	}
 }
