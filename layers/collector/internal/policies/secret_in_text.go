@@ -2,6 +2,7 @@ package policies
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -49,21 +50,31 @@ service:
       exporters: [otlp]
 `,
 	check: func(c *configuration, found *findings) {
-		seen := map[int]bool{}
+		byLine := map[int]string{}
+		column := map[int]int{}
+		// Comments, keys and further documents keep secrets as well.
+		for i, line := range c.document.Lines() {
+			if what, at := knownSecret(line); what != "" {
+				byLine[i+1], column[i+1] = what, utf8.RuneCountInString(line[:at])+1
+			}
+		}
 		c.document.Scalars(func(path []string, node *yaml.Node) bool {
-			if what := secretAt(path, node.Value); what != "" && !seen[node.Line] {
-				seen[node.Line] = true
+			what := ""
+			for line := node.Line; line <= node.Line+strings.Count(node.Value, "\n") && what == ""; line++ {
+				what = byLine[line]
+				delete(byLine, line)
+			}
+			if what == "" && len(node.Value) <= maxSecret {
+				what = secretAt(path, node.Value)
+			}
+			if what != "" {
 				found.atPosition(slices.Clone(path), source.Position{Line: node.Line, Column: node.Column},
 					fmt.Sprintf("%s holds %s", strings.Join(path, separator), what))
 			}
 			return true
 		})
-		// Comments, keys and further documents keep secrets as well.
-		for i, line := range c.document.Lines() {
-			if what, at := knownSecret(line); what != "" && !seen[i+1] {
-				position := source.Position{Line: i + 1, Column: utf8.RuneCountInString(line[:at]) + 1}
-				found.atPosition(nil, position, "the line holds "+what)
-			}
+		for _, line := range slices.Sorted(maps.Keys(byLine)) {
+			found.atPosition(nil, source.Position{Line: line, Column: column[line]}, "the line holds "+byLine[line])
 		}
 	},
 }

@@ -39,6 +39,9 @@ func knownSecret(text string) (string, int) {
 	return "", 0
 }
 
+// maxSecret is the length in bytes of the longest text that is looked at by its setting's name.
+const maxSecret = 4_096
+
 var (
 	passwordName = regexp.MustCompile(`(?i)(^|[_.-])(password|passwd|passphrase)$`)
 	secretName   = regexp.MustCompile(`(?i)((^|[_.-])(secret|token|api[_.-]?key|apikey|access[_.-]?key|secret[_.-]?key|license[_.-]?key|` +
@@ -59,9 +62,6 @@ func secretAt(path []string, value string) string {
 	}
 	if strings.Contains(value, "${") || strings.Contains(value, "$orgvar:") || value == "" {
 		return ""
-	}
-	if what, _ := knownSecret(value); what != "" {
-		return what
 	}
 	name := nameOf(path)
 	bare := scheme.ReplaceAllString(value, "")
