@@ -34,6 +34,8 @@ _RATE_LIMITED: Final = "rate_limited"
 # The connection of a create was cut, and its first try is still at work.
 _UNDER_WAY: Final = "idempotency_key_in_use"
 _PAUSE: Final = 1.0
+# If a refusal for too many requests does not say how long to wait.
+_PAUSE_IF_LIMITED: Final = 5.0
 _ERRNO: Final = re.compile(r"^\[Errno -?\d+\] ")
 INSTALL_ANOTHER: Final = (
     "whoever runs the server adds one with `make collector VERSION=X.Y.Z`, on AWS with the parameter CollectorVersions"
@@ -74,7 +76,10 @@ _CREDENTIAL_CODES: Final = (
 class ServerError(Failed):
     """The server refused the request, or could not serve it. `code` is the problem's stable code (RFC 9457)."""
 
-    def __init__(self, status: int, code: str, detail: str, errors: list[Entity], way_out: str = "") -> None:
+    def __init__(
+        self, status: int, code: str, detail: str, errors: list[Entity], way_out: str = "", retry_after: float = 0.0
+    ) -> None:
+        """`retry_after` is how many seconds the server asks to wait; 0 if it does not say."""
         places = [_line_of(error) for error in errors if error.get("message") != detail]
         # A single error often repeats the detail behind its place in the request: print it once.
         repeats_detail = len(errors) == 1 and detail.endswith(str(errors[0].get("message")))
@@ -84,17 +89,20 @@ class ServerError(Failed):
         self.code = code
         self.detail = detail
         self.errors = errors
+        self.retry_after = retry_after
 
 
 class Api:
     """The public API of one server, called with one credential."""
 
-    def __init__(self, credential: Credential) -> None:
+    def __init__(self, credential: Credential, *, waits: bool = True) -> None:
+        """`waits`: a refusal for too many requests is not raised at once, but after further tries."""
         # Imported here: it takes a third of a command's start, and --help does without.
         import httpx
 
         self.url = credential.url
         self._source = credential.source
+        self._waits = waits
         headers = {"User-Agent": f"headgate/{VERSION}", **credential.headers}
         try:
             self._http = httpx.Client(base_url=f"{credential.url}/api/v1/public", headers=headers, timeout=_SECONDS)
@@ -195,7 +203,7 @@ class Api:
                 raise Unreachable(f"{self.url} closed the connection without an answer: {reason}") from error
             except (httpx.HTTPError, httpx.InvalidURL) as error:
                 raise Unreachable(_unreached(self.url, error)) from error
-            if answer.status == 429 and tries_left:
+            if answer.status == 429 and tries_left and self._waits:
                 _wait(answer)
                 continue
             if answer.status == 409 and tries_left and _code(answer) == _UNDER_WAY:
@@ -207,9 +215,15 @@ class Api:
         raise _refusal(self.url, answer, self._source, _named(path, body or {}))
 
 
+def _retry_after(answer: Answer) -> float | None:
+    """The seconds that the answer asks to wait, at most 120; None if it does not say."""
+    said = answer.headers.get("Retry-After", "")
+    return min(float(said), _LONGEST_WAIT) if said.isascii() and said.isdigit() else None
+
+
 def _wait(answer: Answer) -> None:
-    retry_after = answer.headers.get("Retry-After", "")
-    seconds = min(float(retry_after), _LONGEST_WAIT) if retry_after.isascii() and retry_after.isdigit() else 5.0
+    told = _retry_after(answer)
+    seconds = _PAUSE_IF_LIMITED if told is None else told
     # Not every 429 is about the requests of a minute: too many checks or runs under way are others.
     limited = _code(answer) in ("", _RATE_LIMITED)
     reason = "You have reached the request limit" if limited else quoted(optional(answer.entity() or {}, "detail"))
@@ -241,7 +255,8 @@ def _refusal(url: str, answer: Answer, source: str, named: Mapping[str, str]) ->
         return NotAuthenticated(
             quoted(detail) + _way_out(code, named), f"server: {url}; credential: {source}" if source else ""
         )
-    return ServerError(answer.status, code, detail, entities(problem, "errors"), _way_out(code, named))
+    way_out = _way_out(code, named)
+    return ServerError(answer.status, code, detail, entities(problem, "errors"), way_out, _retry_after(answer) or 0.0)
 
 
 def _named(path: str, body: Mapping[str, object]) -> Mapping[str, str]:

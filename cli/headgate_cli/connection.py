@@ -44,10 +44,13 @@ def connected(command: Callable[Concatenate[Api, P], None]) -> Callable[P, None]
     return server_options(with_api(command))
 
 
-def api(url: str, token: str) -> Api:
-    """Raises NotAuthenticated if there is no credential, UsageError if no server is named."""
+def api(url: str, token: str, *, waits: bool = True) -> Api:
+    """The API of that server, or of the stored one; `waits` is that of `Api`.
+
+    Raises NotAuthenticated if there is no credential, UsageError if no server is named.
+    """
     credential = credentials.choose(credentials.server(url) if url else "", token)
     if credential is None:
         at = f" to {url}" if url else ""
         raise NotAuthenticated(f"you are not signed in{at}: run `headgate login`, or set SERVICE_API_TOKEN")
-    return Api(credentials.usable(credential))
+    return Api(credentials.usable(credential), waits=waits)
