@@ -69,6 +69,15 @@ class LocalChecks:
         except Refused as refused:
             raise _problem(refused, path) from refused
 
+    def ask(self, op: str, fields: Mapping[str, object], version: str = "") -> Entity:
+        """The result of an operation that the API has in another form. Raises what `post` does."""
+        try:
+            return self._collector(version).ask(op, fields)
+        except Refused as refused:
+            if refused.code == "bad_request":
+                raise _refusal(refused.code, refused.message, op) from refused
+            raise _problem(refused, op) from refused
+
     def _collector(self, version: str) -> LocalCollector:
         if version not in self._collectors:
             try:
