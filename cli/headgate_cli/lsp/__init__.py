@@ -1,0 +1,1 @@
+"""`headgate lsp`: a language server for collector configurations."""
