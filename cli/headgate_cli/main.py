@@ -31,6 +31,7 @@ _COMMANDS: Final = {
         "Assign configurations to a fleet's deployment groups.",
     ),
     "flow": ("headgate_cli.flows.commands:flow", "List the gallery's flows and create configurations from them."),
+    "lsp": ("headgate_cli.lsp.commands:lsp", "Run a language server for editors, on standard input and output."),
     "completion": ("headgate_cli.completion:completion", "Print the completion script of a shell."),
 }
 

@@ -3,7 +3,6 @@ package inspect
 import (
 	"context"
 
-	"github.com/headgate/headgate/layers/collector/internal/decoded"
 	"github.com/headgate/headgate/layers/collector/internal/validate"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/extension"
@@ -43,7 +42,7 @@ func (r *reader) createExtensions(
 func createExtension(
 	ctx context.Context, i *inspection, factory extension.Factory, id component.ID, config component.Config,
 ) (err error) {
-	defer decoded.Recovered(&err)
+	defer recovered(&err)
 	if err := validate.Component(config); err != nil {
 		return err
 	}

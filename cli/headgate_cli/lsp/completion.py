@@ -1,0 +1,266 @@
+"""What may be written at the cursor."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from headgate_cli.lsp import ottl, schema
+from headgate_cli.lsp.describe import described, of_component
+from headgate_cli.lsp.document import Document
+from headgate_cli.lsp.ottl_fields import Field, field_at
+from headgate_cli.lsp.place import Place, place_at, siblings_above
+from headgate_cli.lsp.schema import KINDS, SIGNALS, Reference
+from headgate_cli.lsp.tree import Node
+
+_VARIABLE: Final = "${env:"
+_MOST: Final = 2_000
+_LONGEST_NAME: Final = 200
+
+
+@dataclass(frozen=True)
+class Item:
+    """A suggestion: it replaces the text between the offsets `start` and `end`."""
+
+    label: str
+    insert: str
+    start: int
+    end: int
+    kind: str
+    detail: str = ""
+    documentation: str = ""
+    deprecated: bool = False
+    # Suggestions of a lower rank come first.
+    rank: int = 5
+
+
+def complete(document: Document, offset: int, reference: Reference | None, lookup: ottl.Lookup) -> list[Item]:
+    """The suggestions for an offset, at most 2,000."""
+    place = place_at(document.text, offset)
+    if place.role == "comment":
+        return []
+    field, expression, start = _expression(document, place, offset)
+    if field is not None:
+        chosen = _chosen(document, field, offset)
+        found = ottl.suggestions(expression, field, ottl.grammar_of(field, chosen, lookup))
+        return list(_of_ottl(found, expression, start, place, offset))[:_MOST]
+    if place.role == "scalar":
+        return []
+    variable = _variable_start(document, place, offset)
+    if variable is not None:
+        return list(_of_variables(document, variable, offset))[:_MOST]
+    if reference is None:
+        return list(_of_ids(document, place, None))
+    return list(_all(document, place, reference))[:_MOST]
+
+
+def _all(document: Document, place: Place, reference: Reference) -> Iterator[Item]:
+    if place.role == "key":
+        yield from _of_keys(document, place, reference)
+    # A first word after a dash may become either.
+    if place.role in ("value", "entry") or (place.path and isinstance(place.path[-1], int) and not place.siblings):
+        ids = list(_of_ids(document, place, reference))
+        yield from ids
+        if not ids:
+            yield from _of_values(document, place, reference)
+
+
+def _of_keys(document: Document, place: Place, reference: Reference) -> Iterator[Item]:
+    path = place.path
+    if len(path) == 1 and path[0] in KINDS:
+        for component in reference.types(str(path[0])):
+            yield Item(
+                component.type,
+                f"{component.type}:",
+                place.start,
+                place.end,
+                "component",
+                ", ".join(f"{signal}: {level}" for signal, level in component.stability.items()),
+                of_component(component),
+                deprecated=bool(component.deprecated),
+                rank=6 if component.type in place.siblings else 5,
+            )
+        return
+    if path == ("service", "pipelines"):
+        for signal in SIGNALS:
+            yield Item(signal, f"{signal}:", place.start, place.end, "pipeline", "pipeline")
+        return
+    for name, inner in schema.properties(reference.at(path, document.known)).items():
+        if name in place.siblings or not name:
+            continue
+        alternatives = list(reference.alternatives(inner))
+        kinds = schema.types(alternatives)
+        insert = f"{name}:" if kinds and kinds <= {"object", "array"} else f"{name}: "
+        yield Item(
+            name,
+            insert,
+            place.start,
+            place.end,
+            "key",
+            " or ".join(schema.shown_types(alternatives)),
+            described(alternatives),
+            deprecated=bool(schema.deprecated(alternatives)),
+            rank=9 if schema.deprecated(alternatives) else 5,
+        )
+
+
+def _of_values(document: Document, place: Place, reference: Reference) -> Iterator[Item]:
+    alternatives = reference.at(place.path, document.known)
+    documentation = described(alternatives)
+    standard = schema.default(alternatives)
+    for value in schema.values(alternatives):
+        yield Item(
+            written(value),
+            written(value),
+            place.start,
+            place.end,
+            "value",
+            "default" if value == standard else "",
+            documentation,
+            rank=3 if value == standard else 5,
+        )
+    if isinstance(standard, str | int | float) and standard not in schema.values(alternatives):
+        yield Item(
+            written(standard), written(standard), place.start, place.end, "value", "default", documentation, rank=3
+        )
+    if schema.has_format(alternatives, schema.COMPONENT_ID):
+        for declared in document.configuration(reference).declared("extensions"):
+            yield Item(declared, declared, place.start, place.end, "component", "extension", rank=2)
+    if schema.types(alternatives) - {"object", "array"} and not place.typed:
+        yield Item("${env:…}", _VARIABLE, place.start, place.end, "variable", "environment variable", rank=8)
+
+
+def _of_ids(document: Document, place: Place, reference: Reference | None) -> Iterator[Item]:
+    """The components and pipelines that the text declares, where a list of the service names them."""
+    path = place.path
+    configuration = document.configuration(reference)
+    if len(path) == 3 and path[:2] == ("service", "extensions"):
+        for declared in configuration.declared("extensions"):
+            yield Item(declared, declared, place.start, place.end, "component", "extension", rank=2)
+        return
+    if len(path) > 2 and path[0] == "connectors" and any(name in path for name in ("pipelines", "default_pipelines")):
+        for declared in configuration.declared("pipelines"):
+            yield Item(declared, declared, place.start, place.end, "pipeline", "pipeline", rank=2)
+        return
+    if len(path) != 5 or path[:2] != ("service", "pipelines"):
+        return
+    signal, role = str(path[2]).partition("/")[0], str(path[3])
+    here = {use.id for use in configuration.uses if use.pipeline == path[2] and use.role == role}
+    for section in (role,) if role == "processors" else (role, "connectors"):
+        for declared in configuration.declared(section):
+            component = reference.component(section, declared) if reference else None
+            if component is not None and not component.stands_in(role, signal):
+                continue
+            yield Item(
+                declared,
+                declared,
+                place.start,
+                place.end,
+                "component",
+                KINDS.get(section, ""),
+                of_component(component) if component else "",
+                rank=6 if declared in here and declared != place.typed else 2,
+            )
+
+
+def _expression(document: Document, place: Place, offset: int) -> tuple[Field | None, str, int]:
+    """The OTTL setting that the cursor is in, with the part of the expression before the cursor and its start."""
+    node = _scalar(document, offset)
+    if node is not None:
+        found = expression_at(document, node, offset)
+        if found[0] is not None:
+            return found
+    if place.role in ("value", "entry", "key"):
+        field = field_at(place.path)
+        if field is not None:
+            return field, _unescaped(place.typed, place.quote), place.start
+    return None, "", 0
+
+
+def expression_at(document: Document, node: Node, offset: int) -> tuple[Field | None, str, int]:
+    """The OTTL setting that a value belongs to, with the part of its expression before an offset, and its start."""
+    field = field_at(node.path)
+    if field is None:
+        return None, "", 0
+    start = node.start + (1 if node.style in ("'", '"') else 0)
+    raw = document.text.content[start:offset]
+    if node.style in ("|", ">"):
+        header, _, raw = raw.partition("\n")
+        start += len(header) + 1
+    return field, _unescaped(raw, node.style), start
+
+
+def _scalar(document: Document, offset: int) -> Node | None:
+    """The value that the cursor is in, of a text that parses."""
+    tree = document.tree
+    node = tree.scalar_at(offset) if tree is not None and document.is_exact else None
+    return node if node is not None and not node.is_key and node.kind == "scalar" else None
+
+
+def _unescaped(raw: str, style: str) -> str:
+    if style == '"':
+        return raw.replace('\\"', '"').replace("\\\\", "\\")
+    return raw.replace("''", "'") if style == "'" else raw
+
+
+def _chosen(document: Document, field: Field, offset: int) -> str:
+    return siblings_above(document.text, offset, field.chosen_by) if field.chosen_by else ""
+
+
+def _of_ottl(
+    found: Iterator[ottl.Suggestion], expression: str, start: int, place: Place, offset: int
+) -> Iterator[Item]:
+    before = ottl.word_before(expression)
+    word = before[0] if before else ""
+    ranks = {"path": 3, "converter": 4, "editor": 3, "enum": 5, "keyword": 7}
+    for one in found:
+        call = one.kind in ("editor", "converter")
+        follows = "(" if call else ""
+        end = max(place.end, offset) if word else offset
+        yield Item(
+            one.name, one.name + follows, max(offset - len(word), start), end, one.kind, one.detail, one.description,
+            rank=ranks.get(one.kind, 5),
+        )  # fmt: skip
+
+
+def _variable_start(document: Document, place: Place, offset: int) -> int | None:
+    """Where a reference begins that the cursor is in: `${`, `${e`, `${env:NA`."""
+    if place.role == "key" and "$" not in place.typed:
+        return None
+    line_start, _ = document.text.line_span(document.text.line_of(offset))
+    before = document.text.content[max(line_start, offset - _LONGEST_NAME) : offset]
+    at = before.rfind("$")
+    if at < 0 or "}" in before[at:] or before[:at].endswith("$"):
+        return None
+    return offset - len(before) + at
+
+
+def _of_variables(document: Document, start: int, offset: int) -> Iterator[Item]:
+    """References to the variables that the text names elsewhere, and the form of one."""
+    content = document.text.content
+    end = offset + 1 if content[offset : offset + 1] == "}" else offset
+    for name in sorted(_variables(content, offset)):
+        yield Item(f"${{env:{name}}}", f"${{env:{name}}}", start, end, "variable", "environment variable", rank=2)
+    yield Item(_VARIABLE, _VARIABLE, start, offset, "variable", "environment variable", rank=5)
+
+
+def _variables(content: str, but: int) -> set[str]:
+    import re
+
+    return {
+        match[1]
+        for match in re.finditer(r"\$\{(?:env:)?([A-Za-z_]\w{0,100})(?::-[^}\n]{0,200})?\}", content)
+        if not match.start() <= but <= match.end()
+    }
+
+
+def written(value: object) -> str:
+    """A value as YAML has it on one line."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        plain = value and value.strip() == value and not any(mark in value for mark in ":#{}[],&*?|>'\"%@`\n")
+        return value if plain and value not in ("true", "false", "null", "~") and value[0] != "-" else json.dumps(value)
+    return json.dumps(value)

@@ -1,0 +1,163 @@
+"""The requests of an editor, each answered by its module."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from headgate_cli.lsp import actions, completion, convert, hover, navigation
+from headgate_cli.lsp.document import Document
+from headgate_cli.lsp.server import Server, log_failure
+from headgate_cli.lsp.sources import Backend
+
+# How long an answer waits for a reference that is being fetched.
+_PATIENCE: Final = 3.0
+_REQUEST_FAILED: Final = -32803
+_TRIGGERS: Final = (":", " ", "$", "{", "/", ".", "[", "(", ",", '"', "-")
+
+Params = TypeVar("Params")
+Result = TypeVar("Result")
+Handler = Callable[[Server, Params], Awaitable[Result | None]]
+
+
+def server(backend: Backend) -> Server:
+    """A server with all features, to be started with `start_io`."""
+    made = Server(backend)
+    made.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=list(_TRIGGERS)))(_complete)
+    made.feature(types.TEXT_DOCUMENT_HOVER)(_hover)
+    made.feature(types.TEXT_DOCUMENT_DEFINITION)(_definition)
+    made.feature(types.TEXT_DOCUMENT_REFERENCES)(_references)
+    made.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)(_prepare_rename)
+    made.feature(types.TEXT_DOCUMENT_RENAME, types.RenameOptions(prepare_provider=True))(_rename)
+    made.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)(_symbols)
+    options = types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix])
+    made.feature(types.TEXT_DOCUMENT_CODE_ACTION, options)(_actions)
+    return made
+
+
+def _guarded(handler: Handler[Params, Result]) -> Handler[Params, Result]:
+    """A fault in one answer is an empty answer and a line on standard error: the editor goes on."""
+
+    @functools.wraps(handler)
+    async def guarded(server: Server, params: Params) -> Result | None:
+        try:
+            return await handler(server, params)
+        except (JsonRpcException, asyncio.CancelledError):
+            raise
+        except Exception as error:  # noqa: BLE001  whatever it is, the session must not end by it
+            log_failure(handler.__name__.strip("_"), error)
+            return None
+
+    return guarded
+
+
+def _offset(document: Document, position: types.Position) -> int:
+    return document.text.offset(position.line, position.character)
+
+
+@_guarded
+async def _complete(server: Server, params: types.CompletionParams) -> types.CompletionList | None:
+    document = await server.prepared(params.text_document.uri)
+    if document is None:
+        return None
+    store, number = server.references, document.number
+    offset = _offset(document, params.position)
+    items = completion.complete(document, offset, store.reference, store.lookup)
+    complete = True
+    if await store.settled(_PATIENCE):
+        complete = not await store.settled(0)
+        if document.number == number:
+            items = completion.complete(document, offset, store.reference, store.lookup)
+    converted = [convert.completion(document.text, offset, item) for item in items]
+    return types.CompletionList(is_incomplete=not complete, items=converted)
+
+
+@_guarded
+async def _hover(server: Server, params: types.HoverParams) -> types.Hover | None:
+    document = await server.prepared(params.text_document.uri)
+    if document is None:
+        return None
+    store = server.references
+    offset = _offset(document, params.position)
+    found = hover.hover(document, offset, store.reference, store.lookup)
+    if await store.settled(_PATIENCE):
+        found = hover.hover(document, offset, store.reference, store.lookup)
+    return convert.hover(document.text, found) if found is not None else None
+
+
+@_guarded
+async def _definition(server: Server, params: types.DefinitionParams) -> types.Location | None:
+    document = await server.prepared(params.text_document.uri)
+    if document is None:
+        return None
+    span = navigation.definition(document, _offset(document, params.position), server.references.reference)
+    return convert.location(document, span) if span is not None else None
+
+
+@_guarded
+async def _references(server: Server, params: types.ReferenceParams) -> list[types.Location] | None:
+    document = await server.prepared(params.text_document.uri)
+    if document is None:
+        return None
+    spans = navigation.references(
+        document,
+        _offset(document, params.position),
+        server.references.reference,
+        declaration=params.context.include_declaration,
+    )
+    return [convert.location(document, span) for span in spans]
+
+
+@_guarded
+async def _prepare_rename(server: Server, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
+    document = await server.prepared(params.text_document.uri)
+    if document is None:
+        return None
+    found = navigation.renameable(document, _offset(document, params.position), server.references.reference)
+    if found is None:
+        return None
+    span, name = found
+    return types.PrepareRenamePlaceholder(convert.range_of(document.text, *span), name)
+
+
+@_guarded
+async def _rename(server: Server, params: types.RenameParams) -> types.WorkspaceEdit | None:
+    document = await server.prepared(params.text_document.uri)
+    if document is None:
+        return None
+    if not document.is_exact:
+        raise JsonRpcException("the text is not YAML at the moment: mend it first", _REQUEST_FAILED)
+    # What refers to a component is known by the schema.
+    await server.references.settled(_PATIENCE)
+    try:
+        edits = navigation.rename(
+            document, _offset(document, params.position), params.new_name, server.references.reference
+        )
+    except navigation.NotRenamed as reason:
+        raise JsonRpcException(str(reason), _REQUEST_FAILED) from reason
+    return convert.edit(document, edits)
+
+
+@_guarded
+async def _symbols(server: Server, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol] | None:
+    document = await server.prepared(params.text_document.uri)
+    if document is None:
+        return None
+    found = navigation.symbols(document, server.references.reference)
+    return [convert.symbol(document.text, one) for one in found]
+
+
+@_guarded
+async def _actions(server: Server, params: types.CodeActionParams) -> list[types.CodeAction] | None:
+    document = await server.prepared(params.text_document.uri)
+    if document is None:
+        return None
+    start, end = _offset(document, params.range.start), _offset(document, params.range.end)
+    findings = server.findings(document.uri)
+    found = actions.actions(document, start, end, findings, server.references.reference)
+    return [convert.action(document, one) for one in found]

@@ -1,0 +1,101 @@
+"""What is told about the word under the cursor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from headgate_cli.lsp import ottl, schema
+from headgate_cli.lsp.completion import expression_at
+from headgate_cli.lsp.describe import block, code, described, escaped, of_component
+from headgate_cli.lsp.document import Document
+from headgate_cli.lsp.place import place_at, siblings_above
+from headgate_cli.lsp.schema import KINDS, Reference
+from headgate_cli.lsp.tree import Node, Path
+
+
+@dataclass(frozen=True)
+class Hover:
+    """A text in Markdown about what stands between two offsets."""
+
+    text: str
+    start: int
+    end: int
+
+
+def hover(document: Document, offset: int, reference: Reference | None, lookup: ottl.Lookup) -> Hover | None:
+    """What is known about the place; None if nothing is."""
+    tree = document.tree
+    node = tree.scalar_at(offset) if tree is not None else None
+    if node is not None and not node.is_key and (found := _of_ottl(document, node, offset, lookup)):
+        return found
+    if reference is None:
+        return None
+    if node is None:
+        return _by_indentation(document, offset, reference)
+    text = _of_id(document, node, reference) or _of_setting(document, node, reference)
+    return Hover(text, node.start, node.end) if text else None
+
+
+def _of_ottl(document: Document, node: Node, offset: int, lookup: ottl.Lookup) -> Hover | None:
+    field, expression, start = expression_at(document, node, node.end)
+    if field is None:
+        return None
+    # Escapes before the cursor make the expression shorter than what is written.
+    before = len(expression_at(document, node, max(offset, start))[1])
+    word = ottl.word_at(expression, before)
+    chosen = siblings_above(document.text, offset, field.chosen_by) if field.chosen_by else ""
+    known = ottl.explained(word, ottl.grammar_of(field, chosen, lookup)) if word else None
+    if known is None:
+        return None
+    title, detail, description = known
+    parts = [block(title, "ottl"), escaped(detail), escaped(description)]
+    return Hover("\n\n".join(part for part in parts if part), offset, offset)
+
+
+def _of_id(document: Document, node: Node, reference: Reference) -> str:
+    """A component's type, where it is declared and where it is used."""
+    declared, use = document.configuration(reference).symbol_at(node.start)
+    sections = (declared.section,) if declared else use.sections if use else ()
+    if use and (found := document.configuration(reference).declaration(use.sections, use.id)):
+        sections = (found.section,)
+    for section in sections:
+        component = reference.component(section, node.text)
+        if component is not None:
+            return of_component(component)
+    if declared and declared.section in KINDS:
+        return f"This build of the collector has no {KINDS[declared.section]} {code(schema.type_of(declared.id))}."
+    return ""
+
+
+def _of_setting(document: Document, node: Node, reference: Reference) -> str:
+    path = node.path
+    if len(path) > 1 and path[0] in KINDS and isinstance(path[1], str):
+        component = reference.component(path[0], path[1])
+        if component is not None and len(path) == 2:
+            return of_component(component)
+    return _setting(document, path, reference)
+
+
+def _setting(document: Document, path: Path, reference: Reference) -> str:
+    if not path:
+        return ""
+    text = described(reference.at(path, document.known))
+    name = next((step for step in reversed(path) if isinstance(step, str)), "")
+    return f"**{escaped(name)}**\n\n{text}" if text else ""
+
+
+def _by_indentation(document: Document, offset: int, reference: Reference) -> Hover | None:
+    """Of the key under the cursor, in a text that does not parse."""
+    if document.is_exact:
+        return None
+    place = place_at(document.text, offset)
+    word = document.text.content[place.start : place.end].rstrip(":")
+    if place.role != "key" or not word:
+        return None
+    path: Path = (*place.path, word)
+    if len(path) == 2 and path[0] in KINDS:
+        component = reference.component(str(path[0]), word)
+        text = of_component(component) if component else ""
+    else:
+        text = _setting(document, path, reference)
+    return Hover(text, place.start, place.end) if text else None

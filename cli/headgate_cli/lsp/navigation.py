@@ -1,0 +1,143 @@
+"""Definition, references, rename and symbols of components and pipelines."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from headgate_cli.lsp.configuration import PIPELINES, Configuration, Declaration, Use
+from headgate_cli.lsp.document import Document
+from headgate_cli.lsp.schema import KINDS, SIGNALS, Reference
+from headgate_cli.lsp.tree import Node, get
+
+Span = tuple[int, int]
+
+_ID: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}(?:/[^\s/,\[\]{}:#\"'`\\|>*&!%@]{1,200})?")
+
+
+class NotRenamed(Exception):
+    """The name cannot be given; the message says why."""
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A section, component or pipeline, with the spans of its name and of all of it."""
+
+    name: str
+    detail: str
+    kind: str
+    name_span: Span
+    span: Span
+    children: list[Symbol] = field(default_factory=list)
+
+
+def span_of(node: Node) -> Span:
+    """Where a scalar's text is written, without its quotes; behind an alias, where it is defined."""
+    node = node.resolved
+    if node.style in ("'", '"'):
+        return node.start + 1, max(node.end - 1, node.start + 1)
+    return node.start, node.end
+
+
+def definition(document: Document, offset: int, reference: Reference | None) -> Span | None:
+    """Where the component or pipeline that is named here is declared; also the key itself."""
+    configuration = document.configuration(reference)
+    declared = _declared(configuration, offset)
+    if declared is not None:
+        return span_of(declared.key)
+    tree = document.tree
+    node = tree.scalar_at(offset) if tree is not None else None
+    if node is not None and node.target is not None:
+        return node.target.start, node.target.end
+    return None
+
+
+def references(document: Document, offset: int, reference: Reference | None, *, declaration: bool) -> list[Span]:
+    """All places that name the component or pipeline that is named here, in the order of the text."""
+    configuration = document.configuration(reference)
+    declared = _declared(configuration, offset)
+    if declared is None:
+        _, use = configuration.symbol_at(offset)
+        nodes = [other.node for other in configuration.uses if use and _same(use, other)]
+    else:
+        nodes = [use.node for use in configuration.uses_of(declared)]
+        nodes += [declared.key] if declaration else []
+    return sorted({(node.start, node.end) for node in nodes})
+
+
+def renameable(document: Document, offset: int, reference: Reference | None) -> tuple[Span, str] | None:
+    """The name here that can be changed, and its span."""
+    configuration = document.configuration(reference)
+    declared, use = configuration.symbol_at(offset)
+    named: Declaration | Use | None = declared or use
+    if named is None or (use is not None and _declared(configuration, offset) is None):
+        return None
+    node = named.key if isinstance(named, Declaration) else named.node
+    return (node.start, node.end) if node.target is not None else span_of(node), named.id
+
+
+def rename(document: Document, offset: int, name: str, reference: Reference | None) -> dict[Span, str]:
+    """The spans to replace, each with its new text. Raises NotRenamed."""
+    configuration = document.configuration(reference)
+    declared = _declared(configuration, offset)
+    if declared is None:
+        raise NotRenamed("no component or pipeline that this text declares is named here")
+    name = name.strip()
+    if not _ID.fullmatch(name):
+        raise NotRenamed(f"{name[:100]!r} is not an id: write type or type/name, for example otlp/edge")
+    if declared.section == PIPELINES and name.partition("/")[0] not in SIGNALS:
+        raise NotRenamed(f"{name[:100]!r} is not a pipeline: begin with {', '.join(SIGNALS[:-1])} or {SIGNALS[-1]}")
+    if name != declared.id and configuration.declaration((declared.section,), name) is not None:
+        raise NotRenamed(f"there is a {_noun(declared.section)} {name[:100]!r} already")
+    nodes = [declared.key, *(use.node for use in configuration.uses_of(declared))]
+    return {span_of(node): name for node in nodes}
+
+
+def symbols(document: Document, reference: Reference | None) -> list[Symbol]:
+    """The sections, with their components and pipelines."""
+    tree = document.tree
+    if tree is None:
+        return []
+    configuration = document.configuration(reference)
+    found = []
+    for key, body in tree.root.pairs:
+        if key.text in KINDS:
+            inner = [_symbol(document, one) for one in configuration.declarations if one.section == key.text]
+        elif key.text == "service":
+            inner = [_symbol(document, one) for one in configuration.declarations if one.section == PIPELINES]
+            extensions = get(body, "extensions")
+            if extensions is not None and extensions.items:
+                span = extensions.start, extensions.end
+                inner.insert(0, Symbol("extensions", "", "list", span, span))
+        else:
+            inner = []
+        end = _trimmed(document, body)
+        # The children have to be within their parent; a merged one stands elsewhere.
+        inner = [one for one in inner if key.start <= one.span[0] and one.span[1] <= end]
+        found.append(Symbol(key.text or "?", "", "section", (key.start, key.end), (key.start, end), inner))
+    return found
+
+
+def _symbol(document: Document, one: Declaration) -> Symbol:
+    end = max(_trimmed(document, one.body), one.key.end) if one.body.start >= one.key.start else one.key.end
+    kind = "pipeline" if one.section == PIPELINES else "component"
+    return Symbol(one.id or "?", _noun(one.section), kind, (one.key.start, one.key.end), (one.key.start, end))
+
+
+def _trimmed(document: Document, body: Node) -> int:
+    """The end of a node without the space after it: the parser ends a mapping where the next thing begins."""
+    return body.start + len(document.text.content[body.start : body.end].rstrip())
+
+
+def _declared(configuration: Configuration, offset: int) -> Declaration | None:
+    declared, use = configuration.symbol_at(offset)
+    return declared or (configuration.declaration(use.sections, use.id) if use else None)
+
+
+def _same(one: Use, other: Use) -> bool:
+    return one.id == other.id and bool(set(one.sections) & set(other.sections))
+
+
+def _noun(section: str) -> str:
+    return KINDS.get(section, "pipeline")

@@ -1,0 +1,135 @@
+"""Where the answers come from: a server, or a collector on this machine."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from headgate_cli.api import Api, Entity, ServerError
+from headgate_cli.checks.local import LocalChecks
+from headgate_cli.errors import Failed
+
+CHECK: Final = "/validate?lint=true&policies=true"
+TOO_MANY: Final = 429
+# For a refusal that does not say how long to wait.
+_PAUSE: Final = 5.0
+_MOST_REFERENCE: Final = 64 * 1_048_576
+
+
+class Backend(Protocol):
+    """Answers one check, and gives the reference of its collector. Every method blocks, and raises Failed."""
+
+    # Whether a minute has a limit of requests.
+    is_limited: bool
+
+    def check(self, content: str, /) -> Entity:
+        """The answer of POST /validate?lint=true&policies=true."""
+
+    def document(self) -> Mapping[str, object]:
+        """The JSON Schema of a whole configuration."""
+
+    def ottl(self, component: str, context: str, /) -> Entity:
+        """Paths, functions and enums of a component's OTTL in a context."""
+
+    def close(self) -> None:
+        """End what was started."""
+
+
+class Unavailable:
+    """A backend that could not be had: every question raises the reason."""
+
+    is_limited = False
+
+    def __init__(self, reason: Failed) -> None:
+        self._reason = reason
+
+    def check(self, _content: str) -> Entity:
+        raise self._reason
+
+    def document(self) -> Mapping[str, object]:
+        raise self._reason
+
+    def ottl(self, _component: str, _context: str) -> Entity:
+        raise self._reason
+
+    def close(self) -> None:
+        """Nothing was started."""
+
+
+@dataclass(frozen=True)
+class RateLimited(Exception):
+    """The server takes no request for that many seconds."""
+
+    seconds: float
+    reason: str
+
+
+def is_about_the_text(error: Failed) -> bool:
+    """Whether a check was refused for what the text is; otherwise the service or the collector has a fault."""
+    return isinstance(error, ServerError) and error.status in (400, 413, 422)
+
+
+class OfServer:
+    """A server's answers. It does not wait for the limit of requests to pass: it raises RateLimited."""
+
+    is_limited = True
+
+    def __init__(self, api: Api, version: str = "") -> None:
+        self._api = api
+        self._version: dict[str, str] = {"version": version} if version else {}
+
+    def check(self, content: str) -> Entity:
+        try:
+            return self._api.post(CHECK, {"yaml": content, **self._version})
+        except ServerError as error:
+            if error.status == TOO_MANY:
+                raise RateLimited(error.retry_after or _PAUSE, error.detail) from error
+            raise
+
+    def document(self) -> Mapping[str, object]:
+        return _object(self._api.text("/components/schema.json", **self._version))
+
+    def ottl(self, component: str, context: str) -> Entity:
+        return self._api.get("/ottl/reference", component=component, context=context, **self._version)
+
+    def close(self) -> None:
+        """The connection ends with the process."""
+
+
+class OfCollector:
+    """The answers of a collector on this machine."""
+
+    is_limited = False
+
+    def __init__(self, checks: LocalChecks, version: str = "") -> None:
+        self._checks = checks
+        self._version = version
+
+    def check(self, content: str) -> Entity:
+        return self._checks.post(CHECK, {"yaml": content} | ({"version": self._version} if self._version else {}))
+
+    def document(self) -> Mapping[str, object]:
+        answer = self._checks.ask("reference", {"form": "document"}, self._version)
+        packed = base64.b64decode(str(answer.get("gzip", "")), validate=False)
+        unpacked = zlib.decompressobj(wbits=31).decompress(packed, _MOST_REFERENCE)
+        return _object(unpacked.decode(errors="replace"))
+
+    def ottl(self, component: str, context: str) -> Entity:
+        return self._checks.ask("ottl_reference", {"component": component, "context": context}, self._version)
+
+    def close(self) -> None:
+        self._checks.close()
+
+
+def _object(written: str) -> Mapping[str, object]:
+    try:
+        found = json.loads(written)
+    except (ValueError, RecursionError) as error:
+        raise Failed("the collector's reference is not JSON") from error
+    if not isinstance(found, dict):
+        raise Failed("the collector's reference is not an object")
+    return found
