@@ -123,7 +123,8 @@ def test_the_build_writes_an_index_and_an_object_for_each_flow(flows: Path, tmp_
 
     assert (built.returncode, built.stderr) == (0, "")
     written = {str(path.relative_to(tmp_path / "built")) for path in (tmp_path / "built").rglob("*.json")}
-    assert written == {"flows/index.json", "flows/by-slug/nginx.json", "flows/by-slug/redis.json"}
+    slugs = ("nginx", "redis")
+    assert written == {"flows/index.json", "flows/examples.json", *(f"flows/by-slug/{slug}.json" for slug in slugs)}
 
 
 def test_the_build_of_a_broken_gallery_fails_and_writes_nothing(flows: Path, tmp_path: Path) -> None:

@@ -51,3 +51,13 @@ class FullFlow:
     flow: Flow
     description: str
     yaml: str
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """The part of a flow's YAML that configures one component. `flow` is the flow's slug."""
+
+    kind: str
+    type: str
+    yaml: str
+    flow: str

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from headgate.flows import source, store
+from headgate.flows import examples, source, store
 from headgate.storage import aws
 
 
@@ -12,6 +12,7 @@ def build(folder: Path) -> dict[str, bytes]:
     """Every object of the gallery by its key. Raises BrokenGallery, naming each broken flow."""
     flows = [flow.published() for flow in source.load(folder)]
     objects = {store.key_of(flow.flow.slug): store.flow_object(flow) for flow in flows}
+    objects[store.EXAMPLES_KEY] = store.examples_object(examples.of_flows(flows))
     return {**objects, store.INDEX_KEY: store.index_object([flow.flow for flow in flows])}
 
 

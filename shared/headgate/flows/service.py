@@ -1,7 +1,9 @@
 """The gallery: the list of flows in its order, and each flow by its slug."""
 
+from collections.abc import Sequence
+
 from headgate.flows import store
-from headgate.flows.model import SLUG, Flow, FlowNotFound, FullFlow, GalleryNotPublished
+from headgate.flows.model import SLUG, Example, Flow, FlowNotFound, FullFlow, GalleryNotPublished
 from headgate.foundation import errors
 from headgate.storage.page import Slice
 
@@ -26,6 +28,12 @@ def get(slug: str) -> FullFlow:
     if flow is None:
         raise FlowNotFound
     return flow
+
+
+def example(kind: str, types: Sequence[str]) -> Example | None:
+    """How a flow configures the component of that kind by one of these names, None if no flow does; one read."""
+    published = {(one.kind, one.type): one for one in store.examples()}
+    return next((published[kind, name] for name in types if (kind, name) in published), None)
 
 
 def _behind(flows: list[Flow], slug: str) -> int:

@@ -1,17 +1,22 @@
-"""The published gallery in S3: `flows/index.json` lists it in order, `flows/by-slug/<slug>.json` holds each flow."""
+"""The published gallery in S3: `flows/index.json` lists it in order, `flows/by-slug/<slug>.json` holds each flow.
+
+`flows/examples.json` holds how its flows configure each component.
+"""
 
 from typing import Final
 
 from pydantic import TypeAdapter
 
-from headgate.flows.model import Flow, FullFlow
+from headgate.flows.model import Example, Flow, FullFlow
 from headgate.storage import objects
 
 PREFIX: Final = "flows/"
 INDEX_KEY: Final = f"{PREFIX}index.json"
+EXAMPLES_KEY: Final = f"{PREFIX}examples.json"
 
 _INDEX: Final = TypeAdapter(list[Flow])
 _FLOW: Final = TypeAdapter(FullFlow)
+_EXAMPLES: Final = TypeAdapter(list[Example])
 
 
 def key_of(slug: str) -> str:
@@ -29,6 +34,17 @@ def find(slug: str) -> FullFlow | None:
     """The flow of a well-formed slug, None if there is none. One GET."""
     content = objects.read_if_there(key_of(slug))
     return None if content is None else _FLOW.validate_json(content)
+
+
+def examples() -> list[Example]:
+    """How flows configure each component; empty before a publishing that has them. One GET."""
+    content = objects.read_if_there(EXAMPLES_KEY)
+    return [] if content is None else _EXAMPLES.validate_json(content)
+
+
+def examples_object(examples: list[Example]) -> bytes:
+    """The content of the object EXAMPLES_KEY."""
+    return _EXAMPLES.dump_json(examples)
 
 
 def index_object(flows: list[Flow]) -> bytes:
