@@ -115,7 +115,13 @@ def _bar(frame: Frame) -> Html:
 
 
 def _tabs(frame: Frame, caller: Caller) -> Html:
-    tabs = [("", "Overview"), ("configurations", "Configurations"), ("fleets", "Fleets"), ("members", "Members")]
+    tabs = [
+        ("", "Overview"),
+        ("configurations", "Configurations"),
+        ("fleets", "Fleets"),
+        ("components", "Components"),
+        ("members", "Members"),
+    ]
     if caller.is_admin:
         tabs += [("service-accounts", "Service accounts"), ("changes", "Changes")]
     links = [

@@ -6,16 +6,11 @@ from fastapi.testclient import TestClient
 from configurations.app import router as configurations_router
 from fleets.app import app
 from fleets.app import router as fleets_router
-from headgate.foundation import clock
-from headgate.foundation.ids import new_id
-from headgate.foundation.principal import Principal
-from headgate.identity import member_store, sessions
 from headgate.identity import service as identity
-from headgate.identity.model import Member, User
 from headgate.opamp.wire import opamp_pb2 as wire
 from tests.support.fleet_of_agents import Fleet, make_fleet
 from tests.support.members import JoinWith
-from web import visitor
+from tests.support.page_visitor import member_at
 
 
 @pytest.fixture
@@ -26,18 +21,7 @@ def fleet(join: JoinWith, fleets_without_collector: None) -> Fleet:
 @pytest.fixture
 def browser(fleet: Fleet) -> TestClient:
     """A member of the fleet's organization, signed in."""
-    return signed_in(fleet.member.organization_id)
-
-
-def signed_in(organization_id: str) -> TestClient:
-    user = User(new_id("usr"), f"{new_id('usr')}@example.com", clock.now())
-    member_store.put_user(user)
-    principal = Principal("user", user.id, user.email)
-    member_store.add_user(Member(organization_id, principal, "contributor", "active", clock.now()))
-    _, value = sessions.begin(user, "browser", clock.now())
-    return TestClient(
-        app, raise_server_exceptions=False, base_url="https://headgate.example", cookies={visitor.SESSION_COOKIE: value}
-    )
+    return member_at(app, fleet.member.organization_id)
 
 
 def page_of(browser: TestClient, fleet: Fleet) -> str:
@@ -79,6 +63,6 @@ def test_a_collector_that_could_not_apply_says_why_and_cannot_write_into_the_pag
 def test_another_organizations_fleet_is_not_there(fleet: Fleet) -> None:
     other = identity.create_organization("Other").id
 
-    response = signed_in(other).get(f"/organizations/{other}/fleets/{fleet.id}/collectors")
+    response = member_at(app, other).get(f"/organizations/{other}/fleets/{fleet.id}/collectors")
 
     assert response.status_code == 404

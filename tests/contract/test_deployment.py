@@ -148,6 +148,7 @@ def test_the_template_is_valid() -> None:
 ANSWERS = {
     "ApplicationFunction": (200, "Sign in"),
     "CheckerFunction": (None, '"valid": true'),
+    "ComponentsFunction": (200, '"type":"otlp"'),
     "ConfigurationsFunction": (201, '"latest_version":1'),
     "FirstOrganizationFunction": (None, "null"),
     "FleetsFunction": (200, '"items":[]'),

@@ -43,6 +43,7 @@ _PEOPLE: Final = "organization# token# user# email# session# login# user_code#"
 IDENTITY: Final[Mapping[str, Rights]] = {
     "IdentityFunction": COUNTS,
     "ValidationFunction": {**READS_LISTS, "UpdateItem": "rate# checks#", "PutItem": "signing_key"},
+    "ComponentsFunction": {**READS_LISTS, "PutItem": "signing_key"},
     "FlowsFunction": {**READS_LISTS, "PutItem": "signing_key"},
     "ConfigurationsFunction": RECORDS,
     "FleetsFunction": RECORDS,
@@ -302,7 +303,8 @@ def test_published_collectors_are_read_by_who_asks_and_written_by_nobody(
     """The checker's function, which runs them, has no right on them, and neither has anybody else in the stack."""
     at = f"s3:::{OURS.name_of('Bucket')}/collectors/0.158.0/x86_64/otelcol-contrib.zst"
     actions = ("GetObject", "GetObjectVersion", "PutObject", "DeleteObject", "PutObjectAcl")
-    asking = {f"{name}Function" for name in ("Configurations", "Validation", "Fleets", "Testing", "RunSteps")}
+    names = ("Configurations", "Validation", "Components", "Fleets", "Testing", "RunSteps")
+    asking = {f"{name}Function" for name in names}
 
     allowed = {one for one in actions if decide(given_roles[function], Request(f"s3:{one}", at, {})) == "allowed"}
 

@@ -84,7 +84,10 @@ def aliases_of(document: dict[str, Any], built: Path, given: list[str], attempt:
         ("FleetHeartbeatSeconds=60", {"OpampFunction"}),
         (
             "CollectorVersions=0.158.0",
-            {f"{name}Function" for name in ("Configurations", "Validation", "Fleets", "Testing", "RunSteps")},
+            {
+                f"{name}Function"
+                for name in ("Configurations", "Validation", "Components", "Fleets", "Testing", "RunSteps")
+            },
         ),
         ("LogRetentionDays=90", set()),
         ("DeploymentType=AllAtOnce", set()),
@@ -158,7 +161,7 @@ def test_every_alarm_tells_somebody_and_is_quiet_without_data(resources: dict[st
 @pytest.mark.parametrize("alarm", ["FunctionErrorsAlarm", "ThrottlesAlarm"])
 def test_every_function_is_watched(resources: dict[str, Any], alarm: str) -> None:
     # CloudWatch takes ten metrics in an expression: an eleventh function needs another alarm.
-    elsewhere = {CHECKER, "RunStepsFunction"} if alarm == "FunctionErrorsAlarm" else {CHECKER}
+    elsewhere = {CHECKER, "RunStepsFunction"} if alarm == "FunctionErrorsAlarm" else {CHECKER, "ComponentsFunction"}
     assert set(referred(resources[alarm]["Properties"]["Metrics"])) == set(FUNCTIONS) - AT_ONCE - elsewhere
     assert len([one for one in resources[alarm]["Properties"]["Metrics"] if "MetricStat" in one]) <= 10
 
@@ -242,7 +245,9 @@ def test_what_is_denied_by_its_key_is_denied_for_that_key_alone(resources: dict[
 
     assert {name for name, _ in conditions} == {
         f"{name}FunctionRole"
-        for name in ("Identity", "Configurations", "Validation", "Flows", "Fleets", "Testing", "Application")
+        for name in (
+            *("Identity", "Configurations", "Validation", "Components", "Flows", "Fleets", "Testing", "Application"),
+        )
     }
     key = "dynamodb:LeadingKeys"
     assert [

@@ -1,5 +1,6 @@
 """However long the texts on them are, no page is wider than the screen."""
 
+import os
 import re
 from collections.abc import Iterator
 
@@ -22,6 +23,8 @@ from headgate.identity.model import User
 from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.rules import store as rules
 from headgate.rules.model import Rule, RuleSet, StoredRule
+from headgate.settings import settings
+from headgate_local.options import read_options
 from tests.support import configurations as cfg
 from tests.support.chromium import chromium
 from tests.support.faults.every_page import HERE, PAGES
@@ -31,6 +34,7 @@ from tests.support.page_visitor import SESSION, site
 
 pytestmark = pytest.mark.end_to_end
 
+COLLECTORS = read_options(os.environ).collectors
 NAME = "x" * 200
 LINE = "cannot-bind-to-the-address-" * 90
 MESSAGE = f"{LINE}\n{LINE}\n  * error decoding 'exporters': {LINE}"
@@ -92,13 +96,27 @@ def ids(join: JoinWith, organization_id: str, fleets_without_collector: None) ->
         "service_account_id": account.id,
         "token_id": token.id,
         "session": value,
+        # The one with the longest names of settings, and many of them.
+        "kind": "receiver",
+        "type": "filelog",
     }
 
 
+@pytest.fixture
+def with_collector(ids: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pages of the reference need the one that what `ids` assigns does without."""
+    monkeypatch.setenv("HEADGATE_COLLECTORS_DIR", str(COLLECTORS))
+    settings.cache_clear()
+    checker.close()
+
+
 @pytest.mark.parametrize("width", [390, 1280])
-def test_no_page_scrolls_sideways(browser: Browser, ids: dict[str, str], width: int) -> None:
+def test_no_page_scrolls_sideways(browser: Browser, ids: dict[str, str], with_collector: None, width: int) -> None:
     with TestClient(site(), base_url="https://testserver", cookies={SESSION: ids["session"]}) as http:
-        shown = {path: http.get(path.format_map(ids), params={"pipeline": PIPELINE}) for path in OF_AN_ORGANIZATION}
+        shown = {
+            path: http.get(path.format_map(ids), params={"pipeline": PIPELINE, "place": "transform/log"})
+            for path in OF_AN_ORGANIZATION
+        }
         style = http.get("/style.css").text
     assert {path: answer.status_code for path, answer in shown.items() if answer.status_code != 200} == {}
     opened = browser.new_context(viewport={"width": width, "height": 844}).new_page()

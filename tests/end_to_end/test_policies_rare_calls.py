@@ -14,6 +14,7 @@ import pytest
 
 import run_steps.app
 from application import first_organization
+from headgate.flows.store import EXAMPLES_KEY
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
 from headgate.identity import keys, member_store, proofs, sessions, signing
@@ -72,7 +73,7 @@ def test_a_create_that_failed_may_be_sent_again(people: People, path: str) -> No
     assert [one.status_code for one in answers] == [422, 422]
 
 
-@pytest.mark.parametrize("path", ["configurations", "fleets", "flows", "identity", "testing/runs/run_0"])
+@pytest.mark.parametrize("path", ["components", "configurations", "fleets", "flows", "identity", "testing/runs/run_0"])
 def test_a_session_reads_in_every_group(people: People, path: str) -> None:
     assert people.ada.get(f"{API}/{path}").status_code in (200, 404)
 
@@ -117,7 +118,7 @@ def test_the_first_form_of_a_new_deployment_makes_its_signing_key(people: People
     )["Item"]
 
 
-@pytest.mark.parametrize("path", ["configurations", "fleets", "flows"])
+@pytest.mark.parametrize("path", ["components", "configurations", "fleets", "flows"])
 def test_the_first_page_of_a_new_deployment_makes_its_signing_key(people: People, path: str) -> None:
     if path == "configurations":
         for name in ("Edge", "Core"):
@@ -175,6 +176,17 @@ def test_a_flow_is_read_and_an_unknown_one_is_404(people: People) -> None:
 
     assert people.ann.get(f"{API}/flows/{slug}").status_code == 200
     assert people.ann.get(f"{API}/flows/nothing-of-that-name").status_code == 404
+
+
+def test_an_example_is_looked_for_before_there_are_any(people: People) -> None:
+    example = aws.s3().get_object(Bucket=settings().bucket, Key=EXAMPLES_KEY)["Body"].read()
+    aws.s3().delete_object(Bucket=settings().bucket, Key=EXAMPLES_KEY)
+    before = people.ann.get(f"{API}/components/processor/batch")
+    aws.s3().put_object(Bucket=settings().bucket, Key=EXAMPLES_KEY, Body=example)
+    after = people.ann.get(f"{API}/components/processor/batch")
+
+    assert before.json()["example"] is None
+    assert after.json()["example"]["yaml"].startswith("processors:")
 
 
 def test_others_see_the_published_versions(people: People) -> None:

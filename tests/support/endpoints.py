@@ -203,6 +203,17 @@ ENDPOINTS: Final = [
     # No gallery is published where `unfilled` is tried.
     endpoint(f"GET {PUBLIC}/flows", "read", 503, right(200)),
     endpoint(f"GET {PUBLIC}/flows/{{slug}}", "read", 404, right(200, denied=404), isolated="of no organization"),
+    # The reference of the collector
+    endpoint(f"GET {PUBLIC}/components", "read", 200, right(200)),
+    endpoint(f"GET {PUBLIC}/components/schema.json", "nothing", 200, right(200), isolated="of no organization"),
+    endpoint(
+        f"GET {PUBLIC}/components/{{kind}}/{{type}}",
+        "read",
+        404,
+        right(200, ids={"kind": "receiver", "type": "otlp"}),
+        isolated="of no organization",
+    ),
+    endpoint(f"GET {PUBLIC}/ottl/reference", "read", 200, right(200)),
     # Fleets, deployments and installs
     endpoint(f"GET {PUBLIC}/fleets", "read", 200, right(200)),
     endpoint(

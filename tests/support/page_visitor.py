@@ -8,11 +8,12 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from httpx2 import Response
+from starlette.types import ASGIApp
 
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
-from headgate.identity import member_store
+from headgate.identity import member_store, sessions
 from headgate.identity.model import Member, User
 from headgate_local import template, user_pool
 from headgate_local.dispatch import Dispatcher, application_of
@@ -51,6 +52,16 @@ def browser(address: str = "") -> TestClient:
     """A browser of its own, at a network address of its own, so that no test uses up another one's attempts."""
     of = address or f"192.0.2.{new_id('usr')[-10:]}"
     return TestClient(site(), base_url=SITE, follow_redirects=False, raise_server_exceptions=False, client=(of, 1))
+
+
+def member_at(application: ASGIApp, organization_id: str) -> TestClient:
+    """A browser of a new member of the organization, at one function's pages."""
+    user = User(new_id("usr"), f"{new_id('usr')}@example.com", clock.now())
+    member_store.put_user(user)
+    principal = Principal("user", user.id, user.email)
+    member_store.add_user(Member(organization_id, principal, "contributor", "active", clock.now()))
+    _, value = sessions.begin(user, "browser", clock.now())
+    return TestClient(application, raise_server_exceptions=False, base_url=SITE, cookies={SESSION: value})
 
 
 def csrf(http: TestClient, path: str = "/sign-in") -> str:

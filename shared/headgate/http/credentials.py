@@ -72,6 +72,17 @@ def admit(request: Request, credential: str) -> Caller | Session:
     return authenticated
 
 
+def admit_anonymous(request: Request) -> None:
+    """Count a request without a credential against the limit of the client's address; one write. Raises RateLimited.
+
+    The address is the one that API Gateway reports; headers of the client are not trusted.
+    """
+    window = identity.admit_anonymous(request.client.host if request.client else "unknown", clock.now())
+    request.state.rate_window = window
+    if window.used > window.limit:
+        raise RateLimited(window)
+
+
 def reader(request: Request, _: Annotated[object, Depends(_scheme)]) -> Caller:
     return _caller(request)
 
@@ -100,6 +111,8 @@ def _caller(request: Request) -> Caller:
     return caller
 
 
+Anonymous = Depends(admit_anonymous)
+"""No credential, in `dependencies` of a route: each client's address has the limit of a credential."""
 Reader = Annotated[Caller, Depends(reader)]
 """Any credential."""
 Writer = Annotated[Caller, Depends(writer)]

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator
 
 from headgate.foundation.ids import id_pattern
 
+_WEIGHT: Final = re.compile(r"0(\.[0-9]{0,3})?|1(\.0{0,3})?")
 _WHOLE_NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
@@ -30,10 +31,28 @@ def true_or_false(value: object) -> object:
 
 
 def entity_tags(header: str) -> frozenset[str]:
-    """The tags of an `If-Match`, `*` among them (RFC 9110, 13.1.1); a weak one never matches."""
+    """The tags of an `If-Match` or `If-None-Match`, `*` among them (RFC 9110, 13.1.1); a weak one keeps its `W/`."""
     if header.strip() == "*":
         return frozenset("*")
     return frozenset(re.findall(r'(?:W/)?"[^"]*"', header))
+
+
+def matches(if_none_match: str | None, etag: str) -> bool:
+    """Whether an `If-None-Match` names the entity tag (RFC 9110, 13.1.2); also as a weak one, as proxies make it."""
+    tags = entity_tags(if_none_match or "")
+    return "*" in tags or etag in {tag.removeprefix("W/") for tag in tags}
+
+
+def accepts_gzip(accept_encoding: str | None) -> bool:
+    """Whether an `Accept-Encoding` takes gzip (RFC 9110, 12.5.3). Without the header it is not sent: curl has none."""
+    weights = dict(_weighted(one) for one in (accept_encoding or "").split(","))
+    return weights.get("gzip", weights.get("x-gzip", weights.get("*", 0.0))) > 0
+
+
+def _weighted(coding: str) -> tuple[str, float]:
+    name, *parameters = (part.strip().lower() for part in coding.split(";"))
+    weight = next((part.removeprefix("q=") for part in parameters if part.startswith("q=")), "1")
+    return name, float(weight) if _WEIGHT.fullmatch(weight) else 0.0
 
 
 ConfigurationId = Annotated[str, Path(pattern=id_pattern("cfg"))]

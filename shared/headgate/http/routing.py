@@ -11,6 +11,9 @@ from starlette.concurrency import run_in_threadpool
 from headgate.http import auditing, credentials, problems, replay, strict_requests
 from headgate.http.paths import APPLICATION, PUBLIC
 
+EXTENSION: Final = {"x-extension": True}
+"""Marks a route that is beyond the specification in the OpenAPI document: `openapi_extra=EXTENSION`."""
+
 
 def _as_writer(request: Request) -> None:
     request.state.caller = credentials.authenticate(request, to_write=True)

@@ -1,5 +1,7 @@
 """Credentials: tokens and the service accounts that hold them."""
 
+import contextlib
+import ipaddress
 import secrets
 from datetime import datetime
 from typing import Final
@@ -60,6 +62,21 @@ def authenticate(credential: str, at: datetime) -> tuple[Caller | Session, RateW
         credential_id = authenticated.credential_id
     used = rate_store.count_use(credential_id, minute)
     return authenticated, RateWindow(limit=settings().rate_limit_per_minute, used=used, reset=60 - second)
+
+
+def admit_anonymous(address: str, at: datetime) -> RateWindow:
+    """Count a request without a credential against the limit of its network address; one write.
+
+    The address is hashed, so that it does not stay in the table. Of an IPv6 address the network of the client counts,
+    the first half: a client has a whole one, and could come from another address each time.
+    """
+    minute, second = divmod(int(at.timestamp()), 60)
+    with contextlib.suppress(ValueError):
+        parsed = ipaddress.ip_address(address)
+        if parsed.version == 6:
+            address = str(ipaddress.ip_network((parsed, 64), strict=False))
+    used = rate_store.count_use(f"address-{hash_of(address)}", minute)
+    return RateWindow(limit=settings().rate_limit_per_minute, used=used, reset=60 - second)
 
 
 def create_organization(name: str, admin: User | None = None) -> Organization:

@@ -74,6 +74,8 @@ def _set_password(password: str, *, permanent: bool) -> None:
 RULE: Final = {"pipeline": "logs", "name": "typed", "condition": "true", "context": "log", "expect": "any"}
 MOUNT: Final = {"host_path": "/a", "mount_path": "/b"}
 
+COMPONENT: Final = {"kind": "receiver", "type": "otlp"}
+
 PAGES: Final = [
     page("/"),
     page(HERE),
@@ -104,6 +106,9 @@ PAGES: Final = [
     page(GROUP),
     form(f"{GROUP}/volume-mounts", 303, MOUNT, repeated=(422,)),
     form(f"{GROUP}/volume-mounts/remove", 303, MOUNT, ids={"deployment_id": "mounted_id"}),
+    page(f"{HERE}/components"),
+    page(f"{HERE}/components/ottl", query="?place=transform/log"),
+    page(f"{HERE}/components/{{kind}}/{{type}}", ids=COMPONENT),
     page("/device", query="?user_code={user_code}"),
     form(
         "/device",

@@ -1,0 +1,187 @@
+"""The pages of the reference: the components, one component with its fields, and OTTL."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Annotated, Final, Literal
+from urllib.parse import urlencode
+
+from fastapi import Query, Response
+
+from components.wire import Type
+from headgate.flows.model import Example
+from headgate.foundation.caller import Caller
+from headgate.http.wire import CollectorVersion
+from headgate.reference import service as reference
+from headgate.reference.fields import Field, fields
+from headgate.reference.model import KINDS, Component, Kind
+from headgate.settings import settings
+from web.html import NOTHING, Html, html, joined
+from web.layout import page
+from web.pages import Member, Visit, frame, page_router
+from web.parts import choice, empty, home, tag, text
+
+router = page_router()
+
+OfVersion = Annotated[CollectorVersion | Literal[""], Query()]
+_LONGEST_TEXT: Final = 100
+_TAB: Final = "components"
+_STABILITY: Final = {"stable": "good", "deprecated": "bad", "unmaintained": "bad"}
+
+_LIST: Final = """\
+<h1>Components</h1>
+<p class="soft">What collector {version} can be configured with, as the collector itself tells it. OTTL has
+<a href="{ottl}">a reference of its own</a>.</p>
+<form method="get" action="{path}" class="card" role="search"><div class="row">
+{text}{kind}{versions}<button>Search</button></div></form>
+<div class="card"><p class="soft small" role="status">{count}</p>{list}</div>"""
+_TABLE: Final = """\
+<table><thead><tr><th>Component</th><th>Stability</th><th>What it does</th></tr></thead><tbody>{rows}</tbody></table>"""
+_ROW: Final = """\
+<tr><td><a href="{path}"><strong>{type}</strong></a> <span class="soft small">{kind}{aliases}</span></td>
+<td class="small" data-label="Stability">{stability}</td><td class="small">{deprecated}{summary}</td></tr>"""
+_COMPONENT: Final = """\
+<p class="small"><a href="{back}">Components</a></p>
+<h1>{type} <span class="soft">{kind}</span> {deprecated}</h1>
+<p>{summary}</p>{reason}
+<p class="soft small">Collector {version} · {stability}{aliases} · <code>{module}</code></p>
+{example}
+<div class="card"><h2>Fields</h2>{fields}</div>"""
+_REASON: Final = '<div class="notice bad">{text}</div>'
+_EXAMPLE: Final = """\
+<div class="card"><h2>Example</h2><pre tabindex="0" aria-label="YAML"><code>{yaml}</code></pre>
+<p class="soft small last">From the flow <code>{flow}</code>: <code>headgate flow show {flow}</code> prints all of it.
+</p></div>"""
+_FIELDS: Final = """\
+<table><thead><tr><th>Field</th><th>Type</th><th>Default</th><th>Description</th></tr></thead><tbody>{rows}</tbody></table>"""
+_FIELD: Final = """\
+<tr><td class="path"><code>{path}</code> {tags}</td><td class="small" data-label="Type">{type}</td>
+<td class="small" data-label="Default">{default}</td><td class="small">{description}{values}</td></tr>"""
+_VALUES: Final = '<div class="soft">One of {values}</div>'
+
+
+@router.get("/organizations/{organization_id}/components")
+def list_components(
+    who: Visit,
+    caller: Member,
+    text_: Annotated[str, Query(alias="text")] = "",
+    kind: Kind | Literal[""] = "",
+    version: OfVersion = "",
+) -> Response:
+    searched = text_[:_LONGEST_TEXT]
+    found = reference.found(version or None, kind or None, searched)
+    path = components_path(caller)
+    kinds = [("", "All kinds"), *((one, one.capitalize()) for one in KINDS)]
+    content = html(
+        _LIST,
+        version=version or settings().collector_version,
+        ottl=f"{path}/ottl{_query(version=version)}",
+        path=path,
+        text=text("text", "Text", searched, most=_LONGEST_TEXT, required=False, kind="search"),
+        kind=choice("kind", "Kind", kinds, kind),
+        versions=version_choice(version),
+        count=f"{len(found)} component{'' if len(found) == 1 else 's'}",
+        list=html(_TABLE, rows=[_row(path, version, one) for one in found])
+        if found
+        else empty("Nothing has these words in its name or description. Leave some out, or choose all kinds."),
+    )
+    return page(frame(who, caller, _TAB), "Components", content)
+
+
+@router.get("/organizations/{organization_id}/components/{kind}/{type}")
+def show_component(who: Visit, caller: Member, kind: Kind, type: Type, version: OfVersion = "") -> Response:
+    found = reference.component(version or None, kind, type)
+    rows = [_field(one) for one in fields(json.loads(found.schema))]
+    content = html(
+        _COMPONENT,
+        back=f"{components_path(caller)}{_query(kind=kind, version=version)}",
+        type=found.type,
+        kind=found.kind,
+        deprecated=tag("deprecated", "bad") if found.deprecated is not None else NOTHING,
+        summary=found.summary,
+        reason=html(_REASON, text=found.deprecated) if found.deprecated else NOTHING,
+        version=version or settings().collector_version,
+        stability=_stability(found),
+        aliases=_former(found),
+        module=found.module,
+        example=_example(reference.example(found)),
+        fields=html(_FIELDS, rows=rows) if rows else empty("It has no settings."),
+    )
+    return page(frame(who, caller, _TAB), f"{found.type} {found.kind}", content)
+
+
+def components_path(caller: Caller) -> str:
+    return f"{home(caller)}/components"
+
+
+def version_choice(selected: str) -> Html:
+    """The versions that can be asked; nothing to choose if that is the default one alone."""
+    default = settings().collector_version
+    others = [one for one in reference.versions() if one != default]
+    if not others:
+        return NOTHING
+    return choice("version", "Collector", [("", f"{default} (default)"), *((one, one) for one in others)], selected)
+
+
+def _row(path: str, version: str, component: Component) -> Html:
+    return html(
+        _ROW,
+        path=f"{path}/{component.kind}/{component.type}{_query(version=version)}",
+        type=component.type,
+        kind=component.kind,
+        aliases=_former(component),
+        stability=_stability(component),
+        deprecated=html("{tag} ", tag=tag("deprecated", "bad")) if component.deprecated is not None else NOTHING,
+        summary=component.summary,
+    )
+
+
+def _stability(component: Component) -> Html:
+    """The levels, each with what it is for unless one is for all."""
+    levels = dict.fromkeys(component.stability.values())
+    return joined(
+        html(
+            "{tag} ",
+            tag=tag(
+                level if len(levels) == 1 else f"{level}: {', '.join(_of(component, level))}", _STABILITY.get(level, "")
+            ),
+        )
+        for level in levels
+    )
+
+
+def _of(component: Component, level: str) -> Sequence[str]:
+    return [signal.replace("_", " ") for signal, found in component.stability.items() if found == level]
+
+
+def _former(component: Component) -> str:
+    return f", formerly {', '.join(component.aliases)}" if component.aliases else ""
+
+
+def _example(example: Example | None) -> Html:
+    return NOTHING if example is None else html(_EXAMPLE, yaml=example.yaml, flow=example.flow)
+
+
+def _field(field: Field) -> Html:
+    tags = (("deprecated", field.deprecated, "bad"), ("secret", field.secret, ""))
+    return html(
+        _FIELD,
+        path=breakable(field.path),
+        tags=[tag(label, kind) for label, has, kind in tags if has],
+        type=field.type,
+        default=html("<code>{value}</code>", value=field.default) if field.default is not None else NOTHING,
+        description=field.description,
+        values=html(_VALUES, values=", ".join(field.values)) if field.values else NOTHING,
+    )
+
+
+def breakable(path: str) -> Html:
+    """A path that a narrow column breaks between its names."""
+    parts = [html("{name}", name=name) for name in path.split(".")]
+    return Html(".<wbr>".join(parts))
+
+
+def _query(**parameters: str) -> str:
+    given = {name: value for name, value in parameters.items() if value}
+    return f"?{urlencode(given)}" if given else ""

@@ -1,0 +1,163 @@
+"""What each collector build told of itself, parsed and checked: an answer comes from where untrusted text is read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Final
+
+from pydantic import BaseModel, Field, StringConstraints, TypeAdapter, ValidationError
+
+from headgate.checker import messages
+from headgate.collectors import service as collectors
+from headgate.foundation.errors import Unavailable
+from headgate.reference.answers import ASKER, Answers, UnknownForm, asked, unpacked
+from headgate.reference.model import (
+    TYPE,
+    Component,
+    Document,
+    Kind,
+    OttlComponent,
+    OttlReference,
+    ReferenceUnavailable,
+)
+from headgate.settings import settings
+
+# A build's components take some 5 MB; an OTTL reference, some 200 KB.
+_MOST_BUILDS: Final = 8
+_MOST_CONTEXTS: Final = 64
+
+_Type = Annotated[str, StringConstraints(pattern=f"^{TYPE.pattern}$")]
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """A build's components by kind and type, in that order, and the same under their former names."""
+
+    components: tuple[Component, ...]
+    named: Mapping[tuple[str, str], Component]
+
+
+class _Entry(BaseModel):
+    kind: Kind
+    type: _Type
+    aliases: list[_Type]
+    module: str
+    stability: dict[str, str]
+    summary: str
+    deprecated: str | None
+    schema_: Annotated[dict[str, object], Field(alias="schema")]
+
+    def component(self) -> Component:
+        return Component(
+            kind=self.kind,
+            type=self.type,
+            aliases=tuple(self.aliases),
+            module=self.module,
+            stability=self.stability,
+            summary=self.summary,
+            deprecated=self.deprecated,
+            schema=json.dumps(self.schema_, ensure_ascii=False, separators=(",", ":")),
+        )
+
+
+class _Components(BaseModel):
+    version: str
+    components: list[_Entry]
+
+
+class _OttlComponents(BaseModel):
+    components: list[OttlComponent]
+
+
+_versions: Final[Answers[tuple[str, ...]]] = Answers(1)
+_builds: Final[Answers[Build]] = Answers(_MOST_BUILDS)
+_documents: Final[Answers[Document]] = Answers(_MOST_BUILDS)
+_ottl_components: Final[Answers[tuple[OttlComponent, ...]]] = Answers(_MOST_BUILDS)
+_ottl: Final[Answers[OttlReference]] = Answers(_MOST_CONTEXTS)
+
+
+def build(version: str) -> Build:
+    """The components of that version. Raises as `answers.asked`."""
+
+    def ask() -> Build:
+        _, _, text = unpacked(asked("reference", {"form": "components"}, version))
+        try:
+            # By `messages`, which refuses what is nested too deeply.
+            told = _Components.model_validate(messages.parsed(text))
+        except (messages.Malformed, ValidationError) as error:
+            raise UnknownForm from error
+        components = sorted((entry.component() for entry in told.components), key=lambda one: one.position)
+        named: dict[tuple[str, str], Component] = {}
+        for one in components:
+            named |= {(one.kind, alias): one for alias in one.aliases}
+        return Build(tuple(components), named | {(one.kind, one.type): one for one in components})
+
+    return _builds.get(_key(version), ask)
+
+
+def document(version: str) -> Document:
+    """The schema of a whole configuration of that version. Raises as `answers.asked`."""
+
+    def ask() -> Document:
+        digest, compressed, _ = unpacked(asked("reference", {"form": "document"}, version))
+        return Document(digest, compressed)
+
+    return _documents.get(_key(version), ask)
+
+
+def ottl_components(version: str) -> tuple[OttlComponent, ...]:
+    """The components of that version that take OTTL. Raises as `answers.asked`."""
+
+    def ask() -> tuple[OttlComponent, ...]:
+        try:
+            told = _OttlComponents.model_validate(asked("ottl_reference", {}, version))
+        except ValidationError as error:
+            raise UnknownForm from error
+        return tuple(told.components)
+
+    return _ottl_components.get(_key(version), ask)
+
+
+def ottl(component: str, context: str, version: str) -> OttlReference:
+    """What OTTL offers there; both are among `ottl_components`. Raises as `answers.asked`."""
+
+    def ask() -> OttlReference:
+        try:
+            return _references().validate_python(
+                asked("ottl_reference", {"component": component, "context": context}, version)
+            )
+        except ValidationError as error:
+            raise UnknownForm from error
+
+    return _ottl.get(_key(version, component, context), ask)
+
+
+def versions() -> tuple[str, ...]:
+    """The installed versions with our `check` command, newest first. Raises ReferenceUnavailable."""
+
+    def ask() -> tuple[str, ...]:
+        try:
+            return tuple(one.version for one in collectors.installed(asker=ASKER) if one.can.lint)
+        except Unavailable as error:
+            raise ReferenceUnavailable(error.detail) from error
+
+    return _versions.get(_key(""), ask)
+
+
+def forget() -> None:
+    """Ask every build again."""
+    for answers in (_versions, _builds, _documents, _ottl_components, _ottl):
+        answers.forget()
+
+
+@cache
+def _references() -> TypeAdapter[OttlReference]:
+    return TypeAdapter(OttlReference)
+
+
+def _key(version: str, *more: str) -> tuple[str, ...]:
+    # Where the collectors are decides what a version is.
+    return (settings().checker_function or settings().collectors_dir, version, *more)

@@ -1,0 +1,113 @@
+"""The reference of a collector version: its components, the schema of a whole configuration, and OTTL."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+from headgate.collectors import service as collectors
+from headgate.flows import service as flows
+from headgate.flows.model import Example
+from headgate.foundation.errors import Unavailable
+from headgate.reference import builds
+from headgate.reference.answers import ASKER
+from headgate.reference.model import (
+    Component,
+    ComponentNotFound,
+    Document,
+    Kind,
+    NotInOttl,
+    NotInThisBuild,
+    OttlComponent,
+    OttlReference,
+)
+from headgate.settings import settings
+from headgate.storage.page import Slice
+
+
+def versions() -> tuple[str, ...]:
+    """The installed versions that can tell, newest first. Raises ReferenceUnavailable."""
+    return builds.versions()
+
+
+def listed(version: str | None, kind: Kind | None, limit: int, after: str | None) -> Slice[Component]:
+    """Up to `limit` components by kind and type, behind the position `after`.
+
+    The default collector's without a version. Raises CollectorVersionNotInstalled, ReferenceNotPossible and
+    ReferenceUnavailable, as everything here.
+    """
+    components = [one for one in found(version, kind) if after is None or one.position > after]
+    page = components[:limit]
+    return Slice(page, page[-1].position if len(components) > limit else None)
+
+
+def found(version: str | None, kind: Kind | None = None, text: str = "") -> Sequence[Component]:
+    """The components of that kind in whose names or summary each word of the text occurs."""
+    words = text.casefold().split()
+    return [
+        one
+        for one in builds.build(_version(version)).components
+        if kind in (None, one.kind) and all(word in _searched(one) for word in words)
+    ]
+
+
+def component(version: str | None, kind: Kind, type_: str) -> Component:
+    """The component of that type, or that had this name before. Raises ComponentNotFound and NotInThisBuild."""
+    version = _version(version)
+    build = builds.build(version)
+    named = build.named.get((kind, type_))
+    if named is None:
+        _require_in_build(kind, type_, version)
+        types = [name for of, name in build.named if of == kind]
+        raise ComponentNotFound(kind, type_, version, difflib.get_close_matches(type_, types, n=3))
+    return named
+
+
+def example(of: Component) -> Example | None:
+    """That component as a flow of the gallery configures it; None if no flow uses it. One read."""
+    return flows.example(of.kind, (of.type, *of.aliases))
+
+
+def document(version: str | None) -> Document:
+    """The JSON Schema of a whole configuration."""
+    return builds.document(_version(version))
+
+
+def ottl_components(version: str | None) -> tuple[OttlComponent, ...]:
+    """The components that take OTTL, each with its contexts."""
+    return builds.ottl_components(_version(version))
+
+
+def ottl(component: str | None, context: str | None, version: str | None) -> OttlReference:
+    """What OTTL offers in that context of that component. Raises NotInOttl if it has no such context, or takes none.
+
+    Nothing but names that the collector told goes to its process.
+    """
+    version = _version(version)
+    contexts = {one.component: one.contexts for one in builds.ottl_components(version)}
+    if component not in contexts:
+        said = "is needed with a context" if component is None else f"{component} takes no OTTL"
+        raise NotInOttl("component", f"{said}: choose one of {', '.join(contexts)}")
+    if context not in contexts[component]:
+        said = "is needed" if context is None else f"{component} has no context {context}"
+        raise NotInOttl("context", f"{said}: choose one of {', '.join(contexts[component])}")
+    return builds.ottl(component, context, version)
+
+
+def _version(version: str | None) -> str:
+    return version or settings().collector_version
+
+
+def _searched(one: Component) -> str:
+    return " ".join((one.kind, one.type, *one.aliases, one.summary)).casefold()
+
+
+def _require_in_build(kind: str, type_: str, version: str) -> None:
+    """Raises NotInThisBuild if the official release has the component."""
+    try:
+        lacks = collectors.lacks(version, asker=ASKER)
+    except Unavailable:
+        # It told its components a moment ago; that it has no such one is right in any case.
+        return
+    if any((one.kind, one.type) == (kind, type_) for one in lacks):
+        raise NotInThisBuild(kind, type_, version)
