@@ -1,0 +1,129 @@
+"""Writes docs/components/: every component of the default collector with its settings, as its binary tells them.
+
+python -m scripts.component_reference [--version X.Y.Z]
+
+Only settings of the first level are on the pages; those inside are counted. Descriptions are not: they are sentences of
+the components' authors, which the service quotes and this repository does not copy (docs/decisions/0114).
+"""
+
+import argparse
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from headgate import checker
+from headgate.reference import service as reference
+from headgate.reference.fields import Field, fields
+from headgate.reference.model import KINDS, Component, Kind
+from headgate.settings import settings
+from headgate_local.options import read_options
+from scripts.default_version import default
+
+_LONGEST_DEFAULT: Final = 80
+ROOT: Final = Path(__file__).parents[1]
+FOLDER: Final = Path("docs/components")
+MARK: Final = "<!-- Generated from collector {version} by `python -m scripts.component_reference`. Do not edit. -->"
+
+
+def pages(version: str) -> dict[Path, str]:
+    """The content of each page, by its path in the project."""
+    found = {kind: reference.found(version, kind) for kind in KINDS}
+    index = _page(
+        version,
+        "Components",
+        [
+            f"What collector {version} can be configured with, as its binary tells it. "
+            "[components.md](../components.md) explains where this comes from, and how to see what each setting means, "
+            "the settings inside of settings, and the components of another version.",
+            "",
+            "| Kind | Components |",
+            "|---|---|",
+            *(f"| [{kind.capitalize()}s]({kind}s.md) | {len(components)} |" for kind, components in found.items()),
+        ],
+    )
+    return {FOLDER / "README.md": index} | {
+        FOLDER / f"{kind}s.md": _page(version, f"{kind.capitalize()}s", _of_kind(kind, components))
+        for kind, components in found.items()
+    }
+
+
+def _page(version: str, title: str, lines: Sequence[str]) -> str:
+    return "\n".join([MARK.format(version=version), "", f"# {title}", "", *lines, ""])
+
+
+def _of_kind(kind: Kind, components: Sequence[Component]) -> list[str]:
+    lines = [f"`headgate component show TYPE --kind {kind}` shows all settings of one, with what they mean."]
+    for component in components:
+        lines += ["", f"## {component.type}", ""]
+        lines += [" ".join(_about(component))]
+        lines += ["", *_settings(component)]
+    return lines
+
+
+def _about(component: Component) -> Iterator[str]:
+    deprecated = "**Deprecated.** " if component.deprecated is not None else ""
+    former = f" Formerly {', '.join(f'`{alias}`' for alias in component.aliases)}." if component.aliases else ""
+    yield f"{deprecated}Stability: {_stability(component)}.{former}"
+    path, _, version = component.module.partition(" ")
+    yield f"[Module {version}](https://pkg.go.dev/{path}@{version})"
+
+
+def _stability(component: Component) -> str:
+    by_level: dict[str, list[str]] = {}
+    for signal, level in component.stability.items():
+        by_level.setdefault(level, []).append(signal.replace("_", " "))
+    return "; ".join(f"{level} ({', '.join(signals)})" for level, signals in by_level.items()) or "not known"
+
+
+def _settings(component: Component) -> list[str]:
+    told = fields(json.loads(component.schema))
+    first = [one for one in told if not re.search(r"[.\[]", one.path.replace("<key>", ""))]
+    if not first:
+        return ["It has no settings."]
+    inside = {one.path: sum(other.path.startswith((f"{one.path}.", f"{one.path}[")) for other in told) for one in first}
+    rows = [f"| `{one.path}` | {_type(one)} | {_default(one)} | {_described(one, inside[one.path])} |" for one in first]
+    return ["| Setting | Type | Default | |", "|---|---|---|---|", *rows]
+
+
+def _type(field: Field) -> str:
+    return f"one of {', '.join(f'`{one}`' for one in field.values)}" if field.values else field.type
+
+
+def _default(field: Field) -> str:
+    if field.default is None:
+        return ""
+    return f"`{_cell(field.default)}`" if len(field.default) <= _LONGEST_DEFAULT else "long"
+
+
+def _described(field: Field, inside: int) -> str:
+    marks = [mark for mark, has in (("Deprecated.", field.deprecated), ("Secret.", field.secret)) if has]
+    settings_inside = [f"{inside} inside"] if inside else []
+    return " ".join([*marks, *settings_inside])
+
+
+def _cell(code: str) -> str:
+    """A code span in a table: a pipe would end the cell."""
+    return code.replace("|", "\\|").replace("`", "'")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--version", default=default(ROOT), help="the collector version; the default one without it")
+    version = parser.parse_args().version
+    os.environ["HEADGATE_COLLECTORS_DIR"] = str(read_options(os.environ).collectors)
+    settings.cache_clear()
+    try:
+        written = pages(version)
+    finally:
+        checker.close()
+    for path, content in written.items():
+        (ROOT / path).parent.mkdir(parents=True, exist_ok=True)
+        (ROOT / path).write_text(content, encoding="utf-8")
+        print(f"wrote {path}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""The reference of both collector generations, as their real check processes tell it, and the pages made from it."""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from headgate import checker
+from headgate.checker import Asker
+from headgate.collectors import service as collectors
+from headgate.flows import source
+from headgate.reference import answers, builds
+from headgate.reference import service as reference
+from headgate.reference.fields import MOST_FIELDS, fields
+from headgate.reference.model import NotInThisBuild
+from headgate.settings import settings
+from headgate_local.options import read_options
+from scripts import component_reference
+from tests.support.second_version import needs_second_version, second_version
+from tests.support.service import ROOT
+
+pytestmark = pytest.mark.contract
+
+VERSIONS = [settings().collector_version, *filter(None, [second_version()])]
+LARGEST_DOCUMENT = 5_000_000
+# Base64 makes four bytes of three.
+LARGEST_IN_LAMBDA = 6_000_000 * 3 // 4
+
+
+@pytest.fixture(scope="module", autouse=True)
+def installed() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setenv("HEADGATE_COLLECTORS_DIR", str(read_options(os.environ).collectors))
+        settings.cache_clear()
+        checker.close()
+        builds.forget()
+        yield
+        builds.forget()
+        checker.close()
+
+
+def schema_of(version: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(answers.plain(reference.document(version).compressed))
+    return found
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_components_are_those_that_the_binary_describes(version: str) -> None:
+    described = checker.describe(version, asker=Asker("o", "c"))["components"]
+    assert isinstance(described, list)
+
+    assert [(one.kind, one.type, one.module) for one in reference.found(version)] == sorted(
+        (one["kind"], one["type"], one["module"]) for one in described if one["kind"] != "provider"
+    )
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_component_has_a_schema_whose_fields_can_be_listed(version: str) -> None:
+    for component in reference.found(version):
+        found = [one.path for one in fields(json.loads(component.schema))]
+        assert len(found) == len(set(found)) < MOST_FIELDS, component.position
+        assert component.stability, component.position
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_former_name_leads_to_its_component(version: str) -> None:
+    renamed = [one for one in reference.found(version) if one.aliases]
+
+    assert [reference.component(version, one.kind, one.aliases[0]) for one in renamed] == renamed
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_schema_of_a_configuration_has_every_component_and_fits_in_an_answer(version: str) -> None:
+    text = answers.plain(reference.document(version).compressed)
+    definitions = schema_of(version)["$defs"]
+
+    assert [one.position for one in reference.found(version) if one.position not in definitions] == []
+    assert len(text) < min(LARGEST_DOCUMENT, LARGEST_IN_LAMBDA)
+
+
+def test_every_component_of_the_gallery_has_an_entry() -> None:
+    uses = {
+        (section.removesuffix("s"), name)
+        for flow in source.load(ROOT / "flows")
+        for section, names in re.findall(
+            r"^(receivers|processors|exporters):\n((?:  .*\n|\n)+)", flow.yaml, re.MULTILINE
+        )
+        for name in re.findall(r"^  ([a-z_0-9]+)", names, re.MULTILINE)
+    }
+
+    assert len(uses) > 40
+    for kind, name in uses:
+        assert reference.component(None, kind, name).schema
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_ottl_answers_for_every_context_of_every_component(version: str) -> None:
+    for one in reference.ottl_components(version):
+        for context in one.contexts:
+            told = reference.ottl(one.component, context, version)
+            assert (told.component, told.kind, told.context) == (one.component, one.kind, context)
+            assert told.paths, (one.component, context)
+            assert told.functions, (one.component, context)
+
+
+@needs_second_version
+def test_what_a_reduced_build_lacks_is_said_to_be_lacking() -> None:
+    lacking = next(
+        (one for one in collectors.lacks(VERSIONS[1], asker=answers.ASKER) if one.kind in ("receiver", "exporter")),
+        None,
+    )
+    if lacking is None:
+        pytest.skip(f"this build of {VERSIONS[1]} is whole")
+
+    with pytest.raises(NotInThisBuild, match=f"lacks the {lacking.kind} {lacking.type} of the official release"):
+        reference.component(VERSIONS[1], lacking.kind, lacking.type)  # type: ignore[arg-type]  # not a provider
+
+
+def test_the_generated_pages_are_what_the_collector_tells() -> None:
+    index = (ROOT / component_reference.FOLDER / "README.md").read_text()
+    version = re.search(r"Generated from collector (\S+) ", index)
+    assert version is not None
+    there = {path.relative_to(ROOT): path.read_text() for path in (ROOT / component_reference.FOLDER).iterdir()}
+
+    assert there == component_reference.pages(version[1]), "run `python -m scripts.component_reference`"
