@@ -47,6 +47,9 @@ _WAYS_OUT: Final = {
     "version_not_published": "publish it with `headgate config publish {configuration} --version {n}`",
     "collector_version_not_installed": INSTALL_ANOTHER,
     "lint_not_possible": "see `headgate collector list`",
+    "reference_not_possible": "see `headgate collector list`",
+    "component_not_found": "`headgate component list` shows them",
+    "no_such_ottl": "see `headgate ottl reference`",
     "upgrade_check_not_possible": "see `headgate collector list`",
     "nothing_assigned": "see `headgate deployment assign --help`",
     "fleet_not_found": "see `headgate fleet list`",
@@ -112,18 +115,19 @@ class Api:
     def get(self, path: str, **parameters: str | int) -> Entity:
         return self._entity(self._send("GET", path, parameters=parameters))
 
-    def text(self, path: str) -> str:
+    def text(self, path: str, **parameters: str) -> str:
         """A plain text answer. The server redirects to storage for one that is too large for an answer."""
-        answer = self._send("GET", path, may_redirect=True)
+        answer = self._send("GET", path, parameters=parameters, may_redirect=True)
         if answer.leads_to:
             answer = self._linked(answer.leads_to)
         return answer.content.decode(errors="replace")
 
-    def items(self, path: str) -> Iterator[Entity]:
+    def items(self, path: str, **parameters: str) -> Iterator[Entity]:
         """All entries of a list, page by page. Raises Unreachable for a list that does not end."""
         cursor, seen, size = "", set[str](), 0
         for _ in range(_MOST_PAGES):
-            answer = self._send("GET", path, parameters={"limit": _PAGE} | ({"cursor": cursor} if cursor else {}))
+            place: dict[str, str | int] = {"limit": _PAGE} | ({"cursor": cursor} if cursor else {})
+            answer = self._send("GET", path, parameters={**parameters, **place})
             page = self._entity(answer)
             yield from entities(page, "items")
             cursor, size = optional(page, "next_cursor"), size + len(answer.content)

@@ -19,6 +19,11 @@ pytestmark = pytest.mark.end_to_end
 SERVER = "https://headgate.example.com"
 RUN = "run_01..."
 INTERRUPTS = 30
+# Commands whose examples need nothing on the server.
+ALONE = {
+    *("login", "logout", "whoami", "completion", "flow", "validate", "lint"),
+    *("component", "schema", "ottl"),
+}
 RULE = {"name": "all have a body", "condition": "log.body != nil", "expect": "all"}
 GATEWAY = EDGE.replace("filelog:\n    include: [/var/log/app.log]", "otlp:\n    protocols: {grpc: {}}").replace(
     "[filelog]", "[otlp]"
@@ -62,7 +67,7 @@ def test_every_command_is_in_the_reference(path: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("path", [path for path, one in COMMANDS.items() if not isinstance(one, click.Group)])
 def test_every_command_that_prints_a_result_can_print_json(path: tuple[str, ...]) -> None:
     """All but those whose result is a text, or a login."""
-    texts = {"login", "logout", "completion", "diff", "output"}
+    texts = {"login", "logout", "completion", "diff", "output", "schema"}
     options = {option for one in COMMANDS[path].params for option in one.opts}
 
     assert ("--json" in options) == (path[-1] not in texts)
@@ -80,7 +85,7 @@ def furnish(cli: Cli, line: str) -> str:
     cli.write("gateway.yaml", GATEWAY)
     cli.write("edge.yaml", EDGE + "# later\n")
     cli.write("sample.log", "first line\nsecond line\n")
-    if about[:1] in (["login"], ["logout"], ["whoami"], ["completion"], ["flow"], ["validate"], ["lint"]):
+    if about[0] in ALONE:
         return line.replace(SERVER, cli.url)
     with cli.api() as api:
 

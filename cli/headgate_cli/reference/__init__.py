@@ -1,0 +1,1 @@
+"""`component`, `schema` and `ottl`: what a collector version takes."""
