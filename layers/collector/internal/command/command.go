@@ -1,4 +1,4 @@
-// Package command is the program of every version: the official collector, with two more commands.
+// Package command is the program of every version: the official collector, with three more commands.
 package command
 
 import (

@@ -30,7 +30,7 @@ func decoded(v reflect.Value, settings map[string]any) (result reflect.Value, ok
 // Candidates are names that parts have had. The decoder tells which of them this release has, and refuses all others.
 func byKey(section, field string, candidates []string) describer {
 	return func(w *walker, v reflect.Value, at place) *Schema {
-		at.closed = w.refusesUnknown(v)
+		at = w.entered(v, at)
 		found := w.structure(v, at)
 		parts := object()
 		parts.Properties = map[string]*Schema{}
@@ -65,7 +65,7 @@ var (
 // withKey describes a configuration in which a key sets another default for what stands in it.
 func withKey(keys ...string) describer {
 	return func(w *walker, v reflect.Value, at place) *Schema {
-		at.closed = w.refusesUnknown(v)
+		at = w.entered(v, at)
 		found := w.structure(v, at)
 		for _, key := range keys {
 			if read, ok := decoded(v, map[string]any{key: map[string]any{}}); ok {

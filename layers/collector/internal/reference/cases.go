@@ -30,10 +30,13 @@ func init() {
 		core + "config/configopaque.MapList":    pairs,
 		core + "component.ID":                   identifier,
 
-		contrib + "pkg/kafka/configkafka.ProducerConfig":    acknowledgements,
-		contrib + "pkg/stanza/operator.Config":              operators,
-		contrib + "processor/geoipprocessor.Config":         byKey("providers", "Providers", geoProviders),
-		contrib + "processor/transformprocessor.Config":     listsOfStatements,
+		contrib + "pkg/kafka/configkafka.ProducerConfig": acknowledgements,
+		contrib + "pkg/stanza/operator.Config":           operators,
+		contrib + "processor/geoipprocessor.Config":      byKey("providers", "Providers", geoProviders),
+		contrib + "processor/filterprocessor.Config": groups(
+			"trace_conditions", "metric_conditions", "log_conditions", "profile_conditions"),
+		contrib + "processor/transformprocessor.Config": groups(
+			"trace_statements", "metric_statements", "log_statements", "profile_statements"),
 		contrib + "receiver/carbonreceiver/protocol.Config": byType("plaintext", "regex"),
 		contrib + "receiver/githubreceiver.Config":          byKey("scrapers", "Scrapers", githubScrapers),
 		contrib + "receiver/hostmetricsreceiver.Config":     byKey("scrapers", "Scrapers", hostScrapers),
@@ -43,6 +46,9 @@ func init() {
 		contrib + "receiver/prometheusreceiver.PromConfig":                           opened(prometheusReads),
 		contrib + "receiver/prometheusreceiver/targetallocator.PromHTTPSDConfig":     opened(prometheusReads),
 		contrib + "receiver/prometheusreceiver/targetallocator.PromHTTPClientConfig": opened(prometheusReads),
+
+		contrib + "receiver/prometheusreceiver/internal/targetallocator.PromHTTPSDConfig":     opened(prometheusReads),
+		contrib + "receiver/prometheusreceiver/internal/targetallocator.PromHTTPClientConfig": opened(prometheusReads),
 	}
 }
 
@@ -58,7 +64,7 @@ func (w *walker) special(v reflect.Value, at place) *Schema {
 		return found
 	}
 	if v.Kind() == reflect.Struct && reflect.PointerTo(v.Type()).Implements(textUnmarshaler) {
-		return scalar(v, at)
+		return w.scalar(v, at)
 	}
 	return nil
 }
@@ -103,11 +109,13 @@ func takesEnabled() bool {
 }
 
 // pairs describes names with secret values: a mapping, or a list of pairs.
-func pairs(_ *walker, _ reflect.Value, _ place) *Schema {
+func pairs(_ *walker, _ reflect.Value, at place) *Schema {
 	value := &Schema{Type: Types{"string", "null"}, Secret: true}
 	pair := object()
 	pair.Properties = map[string]*Schema{"name": {Type: Types{"string", "null"}}, "value": value}
-	pair.AdditionalProperties = &Schema{nothing: true}
+	if at.closed {
+		pair.AdditionalProperties = &Schema{nothing: true}
+	}
 	mapping := object()
 	mapping.AdditionalProperties = value
 	return &Schema{AnyOf: []*Schema{mapping, {Type: Types{"array"}, Items: pair}}}

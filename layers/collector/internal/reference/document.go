@@ -81,10 +81,13 @@ func whole(env *operation.Environment, components []made) *Schema {
 		Title:                fmt.Sprintf("Configuration of %s %s", env.BuildInfo.Command, env.BuildInfo.Version),
 		Properties:           map[string]*Schema{"service": service(env, components)},
 		AdditionalProperties: &Schema{nothing: true},
+		Required:             []string{"receivers", "exporters", "service"},
 	}
 	for _, kind := range kinds {
 		found.Properties[kind+"s"] = section(env, kind, components)
 	}
+	found.Properties["receivers"].needed()
+	found.Properties["exporters"].needed()
 	return found
 }
 
@@ -136,7 +139,10 @@ func service(env *operation.Environment, components []made) *Schema {
 	for _, signal := range signals {
 		pipelines.PatternProperties["^"+signal+"(/.*)?$"] = pipeline(env, signal, components)
 	}
+	pipelines.needed()
 	found := object()
+	found.needed()
+	found.Required = []string{"pipelines"}
 	found.Properties = map[string]*Schema{
 		"telemetry":  {Ref: reference("service/telemetry")},
 		"extensions": ids(patterns(env, components, "extension", func(string) bool { return true })),
@@ -157,8 +163,22 @@ func pipeline(env *operation.Environment, signal string, components []made) *Sch
 		"processors": ids(patterns(env, components, "processor", able)),
 		"exporters":  ids(append(patterns(env, components, "exporter", able), takes...)),
 	}
+	found.needed()
+	found.Properties["receivers"].needed()
+	found.Properties["exporters"].needed()
+	found.Properties["processors"].UniqueItems = true
 	found.Required, found.AdditionalProperties = []string{"receivers", "exporters"}, &Schema{nothing: true}
 	return found
+}
+
+// needed refuses what is empty.
+func (s *Schema) needed() {
+	s.Type = slices.DeleteFunc(slices.Clone(s.Type), func(name string) bool { return name == "null" })
+	if slices.Contains(s.Type, "array") {
+		s.MinItems = 1
+	} else {
+		s.MinProperties = 1
+	}
 }
 
 // patterns are those of the types of a kind that support one of the signals.

@@ -99,7 +99,9 @@ func Write(to io.Writer, env *operation.Environment, form string) error {
 }
 
 func newWalker(texts *comments.Texts) *walker {
-	return &walker{texts: texts, seen: seen{closed: map[reflect.Type]bool{}, undecided: map[reflect.Type]string{}}}
+	return &walker{texts: texts, seen: seen{
+		closed: map[reflect.Type]bool{}, undecided: map[reflect.Type]string{}, texts: map[reflect.Type]bool{},
+	}}
 }
 
 // writeComponents writes one component after the other, so that only one is held at a time.

@@ -12,7 +12,7 @@ import (
 // durationPattern is what time.ParseDuration takes.
 const durationPattern = `^[+-]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
 
-func scalar(v reflect.Value, at place) *Schema {
+func (w *walker) scalar(v reflect.Value, at place) *Schema {
 	t := v.Type()
 	standard := defaultOf(v, at)
 	switch {
@@ -25,6 +25,7 @@ func scalar(v reflect.Value, at place) *Schema {
 			{Ref: reference(Variable)},
 		}}
 	case reflect.PointerTo(t).Implements(textUnmarshaler):
+		w.seen.texts[t] = true
 		found := text(t)
 		found.Default = standard
 		return found

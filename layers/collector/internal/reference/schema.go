@@ -32,13 +32,15 @@ type Schema struct {
 	Minimum *int   `json:"minimum,omitempty"`
 	Default any    `json:"default,omitempty"`
 
-	Items    *Schema `json:"items,omitempty"`
-	MinItems int     `json:"minItems,omitempty"`
+	Items       *Schema `json:"items,omitempty"`
+	MinItems    int     `json:"minItems,omitempty"`
+	UniqueItems bool    `json:"uniqueItems,omitempty"`
 
 	Properties           map[string]*Schema `json:"properties,omitempty"`
 	PatternProperties    map[string]*Schema `json:"patternProperties,omitempty"`
 	AdditionalProperties *Schema            `json:"additionalProperties,omitempty"`
 	Required             []string           `json:"required,omitempty"`
+	MinProperties        int                `json:"minProperties,omitempty"`
 
 	AnyOf []*Schema          `json:"anyOf,omitempty"`
 	Defs  map[string]*Schema `json:"$defs,omitempty"`

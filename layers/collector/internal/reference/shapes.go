@@ -2,21 +2,23 @@ package reference
 
 import "reflect"
 
-// listsOfStatements describes a transform processor: each entry of its lists is a statement or a group of them.
-func listsOfStatements(w *walker, v reflect.Value, at place) *Schema {
-	at.closed = w.refusesUnknown(v)
-	found := w.structure(v, at)
-	for _, key := range []string{"trace_statements", "metric_statements", "log_statements", "profile_statements"} {
-		if list, is := found.Properties[key]; is && list.Items != nil {
-			list.Items = &Schema{AnyOf: []*Schema{{Title: "statement", Type: Types{"string"}}, list.Items}}
+// groups describes a configuration with lists whose entries are OTTL texts or groups of them.
+func groups(lists ...string) describer {
+	return func(w *walker, v reflect.Value, at place) *Schema {
+		at = w.entered(v, at)
+		found := w.structure(v, at)
+		for _, key := range lists {
+			if list, is := found.Properties[key]; is && list.Items != nil {
+				list.Items = &Schema{AnyOf: []*Schema{{Type: Types{"string"}}, list.Items}}
+			}
 		}
+		return found
 	}
-	return found
 }
 
 // acknowledgements describes Kafka's producer, which takes a word in the place of a number.
 func acknowledgements(w *walker, v reflect.Value, at place) *Schema {
-	at.closed = w.refusesUnknown(v)
+	at = w.entered(v, at)
 	found := w.structure(v, at)
 	if number, is := found.Properties["required_acks"]; is {
 		number.AnyOf = append(number.AnyOf, &Schema{Enum: []any{"all"}})
@@ -26,17 +28,20 @@ func acknowledgements(w *walker, v reflect.Value, at place) *Schema {
 
 // discovery describes receiver_creator.
 func discovery(w *walker, v reflect.Value, at place) *Schema {
-	at.closed = w.refusesUnknown(v)
+	at = w.entered(v, at)
 	found := w.structure(v, at)
 	template := object()
 	template.Properties = map[string]*Schema{
-		"rule": {Type: Types{"string", "null"}},
+		"rule": {Type: Types{"string"}},
 		"config": {
 			Type: Types{"object", "null", "string"}, Pattern: placeholder,
 			Open: "the settings of the receiver, which are read once the rule matches: any may be an expression",
 		},
 		"resource_attributes": object(),
 	}
+	template.Required = []string{"rule"}
+	template.needed()
+	template.MinProperties = 0
 	receivers := object()
 	receivers.AdditionalProperties = template
 	found.Properties["receivers"] = receivers

@@ -12,11 +12,10 @@ const earlierForms = "the form of an earlier release is read as well"
 // type.
 func (w *walker) ownTelemetry(v reflect.Value, at place) *Schema {
 	t := v.Type()
-	if !strings.HasPrefix(t.PkgPath(), core+"service/telemetry/") || !strings.HasSuffix(t.PkgPath(), "/internal/migration") ||
-		!strings.Contains(t.Name(), "ConfigV0") {
+	if !reflect.PointerTo(t).Implements(unmarshaler) || !strings.HasPrefix(t.PkgPath(), core+"service/telemetry/") || !strings.HasSuffix(t.PkgPath(), "/internal/migration") {
 		return nil
 	}
-	at.closed = w.refusesUnknown(v)
+	at = w.entered(v, at)
 	found := w.structure(v, at)
 	for _, key := range []string{"readers", "processors"} {
 		if list, is := found.Properties[key]; is && list.Items != nil {

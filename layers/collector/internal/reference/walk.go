@@ -72,9 +72,7 @@ func (w *walker) value(v reflect.Value, at place) *Schema {
 	if found := w.special(v, at); found != nil {
 		return found
 	}
-	if reflect.PointerTo(t).Implements(unmarshaler) {
-		at.closed = w.refusesUnknown(v)
-	}
+	at = w.entered(v, at)
 	switch t.Kind() {
 	case reflect.Pointer:
 		return w.pointer(v, at)
@@ -87,7 +85,7 @@ func (w *walker) value(v reflect.Value, at place) *Schema {
 	case reflect.Slice, reflect.Array:
 		return w.list(v, at)
 	}
-	return scalar(v, at)
+	return w.scalar(v, at)
 }
 
 // pointer describes what it points to. Nothing is by default what a nil pointer leads to.
@@ -256,6 +254,14 @@ func fullName(t reflect.Type) string { return t.PkgPath() + "." + typeName(t) }
 // noSuchKey is a key that no component knows.
 const noSuchKey = "headgate_no_such_key"
 
+// entered is the place inside a value: a type that decodes itself says anew whether unknown keys are refused.
+func (w *walker) entered(v reflect.Value, at place) place {
+	if reflect.PointerTo(v.Type()).Implements(unmarshaler) {
+		at.closed = w.refusesUnknown(v)
+	}
+	return at
+}
+
 // refusesUnknown asks a type that decodes itself whether it refuses a key that it does not know.
 func (w *walker) refusesUnknown(v reflect.Value) (refuses bool) {
 	t := v.Type()
@@ -282,4 +288,6 @@ func (w *walker) refusesUnknown(v reflect.Value) (refuses bool) {
 type seen struct {
 	closed    map[reflect.Type]bool
 	undecided map[reflect.Type]string
+	// texts are those that read themselves from a text.
+	texts map[reflect.Type]bool
 }

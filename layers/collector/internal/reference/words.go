@@ -26,8 +26,12 @@ var words = map[string][]string{
 	contrib + "processor/cumulativetodeltaprocessor/internal/tracking.InitialValue": {"auto", "keep", "drop"},
 	contrib + "processor/geoipprocessor.ContextID":                                  {"resource", "record"},
 	contrib + "processor/probabilisticsamplerprocessor.SamplerMode":                 {"", "hash_seed", "equalizing", "proportional"},
-	contrib + "receiver/azureblobreceiver.AuthType":                                 {"service_principal", "connection_string", "default"},
-	contrib + "receiver/azureblobreceiver.CloudType":                                {"AzureCloud", "AzureUSGovernment"},
+	contrib + "processor/filterprocessor/internal/condition.ContextID": {
+		"resource", "scope", "span", "spanevent", "metric", "datapoint", "log", "profile", "profilesample", "exemplar", "otelcol",
+	},
+	contrib + "processor/redactionprocessor.HashFunction": {"", "sha1", "sha3", "md5", "hmac-sha256", "hmac-sha512"},
+	contrib + "receiver/azureblobreceiver.AuthType":       {"service_principal", "connection_string", "default"},
+	contrib + "receiver/azureblobreceiver.CloudType":      {"AzureCloud", "AzureUSGovernment"},
 
 	contrib + "processor/transformprocessor/internal/common.ContextID": {
 		"resource", "scope", "span", "spanevent", "metric", "datapoint", "log", "profile", "profilesample", "exemplar", "otelcol",
