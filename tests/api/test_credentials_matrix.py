@@ -189,6 +189,8 @@ def request_path(path: str) -> str:
         fleet_id=new_id("flt"),
         deployment_id=new_id("dep"),
         slug="no-such-flow",
+        kind="receiver",
+        type="no_such_receiver",
         member_id=new_id("usr"),
         organization_id=new_id("org"),
         service_account_id=new_id("sva"),
