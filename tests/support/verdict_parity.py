@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from headgate.checker import Checker, CheckerFailed, Refused
 from headgate.validation.model import NOT_IN_BUILD
@@ -72,7 +72,7 @@ def compare(checker: Checker, texts: Mapping[str, str], verdicts: Mapping[str, P
     return comparison
 
 
-def ask(checker: Checker, text: str) -> dict | None:
+def ask(checker: Checker, text: str) -> dict[str, Any] | None:
     """The answer of the check process; nothing if the text needs a component that this build lacks."""
     try:
         return checker.call("validate", {"yaml": text, "env": {}}, asker=ASKER)
@@ -172,7 +172,8 @@ def is_full(text: str) -> bool:
 def plain_verdicts(binary: Path, texts: Iterable[str], folder: Path) -> dict[str, Plain]:
     stored = Path(os.environ.get("HEADGATE_CACHE") or Path.home() / ".cache" / "headgate") / "plain_verdicts"
     stored.mkdir(parents=True, exist_ok=True)
-    of_binary = stored / f"{hashlib.sha256(binary.read_bytes()).hexdigest()}.json"
+    with binary.open("rb") as program:
+        of_binary = stored / f"{hashlib.file_digest(program, 'sha256').hexdigest()}.json"
     known = json.loads(of_binary.read_text()) if of_binary.is_file() else {}
 
     def verdict(text: str) -> Plain:
@@ -185,7 +186,10 @@ def plain_verdicts(binary: Path, texts: Iterable[str], folder: Path) -> dict[str
     distinct = list(dict.fromkeys(texts))
     with ThreadPoolExecutor(2) as pool:
         verdicts = dict(zip(distinct, pool.map(verdict, distinct), strict=True))
-    of_binary.write_text(json.dumps(known))
+    # In one step, so that a run that is stopped leaves no part of a file.
+    part = of_binary.with_suffix(f".{os.getpid()}")
+    part.write_text(json.dumps(known))
+    part.replace(of_binary)
     return verdicts
 
 

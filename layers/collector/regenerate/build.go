@@ -167,13 +167,18 @@ func (b *build) fit(built string) (map[string]string, error) {
 // writeModule makes the version's go.mod of the builder's, with a generation; resolve completes it.
 func (b *build) writeModule(built, generation string) error {
 	module := moduleLine.ReplaceAllString(built, "module "+modulePath)
-	module += fmt.Sprintf("\nrequire (\n\t%s v0.0.0\n\t%s v0.0.0\n)\n\nreplace (\n\t%[1]s => ../..\n\t%[2]s => %[3]s\n)\n",
-		sharedPath, generationPath, "../../generations/"+generation)
+	module += fmt.Sprintf(
+		"\nrequire (\n\t%s v0.0.0\n\t%s v0.0.0\n%[4]s)\n\nreplace (\n\t%[1]s => ../..\n\t%[2]s => %[3]s\n)\n",
+		sharedPath, generationPath, "../../generations/"+generation, strings.Join(ownRequirements, ""))
 	if err := os.WriteFile(filepath.Join(b.work, "go.mod"), []byte(module), 0o644); err != nil {
 		return err
 	}
 	return os.RemoveAll(filepath.Join(b.work, "go.sum"))
 }
+
+// ownRequirements are modules that the checking code needs and components may lack, in the oldest version that it works
+// with. A version of the collector that needs a newer one gets that.
+var ownRequirements = []string{"\tgithub.com/google/cel-go v0.26.1\n"}
 
 // moduleLine is that of the builder's go.mod, with its comment.
 var moduleLine = regexp.MustCompile(`(?m)\A(?://.*\n|\n)*module .*$`)

@@ -10,6 +10,7 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/lint"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/ottlref"
+	"github.com/headgate/headgate/layers/collector/internal/policies"
 	"github.com/headgate/headgate/layers/collector/internal/prepare"
 	"github.com/headgate/headgate/layers/collector/internal/reference"
 	"github.com/headgate/headgate/layers/collector/internal/rename"
@@ -26,6 +27,9 @@ var Handlers = map[string]operation.Handler{
 	"price":          validate.HandlePrice,
 	"lint":           lint.Handle,
 	"ottl_reference": ottlref.Handler(),
+	"policies":       policies.Handle,
+	"policy_list":    withoutCollector(policies.HandleList),
+	"policy_rules":   policies.HandleRules,
 	"prepare":        prepare.Handle,
 	"reference":      reference.Handler(),
 	"compile":        withoutCollector(rules.Handle),

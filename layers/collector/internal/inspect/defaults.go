@@ -2,24 +2,20 @@ package inspect
 
 import (
 	"fmt"
-	"math"
 	"os"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
-	"unicode/utf8"
 
+	"github.com/headgate/headgate/layers/collector/internal/decoded"
 	"go.opentelemetry.io/collector/component"
-	"go.opentelemetry.io/collector/confmap"
 )
 
 // Limits on the settings that are told: a text can have thousands of components, and each has up to a few hundred.
 const (
 	maxSettings = 30_000
-	maxValue    = 1_000
 	maxEntries  = 100
 	maxLevels   = 50
 )
@@ -27,16 +23,6 @@ const (
 // settings are flattened: each key is the path to its value, separated by dots. A value is null, a boolean, a number, a
 // text, or a list of these; durations and ids are texts.
 type settings map[string]any
-
-// marshalled returns a configuration as confmap writes it, with opaque values redacted.
-func marshalled(config component.Config) (plain map[string]any, err error) {
-	defer recovered(&err)
-	conf := confmap.New()
-	if err := conf.Marshal(config); err != nil {
-		return nil, err
-	}
-	return conf.ToStringMap(), nil
-}
 
 // unwritten returns the settings of a marshalled configuration that the text does not write.
 //
@@ -52,7 +38,7 @@ func (s settings) add(path string, value, written any, isWritten bool, levels in
 	if levels == 0 {
 		return
 	}
-	value = simplified(value)
+	value = decoded.Simple(value)
 	switch content := value.(type) {
 	case map[string]any:
 		mapping, isMapping := written.(map[string]any)
@@ -85,7 +71,7 @@ func (s settings) add(path string, value, written any, isWritten bool, levels in
 			}
 			s.add(joined(path, strconv.Itoa(i)), inner, below, has, levels-1)
 		}
-	case unprintable:
+	case decoded.Unprintable:
 	default:
 		if !isWritten {
 			s[path] = content
@@ -108,9 +94,9 @@ func simpleList(content []any) (any, bool) {
 	}
 	var entries []any
 	for i, entry := range content {
-		entry = simplified(entry)
+		entry = decoded.Simple(entry)
 		switch entry.(type) {
-		case map[string]any, []any, unprintable:
+		case map[string]any, []any, decoded.Unprintable:
 			return nil, false
 		}
 		if i < maxEntries {
@@ -121,66 +107,6 @@ func simpleList(content []any) (any, bool) {
 		entries = append(entries, fmt.Sprintf("... and %d more", more))
 	}
 	return entries, true
-}
-
-// unprintable stands for a value that says nothing to a reader: a function, a channel, an address.
-type unprintable struct{}
-
-// simplified returns a marshalled value as null, a boolean, a number, a text, a list, a mapping, or unprintable.
-func simplified(value any) any {
-	switch known := value.(type) {
-	case nil, bool, map[string]any, []any:
-		return known
-	case string:
-		return shortened(known, maxValue)
-	case time.Duration:
-		return known.String()
-	}
-	of := reflect.ValueOf(value)
-	switch of.Kind() {
-	case reflect.String:
-		return shortened(of.String(), maxValue)
-	case reflect.Bool:
-		return of.Bool()
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return of.Int()
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return of.Uint()
-	case reflect.Float32, reflect.Float64:
-		if number := of.Float(); !math.IsNaN(number) && !math.IsInf(number, 0) {
-			return number
-		}
-		return fmt.Sprint(of.Float())
-	case reflect.Pointer, reflect.Interface:
-		if of.IsNil() {
-			return nil
-		}
-		return simplified(of.Elem().Interface())
-	case reflect.Map:
-		if of.Type().Key().Kind() != reflect.String {
-			return unprintable{}
-		}
-		mapping := make(map[string]any, of.Len())
-		for entries := of.MapRange(); entries.Next(); {
-			mapping[entries.Key().String()] = entries.Value().Interface()
-		}
-		return mapping
-	case reflect.Slice, reflect.Array:
-		list := make([]any, of.Len())
-		for i := range list {
-			list[i] = of.Index(i).Interface()
-		}
-		return list
-	default:
-		return unprintable{}
-	}
-}
-
-func shortened(text string, longest int) string {
-	if len(text) <= longest && utf8.ValidString(text) {
-		return text
-	}
-	return strings.ToValidUTF8(text[:min(longest, len(text))], "") + "..."
 }
 
 // defaults are the settings of a component type of which nothing is written.
@@ -230,7 +156,7 @@ func defaultSettings(factory component.Factory) (found settings) {
 			found = settings{}
 		}
 	}()
-	plain, err := marshalled(factory.CreateDefaultConfig())
+	plain, err := decoded.Settings(factory.CreateDefaultConfig())
 	if err != nil {
 		return settings{}
 	}
@@ -299,24 +225,4 @@ func thisMachine() machine {
 		}
 	}
 	return facts
-}
-
-// writtenTexts are the texts of at least that length among the values of a configuration.
-func writtenTexts(value any, shortest int) []string {
-	var texts []string
-	switch content := value.(type) {
-	case string:
-		if len(content) >= shortest {
-			texts = append(texts, content)
-		}
-	case map[string]any:
-		for _, inner := range content {
-			texts = append(texts, writtenTexts(inner, shortest)...)
-		}
-	case []any:
-		for _, inner := range content {
-			texts = append(texts, writtenTexts(inner, shortest)...)
-		}
-	}
-	return texts
 }

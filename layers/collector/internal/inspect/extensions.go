@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 
+	"github.com/headgate/headgate/layers/collector/internal/decoded"
 	"github.com/headgate/headgate/layers/collector/internal/validate"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/extension"
@@ -42,7 +43,7 @@ func (r *reader) createExtensions(
 func createExtension(
 	ctx context.Context, i *inspection, factory extension.Factory, id component.ID, config component.Config,
 ) (err error) {
-	defer recovered(&err)
+	defer decoded.Recovered(&err)
 	if err := validate.Component(config); err != nil {
 		return err
 	}

@@ -12,12 +12,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 
 	"github.com/headgate/headgate/layers/collector/internal/alias"
+	"github.com/headgate/headgate/layers/collector/internal/decoded"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/source"
 	"github.com/headgate/headgate/layers/collector/internal/validate"
@@ -259,7 +258,7 @@ func read[F component.Factory](
 			if renamed, is := alias.RenamedTo(factory, id.Type()); is {
 				one.RenamedTo = renamed.String()
 			}
-			if config, err := decode(sub, name, factory); err == nil {
+			if config, err := decoded.Config(sub, name, factory); err == nil {
 				configs[id] = config
 				one.Defaults = r.defaults(section, factory, config, content[name])
 			}
@@ -271,7 +270,7 @@ func read[F component.Factory](
 
 // defaults returns the settings of a component that the text leaves to their defaults.
 func (r *reader) defaults(section string, factory component.Factory, config component.Config, written any) settings {
-	plain, err := marshalled(config)
+	plain, err := decoded.Settings(config)
 	if err != nil || r.left <= 0 {
 		r.result.Incomplete = true
 		return settings{}
@@ -280,23 +279,13 @@ func (r *reader) defaults(section string, factory component.Factory, config comp
 	const shortest = 4 // shorter texts occur in anything
 	own := r.known.of(section, factory)
 	found.withoutDrawn(own)
-	found.withoutDerived(own.settings, writtenTexts(written, shortest))
+	found.withoutDerived(own.settings, decoded.Texts(written, shortest))
 	found.withoutMachine(r.machine)
 	if r.left -= len(found); r.left < 0 {
 		r.result.Incomplete = true
 		return settings{}
 	}
 	return found
-}
-
-func decode(section *confmap.Conf, name string, factory component.Factory) (config component.Config, err error) {
-	defer recovered(&err)
-	sub, err := section.Sub(name)
-	if err != nil {
-		return nil, err
-	}
-	config = factory.CreateDefaultConfig()
-	return config, sub.Unmarshal(&config)
 }
 
 // takeLogs gives each component what it logged, with the configuration's own texts left out.
@@ -309,30 +298,9 @@ func (r *reader) takeLogs() {
 		}
 		content, _ := r.plain[one.Section].(map[string]any)
 		_, name, _ := strings.Cut(one.ComponentPath, separator)
-		hide := hiding(content[name])
+		hide := decoded.Hiding(content[name])
 		for j := range one.Logs {
 			one.Logs[j].Message = hide.Replace(one.Logs[j].Message)
 		}
-	}
-}
-
-// hiding replaces the texts that a component's configuration writes. A message may repeat one, and it may be a secret
-// that stands nowhere else in the answer, the value of a variable for example. Short texts stay, for they are words.
-func hiding(written any) *strings.Replacer {
-	const shortest = 8
-	texts := writtenTexts(written, shortest)
-	slices.SortFunc(texts, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
-	var pairs []string
-	for _, text := range texts {
-		pairs = append(pairs, text, "[...]")
-	}
-	return strings.NewReplacer(pairs...)
-}
-
-// recovered turns a panic of a component into an error.
-func recovered(err *error) {
-	if reason := recover(); reason != nil {
-		fmt.Fprintf(os.Stderr, "panic: %v\n%s", reason, debug.Stack())
-		*err = fmt.Errorf("the collector panicked: %v", reason)
 	}
 }

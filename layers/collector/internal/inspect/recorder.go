@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/headgate/headgate/layers/collector/internal/decoded"
 	"go.opentelemetry.io/collector/component"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -148,7 +149,7 @@ func (c *core) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcor
 }
 
 func (c *core) Write(entry zapcore.Entry, _ []zapcore.Field) error {
-	c.recorder.record(c.path, Log{Level: entry.Level.String(), Message: shortened(entry.Message, maxMessage)})
+	c.recorder.record(c.path, Log{Level: entry.Level.String(), Message: decoded.Shortened(entry.Message, maxMessage)})
 	return nil
 }
 

@@ -59,6 +59,21 @@ func (d *Document) Undecodable(err error) string {
 // Root returns the document's outermost node, nil for an empty document.
 func (d *Document) Root() *yaml.Node { return d.root }
 
+// Lines returns the lines of the text, all documents of it, without their breaks and without a byte order mark.
+func (d *Document) Lines() []string {
+	starts := d.text.lines.starts
+	lines := make([]string, len(starts))
+	for i, start := range starts {
+		end := len(d.written)
+		if i+1 < len(starts) {
+			end = starts[i+1]
+		}
+		lines[i] = strings.TrimRight(d.written[start:end], "\r\n\u0085\u2028\u2029")
+	}
+	lines[0] = strings.TrimPrefix(lines[0], byteOrderMark(d.written))
+	return lines
+}
+
 // Start returns the position at which the document begins.
 func (d *Document) Start() Position {
 	if d.root == nil {

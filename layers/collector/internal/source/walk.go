@@ -164,3 +164,27 @@ func duplicates(node *yaml.Node, path []string, report func([]string, *yaml.Node
 	case yaml.DocumentNode, yaml.ScalarNode, yaml.AliasNode:
 	}
 }
+
+// Nodes calls visit for every node of the document, with its path, where it is written.
+func (d *Document) Nodes(visit func(path []string, node *yaml.Node)) {
+	if d.root != nil {
+		everyNode(d.root, nil, visit)
+	}
+}
+
+func everyNode(node *yaml.Node, path []string, visit func([]string, *yaml.Node)) {
+	visit(path, node)
+	switch node.Kind {
+	case yaml.SequenceNode:
+		for i, element := range node.Content {
+			everyNode(element, append(path, strconv.Itoa(i)), visit)
+		}
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			below := append(path, keyText(node.Content[i]))
+			everyNode(node.Content[i], below, visit)
+			everyNode(node.Content[i+1], below, visit)
+		}
+	case yaml.DocumentNode, yaml.ScalarNode, yaml.AliasNode:
+	}
+}

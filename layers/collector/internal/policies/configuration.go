@@ -1,0 +1,277 @@
+package policies
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/headgate/headgate/layers/collector/internal/alias"
+	"github.com/headgate/headgate/layers/collector/internal/decoded"
+	"github.com/headgate/headgate/layers/collector/internal/source"
+	"github.com/headgate/headgate/layers/collector/internal/validate"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/confmap"
+	"go.opentelemetry.io/collector/otelcol"
+)
+
+// configuration is a resolved configuration as the policies see it.
+type configuration struct {
+	request  validate.Request
+	document *source.Document
+	plain    map[string]any
+	// entries are all components, in the order of their sections and names.
+	entries   []*entry
+	pipelines []*pipeline
+	// started are the extensions that the service lists.
+	started []*entry
+	// values are the components as rules see them, nil until a rule asks.
+	values []ref.Val
+}
+
+// entry is a component as the configuration declares it.
+type entry struct {
+	of      *configuration
+	section string
+	// id is the name in the text, kind the type in it, factory nil if this build has none.
+	id, kind string
+	factory  component.Factory
+	conf     *confmap.Conf
+	// written is what the text sets, with `${...}` replaced.
+	written any
+	// used is set if a pipeline or the service lists the component.
+	used bool
+
+	isRead   bool
+	config   component.Config
+	settings map[string]any
+	// value is the component as rules see it, settingsSeen its settings; both are nil until a rule asks.
+	value, settingsSeen ref.Val
+}
+
+// pipeline is one of service::pipelines. A component that is not declared is missing in its lists.
+type pipeline struct {
+	id, signal                       string
+	path                             []string
+	receivers, processors, exporters []*entry
+}
+
+func newConfiguration(
+	document *source.Document, conf *confmap.Conf, factories otelcol.Factories, request validate.Request,
+) *configuration {
+	c := &configuration{request: request, document: document, plain: conf.ToStringMap()}
+	addEntries(c, conf, "receivers", factories.Receivers)
+	addEntries(c, conf, "processors", factories.Processors)
+	addEntries(c, conf, "exporters", factories.Exporters)
+	addEntries(c, conf, "connectors", factories.Connectors)
+	addEntries(c, conf, "extensions", factories.Extensions)
+	c.addService()
+	return c
+}
+
+func addEntries[F component.Factory](
+	c *configuration, conf *confmap.Conf, section string, factories map[component.Type]F,
+) {
+	content, _ := c.plain[section].(map[string]any)
+	if len(content) == 0 {
+		return
+	}
+	sub, err := conf.Sub(section)
+	if err != nil {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(content)) {
+		var id component.ID
+		if id.UnmarshalText([]byte(name)) != nil {
+			continue
+		}
+		one := &entry{of: c, section: section, id: name, kind: id.Type().String(), conf: sub, written: content[name]}
+		if factory, known := factories[id.Type()]; known {
+			one.factory = factory
+		}
+		c.entries = append(c.entries, one)
+	}
+}
+
+func (c *configuration) addService() {
+	known := map[string]*entry{}
+	for _, one := range c.entries {
+		known[one.section+separator+strings.TrimSpace(one.id)] = one
+	}
+	list := func(value any, sections ...string) []*entry {
+		var found []*entry
+		names, _ := value.([]any)
+		for _, name := range names {
+			text, _ := name.(string)
+			for _, section := range sections {
+				if one, declared := known[section+separator+strings.TrimSpace(text)]; declared {
+					one.used = true
+					found = append(found, one)
+					break
+				}
+			}
+		}
+		return found
+	}
+	service, _ := c.plain["service"].(map[string]any)
+	c.started = list(service["extensions"], "extensions")
+	pipelines, _ := service["pipelines"].(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(pipelines)) {
+		body, _ := pipelines[name].(map[string]any)
+		signal, _, _ := strings.Cut(name, "/")
+		c.pipelines = append(c.pipelines, &pipeline{
+			id: name, signal: strings.TrimSpace(signal), path: []string{"service", "pipelines", name},
+			receivers:  list(body["receivers"], "receivers", "connectors"),
+			processors: list(body["processors"], "processors"),
+			exporters:  list(body["exporters"], "exporters", "connectors"),
+		})
+	}
+}
+
+// everySection are the sections of components.
+var everySection = []string{"receivers", "processors", "exporters", "connectors", "extensions"}
+
+// running returns the components of a section that the service uses.
+func (c *configuration) running(sections ...string) []*entry {
+	var found []*entry
+	for _, one := range c.entries {
+		if one.used && slices.Contains(sections, one.section) {
+			found = append(found, one)
+		}
+	}
+	return found
+}
+
+// path returns the component's path, and what follows it.
+func (e *entry) path(more ...string) []string {
+	return append([]string{e.section, e.id}, more...)
+}
+
+// is tells whether the component is of one of these types, by the new name of a type or the old one. Underscores do not
+// count: releases have renamed `filelog` to `file_log`.
+func (e *entry) is(types ...string) bool {
+	names := []string{plain(e.kind)}
+	if e.factory != nil {
+		names = append(names, plain(e.factory.Type().String()))
+		if former, renamed := alias.Of(e.factory); renamed {
+			names = append(names, plain(former.String()))
+		}
+	}
+	return slices.ContainsFunc(types, func(one string) bool { return slices.Contains(names, plain(one)) })
+}
+
+func plain(kind string) string { return strings.ReplaceAll(kind, "_", "") }
+
+// read decodes the component's configuration once. It is nil if the component refuses it.
+func (e *entry) read() component.Config {
+	if e.isRead {
+		return e.config
+	}
+	e.isRead = true
+	e.settings, _ = e.written.(map[string]any)
+	if e.factory == nil {
+		return nil
+	}
+	config, err := decoded.Config(e.conf, e.id, e.factory)
+	if err != nil {
+		return nil
+	}
+	e.config = config
+	if settings, err := decoded.Settings(config); err == nil {
+		e.settings = settings
+	}
+	return e.config
+}
+
+// setting returns a setting's value, with the component's default: nil, a boolean, a number, a text, a list or a mapping.
+// If the component refuses its configuration or is not in this build, it is what the text sets.
+func (e *entry) setting(path ...string) any {
+	e.read()
+	return below(e.settings, path)
+}
+
+// sets tells whether the text itself sets something.
+func (e *entry) sets(path ...string) bool { return valueAt(e.written, path) != nil }
+
+func below(value any, path []string) any {
+	for _, key := range path {
+		mapping, isMapping := decoded.Simple(value).(map[string]any)
+		if !isMapping {
+			return nil
+		}
+		value = mapping[key]
+	}
+	return decoded.Simple(value)
+}
+
+// text returns a setting that is a text, else "".
+func (e *entry) text(path ...string) string {
+	value, _ := e.setting(path...).(string)
+	return value
+}
+
+// on tells whether a setting is true.
+func (e *entry) on(path ...string) bool {
+	value, _ := e.setting(path...).(bool)
+	return value
+}
+
+// number returns a setting that is a number, else 0.
+func (e *entry) number(path ...string) float64 {
+	switch value := e.setting(path...).(type) {
+	case int:
+		return float64(value)
+	case int64:
+		return float64(value)
+	case uint64:
+		return float64(value)
+	case float64:
+		return value
+	default:
+		return 0
+	}
+}
+
+// list returns the entries of a setting that is a list, else none.
+func (e *entry) list(path ...string) []any {
+	value, _ := e.setting(path...).([]any)
+	return value
+}
+
+// visit calls what for every value that is not a mapping or a list, with the keys and indices that lead to it.
+func visit(value any, path []string, what func(path []string, value any)) {
+	switch content := value.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(content)) {
+			visit(content[key], append(path[:len(path):len(path)], key), what)
+		}
+	case []any:
+		for i, inner := range content {
+			visit(inner, append(path[:len(path):len(path)], strconv.Itoa(i)), what)
+		}
+	default:
+		if len(path) > 0 {
+			what(path, value)
+		}
+	}
+}
+
+// valueAt returns what is at a path of keys and indices, nil for nothing.
+func valueAt(value any, path []string) any {
+	for _, key := range path {
+		switch content := value.(type) {
+		case map[string]any:
+			value = content[key]
+		case []any:
+			i, err := strconv.Atoi(key)
+			if err != nil || i < 0 || i >= len(content) {
+				return nil
+			}
+			value = content[i]
+		default:
+			return nil
+		}
+	}
+	return value
+}

@@ -1,0 +1,90 @@
+package policies
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"go.opentelemetry.io/collector/component"
+)
+
+var extensionNotStarted = &Policy{
+	Code:     "extension_not_started",
+	Title:    "A component needs an extension that is not started",
+	Severity: Error,
+	Why: "A configuration with a storage or an authenticator that service::extensions does not list is valid, and the " +
+		"collector fails when it starts.",
+	WayOut: "Add the extension to service::extensions, and declare it under extensions.",
+	Failing: `receivers:
+  otlp:
+    protocols:
+      grpc:
+extensions:
+  basicauth:
+    client_auth:
+      username: collector
+      password: ${env:BACKEND_PASSWORD}
+exporters:
+  otlp:
+    endpoint: backend.example.com:4317
+    auth:
+      authenticator: basicauth
+service:
+  pipelines:
+    traces:
+      receivers: [otlp]
+      exporters: [otlp]
+`,
+	Passing: `receivers:
+  otlp:
+    protocols:
+      grpc:
+extensions:
+  basicauth:
+    client_auth:
+      username: collector
+      password: ${env:BACKEND_PASSWORD}
+exporters:
+  otlp:
+    endpoint: backend.example.com:4317
+    auth:
+      authenticator: basicauth
+service:
+  extensions: [basicauth]
+  pipelines:
+    traces:
+      receivers: [otlp]
+      exporters: [otlp]
+`,
+	check: func(c *configuration, found *findings) {
+		service, _ := c.plain["service"].(map[string]any)
+		listed := map[string]bool{}
+		names, _ := service["extensions"].([]any)
+		for _, name := range names {
+			listed[strings.TrimSpace(fmt.Sprint(name))] = true
+		}
+		for _, one := range c.running("receivers", "processors", "exporters", "connectors") {
+			config := one.read()
+			if config == nil || c.unknown("service", "extensions") {
+				continue
+			}
+			references(reflect.ValueOf(config), nil, maxDepth, func(path []string, id component.ID) {
+				if !listed[id.String()] && valueAt(one.written, path) != nil && !one.unknown(path...) {
+					found.at(one.path(path...), "%s needs the extension %s, which service::extensions does not list", one.id, id)
+				}
+			})
+		}
+	},
+}
+
+// references calls what for the ids of components that a configuration holds. The ids in the configurations of receivers,
+// processors, exporters and connectors are those of extensions.
+func references(value reflect.Value, path []string, depth int, what func([]string, component.ID)) {
+	seek(value, path, depth, func(path []string, of reflect.Value) bool {
+		id, is := of.Interface().(component.ID)
+		if is && id != (component.ID{}) {
+			what(path, id)
+		}
+		return !is
+	})
+}

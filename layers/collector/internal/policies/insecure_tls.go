@@ -1,0 +1,53 @@
+package policies
+
+var insecureTLS = &Policy{
+	Code:     "insecure_tls",
+	Title:    "A connection to another machine is not encrypted",
+	Severity: Warning,
+	Why: "With insecure: true, telemetry and the credentials in its headers cross the network in plain text, and nothing proves " +
+		"who receives them.",
+	WayOut: "Remove insecure: true, and give ca_file if the server's certificate is from an authority of your own. If the " +
+		"server is reached through localhost, write that address.",
+	Failing: `receivers:
+  otlp:
+    protocols:
+      grpc:
+exporters:
+  otlp:
+    endpoint: backend.example.com:4317
+    tls:
+      insecure: true
+service:
+  pipelines:
+    traces:
+      receivers: [otlp]
+      exporters: [otlp]
+`,
+	Passing: `receivers:
+  otlp:
+    protocols:
+      grpc:
+exporters:
+  otlp:
+    endpoint: backend.example.com:4317
+    tls:
+      ca_file: /etc/otelcol/ca.pem
+service:
+  pipelines:
+    traces:
+      receivers: [otlp]
+      exporters: [otlp]
+`,
+	check: func(c *configuration, found *findings) {
+		for _, one := range c.running(everySection...) {
+			for _, client := range one.clients() {
+				insecure := client.setting("tls", "insecure")
+				// A client of HTTP goes by the scheme of its address alone.
+				if client.isHTTP || !one.on(insecure...) || one.address(client.setting("endpoint")).isLocal() {
+					continue
+				}
+				found.at(one.path(insecure...), "%s sends to %s without TLS", one.id, one.shown(client.setting("endpoint")))
+			}
+		}
+	},
+}

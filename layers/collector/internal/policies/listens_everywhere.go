@@ -1,0 +1,67 @@
+package policies
+
+import (
+	"slices"
+)
+
+var listensEverywhere = &Policy{
+	Code:     "listens_everywhere",
+	Title:    "A server listens on all of the machine's addresses",
+	Severity: Information,
+	Why: "Everybody who reaches the machine can send data to it or read from it. In a container that is often needed, and " +
+		"then a network policy or a firewall has to stand before it.",
+	WayOut: "Listen on the address that the senders use (localhost, or ${env:MY_POD_IP} in Kubernetes), or let the server ask " +
+		"for certificates or credentials, by tls::client_ca_file or auth.",
+	Failing: `receivers:
+  otlp:
+    protocols:
+      grpc:
+        endpoint: 0.0.0.0:4317
+exporters:
+  otlp:
+    endpoint: backend.example.com:4317
+service:
+  pipelines:
+    traces:
+      receivers: [otlp]
+      exporters: [otlp]
+`,
+	Passing: `receivers:
+  otlp:
+    protocols:
+      grpc:
+        endpoint: localhost:4317
+exporters:
+  otlp:
+    endpoint: backend.example.com:4317
+service:
+  pipelines:
+    traces:
+      receivers: [otlp]
+      exporters: [otlp]
+`,
+	check: func(c *configuration, found *findings) {
+		for _, one := range c.running("receivers", "extensions", "exporters") {
+			// Probes must reach health checks, and what shows diagnostics has a policy of its own.
+			if one.is("health_check", "healthcheckv2") || showsDiagnostics(one) || one.section == "exporters" && !one.is("prometheus") {
+				continue
+			}
+			visit(one.written, nil, func(path []string, value any) {
+				text, _ := value.(string)
+				if !isListenKey(path[len(path)-1]) || !addressOf(text).isEverywhere() || one.unknown(path...) {
+					return
+				}
+				around := path[:len(path)-1]
+				if valueAt(one.written, append(around[:len(around):len(around)], "auth")) != nil ||
+					valueAt(one.written, append(around[:len(around):len(around)], "tls", "client_ca_file")) != nil {
+					return
+				}
+				found.at(one.path(path...), "%s listens on all addresses, port %s", one.id, addressOf(text).port)
+			})
+		}
+	},
+}
+
+func isListenKey(key string) bool {
+	return slices.Contains([]string{"endpoint", "listen_address", "listen_addr", "address"}, key)
+}

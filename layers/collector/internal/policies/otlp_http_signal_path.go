@@ -1,0 +1,53 @@
+package policies
+
+import (
+	"strings"
+)
+
+var otlpHTTPSignalPath = &Policy{
+	Code:     "otlp_http_signal_path",
+	Title:    "The path of a signal is in the endpoint",
+	Severity: Error,
+	Why: "The otlphttp exporter adds /v1/traces, /v1/metrics or /v1/logs to its endpoint. With the path in it already, it " +
+		"sends to /v1/traces/v1/traces, and the server answers 404.",
+	WayOut: "Remove the path from endpoint, or write the whole address as traces_endpoint, metrics_endpoint or logs_endpoint.",
+	Failing: `receivers:
+  otlp:
+    protocols:
+      grpc:
+exporters:
+  otlphttp:
+    endpoint: https://backend.example.com/v1/traces
+service:
+  pipelines:
+    traces:
+      receivers: [otlp]
+      exporters: [otlphttp]
+`,
+	Passing: `receivers:
+  otlp:
+    protocols:
+      grpc:
+exporters:
+  otlphttp:
+    traces_endpoint: https://backend.example.com/v1/traces
+service:
+  pipelines:
+    traces:
+      receivers: [otlp]
+      exporters: [otlphttp]
+`,
+	check: func(c *configuration, found *findings) {
+		for _, one := range c.running("exporters") {
+			if !one.is("otlphttp") {
+				continue
+			}
+			path := strings.TrimSuffix(one.address([]string{"endpoint"}).path, "/")
+			for _, signal := range []string{"/v1/traces", "/v1/metrics", "/v1/logs"} {
+				if strings.HasSuffix(path, signal) {
+					found.at(one.path("endpoint"), "%s adds the signal's path to an endpoint that ends in %s", one.id, signal)
+				}
+			}
+		}
+	},
+}

@@ -1,0 +1,82 @@
+package policies
+
+import (
+	"slices"
+)
+
+var resourceDetectionOverrides = &Policy{
+	Code:     "resource_detection_overrides",
+	Title:    "Data from other machines gets this machine's name",
+	Severity: Warning,
+	Why: "resourcedetection replaces host.name and what else it finds by the collector's own, unless override is false. " +
+		"Data from other machines then seems to come from the collector's.",
+	WayOut: "Set override to false, or run resourcedetection only in collectors that receive from their own machine.",
+	Failing: `receivers:
+  otlp:
+    protocols:
+      grpc:
+        endpoint: 0.0.0.0:4317
+processors:
+  memory_limiter:
+    check_interval: 1s
+    limit_percentage: 75
+  resourcedetection:
+    detectors: [system]
+exporters:
+  otlp:
+    endpoint: backend.example.com:4317
+service:
+  pipelines:
+    traces:
+      receivers: [otlp]
+      processors: [memory_limiter, resourcedetection]
+      exporters: [otlp]
+`,
+	Passing: `receivers:
+  otlp:
+    protocols:
+      grpc:
+        endpoint: 0.0.0.0:4317
+processors:
+  memory_limiter:
+    check_interval: 1s
+    limit_percentage: 75
+  resourcedetection:
+    detectors: [system]
+    override: false
+exporters:
+  otlp:
+    endpoint: backend.example.com:4317
+service:
+  pipelines:
+    traces:
+      receivers: [otlp]
+      processors: [memory_limiter, resourcedetection]
+      exporters: [otlp]
+`,
+	check: func(c *configuration, found *findings) {
+		for _, one := range c.pipelines {
+			remote := first(one.receivers, receivesFromOthers)
+			if remote < 0 {
+				continue
+			}
+			for _, processor := range one.processors {
+				detectors := processor.list("detectors")
+				machine := slices.ContainsFunc(detectors, func(detector any) bool { return detector != "env" })
+				if processor.is("resourcedetection") && processor.on("override") && machine &&
+					!processor.unknown("override") && !processor.unknown("detectors") {
+					found.at(processor.path("override"), "%s gives data from other machines, which %s receives, this machine's attributes",
+						processor.id, one.receivers[remote].id)
+				}
+			}
+		}
+	},
+}
+
+// receivesFromOthers tells whether a receiver listens for other machines.
+func receivesFromOthers(one *entry) bool {
+	return slices.ContainsFunc(one.servers(), func(server place) bool {
+		address := one.address(server.setting("endpoint"))
+		return address.isEverywhere() || address.port != "" && !address.isLocal()
+	})
+}

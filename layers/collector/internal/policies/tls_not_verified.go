@@ -1,0 +1,60 @@
+package policies
+
+import (
+	"slices"
+)
+
+var tlsNotVerified = &Policy{
+	Code:     "tls_not_verified",
+	Title:    "A server's certificate is not verified",
+	Severity: Warning,
+	Why: "With insecure_skip_verify the connection is encrypted, but to anybody: whoever answers at that address gets the " +
+		"data and the credentials.",
+	WayOut: "Remove insecure_skip_verify, and give ca_file if the certificate is from an authority of your own.",
+	Failing: `receivers:
+  otlp:
+    protocols:
+      grpc:
+exporters:
+  otlp:
+    endpoint: backend.example.com:4317
+    tls:
+      insecure_skip_verify: true
+service:
+  pipelines:
+    traces:
+      receivers: [otlp]
+      exporters: [otlp]
+`,
+	Passing: `receivers:
+  otlp:
+    protocols:
+      grpc:
+exporters:
+  otlp:
+    endpoint: backend.example.com:4317
+    tls:
+      ca_file: /etc/otelcol/ca.pem
+service:
+  pipelines:
+    traces:
+      receivers: [otlp]
+      exporters: [otlp]
+`,
+	check: func(c *configuration, found *findings) {
+		for _, one := range c.running(everySection...) {
+			visit(one.written, nil, func(path []string, value any) {
+				if path[len(path)-1] != "insecure_skip_verify" || value != true {
+					return
+				}
+				for _, client := range one.clients() {
+					inside := len(path) > len(client.path) && slices.Equal(path[:len(client.path)], client.path)
+					if inside && one.address(client.setting("endpoint")).isLocal() {
+						return
+					}
+				}
+				found.at(one.path(path...), "%s accepts any certificate", one.id)
+			})
+		}
+	},
+}
