@@ -281,6 +281,13 @@ def test_each_network_address_has_a_limit_of_its_own(
     assert not limited(elsewhere.get(SCHEMA))
 
 
+def test_a_wrong_request_counts_as_well(stranger: TestClient) -> None:
+    response = stranger.get(SCHEMA, params={"verison": "0.139.0"})
+
+    assert response.status_code == 422
+    assert int(response.headers["ratelimit-remaining"]) < int(response.headers["ratelimit-limit"])
+
+
 def test_the_addresses_of_one_ipv6_network_share_a_limit(
     aws_here: object, monkeypatch: pytest.MonkeyPatch, still_clock: None
 ) -> None:

@@ -83,6 +83,10 @@ def admit_anonymous(request: Request) -> None:
         raise RateLimited(window)
 
 
+def anonymous() -> None:
+    """Marks a route: the address is counted before anything of the request is looked at."""
+
+
 def reader(request: Request, _: Annotated[object, Depends(_scheme)]) -> Caller:
     return _caller(request)
 
@@ -111,7 +115,7 @@ def _caller(request: Request) -> Caller:
     return caller
 
 
-Anonymous = Depends(admit_anonymous)
+Anonymous = Depends(anonymous)
 """No credential, in `dependencies` of a route: each client's address has the limit of a credential."""
 Reader = Annotated[Caller, Depends(reader)]
 """Any credential."""

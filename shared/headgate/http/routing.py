@@ -23,6 +23,10 @@ def _as_reader(request: Request) -> None:
     request.state.caller = credentials.authenticate(request, to_write=False)
 
 
+def _as_anonymous(request: Request) -> None:
+    credentials.admit_anonymous(request)
+
+
 def _as_admin(request: Request) -> None:
     request.state.caller = credentials.authenticate_member(request, as_admin=True)
 
@@ -42,6 +46,7 @@ _WAYS_IN: Final[tuple[tuple[object, Callable[[Request], None]], ...]] = (
     (credentials.signed_in, _as_person),
     (credentials.writer, _as_writer),
     (credentials.reader, _as_reader),
+    (credentials.anonymous, _as_anonymous),
 )
 
 
