@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import Header, Query, Response
 from pydantic import BeforeValidator
 
-from configurations import configuration_pages
+from configurations import configuration_pages, policies
 from configurations.wire import (
     AppendVersion,
     ConfigurationDetail,
@@ -13,6 +13,7 @@ from configurations.wire import (
     CreateConfiguration,
     PatchConfiguration,
     PatchVersion,
+    Suppressions,
     VersionDetail,
     VersionSummary,
 )
@@ -121,14 +122,30 @@ def patch_version(
     return VersionDetail.with_yaml(version)
 
 
-@router.post("/{configuration_id}/versions/{n}/publish", openapi_extra=audited("version.published"))
+@router.post(
+    "/{configuration_id}/versions/{n}/publish", responses=documented(409), openapi_extra=audited("version.published")
+)
 def publish_version(
     configuration_id: ConfigurationId, n: VersionNumber, caller: Writer, response: Response
 ) -> VersionDetail:
-    """Publish a version. Publishing it again returns the same result."""
+    """Publish a version. Publishing it again returns the same result.
+
+    If the organization requires policies (`PUT /policies`), a version that breaks one is 409 `publish_requirements`,
+    whose `errors` list what counts; 503 if that could not be checked. Nothing is published then.
+    """
     version = configurations.publish(caller, configuration_id, n)
     response.headers["ETag"] = version.etag
     return VersionDetail.with_yaml(version)
+
+
+@router.get("/{configuration_id}/versions/{n}/suppressions")
+def list_suppressions(configuration_id: ConfigurationId, n: VersionNumber, caller: Reader) -> Suppressions:
+    """The comments in a version that suppress findings of policies, in the order of the text, by its collector.
+
+    `problem` says why a comment does not do what it says. 503 means that the collector could not be asked.
+    """
+    with checks.under_way(caller):
+        return Suppressions(items=configurations.suppressions(caller, configuration_id, n))
 
 
 @router.post("/{configuration_id}/versions/{n}/upgrade-check")
@@ -145,6 +162,6 @@ def check_upgrade(
         return UpgradeReport.of(upgrades.check(text, body.to, body.source, asker=Asker.of(caller)))
 
 
-app = create_app("Headgate configurations", [router, configuration_pages.router])
+app = create_app("Headgate configurations", [router, policies.router, configuration_pages.router])
 pages.install(app)
 handler = lambda_handler(app)

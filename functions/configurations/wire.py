@@ -1,5 +1,6 @@
 """The bodies and answers of the configurations endpoints."""
 
+from collections.abc import Sequence
 from typing import Annotated, Self
 
 from pydantic import BaseModel, Field, StringConstraints
@@ -7,6 +8,7 @@ from pydantic import BaseModel, Field, StringConstraints
 from headgate.configurations.model import Configuration, Status, Version
 from headgate.foundation.collector import DISTRIBUTION
 from headgate.http.wire import PRESENT, CollectorVersion, Input, Name, Patch, PrincipalOut, Time, Yaml
+from headgate.policies.model import Suppression
 
 Description = Annotated[str, StringConstraints(max_length=2_000)]
 
@@ -108,3 +110,10 @@ class VersionDetail(VersionSummary):
     @classmethod
     def with_yaml(cls, version: Version) -> Self:
         return cls(**VersionSummary.of(version).model_dump(), yaml=version.yaml or "")
+
+
+class Suppressions(BaseModel):
+    """All of a version's suppressions; a text has 500 at most."""
+
+    items: Sequence[Suppression]
+    next_cursor: None = None

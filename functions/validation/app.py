@@ -1,5 +1,10 @@
 """The validation endpoints: whole configurations, and the OTTL in them."""
 
+from typing import Annotated
+
+from fastapi import Query
+from pydantic import BeforeValidator
+
 from headgate.checker import Asker
 from headgate.collectors import service as collectors
 from headgate.configurations.model import UnknownDistribution
@@ -7,20 +12,37 @@ from headgate.foundation.collector import DISTRIBUTION
 from headgate.http.app import create_app, lambda_handler
 from headgate.http.credentials import Reader
 from headgate.http.pagination import Page, Paging
+from headgate.http.parameters import true_or_false
 from headgate.http.routing import router as group
 from headgate.http.upgrade_wire import UpgradeReport
 from headgate.identity import checks
+from headgate.policies import checking
 from headgate.upgrades import service as upgrades
 from headgate.validation import service as validation
-from headgate.validation.model import LintResult, ValidationResult
+from headgate.validation.model import LintResult
+from validation.check_wire import ValidationResult
 from validation.wire import CheckTextUpgrade, InstalledVersionOut, Lint, Validate
 
 router = group("", "Validation and linting")
 
 
-@router.post("/validate")
-def validate(body: Validate, caller: Reader) -> ValidationResult:
+WithLint = Annotated[bool, BeforeValidator(true_or_false), Query(description="Also check the OTTL expressions")]
+WithPolicies = Annotated[
+    bool, BeforeValidator(true_or_false), Query(description="Also check the organization's policies")
+]
+
+
+@router.post("/validate", response_model_exclude_unset=True)
+def validate(
+    body: Validate,
+    caller: Reader,
+    with_lint: Annotated[WithLint, Query(alias="lint")] = False,
+    with_policies: Annotated[WithPolicies, Query(alias="policies")] = False,
+) -> ValidationResult:
     """Validate a configuration on a real collector. 503 means that it was not checked: it may be valid or not.
+
+    With `lint=true` and `policies=true` the answer also has these parts; all are one request of the limit and one check
+    under way. A part that could not be checked has a `problem`, and the verdict stands.
 
     A component that only a reduced build of the collector lacks is 503 `component_not_in_build`, without `Retry-After`.
     A text that would take the collector too long is 422 `yaml_too_costly`. A credential may have a few checks
@@ -29,7 +51,9 @@ def validate(body: Validate, caller: Reader) -> ValidationResult:
     if body.distribution != DISTRIBUTION:
         raise UnknownDistribution(body.distribution, "distribution")
     with checks.under_way(caller):
-        return validation.validate(body.yaml, body.version, body.env, asker=Asker.of(caller))
+        return ValidationResult.of(
+            checking.check(caller, body.yaml, body.version, body.env, with_lint=with_lint, with_policies=with_policies)
+        )
 
 
 @router.post("/validate/upgrade-check")

@@ -19,6 +19,7 @@ from headgate.audit import keys as audit_keys
 from headgate.fleets import keys as fleet_keys
 from headgate.http import keys as request_keys
 from headgate.identity import keys as identity_keys
+from headgate.policies import keys as policy_keys
 from headgate_local import template
 from tests.support.iam import Decision, Request, Statement, decide
 from tests.support.policies import LEADING_KEYS, statement
@@ -42,10 +43,20 @@ RECORDS: Final = {
 _PEOPLE: Final = "organization# token# user# email# session# login# user_code#"
 IDENTITY: Final[Mapping[str, Rights]] = {
     "IdentityFunction": COUNTS,
-    "ValidationFunction": {**READS_LISTS, "UpdateItem": "rate# checks#", "PutItem": "signing_key"},
+    "ValidationFunction": {
+        **READS_LISTS,
+        "GetItem": "token# session# policies# signing_key",
+        "UpdateItem": "rate# checks#",
+        "PutItem": "signing_key",
+    },
     "ComponentsFunction": {**READS_LISTS, "PutItem": "signing_key"},
     "FlowsFunction": {**READS_LISTS, "PutItem": "signing_key"},
-    "ConfigurationsFunction": RECORDS,
+    "ConfigurationsFunction": {
+        **RECORDS,
+        "GetItem": "token# session# policies# signing_key",
+        "ConditionCheckItem": "policies#",
+        "PutItem": "audit# policies# idempotency# signing_key",
+    },
     "FleetsFunction": RECORDS,
     "TestingFunction": RECORDS,
     "ApplicationFunction": {
@@ -106,7 +117,7 @@ def keys_of(*modules: object) -> set[str]:
 
 
 KEYS: Final = {
-    "IdentityTable": keys_of(identity_keys, audit_keys, request_keys),
+    "IdentityTable": keys_of(identity_keys, audit_keys, request_keys, policy_keys),
     "FleetsTable": keys_of(fleet_keys),
     "RunsTable": {"run_", "queue#"},
 }
@@ -200,6 +211,8 @@ HOSTILE: Final = {
     "Configurations reads the record of changes": ("ConfigurationsFunction", "Query", "audit#"),
     "Identity writes a record": ("IdentityFunction", "PutItem", "audit#"),
     "Validation writes a record over another": ("ValidationFunction", "PutItem", "audit#"),
+    "Validation changes what counts as an error": ("ValidationFunction", "PutItem", "policies#"),
+    "Testing changes what counts as an error": ("TestingFunction", "PutItem", "policies#"),
     "Flows writes a record over another": ("FlowsFunction", "PutItem", "audit#"),
     "Opamp reads a token": ("OpampFunction", "GetItem", "token#"),
     "Install reads a session": ("InstallFunction", "GetItem", "session#"),

@@ -24,6 +24,12 @@ ACCOUNT: Final = f"{APP}/service-accounts/{{service_account_id}}"
 # Too large for an item of a table, and of random letters, so that compression does not change that.
 LARGE: Final = f"{YAML}# {''.join(Random(1).choices('abcdefghijklmnopqrstuvwxyz0123456789', k=600_000))}\n"
 RUN: Final = {"sample": "a line", "signal_type": "logs", "target_pipeline": "logs", "duration_seconds": 1}
+POLICIES: Final = {
+    "severities": {"insecure_tls": "error"},
+    "not_suppressible": [],
+    "rules": [{"name": "never", "expression": "false", "message": "It is never broken"}],
+    "publish_requires": [],
+}
 DEFAULT_VERSION: Final = settings().collector_version
 INVITING: Final = {"organization_id": "inviting_id"}
 ON_KUBERNETES: Final = {
@@ -157,6 +163,7 @@ ENDPOINTS: Final = [
         action="version.published",
         target="configurations/{configuration_id}/versions/2/publish",
     ),
+    endpoint(f"GET {VERSION}/suppressions", "read", 404, right(200)),
     endpoint(f"POST {VERSION}/upgrade-check", "read", 422, right(200, {"to": DEFAULT_VERSION}), recorded=_READS),
     endpoint(f"GET {VERSION}/validation-pipelines", "read", 404, right(200)),
     endpoint(
@@ -176,7 +183,14 @@ ENDPOINTS: Final = [
         target="configurations/{configuration_id}/versions/1",
     ),
     # Checks, test runs and flows
-    endpoint(f"POST {PUBLIC}/validate", "read", 422, right(200, {"yaml": YAML}), recorded=_READS),
+    endpoint(
+        f"POST {PUBLIC}/validate",
+        "read",
+        422,
+        right(200, {"yaml": YAML}),
+        right(200, {"yaml": YAML}, query="?lint=true&policies=true", name="with all parts"),
+        recorded=_READS,
+    ),
     endpoint(
         f"POST {PUBLIC}/validate/upgrade-check",
         "read",
@@ -185,6 +199,15 @@ ENDPOINTS: Final = [
         recorded=_READS,
     ),
     endpoint(f"POST {PUBLIC}/ottl/lint", "read", 422, right(200, {"yaml": YAML}), recorded=_READS),
+    endpoint(f"GET {PUBLIC}/policies", "read", 200, right(200)),
+    endpoint(
+        f"PUT {PUBLIC}/policies",
+        "admin",
+        422,
+        right(200, POLICIES),
+        action="policies.changed",
+        target="policies",
+    ),
     endpoint(f"GET {PUBLIC}/collector-versions", "read", 200, right(200)),
     endpoint(
         f"POST {PUBLIC}/testing/runs",

@@ -31,6 +31,7 @@ Action = Literal[
     "rule_by_hand.added",
     "rule_by_hand.edited",
     "rule_by_hand.removed",
+    "policies.changed",
     "run.started",
     "fleet.created",
     "fleet.token_renewed",

@@ -1,6 +1,6 @@
 """What can be done with configurations, and by whom."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from functools import cache
@@ -19,6 +19,9 @@ from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.collector import DISTRIBUTION
 from headgate.foundation.ids import new_id
+from headgate.identity import checks
+from headgate.policies import service as policies
+from headgate.policies.model import Suppression, Text
 from headgate.settings import settings
 from headgate.storage.page import Slice
 from headgate.storage.retry import LostRace, retry
@@ -165,19 +168,37 @@ def edit(
 
 
 def publish(caller: Caller, configuration_id: str, n: int) -> Version:
-    """Publish a version; a published one is returned as it is.
+    """Publish a version, if it has what the organization requires; a published one is returned as it is.
 
-    Raises ConfigurationNotFound, VersionNotFound, NotTheOwner.
+    What is published is what was checked, by the settings as they are then: another change of either makes it check
+    again. Raises ConfigurationNotFound, VersionNotFound, NotTheOwner, and where policies are required
+    PublishRequirements, TooManyChecks, and what checking policies does. Nothing is published then.
     """
 
     def once() -> Version:
         configuration, before = _changeable_version(caller, configuration_id, n)
         after = before.publish(clock.now())
         if after is not before:
-            store.publish(configuration, before, after)
+            known = policies.stored(caller)
+            if "policies" in known.settings.publish_requires:
+                with checks.under_way(caller):
+                    policies.require_passed(caller, known.settings, _text(before))
+            store.publish(configuration, before, after, policies.unchanged(caller, known))
         return after
 
     return retry(once)
+
+
+def suppressions(caller: Caller, configuration_id: str, n: int) -> Sequence[Suppression]:
+    """The comments in a version that suppress findings of policies, as its collector reads them.
+
+    Raises ConfigurationNotFound, VersionNotFound, and what checking policies does.
+    """
+    return policies.check(caller, _text(_version(caller, configuration_id, n)[1])).suppressions
+
+
+def _text(version: Version) -> Text:
+    return Text(version.yaml or "", version.collector_version, {}, ("path", "n"), ("path", "n"))
 
 
 def _visible(caller: Caller, configuration_id: str) -> Configuration:

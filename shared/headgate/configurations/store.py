@@ -132,10 +132,10 @@ def edit(owner: Configuration, before: Version, after: Version) -> None:
     table.transact(writes)
 
 
-def publish(owner: Configuration, before: Version, after: Version) -> None:
-    """Publish a draft; one transaction.
+def publish(owner: Configuration, before: Version, after: Version, *conditions: Write) -> None:
+    """Publish a draft, if the `conditions` hold; one transaction.
 
-    Raises LostRace if the draft changed since `before`, or another version was published meanwhile.
+    Raises LostRace if one does not, if the draft changed since `before`, or if another version was published meanwhile.
     """
     shown = _touch(
         owner,
@@ -144,7 +144,7 @@ def publish(owner: Configuration, before: Version, after: Version) -> None:
         {"published_version": max(owner.published_version or 0, after.n), "published": owner.organization_id},
         {":before": owner.published_version},
     )
-    table.transact([shown, _replace_draft(owner.id, before, after)])
+    table.transact([shown, _replace_draft(owner.id, before, after), *conditions])
 
 
 def describe(before: Configuration, changes: Mapping[str, str | None], at: datetime) -> Configuration:

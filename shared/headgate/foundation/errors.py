@@ -7,13 +7,17 @@ from typing import ClassVar
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One thing wrong with the input: where it is in the request (`loc`), what it is, and its place in a text."""
+    """One thing wrong with the input: where it is in the request (`loc`), what it is, and its place in a text.
+
+    `code` is a stable word for what it is, if there is one.
+    """
 
     loc: tuple[str | int, ...]
     message: str
     component_path: str | None = None
     line: int | None = None
     column: int | None = None
+    code: str | None = None
 
 
 class HeadgateError(Exception):
@@ -61,9 +65,10 @@ class Gone(HeadgateError):
 
 
 class Conflict(HeadgateError):
-    """The state of the thing does not allow the change."""
+    """The state of the thing does not allow the change. `errors` lists what stands against it, if there is a list."""
 
     code = "conflict"
+    errors: Sequence[FieldError] = ()
 
 
 class PreconditionFailed(HeadgateError):

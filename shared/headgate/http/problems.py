@@ -35,13 +35,14 @@ _TOO_LARGE: Final = "The request body is over 1 MB (1,048,576 bytes)"
 
 
 class ProblemError(BaseModel):
-    """One thing wrong with the request."""
+    """One thing wrong with the request, or one that stands against it."""
 
     loc: list[str | int]
     message: str
     component_path: str | None = None
     line: int | None = None
     column: int | None = None
+    code: str | None = None
 
 
 class Problem(BaseModel):
@@ -93,6 +94,7 @@ def problem(
                 component_path=error.component_path,
                 line=error.line,
                 column=error.column,
+                code=error.code,
             )
             for error in field_errors
         ]
@@ -134,7 +136,7 @@ def _domain_error(request: Request, error: Exception) -> JSONResponse:
     elif status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         logger.warning("outage", code=error.code, detail=error.detail)
         request.state.blame = faults.blame(error)
-    field_errors = error.errors if isinstance(error, errors.Invalid) else ()
+    field_errors = error.errors if isinstance(error, errors.Invalid | errors.Conflict) else ()
     return problem(request, status, error.code, error.detail, field_errors=field_errors, headers=headers)
 
 

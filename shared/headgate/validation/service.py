@@ -79,14 +79,14 @@ def require_valid(yaml: str, version: str, *, asker: Asker) -> None:
         raise YamlInvalid(result.errors)
 
 
-def lint_yaml(yaml: str, version: str | None = None, *, asker: Asker) -> LintResult:
+def lint_yaml(yaml: str, version: str | None = None, *, asker: Asker, timeout: float | None = None) -> LintResult:
     """Check every OTTL expression of a whole configuration with that version (the default collector without one).
 
     Raises NotLintable for text that is not YAML or has too many expressions, CollectorVersionNotInstalled,
     LintNotPossible, TooCostly, and NotChecked on an outage. Expressions of a component that the version's build lacks
     are skipped.
     """
-    return _lint({"yaml": yaml}, version, asker)
+    return _lint({"yaml": yaml}, version, asker, timeout)
 
 
 def lint_expressions(
@@ -188,10 +188,10 @@ _UNLINTABLE: Final = {
 """The words of the operation `lint` for a request that is at fault, and the field that each is about."""
 
 
-def _lint(request: Mapping[str, object], version: str | None, asker: Asker) -> LintResult:
+def _lint(request: Mapping[str, object], version: str | None, asker: Asker, timeout: float | None = None) -> LintResult:
     version = version or settings().collector_version
     try:
-        answer = checker.call("lint", request, asker=asker, version=version)
+        answer = checker.call("lint", request, asker=asker, version=version, timeout=timeout)
         return _lint_results().validate_python(answer)
     except Refused as refused:
         if refused.code == TOO_COSTLY:

@@ -1,0 +1,40 @@
+"""The policies endpoints: what an organization makes of policies."""
+
+from typing import Annotated
+
+from fastapi import Header, Response
+
+from configurations.policies_wire import PoliciesOut, PolicySettings
+from headgate.http.auditing import audited
+from headgate.http.credentials import Reader, SessionAdmin
+from headgate.http.parameters import entity_tags
+from headgate.http.problems import documented
+from headgate.http.routing import router as group
+from headgate.identity import checks
+from headgate.policies import service as policies
+
+router = group("/policies", "Policies")
+
+IfMatch = Annotated[str | None, Header(description="The ETag of the state to change")]
+
+
+@router.get("")
+def get_policies(caller: Reader, response: Response) -> PoliciesOut:
+    """The built-in policies as they count in the organization, its own rules, and what it requires to publish."""
+    found = policies.get(caller)
+    response.headers["ETag"] = found.stored.etag
+    return PoliciesOut.of(found)
+
+
+@router.put("", responses=documented(412), openapi_extra=audited("policies.changed"))
+def put_policies(
+    body: PolicySettings, caller: SessionAdmin, response: Response, if_match: IfMatch = None
+) -> PoliciesOut:
+    """Replace the organization's policy settings; a session of an Admin only.
+
+    Each rule is compiled and run over its examples first: 422 names the rule and the place, and nothing is saved.
+    """
+    with checks.under_way(caller):
+        saved = policies.change(caller, body.settings(), None if if_match is None else entity_tags(if_match))
+    response.headers["ETag"] = saved.stored.etag
+    return PoliciesOut.of(saved)

@@ -1,0 +1,177 @@
+"""The bodies and answers of the policies endpoints."""
+
+import json
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
+
+from headgate.http.wire import Input, PrincipalOut, Time
+from headgate.policies.model import (
+    MAX_EXAMPLE,
+    MAX_EXAMPLES,
+    MAX_EXPRESSION,
+    MAX_MESSAGE,
+    MAX_RULES,
+    MAX_RULES_BYTES,
+    Example,
+    Requirement,
+    Rule,
+    Setting,
+    Settings,
+    Severity,
+)
+from headgate.policies.service import Policies
+
+_MAX_CODES = 100
+
+
+def _each_once(values: list[str]) -> list[str]:
+    twice = next((value for value in values if values.count(value) > 1), None)
+    if twice is not None:
+        raise ValueError(f"{twice} is listed twice")
+    return values
+
+
+def _available(requirement: str) -> str:
+    if requirement == "tests":
+        raise ValueError("`tests` is not available yet; `policies` is")
+    return requirement
+
+
+Code = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,63}$")]
+
+
+class ExampleIn(Input):
+    """A configuration, and whether it breaks the rule; it is tried when the rule is saved."""
+
+    yaml: Annotated[str, StringConstraints(min_length=1, max_length=MAX_EXAMPLE)]
+    violated: bool
+
+
+class RuleIn(Input):
+    """A rule of one's own. `expression` is CEL: true, or a list of component paths, where a configuration breaks it."""
+
+    name: Code
+    expression: Annotated[str, StringConstraints(min_length=1, max_length=MAX_EXPRESSION)]
+    message: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_MESSAGE)]
+    severity: Severity = "warning"
+    suppressible: bool = True
+    examples: Annotated[list[ExampleIn], Field(max_length=MAX_EXAMPLES)] = Field(default_factory=list)
+
+    def rule(self) -> Rule:
+        examples = tuple(Example(one.yaml, one.violated) for one in self.examples)
+        return Rule(self.name, self.expression, self.message, self.severity, self.suppressible, examples)
+
+
+class PolicySettings(Input):
+    """What an organization makes of policies, whole: `PUT` replaces all of it.
+
+    `severities` says how built-in policies count, by their codes; `not_suppressible` has the codes that no comment
+    suppresses; with `publish_requires`, a version with errors of policies is not published.
+    """
+
+    severities: Annotated[dict[Code, Setting], Field(max_length=_MAX_CODES)]
+    not_suppressible: Annotated[list[Code], Field(max_length=_MAX_CODES), AfterValidator(_each_once)]
+    rules: Annotated[list[RuleIn], Field(max_length=MAX_RULES)]
+    publish_requires: Annotated[
+        list[Annotated[Literal["policies", "tests"], AfterValidator(_available)]], AfterValidator(_each_once)
+    ] = Field(description="`policies`, or nothing. `tests` is not available yet")
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> Self:
+        size = len(json.dumps([rule.model_dump() for rule in self.rules], ensure_ascii=False).encode())
+        if size > MAX_RULES_BYTES:
+            raise ValueError(f"The rules with their examples have {size} bytes; the limit is {MAX_RULES_BYTES}")
+        return self
+
+    def settings(self) -> Settings:
+        requires: list[Requirement] = [one for one in self.publish_requires if one == "policies"]
+        return Settings(self.severities, self.not_suppressible, tuple(rule.rule() for rule in self.rules), requires)
+
+
+class PolicyOut(BaseModel):
+    """A built-in policy. `severity` is how it counts in this organization, `failing` and `passing` are examples."""
+
+    code: str
+    title: str
+    severity: Setting
+    default_severity: Severity
+    suppressible: bool
+    why: str
+    way_out: str
+    failing: str
+    passing: str
+
+
+class ExampleOut(BaseModel):
+    yaml: str
+    violated: bool
+
+
+class RuleOut(BaseModel):
+    name: str
+    expression: str
+    message: str
+    severity: Severity
+    suppressible: bool
+    examples: list[ExampleOut]
+
+
+class PolicySettingsOut(BaseModel):
+    """As `PUT /policies` takes them."""
+
+    severities: dict[str, Setting]
+    not_suppressible: list[str]
+    rules: list[RuleOut]
+    publish_requires: list[Requirement]
+
+
+class PoliciesOut(BaseModel):
+    """The built-in policies as they count here, and the organization's settings.
+
+    `updated_at` and `updated_by` are null as long as the settings are the default.
+    """
+
+    policies: list[PolicyOut]
+    settings: PolicySettingsOut
+    updated_at: Time | None
+    updated_by: PrincipalOut | None
+
+    @classmethod
+    def of(cls, policies: Policies) -> Self:
+        stored = policies.stored
+        settings = stored.settings
+        return cls(
+            policies=[
+                PolicyOut(
+                    code=one.code,
+                    title=one.title,
+                    severity=settings.severity(one.code, one.severity),
+                    default_severity=Settings().severity(one.code, one.severity),
+                    suppressible=one.code not in settings.not_suppressible,
+                    why=one.why,
+                    way_out=one.way_out,
+                    failing=one.failing,
+                    passing=one.passing,
+                )
+                for one in policies.built_in
+            ],
+            settings=PolicySettingsOut(
+                severities=dict(settings.severities),
+                not_suppressible=list(settings.not_suppressible),
+                rules=[
+                    RuleOut(
+                        name=rule.name,
+                        expression=rule.expression,
+                        message=rule.message,
+                        severity=rule.severity,
+                        suppressible=rule.suppressible,
+                        examples=[ExampleOut(yaml=one.yaml, violated=one.violated) for one in rule.examples],
+                    )
+                    for rule in settings.rules
+                ],
+                publish_requires=list(settings.publish_requires),
+            ),
+            updated_at=stored.updated_at,
+            updated_by=stored.updated_by and PrincipalOut.of(stored.updated_by),
+        )

@@ -1,0 +1,1 @@
+"""Policies: what is valid in a configuration and still wrong, and what an organization makes of it."""

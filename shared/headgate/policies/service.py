@@ -1,0 +1,193 @@
+"""An organization's policies: read, set by Admins, checked, and required of what is published."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from headgate.audit import service as audit
+from headgate.checker import Asker
+from headgate.foundation import clock
+from headgate.foundation.caller import Caller
+from headgate.foundation.errors import FieldError
+from headgate.policies import engine, store
+from headgate.policies.engine import Found, TriedRule
+from headgate.policies.model import (
+    FailedRule,
+    PoliciesChanged,
+    PoliciesInvalid,
+    Policy,
+    PolicyFinding,
+    PolicyResult,
+    PublishRequirements,
+    Rule,
+    Settings,
+    Severity,
+    Stored,
+    Suppressed,
+    Suppression,
+    Text,
+)
+from headgate.storage.retry import retry
+from headgate.storage.table import Write
+
+# How the collector begins a message about a rule or an example: with the field that it is about.
+_FIELD: Final = re.compile(r"(name|message|severity|examples|expression|yaml): (.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """The built-in policies of the default collector, and what the organization makes of them and adds."""
+
+    built_in: Sequence[Policy]
+    stored: Stored
+
+
+def get(caller: Caller) -> Policies:
+    """One read, and one question to the collector. Raises NotChecked if it could not be asked."""
+    return Policies(engine.built_in(asker=Asker.of(caller)), store.get(caller.organization_id))
+
+
+def change(caller: Caller, settings: Settings, if_match: frozenset[str] | None) -> Policies:
+    """Replace the settings, after every rule was compiled and run over its examples.
+
+    Raises AdminRequired, PoliciesChanged, PoliciesInvalid, TooCostly, and NotChecked if nothing could be tried; nothing
+    is saved then.
+    """
+    caller.require_admin()
+    asker = Asker.of(caller)
+    _refuse_changed(store.get(caller.organization_id), if_match)
+    built_in = engine.built_in(asker=asker)
+    wrong = [*_unknown(settings, {policy.code for policy in built_in})]
+    wrong += _failures(settings.rules, engine.tried(settings.rules, asker=asker) if settings.rules else [])
+    if wrong:
+        raise PoliciesInvalid(wrong)
+
+    def once() -> Stored:
+        before = store.get(caller.organization_id)
+        _refuse_changed(before, if_match)
+        after = before.changed(settings, caller.principal, clock.now())
+        record = audit.entry(
+            caller,
+            "policies.changed",
+            "policies",
+            revision=str(after.revision),
+            publish_requires=", ".join(settings.publish_requires),
+        )
+        store.save(caller.organization_id, before, after, record)
+        return after
+
+    return Policies(built_in, retry(once))
+
+
+def check(caller: Caller, text: Text, timeout: float | None = None) -> PolicyResult:
+    """What a text breaks, as the organization judges it; one read, and one question to the collector.
+
+    Raises NotAConfiguration, TooCostly, CollectorVersionNotInstalled, PoliciesNotPossible and NotChecked.
+    """
+    return _checked(store.get(caller.organization_id).settings, text, Asker.of(caller), timeout)
+
+
+def suppressions(caller: Caller, text: Text) -> Sequence[Suppression]:
+    """The comments of a text that suppress findings. Raises what `check` does."""
+    return check(caller, text).suppressions
+
+
+def stored(caller: Caller) -> Stored:
+    """The organization's settings; one read."""
+    return store.get(caller.organization_id)
+
+
+def require_passed(caller: Caller, settings: Settings, text: Text) -> None:
+    """Raises PublishRequirements if something counts as an error or is not known, and what `check` does."""
+    result = _checked(settings, text, Asker.of(caller), None)
+    if not result.passed:
+        raise PublishRequirements(result)
+
+
+def unchanged(caller: Caller, known: Stored) -> Write:
+    """For a transaction that depends on the settings: it fails unless they are still these."""
+    return store.unchanged(caller.organization_id, known)
+
+
+def _checked(settings: Settings, text: Text, asker: Asker, timeout: float | None) -> PolicyResult:
+    answer = engine.broken(text, settings, asker=asker, timeout=timeout)
+    own = {rule.name: rule.severity for rule in settings.rules}
+    findings = [*_judged(answer.findings, settings, own)]
+    failed = [FailedRule(one.name, own.get(one.name, "warning"), one.error) for one in answer.failed_rules]
+    passed = not any(one.counts for one in findings) and not any(one.severity == "error" for one in failed)
+    return PolicyResult(
+        passed=passed,
+        findings=findings,
+        suppressions=[
+            Suppression(one.code, one.line, one.until or None, one.reason, one.used, one.problem)
+            for one in answer.suppressions
+        ],
+        failed_rules=failed,
+    )
+
+
+def _judged(found: Sequence[Found], settings: Settings, own: dict[str, Severity]) -> Iterator[PolicyFinding]:
+    """The findings as the organization judges them, without those that it has switched off."""
+    for one in found:
+        severity = own.get(one.code) or settings.severity(one.code, one.severity)
+        if severity == "off":
+            continue
+        yield PolicyFinding(
+            code=one.code,
+            severity=severity,
+            message=one.message,
+            way_out=one.way_out,
+            component_path=one.component_path,
+            line=one.line or None,
+            column=one.column or None,
+            suppressed=_suppressed(one),
+        )
+
+
+def _suppressed(found: Found) -> Suppressed | None:
+    by = found.suppressed
+    return None if by is None else Suppressed(by.line, by.until or None, by.reason)
+
+
+def _refuse_changed(current: Stored, if_match: frozenset[str] | None) -> None:
+    if if_match is not None and if_match.isdisjoint(("*", current.etag)):
+        raise PoliciesChanged(current.etag)
+
+
+def _unknown(settings: Settings, codes: set[str]) -> Iterator[FieldError]:
+    """What the settings say of policies that do not exist."""
+    message = "There is no built-in policy {code}; `GET /policies` lists them"
+    for code in settings.severities:
+        if code not in codes:
+            yield FieldError(("body", "severities", code), message.format(code=code))
+    for place, code in enumerate(settings.not_suppressible):
+        if code not in codes:
+            more = "; a rule of your own says so by its `suppressible`"
+            yield FieldError(("body", "not_suppressible", place), message.format(code=code) + more)
+
+
+def _failures(rules: Sequence[Rule], tried: Sequence[TriedRule]) -> Iterator[FieldError]:
+    """What is wrong with the rules and with their examples, by their places in the request."""
+    for place, (rule, one) in enumerate(zip(rules, tried, strict=True)):
+        at = ("body", "rules", place)
+        if one.error is not None:
+            field, message = _about(one.error, "expression")
+            yield FieldError((*at, field), f"Rule {rule.name}: {message}")
+            continue
+        for number, example in enumerate(one.examples):
+            if example.error is not None:
+                field, message = _about(example.error, "yaml")
+                yield FieldError((*at, "examples", number, field), f"Rule {rule.name}: {message}")
+            elif not example.as_expected:
+                said, is_so = ("breaks", "does not") if rule.examples[number].violated else ("does not break", "does")
+                message = f"Rule {rule.name}: the example says that the text {said} the rule, and it {is_so}"
+                yield FieldError((*at, "examples", number, "violated"), message)
+
+
+def _about(error: str, otherwise: str) -> tuple[str, str]:
+    """The field that an error is about, and the error without it."""
+    named = _FIELD.fullmatch(error)
+    return (named[1], named[2]) if named else (otherwise, error)
