@@ -51,6 +51,7 @@ _WAYS_OUT: Final = {
     "component_not_found": "`headgate component list` shows them",
     "no_such_ottl": "see `headgate ottl reference`",
     "upgrade_check_not_possible": "see `headgate collector list`",
+    "policies_not_possible": "see `headgate collector list`",
     "nothing_assigned": "see `headgate deployment assign --help`",
     "fleet_not_found": "see `headgate fleet list`",
     "deployment_not_found": "see `headgate deployment list {fleet}`",
@@ -143,10 +144,11 @@ class Api:
         return self._entity(self._send("POST", path, body, {"Idempotency-Key": str(uuid.uuid4())}))
 
     def post(self, path: str, body: Mapping[str, object] | None = None) -> Entity:
+        """A POST that changes nothing twice; the path may have a query."""
         return self._entity(self._send("POST", path, body))
 
-    def put(self, path: str, body: Mapping[str, object]) -> Entity:
-        return self._entity(self._send("PUT", path, body))
+    def put(self, path: str, body: Mapping[str, object], *, if_match: str = "") -> Entity:
+        return self._entity(self._send("PUT", path, body, {"If-Match": if_match} if if_match else {}))
 
     def patch(self, path: str, body: Mapping[str, object], *, if_match: str = "", **parameters: str) -> Entity:
         headers = {"If-Match": if_match} if if_match else {}
@@ -193,11 +195,18 @@ class Api:
         """Raises ServerError, NotAuthenticated, Unreachable."""
         import httpx
 
+        # Without parameters, a query in the path stays.
+        params = dict(parameters) if parameters else None
         repeatable = method in ("GET", "PUT") or "Idempotency-Key" in (headers or {})
         for tries_left in range(_RETRIES, -1, -1):
             try:
                 answer = fetch(
-                    self._http, method, path, json=body, headers=dict(headers or {}), params=dict(parameters or {})
+                    self._http,
+                    method,
+                    path,
+                    json=body,
+                    headers=dict(headers or {}),
+                    params=params,
                 )
             except (httpx.RemoteProtocolError, httpx.ReadError) as error:
                 # The connection was cut: the server may have done the request, and only the answer is lost.

@@ -21,6 +21,7 @@ _COMMANDS: Final = {
     "config": ("headgate_cli.configurations.commands:config", "Work with configurations and their versions."),
     "validate": ("headgate_cli.checks.commands:validate", "Validate files on the real collector."),
     "lint": ("headgate_cli.checks.commands:lint", "Check every OTTL expression in files."),
+    "policy": ("headgate_cli.policies.commands:policy", "See and set which policies count."),
     "collector": ("headgate_cli.collectors.commands:collector", "See which collector versions the server can ask."),
     "component": ("headgate_cli.reference.commands:component", "See what components can be configured with."),
     "schema": ("headgate_cli.reference.commands:schema", "Print the JSON Schema of a configuration, for editors."),

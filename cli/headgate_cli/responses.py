@@ -51,7 +51,8 @@ class Request(TypedDict, total=False):
     json: Mapping[str, object] | None
     data: dict[str, str]
     headers: dict[str, str]
-    params: dict[str, str | int]
+    # None keeps the query of the address, an empty dictionary removes it.
+    params: dict[str, str | int] | None
 
 
 def fetch(http: httpx.Client, method: str, url: str, *, most: int = MOST_BYTES, **request: Unpack[Request]) -> Answer:

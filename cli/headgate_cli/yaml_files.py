@@ -42,9 +42,17 @@ def parse(content: str, label: str) -> object:
 
 
 def dump_yaml(value: object) -> str:
+    """The value as YAML, texts of several lines as blocks."""
     import yaml
 
-    return yaml.safe_dump(value, allow_unicode=True, sort_keys=False, width=120)
+    class Dumper(yaml.SafeDumper):
+        pass
+
+    def block(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+    Dumper.add_representer(str, block)
+    return yaml.dump(value, Dumper=Dumper, allow_unicode=True, sort_keys=False, width=120)
 
 
 def pipelines(content: str, label: str) -> list[str]:

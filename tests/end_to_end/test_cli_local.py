@@ -28,6 +28,9 @@ FILES = {
     + "x, " * 30
     + "]\n"
     + "".join(f"{n}: &{n} [{', '.join(['*a'] * 30)}]\n" for n in "bcdefgh"),
+    "suppressed.yaml": EDGE.replace(
+        "debug: {}", "debug: {} # headgate: allow debug_exporter_only because it is a test"
+    ),
     "wide.yaml": EDGE.replace("batch:\n    timeout: 5s", "batch/配置: {\ttimeout: 5 parsecs}"),
 }
 COLLECTORS = {"HEADGATE_COLLECTORS_DIR": str(read_options(os.environ).collectors)}
@@ -45,6 +48,7 @@ def _locally(cli: Cli, *arguments: str) -> Done:
     [
         ["validate"],
         ["validate", "--json", "--env", "TIMEOUT=7s", "--env", "UNUSED=x"],
+        ["validate", "--policies", "--version", local_collector.DEFAULT],
         ["validate", "--version", "0.1.0"],
         ["lint", "--notes"],
         ["lint", "--json"],

@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 import click
 
 from headgate_cli import variables
-from headgate_cli.api import Entity, ServerError, entities, number, text
+from headgate_cli.api import Entity, ServerError, entities, number, optional, text
 from headgate_cli.checks import findings
 from headgate_cli.checks.findings import Finding
 from headgate_cli.checks.local import Checking, connected_or_local
@@ -48,32 +48,48 @@ _version = click.option(
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @_version
 @variables.env
+@click.option(
+    "--policies", is_flag=True, help="Also check the organization's policies; with --local the built-in ones."
+)
 @output_format
 @connected_or_local
 def validate(
-    api: Checking, files: Sequence[str], version: str | None, env: Sequence[tuple[str, str]], output: str
+    api: Checking,
+    files: Sequence[str],
+    version: str | None,
+    env: Sequence[tuple[str, str]],
+    policies: bool,
+    output: str,
 ) -> None:
     """Validate files on the real collector; `-` is standard input.
 
-    Ends with 0 if every file is valid, with 1 if a file is invalid or could not be validated.
+    Ends with 0 if every file is valid, with 1 if a file is invalid or could not be validated. With --policies also with
+    1 if a finding counts as an error in the organization, or if policies could not be checked.
 
     \b
     Examples:
       headgate validate collector.yaml
+      headgate validate --policies collector.yaml
       headgate validate --format sarif collector.yaml gateway.yaml > headgate.sarif
       headgate validate --env ENDPOINT=otel:4317 --version 0.139.0 - < collector.yaml
       headgate validate --local --collector ./otelcol-contrib collector.yaml
     """
     request: dict[str, object] = {"version": version} if version else {}
     request |= variables.in_request(env)
-    answers, failed = _ask(api, "/validate", files, request, "could not validate")
-    reported = [finding for file, (_, answer) in answers.items() for finding in findings.of_validation(file, answer)]
+    path = "/validate?policies=true" if policies else "/validate"
+    answers, failed = _ask(api, path, files, request, "could not validate")
+    if policies and _not_checked(answers):
+        failed = True
+    reported = []
+    for file, (_, answer) in answers.items():
+        reported += [*findings.of_validation(file, answer), *findings.of_policies(file, answer)]
     _show(answers, reported, output, complete=not failed)
     if output in _SUMMARIZED:
         for file, (_, answer) in answers.items():
             if answer.get("valid"):
                 on = one_line(f"{text(answer, 'distribution')} {text(answer, 'version')}")
                 say(f"{one_line(file)}: valid on {on}")
+            _say_of_policies(file, answer)
     _end(answers, failed=failed)
 
 
@@ -112,6 +128,31 @@ def lint(api: Checking, files: Sequence[str], version: str | None, notes: bool, 
 Answers = Mapping[str, tuple[str, Entity]]
 
 
+def _not_checked(answers: Answers) -> bool:
+    """Whether the policies of a valid file could not be checked, for which a message is printed."""
+    failed = False
+    for file, (_, answer) in answers.items():
+        part = answer.get("policies")
+        problem = part.get("problem") if isinstance(part, dict) else {"detail": "the server does not check policies"}
+        # An invalid text need not be one that policies can judge; its errors are printed.
+        if isinstance(problem, dict) and answer.get("valid") is True:
+            failed = True
+            say(f"headgate: could not check the policies of {one_line(file)}: {one_line(optional(problem, 'detail'))}")
+    return failed
+
+
+def _say_of_policies(file: str, answer: Entity) -> None:
+    part = answer.get("policies")
+    if not isinstance(part, dict) or "findings" not in part:
+        return
+    found = entities(part, "findings")
+    suppressed = sum(one.get("suppressed") is not None for one in found)
+    shown = len(found) - suppressed
+    counted = "no policy errors" if part.get("passed") is True else "policy errors"
+    more = f", {suppressed} suppressed" if suppressed else ""
+    say(f"{one_line(file)}: {counted}; {shown} finding{'' if shown == 1 else 's'} of policies{more}")
+
+
 def _ask(
     api: Checking, path: str, files: Sequence[str], request: Mapping[str, object], outage: str
 ) -> tuple[Answers, bool]:
@@ -146,12 +187,17 @@ def _show(answers: Answers, reported: Sequence[Finding], output: str, *, complet
             print_json([{"file": file, **answer} for file, (_, answer) in answers.items()])
         case "sarif":
             print_json_text(findings.as_sarif(reported, complete=complete))
-        case "github" if reported:
-            print_commands(findings.as_github(reported))
-        case "text" if reported:
-            print_result(findings.as_text(reported, {file: content for file, (content, _) in answers.items()}))
+        case "github" if shown := findings.shown(reported):
+            print_commands(findings.as_github(shown))
+        case "text" if shown := findings.shown(reported):
+            print_result(findings.as_text(shown, {file: content for file, (content, _) in answers.items()}))
 
 
 def _end(answers: Answers, *, failed: bool) -> None:
-    if failed or not all(answer.get("valid") for _, answer in answers.values()):
+    if failed or not all(_is_right(answer) for _, answer in answers.values()):
         raise Ended(FAILED)
+
+
+def _is_right(answer: Entity) -> bool:
+    policies = answer.get("policies")
+    return bool(answer.get("valid")) and not (isinstance(policies, dict) and policies.get("passed") is False)

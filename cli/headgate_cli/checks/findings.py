@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 from urllib.parse import quote
 
@@ -37,7 +37,10 @@ _SARIF_SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`line` and `column` count from 1, in Unicode characters; 0 if the place is not known."""
+    """`line` and `column` count from 1, in Unicode characters; 0 if the place is not known.
+
+    `suppressed` is the reason of the comment that suppresses it, None if there is none.
+    """
 
     file: str
     severity: Severity
@@ -46,6 +49,13 @@ class Finding:
     path: str = ""
     line: int = 0
     column: int = 0
+    way_out: str = ""
+    suppressed: str | None = None
+
+    @property
+    def whole(self) -> str:
+        """The message with the way out."""
+        return f"{self.message}. {self.way_out}" if self.way_out else self.message
 
 
 def of_validation(file: str, answer: Entity) -> list[Finding]:
@@ -80,6 +90,35 @@ def of_lint(file: str, answer: Entity, *, notes: bool) -> list[Finding]:
     return reported
 
 
+def of_policies(file: str, answer: Entity) -> list[Finding]:
+    """What the part `policies` of an answer of POST /validate found, suppressed findings included.
+
+    Also comments that do not suppress what they say, and rules that could not be evaluated.
+    """
+    policies = answer.get("policies")
+    if not isinstance(policies, dict):
+        return []
+    reported = []
+    for entry in entities(policies, "findings"):
+        by = entry.get("suppressed")
+        finding = finding_of(file, _OF_POLICIES.get(text(entry, "severity"), "note"), entry)
+        reason = optional(by, "reason") if isinstance(by, dict) else None
+        reported.append(replace(finding, way_out=optional(entry, "way_out"), suppressed=reason))
+    for entry in entities(policies, "failed_rules"):
+        message = f"the rule could not be evaluated: {text(entry, 'error')}"
+        reported.append(Finding(file, _OF_POLICIES.get(text(entry, "severity"), "note"), text(entry, "name"), message))
+    for entry in entities(policies, "suppressions"):
+        if entry.get("problem") is not None:
+            message = f"the comment for {text(entry, 'code')}: {text(entry, 'problem')}"
+            reported.append(Finding(file, "warning", "suppression", message, line=_at(entry, "line")))
+    return reported
+
+
+def shown(findings: Iterable[Finding]) -> list[Finding]:
+    """Those that people and annotations show; the others are for code scanning."""
+    return [finding for finding in findings if finding.suppressed is None]
+
+
 def as_syntax_error(error: ServerError) -> Entity | None:
     """An answer of POST /ottl/lint for a text that it refuses as not YAML, with the error as POST /validate has it.
 
@@ -99,6 +138,7 @@ def as_syntax_error(error: ServerError) -> Entity | None:
     return {"valid": False, "checked": 0, "items": [], "skipped": [], "errors": [syntax]}
 
 
+_OF_POLICIES: Final[Mapping[str, Severity]] = {"error": "error", "warning": "warning", "info": "note"}
 _SEVERITIES: Final[tuple[tuple[Severity, str], ...]] = (("error", "errors"), ("warning", "warnings"))
 _LINT: Final[tuple[tuple[Severity, str, str], ...]] = (("error", "ottl", "error"), ("note", "ottl_note", "note"))
 
@@ -141,6 +181,8 @@ def _lines(finding: Finding, source: str) -> Iterable[str]:
     yield f"{click.style(one_line(place), bold=True)}: {severity} {quoted(message)} [{one_line(finding.code)}]"
     lines = LINE_END.split(source) if source else []
     if not 0 < finding.line <= len(lines):
+        if finding.way_out:
+            yield f"      = {quoted(finding.way_out)}"
         return
     line = lines[finding.line - 1]
     number = f"{finding.line:>5} | "
@@ -150,9 +192,9 @@ def _lines(finding: Finding, source: str) -> Iterable[str]:
     if finding.column:
         caret = click.style("^", fg=_COLOURS[finding.severity], bold=True)
         yield f"{' ' * (len(number) - 2)}| {' ' * before}{caret}"
-    hint = _hint(finding, line)
+    hint = finding.way_out or _hint(finding, line)
     if hint:
-        yield f"{' ' * (len(number) - 2)}= {hint}"
+        yield f"{' ' * (len(number) - 2)}= {quoted(hint)}"
 
 
 def _hint(finding: Finding, line: str) -> str:
@@ -182,7 +224,7 @@ def _github(finding: Finding) -> str:
     if finding.column:
         properties["col"] = str(finding.column)
     named = ",".join(f"{name}={_escaped(value, ',:')}" for name, value in properties.items())
-    return f"::{_GITHUB[finding.severity]} {named}::{_escaped(finding.message, '')}"
+    return f"::{_GITHUB[finding.severity]} {named}::{_escaped(finding.whole, '')}"
 
 
 def _escaped(value: str, more: str) -> str:
@@ -198,13 +240,16 @@ def _result(finding: Finding, rule: int) -> dict[str, object]:
     place: dict[str, object] = {"physicalLocation": location}
     if finding.path:
         place["logicalLocations"] = [{"fullyQualifiedName": finding.path}]
-    return {
+    result: dict[str, object] = {
         "ruleId": finding.code,
         "ruleIndex": rule,
         "level": finding.severity,
-        "message": {"text": finding.message},
+        "message": {"text": finding.whole},
         "locations": [place],
     }
+    if finding.suppressed is not None:
+        result["suppressions"] = [{"kind": "inSource", "justification": finding.suppressed}]
+    return result
 
 
 def _at(place: Entity, name: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Concatenate, Final, ParamSpec, Protocol, Self
@@ -13,7 +14,7 @@ from click.core import ParameterSource
 
 from headgate_cli import connection
 from headgate_cli.api import Entity, ServerError, entities
-from headgate_cli.local_collector import BINARY, LocalCollector, NotInstalled, Refused, find
+from headgate_cli.local_collector import BINARY, CollectorFailed, LocalCollector, NotInstalled, Refused, find
 
 P = ParamSpec("P")
 
@@ -22,6 +23,8 @@ _UNLINTABLE: Final = ("yaml_syntax", "too_many_expressions")
 _OF_A_FINDING: Final = ("message", "component_path", "code", "line", "column")
 _OF_A_VARIABLE: Final = ("name", "has_default", "component_path")
 _OF_AN_ITEM: Final = ("location", "context", "kind", "expression", "error", "note")
+_OF_A_POLICY: Final = (*("code", "severity", "message", "way_out", "component_path", "line", "column", "suppressed"),)
+_OF_A_SUPPRESSION: Final = ("code", "line", "until", "reason", "used", "problem")
 _OF_A_SKIPPED: Final = ("location", "expression", "reason")
 
 
@@ -54,9 +57,12 @@ class LocalChecks:
     def post(self, path: str, body: Mapping[str, object] | None = None) -> Entity:
         """The answer to POST /validate or POST /ottl/lint with this body, in the form of the API.
 
+        /validate may have the query `lint=true&policies=true`; policies are the built-in ones, all of them advice.
+
         Raises ServerError where the API refuses such a request, CollectorFailed if the collector died or hung, and
         NoCollector.
         """
+        path, _, query = path.partition("?")
         request = body or {}
         yaml = str(request.get("yaml", ""))
         if not yaml:
@@ -65,7 +71,11 @@ class LocalChecks:
         try:
             if path == "/ottl/lint":
                 return _lint(collector, yaml)
-            return _validate(collector, yaml, request.get("env") or {})
+            env = request.get("env") or {}
+            parts = {"lint": lambda: _lint(collector, yaml), "policies": lambda: _policies(collector, yaml, env)}
+            asked = {name: ask for name, ask in parts.items() if f"{name}=true" in query.split("&")}
+            verdict = _validate(collector, yaml, env)
+            return {**verdict, **{name: _part(ask, name) for name, ask in asked.items()}}
         except Refused as refused:
             raise _problem(refused, path) from refused
 
@@ -146,6 +156,43 @@ def _lint(collector: LocalCollector, yaml: str) -> Entity:
     }
 
 
+def _policies(collector: LocalCollector, yaml: str, env: object) -> Entity:
+    today = datetime.now(UTC).date().isoformat()
+    answer = collector.ask("policies", {"yaml": yaml, "env": env, "today": today})
+    found = _listed(answer, "findings", _OF_A_POLICY)
+    return {
+        "passed": True,
+        "findings": [_advice(finding) for finding in found],
+        "suppressions": [
+            {**one, "until": one["until"] or None} for one in _listed(answer, "suppressions", _OF_A_SUPPRESSION)
+        ],
+        "failed_rules": [],
+    }
+
+
+def _advice(finding: Entity) -> Entity:
+    """A finding as an organization without settings has it: nothing counts as an error."""
+    by = finding["suppressed"]
+    return {
+        **finding,
+        "severity": "warning" if finding["severity"] == "error" else finding["severity"],
+        "line": finding["line"] or None,
+        "column": finding["column"] or None,
+        "suppressed": {**by, "until": by.get("until") or None} if isinstance(by, dict) else None,
+    }
+
+
+def _part(ask: Callable[[], Entity], name: str) -> Entity:
+    """A part of a check, or why there is none; it never takes the verdict away."""
+    try:
+        return ask()
+    except Refused as refused:
+        problem = _problem(refused, {"lint": "/ottl/lint"}.get(name, "/policies"))
+        return {"problem": {"code": problem.code, "detail": problem.detail}}
+    except CollectorFailed as failed:
+        return {"problem": {"code": "not_checked", "detail": failed.message}}
+
+
 def _listed(answer: Entity, name: str, fields: tuple[str, ...]) -> list[Entity]:
     """The list with exactly these fields of each entry, null where the collector leaves one out."""
     return [{field: entry.get(field) for field in fields} for entry in entities(answer, name)]
@@ -166,6 +213,8 @@ def _problem(refused: Refused, path: str) -> ServerError:
             return ServerError(503, refused.code, refused.message, [])
         case code if path == "/ottl/lint" and code in _UNLINTABLE:
             return _refusal("not_lintable", refused.message, "yaml")
+        case "yaml_syntax" if path == "/policies":
+            return _refusal("yaml_syntax", refused.message, "yaml")
     return ServerError(
         503, "not_checked", f"the collector refuses the question ({refused.code}): {refused.message}", []
     )

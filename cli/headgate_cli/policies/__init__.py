@@ -1,0 +1,1 @@
+"""`headgate policy`: which policies count, and an organization's own rules."""

@@ -1,0 +1,159 @@
+"""`policy list`, `show`, `get` and `set`."""
+
+from __future__ import annotations
+
+import click
+
+from headgate_cli.api import Api, Entity, ServerError, entities, optional, text
+from headgate_cli.command_group import Group
+from headgate_cli.connection import as_json, connected
+from headgate_cli.errors import Failed
+from headgate_cli.output import print_json, print_result, print_text, table
+from headgate_cli.policies import files
+from headgate_cli.untrusted import one_line, quoted
+from headgate_cli.yaml_files import dump_yaml
+
+
+@click.group(cls=Group)
+def policy() -> None:
+    """See which policies count in the organization, and change that as an Admin.
+
+    `headgate validate --policies FILE` checks files.
+
+    \b
+    Examples:
+      headgate policy list
+      headgate policy get > policies.yaml
+      headgate policy set policies.yaml
+    """
+
+
+@policy.command("list")
+@as_json
+@connected
+def list_(api: Api, as_json: bool) -> None:
+    """List the built-in policies and the organization's own rules, with how each counts.
+
+    A finding of an `error` makes `headgate validate --policies` end with 1, and keeps a version from being published if
+    the organization requires policies.
+
+    \b
+    Examples:
+      headgate policy list
+    """
+    answer = api.get("/policies")
+    if as_json:
+        print_json(answer)
+        return
+    rows = [
+        (text(one, "code"), text(one, "severity"), _by_comment(one), text(one, "title"))
+        for one in entities(answer, "policies")
+    ]
+    rows += [
+        (text(one, "name"), text(one, "severity"), _by_comment(one), text(one, "message")) for one in _rules(answer)
+    ]
+    table(("CODE", "SEVERITY", "SUPPRESSIBLE", "TITLE"), rows, nothing="There are no policies")
+
+
+@policy.command()
+@click.argument("code", metavar="CODE")
+@as_json
+@connected
+def show(api: Api, code: str, as_json: bool) -> None:
+    """Show why there is a policy, the way out, and an example of each kind; or a rule of the organization.
+
+    \b
+    Examples:
+      headgate policy show insecure_tls
+    """
+    answer = api.get("/policies")
+    shown = next((one for one in entities(answer, "policies") if optional(one, "code") == code), None)
+    rule = next((one for one in _rules(answer) if optional(one, "name") == code), None)
+    if shown is None and rule is None:
+        raise Failed(f"there is no policy or rule {one_line(code)}: see `headgate policy list`")
+    if as_json:
+        print_json(shown or rule)
+    elif shown is not None:
+        print_result(f"{one_line(code)} ({one_line(text(shown, 'severity'))}): {one_line(text(shown, 'title'))}\n")
+        print_result(f"Why: {quoted(text(shown, 'why'))}\nWay out: {quoted(text(shown, 'way_out'))}\n")
+        print_result(f"Found in:\n{_indented(text(shown, 'failing'))}\n\nNot in:\n{_indented(text(shown, 'passing'))}")
+    elif rule is not None:
+        print_result(f"{one_line(code)} ({one_line(text(rule, 'severity'))}), a rule of the organization\n")
+        print_result(f"Message: {quoted(text(rule, 'message'))}\nExpression:\n{_indented(text(rule, 'expression'))}")
+
+
+@policy.command()
+@as_json
+@connected
+def get(api: Api, as_json: bool) -> None:
+    """Print the organization's settings as a YAML file for `policy set`.
+
+    \b
+    Examples:
+      headgate policy get > policies.yaml
+    """
+    answer, etag = api.get_with_etag("/policies")
+    if as_json:
+        print_json(answer.get("settings"))
+        return
+    print_text(dump_yaml(files.of_answer(answer, etag)))
+
+
+@policy.command("set")
+@click.argument("file", metavar="FILE")
+@click.option("--force", is_flag=True, help="Replace the settings even if somebody changed them since `policy get`.")
+@as_json
+@connected
+def set_(api: Api, file: str, force: bool, as_json: bool) -> None:
+    """Replace the organization's settings by a file's; for Admins, signed in with `headgate login`.
+
+    The file is YAML, as `policy get` prints it; what it leaves out becomes the default:
+
+    \b
+      severities: {insecure_tls: error, detailed_debug: "off"}
+      not_suppressible: [insecure_tls]
+      publish_requires: [policies]
+      rules:
+        - name: no_debug
+          expression: "'debug' in config.exporters"
+          message: Send telemetry somewhere
+          severity: error
+          suppressible: false
+          examples:
+            - {yaml: "exporters: {debug: {}}", violated: true}
+
+    A rule's expression is CEL, true where a configuration breaks it; its examples are tried before anything is saved.
+
+    \b
+    Examples:
+      headgate policy set policies.yaml
+    """
+    body, etag = files.settings(file)
+    try:
+        answer = api.put("/policies", body, if_match="" if force else etag)
+    except ServerError as error:
+        if error.code == "policies_changed":
+            raise Failed(
+                f"somebody changed the policies since {one_line(file)} was printed: print them again with `headgate "
+                "policy get`, or replace them with --force"
+            ) from error
+        raise files.refusal(error, file, body) from error
+    if as_json:
+        print_json(answer.get("settings"))
+        return
+    severities = [text(one, "severity") for one in [*entities(answer, "policies"), *_rules(answer)]]
+    errors, rules = severities.count("error"), len(_rules(answer))
+    print_result(f"{len(severities)} policies, {rules} of them rules of the organization; {errors} count as errors")
+
+
+def _rules(answer: Entity) -> list[Entity]:
+    settings = answer.get("settings")
+    return entities(settings, "rules") if isinstance(settings, dict) else []
+
+
+def _by_comment(one: Entity) -> str:
+    return "yes" if one.get("suppressible") is True else "no"
+
+
+def _indented(content: str) -> str:
+    return "\n".join(f"    {one_line(line)}" for line in content.rstrip("\n").split("\n"))

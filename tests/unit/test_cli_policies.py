@@ -1,0 +1,257 @@
+"""`headgate validate --policies` and `headgate policy`, with a server that answers what a test wants."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.answering import Server
+from tests.support.cli_in_process import Run
+
+VERDICT = {
+    "valid": True,
+    "version": "0.139.0",
+    "distribution": "otelcol-contrib",
+    "errors": [],
+    "warnings": [],
+    "environment": [],
+}
+FINDING = {
+    "code": "insecure_tls",
+    "severity": "error",
+    "message": "otlp sends without TLS",
+    "way_out": "Remove insecure: true",
+    "component_path": "exporters::otlp::tls",
+    "line": 2,
+    "column": 3,
+    "suppressed": None,
+}
+RESULT: dict[str, Any] = {
+    "passed": False,
+    "findings": [FINDING],
+    "suppressions": [],
+    "failed_rules": [],
+}
+SETTINGS: dict[str, Any] = {
+    "severities": {"insecure_tls": "error", "detailed_debug": "off"},
+    "not_suppressible": ["insecure_tls"],
+    "rules": [
+        {
+            "name": "no_debug",
+            "expression": "'debug' in config.exporters",
+            "message": "Send it somewhere",
+            "severity": "warning",
+            "suppressible": True,
+            "examples": [{"yaml": "exporters:\n  debug: {}\n", "violated": True}],
+        }
+    ],
+    "publish_requires": ["policies"],
+}
+POLICY = {
+    "code": "insecure_tls",
+    "title": "TLS is switched off",
+    "severity": "error",
+    "default_severity": "warning",
+    "suppressible": False,
+    "why": "Anyone can read it",
+    "way_out": "Remove insecure: true",
+    "failing": "a: 1\nb: 2\n",
+    "passing": "c: 1\n",
+}
+POLICIES = {"policies": [POLICY], "settings": SETTINGS, "updated_at": None, "updated_by": None}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    file = tmp_path / "a.yaml"
+    file.write_text("a: 1\nb: 2\n")
+    return file
+
+
+def answer(server: Server, **policies: object) -> None:
+    server.answers = [(200, {}, {**VERDICT, "policies": {**RESULT, **policies}})]
+
+
+@pytest.mark.usefixtures("file")
+def test_a_finding_that_counts_is_printed_with_its_way_out_and_ends_with_1(server: Server, run: Run) -> None:
+    answer(server)
+    code, out, err = run("validate --policies a.yaml")
+
+    assert code == 1
+    assert out.splitlines() == [
+        "a.yaml:2:3: error: otlp sends without TLS [insecure_tls]",
+        "    2 | b: 2",
+        "      |   ^",
+        "      = Remove insecure: true",
+    ]
+    assert err.splitlines()[1:] == ["a.yaml: policy errors; 1 finding of policies"]
+    assert server.requests[-1][0] == "POST /api/v1/public/validate?policies=true"
+
+
+@pytest.mark.usefixtures("file")
+def test_without_the_option_no_policy_is_asked(server: Server, run: Run) -> None:
+    server.answers = [(200, {}, VERDICT)]
+
+    assert run("validate a.yaml")[0] == 0
+    assert server.requests[-1][0] == "POST /api/v1/public/validate"
+
+
+@pytest.mark.usefixtures("file")
+def test_advice_ends_with_0(server: Server, run: Run) -> None:
+    answer(server, passed=True, findings=[{**FINDING, "severity": "warning"}, {**FINDING, "severity": "info"}])
+    code, out, _ = run("validate --policies a.yaml")
+
+    assert code == 0
+    assert [line.split(": ")[1] for line in out.splitlines() if line.startswith("a.yaml")] == ["warning", "note"]
+
+
+@pytest.mark.usefixtures("file")
+def test_a_suppressed_finding_is_for_code_scanning_only(server: Server, run: Run) -> None:
+    suppressed = {**FINDING, "suppressed": {"line": 2, "until": None, "reason": "a test"}}
+    answer(server, passed=True, findings=[suppressed])
+
+    code, out, err = run("validate --policies a.yaml")
+    assert (code, out) == (0, "")
+    assert "a.yaml: no policy errors; 0 findings of policies, 1 suppressed" in err
+    assert run("validate --policies --format github a.yaml")[1] == ""
+    (result,) = json.loads(run("validate --policies --format sarif a.yaml")[1])["runs"][0]["results"]
+    assert result["suppressions"] == [{"kind": "inSource", "justification": "a test"}]
+    assert result["message"] == {"text": "otlp sends without TLS. Remove insecure: true"}
+    assert json.loads(run("validate --policies --json a.yaml")[1])[0]["policies"]["findings"] == [suppressed]
+
+
+@pytest.mark.usefixtures("file")
+def test_comments_without_effect_and_rules_that_err_are_told(server: Server, run: Run) -> None:
+    comment = {"code": "x", "line": 1, "until": None, "reason": "", "used": False, "problem": "it has no reason"}
+    answer(
+        server,
+        findings=[],
+        suppressions=[comment, {**comment, "problem": None}],
+        failed_rules=[{"name": "no_debug", "severity": "error", "error": "no such key"}],
+    )
+    code, out, _ = run("validate --policies --format github a.yaml")
+
+    assert code == 1
+    assert out.splitlines() == [
+        "::error file=a.yaml,title=no_debug::the rule could not be evaluated: no such key",
+        "::warning file=a.yaml,title=suppression,line=1::the comment for x: it has no reason",
+    ]
+
+
+@pytest.mark.usefixtures("file")
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        ({"problem": {"code": "not_checked", "detail": "busy"}}, "could not check the policies of a.yaml: busy"),
+        (None, "could not check the policies of a.yaml: the server does not check policies"),
+    ],
+)
+def test_policies_that_were_not_checked_are_no_success(server: Server, run: Run, part: object, message: str) -> None:
+    server.answers = [(200, {}, {**VERDICT, **({"policies": part} if part else {})})]
+    code, out, err = run("validate --policies a.yaml")
+
+    assert (code, out) == (1, "")
+    assert message in err
+    sarif = json.loads(run("validate --policies --format sarif a.yaml")[1])
+    assert sarif["runs"][0]["invocations"] == [{"executionSuccessful": False}]
+
+
+# `headgate policy`.
+
+
+def test_policies_are_listed_with_the_organizations_rules(server: Server, run: Run) -> None:
+    server.answers = [(200, {}, POLICIES)]
+    code, out, _ = run("policy list")
+
+    assert code == 0
+    assert [line.split() for line in out.splitlines()] == [
+        ["CODE", "SEVERITY", "SUPPRESSIBLE", "TITLE"],
+        ["insecure_tls", "error", "no", "TLS", "is", "switched", "off"],
+        ["no_debug", "warning", "yes", "Send", "it", "somewhere"],
+    ]
+
+
+def test_a_policy_is_shown_with_its_reason_and_examples(server: Server, run: Run) -> None:
+    server.answers = [(200, {}, POLICIES)]
+    _, out, _ = run("policy show insecure_tls")
+
+    assert "Why: Anyone can read it\nWay out: Remove insecure: true" in out
+    assert "Found in:\n    a: 1\n    b: 2\n" in out
+    assert "Expression:\n    'debug' in config.exporters" in run("policy show no_debug")[1]
+    code, _, err = run("policy show nothing")
+    assert (code, err) == (1, "headgate: there is no policy or rule nothing: see `headgate policy list`\n")
+
+
+def test_settings_come_back_as_they_were_printed(server: Server, run: Run, tmp_path: Path) -> None:
+    server.answers = [(200, {"ETag": '"policies-3"'}, POLICIES)]
+    printed = run("policy get")[1]
+    (tmp_path / "policies.yaml").write_text(printed)
+    code, out, _ = run("policy set policies.yaml")
+    asked, headers, body = server.requests[-1]
+
+    assert "  - yaml: |\n      exporters:\n" in printed
+    assert (code, out) == (0, "2 policies, 1 of them rules of the organization; 1 count as errors\n")
+    assert (asked, headers["If-Match"], json.loads(body)) == ("PUT /api/v1/public/policies", '"policies-3"', SETTINGS)
+
+
+def test_what_a_file_leaves_out_is_the_default(server: Server, run: Run, tmp_path: Path) -> None:
+    server.answers = [(200, {}, POLICIES)]
+    (tmp_path / "policies.yaml").write_text("severities: {detailed_debug: off}\n")
+    run("policy set policies.yaml")
+    _, headers, body = server.requests[-1]
+
+    assert "If-Match" not in headers
+    assert json.loads(body) == {
+        "severities": {"detailed_debug": "off"},
+        "not_suppressible": [],
+        "rules": [],
+        "publish_requires": [],
+    }
+
+
+def test_a_change_by_somebody_else_is_not_overwritten(server: Server, run: Run, tmp_path: Path) -> None:
+    server.answers = [(412, {}, {"detail": "The policies have changed", "code": "policies_changed"})]
+    (tmp_path / "policies.yaml").write_text("etag: policies-3\n")
+    code, _, err = run("policy set policies.yaml")
+
+    assert code == 1
+    assert "somebody changed the policies since policies.yaml was printed" in err
+    server.answers = [(200, {}, POLICIES)]
+    assert run("policy set --force policies.yaml")[0] == 0
+    assert "If-Match" not in server.requests[-1][1]
+
+
+def test_a_wrong_rule_is_named_with_its_place(server: Server, run: Run, tmp_path: Path) -> None:
+    errors = [
+        {"loc": ["body", "rules", 0, "expression"], "message": "Rule no_debug: 1:6: Syntax error"},
+        {"loc": ["body", "severities", "x"], "message": "There is no built-in policy x"},
+    ]
+    server.answers = [(422, {}, {"detail": "wrong", "code": "policies_invalid", "errors": errors})]
+    (tmp_path / "policies.yaml").write_text("rules: [{name: no_debug, expression: 'nope('}]\n")
+    code, _, err = run("policy set policies.yaml")
+
+    assert code == 1
+    assert err.splitlines() == [
+        "headgate: policies.yaml: rule 1 (no_debug), expression: Rule no_debug: 1:6: Syntax error",
+        "  policies.yaml: severities.x: There is no built-in policy x",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("- a\n", "policies.yaml must hold the settings: `headgate policy set --help` shows the format"),
+        ("rule: []\n", "policies.yaml has the unknown field rule: `headgate policy set --help` shows the format"),
+        ("a: [\n", "policies.yaml:2:1: "),
+    ],
+)
+def test_a_file_of_another_form_is_refused(
+    server: Server, run: Run, tmp_path: Path, content: str, message: str
+) -> None:
+    (tmp_path / "policies.yaml").write_text(content)
+    code, _, err = run("policy set policies.yaml")
+
+    assert code == 1
+    assert err.startswith(f"headgate: {message}")
+    assert server.requests == []
