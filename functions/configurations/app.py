@@ -26,6 +26,7 @@ from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import ConfigurationId, VersionNumber, entity_tags, true_or_false
 from headgate.http.paths import PUBLIC
 from headgate.http.problems import documented
+from headgate.http.routing import EXTENSION
 from headgate.http.routing import router as group
 from headgate.http.upgrade_wire import CheckUpgrade, UpgradeReport
 from headgate.identity import checks
@@ -148,7 +149,7 @@ def list_suppressions(configuration_id: ConfigurationId, n: VersionNumber, calle
         return Suppressions(items=configurations.suppressions(caller, configuration_id, n))
 
 
-@router.post("/{configuration_id}/versions/{n}/upgrade-check")
+@router.post("/{configuration_id}/versions/{n}/upgrade-check", openapi_extra=EXTENSION)
 def check_upgrade(
     configuration_id: ConfigurationId, n: VersionNumber, body: CheckUpgrade, caller: Reader
 ) -> UpgradeReport:

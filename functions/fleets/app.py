@@ -33,7 +33,7 @@ from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import DeploymentId, FleetId
 from headgate.http.paths import PUBLIC
 from headgate.http.problems import documented
-from headgate.http.routing import application_router
+from headgate.http.routing import EXTENSION, application_router
 from headgate.http.routing import router as group
 from headgate.http.upgrade_wire import CheckUpgrade, UpgradeReport
 from headgate.http.wire import ids_in_body
@@ -145,7 +145,9 @@ def patch_deployment(
     return DeploymentChanged.of_change(changed)
 
 
-@router.post("/{fleet_id}/deployments/{deployment_id}/upgrade-check", responses=documented(409))
+@router.post(
+    "/{fleet_id}/deployments/{deployment_id}/upgrade-check", responses=documented(409), openapi_extra=EXTENSION
+)
 def check_upgrade(fleet_id: FleetId, deployment_id: DeploymentId, body: CheckUpgrade, caller: Reader) -> UpgradeReport:
     """What changes if the group's assigned version moves to another collector version. Nothing is saved.
 

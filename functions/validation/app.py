@@ -13,6 +13,7 @@ from headgate.http.app import create_app, lambda_handler
 from headgate.http.credentials import Reader
 from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import true_or_false
+from headgate.http.routing import EXTENSION
 from headgate.http.routing import router as group
 from headgate.http.upgrade_wire import UpgradeReport
 from headgate.identity import checks
@@ -56,7 +57,7 @@ def validate(
         )
 
 
-@router.post("/validate/upgrade-check")
+@router.post("/validate/upgrade-check", openapi_extra=EXTENSION)
 def check_upgrade(body: CheckTextUpgrade, caller: Reader) -> UpgradeReport:
     """What changes if a configuration moves to another collector version, by dry runs on both. Nothing is saved.
 
@@ -79,7 +80,7 @@ def lint(body: Lint, caller: Reader) -> LintResult:
         return validation.lint_expressions(body.context or "", body.expressions(), body.version, asker=Asker.of(caller))
 
 
-@router.get("/collector-versions")
+@router.get("/collector-versions", openapi_extra=EXTENSION)
 def list_collector_versions(caller: Reader, paging: Paging) -> Page[InstalledVersionOut]:
     """The installed collector versions, newest first, as their binaries describe themselves.
 

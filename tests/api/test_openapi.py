@@ -29,6 +29,33 @@ def test_every_operation_with_a_credential_names_the_header_of_sessions() -> Non
             assert ("X-Service-Org" in named) == ("security" in operation), (method, path)
 
 
+def test_what_is_beyond_the_specification_is_marked() -> None:
+    marked = {
+        path.removeprefix(API)
+        for path, item in json.loads(DOCUMENT.read_text())["paths"].items()
+        for operation in item.values()
+        if operation.get("x-extension")
+    }
+
+    assert marked >= {
+        "/collector-versions",
+        "/components",
+        "/components/schema.json",
+        "/components/{kind}/{type}",
+        "/ottl/reference",
+        "/validate/upgrade-check",
+    }
+    assert not marked & {
+        "/configurations",
+        "/validate",
+        "/ottl/lint",
+        "/flows",
+        "/fleets",
+        "/testing/runs",
+        "/identity",
+    }
+
+
 @pytest.mark.parametrize("status", ["401", "429", "503"])
 def test_every_operation_says_what_can_go_wrong(status: str) -> None:
     operations = [

@@ -4,7 +4,9 @@ import base64
 import gzip
 import hashlib
 import json
+import threading
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import pytest
@@ -206,6 +208,61 @@ def test_only_so_many_builds_are_kept(collector: Collector) -> None:
         types(version)
 
     assert len(collector.asked) == 10
+
+
+def test_versions_that_there_are_not_push_out_none_that_there_is(collector: Collector) -> None:
+    types()
+    usual = collector.answer
+    collector.answer = raising(NotInstalled(OTHER, (DEFAULT,)))
+    for n in range(20):
+        with pytest.raises(CollectorVersionNotInstalled):
+            service.found(f"1.0.{n}")
+    collector.answer = usual
+    asked = len(collector.asked)
+
+    types()
+    assert len(collector.asked) == asked
+
+
+def test_while_one_asks_again_the_others_have_the_last_answer(
+    collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answers, "_FRESH_SECONDS", -1.0)
+    types()
+    asking, answered = threading.Event(), threading.Event()
+
+    def slow(*_: object) -> Mapping[str, object]:
+        asking.set()
+        assert answered.wait(30)
+        return packed({"version": DEFAULT, "components": []})
+
+    collector.answer = slow
+    with ThreadPoolExecutor() as pool:
+        first = pool.submit(types)
+        assert asking.wait(30)
+        assert len(types()) == len(COMPONENTS)
+        answered.set()
+        assert first.result() == []
+
+
+def test_nobody_waits_without_end_for_whoever_asks(collector: Collector, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers, "_PATIENCE_SECONDS", 0.01)
+    asking, answered = threading.Event(), threading.Event()
+    usual = collector.answer
+
+    def slow(op: str, fields: Mapping[str, object]) -> Mapping[str, object]:
+        asking.set()
+        assert answered.wait(30)
+        return usual(op, fields)
+
+    collector.answer = slow
+    with ThreadPoolExecutor() as pool:
+        first = pool.submit(types)
+        assert asking.wait(30)
+        with pytest.raises(ReferenceUnavailable, match="is being asked"):
+            types()
+        answered.set()
+        assert len(first.result()) == len(COMPONENTS)
 
 
 DEEP = b'{"version": "1", "components": ' + b"[" * 100 + b"]" * 100 + b"}"

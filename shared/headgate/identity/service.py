@@ -73,7 +73,7 @@ def admit_anonymous(address: str, at: datetime) -> RateWindow:
     minute, second = divmod(int(at.timestamp()), 60)
     with contextlib.suppress(ValueError):
         parsed = ipaddress.ip_address(address)
-        if parsed.version == 6:
+        if parsed.version == 6 and parsed.ipv4_mapped is None:
             address = str(ipaddress.ip_network((parsed, 64), strict=False))
     used = rate_store.count_use(f"address-{hash_of(address)}", minute)
     return RateWindow(limit=settings().rate_limit_per_minute, used=used, reset=60 - second)
