@@ -9,6 +9,8 @@ import (
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottldatapoint"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottllog"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlmetric"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlprofile"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlprofilesample"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlresource"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlscope"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlspan"
@@ -17,6 +19,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
@@ -26,13 +29,15 @@ const Lambdas = false
 
 // What OTTL evaluates an expression on, by context.
 type (
-	Resource  = ottlresource.TransformContext
-	Scope     = ottlscope.TransformContext
-	Log       = ottllog.TransformContext
-	Span      = ottlspan.TransformContext
-	SpanEvent = ottlspanevent.TransformContext
-	Metric    = ottlmetric.TransformContext
-	DataPoint = ottldatapoint.TransformContext
+	Resource      = ottlresource.TransformContext
+	Scope         = ottlscope.TransformContext
+	Log           = ottllog.TransformContext
+	Span          = ottlspan.TransformContext
+	SpanEvent     = ottlspanevent.TransformContext
+	Metric        = ottlmetric.TransformContext
+	DataPoint     = ottldatapoint.TransformContext
+	Profile       = ottlprofile.TransformContext
+	ProfileSample = ottlprofilesample.TransformContext
 )
 
 // Validate validates a decoded configuration and everything in it, as the collector does.
@@ -82,6 +87,23 @@ func NewDataPoint(
 ) DataPoint {
 	return ottldatapoint.NewTransformContext(
 		point, metric, scope.Metrics(), scope.Scope(), resource.Resource(), scope, resource)
+}
+
+// NewProfile is a profile, with the dictionary of all profiles.
+func NewProfile(
+	resource pprofile.ResourceProfiles, scope pprofile.ScopeProfiles, profile pprofile.Profile,
+	dictionary pprofile.ProfilesDictionary,
+) Profile {
+	return ottlprofile.NewTransformContext(profile, dictionary, scope.Scope(), resource.Resource(), scope, resource)
+}
+
+// NewProfileSample is a sample of a profile.
+func NewProfileSample(
+	resource pprofile.ResourceProfiles, scope pprofile.ScopeProfiles, profile pprofile.Profile, sample pprofile.Sample,
+	dictionary pprofile.ProfilesDictionary,
+) ProfileSample {
+	return ottlprofilesample.NewTransformContext(
+		sample, profile, dictionary, scope.Scope(), resource.Resource(), scope, resource)
 }
 
 // MoreContexts are contexts of OTTL that came later: none here.

@@ -12,6 +12,8 @@ import (
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottllog"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlmetric"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlotelcol"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlprofile"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlprofilesample"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlresource"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlscope"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottlspan"
@@ -20,6 +22,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
@@ -29,13 +32,15 @@ const Lambdas = true
 
 // What OTTL evaluates an expression on, by context.
 type (
-	Resource  = *ottlresource.TransformContext
-	Scope     = *ottlscope.TransformContext
-	Log       = *ottllog.TransformContext
-	Span      = *ottlspan.TransformContext
-	SpanEvent = *ottlspanevent.TransformContext
-	Metric    = *ottlmetric.TransformContext
-	DataPoint = *ottldatapoint.TransformContext
+	Resource      = *ottlresource.TransformContext
+	Scope         = *ottlscope.TransformContext
+	Log           = *ottllog.TransformContext
+	Span          = *ottlspan.TransformContext
+	SpanEvent     = *ottlspanevent.TransformContext
+	Metric        = *ottlmetric.TransformContext
+	DataPoint     = *ottldatapoint.TransformContext
+	Profile       = *ottlprofile.TransformContext
+	ProfileSample = *ottlprofilesample.TransformContext
 )
 
 // Validate validates a decoded configuration and everything in it, as the collector does.
@@ -84,6 +89,22 @@ func NewDataPoint(
 	resource pmetric.ResourceMetrics, scope pmetric.ScopeMetrics, metric pmetric.Metric, point any,
 ) DataPoint {
 	return ottldatapoint.NewTransformContextPtr(resource, scope, metric, point)
+}
+
+// NewProfile is a profile, with the dictionary of all profiles.
+func NewProfile(
+	resource pprofile.ResourceProfiles, scope pprofile.ScopeProfiles, profile pprofile.Profile,
+	dictionary pprofile.ProfilesDictionary,
+) Profile {
+	return ottlprofile.NewTransformContextPtr(resource, scope, profile, dictionary)
+}
+
+// NewProfileSample is a sample of a profile.
+func NewProfileSample(
+	resource pprofile.ResourceProfiles, scope pprofile.ScopeProfiles, profile pprofile.Profile, sample pprofile.Sample,
+	dictionary pprofile.ProfilesDictionary,
+) ProfileSample {
+	return ottlprofilesample.NewTransformContextPtr(resource, scope, profile, sample, dictionary)
 }
 
 // MoreContexts are contexts of OTTL that came after 0.139.0.

@@ -7,7 +7,6 @@ import (
 	gotoken "go/token"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -16,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/headgate/headgate/layers/collector/version/distribution"
+	"github.com/headgate/headgate/layers/collector/internal/linked"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/pipeline"
 	"go.opentelemetry.io/collector/pipeline/xpipeline"
@@ -40,30 +39,13 @@ func importsOf(t *testing.T, file string) []string {
 	return paths
 }
 
-// versionFolder is the folder of the version that the tests are run for, whose go.mod has the linked modules.
-var versionFolder = filepath.Join("../../versions", distribution.Settings().BuildInfo.Version)
-
-// goList is what `go list` prints of the linked packages and modules.
-func goList(t *testing.T, arguments ...string) string {
-	t.Helper()
-	command := exec.Command("go", append([]string{"list", "-tags", "grpcnotrace"}, arguments...)...)
-	command.Dir = versionFolder
-	listed, err := command.Output()
-	if err != nil {
-		var exit *exec.ExitError
-		errors.As(err, &exit)
-		t.Fatalf("%v\n%s", err, exit.Stderr)
-	}
-	return strings.TrimSpace(string(listed))
-}
-
 var componentType = regexp.MustCompile(`component\.MustNewType\("(\w+)"\)`)
 
 // componentsWithOTTL lists the components of the distribution whose package depends on pkg/ottl, by the Go tool.
 func componentsWithOTTL(t *testing.T) []string {
 	t.Helper()
 	arguments := []string{"-f", "{{.ImportPath}}\t{{.Dir}}\t{{join .Deps \" \"}}"}
-	for _, path := range importsOf(t, filepath.Join(versionFolder, "distribution/components.go")) {
+	for _, path := range importsOf(t, filepath.Join(linked.VersionFolder, "distribution/components.go")) {
 		for _, section := range sections {
 			if strings.Contains(path, "/"+strings.TrimSuffix(section, "s")+"/") {
 				arguments = append(arguments, path)
@@ -71,7 +53,7 @@ func componentsWithOTTL(t *testing.T) []string {
 		}
 	}
 	var found []string
-	for _, line := range strings.Split(goList(t, arguments...), "\n") {
+	for _, line := range strings.Split(linked.List(t, arguments...), "\n") {
 		parts := strings.Split(line, "\t")
 		if !slices.Contains(strings.Fields(parts[2]), ottlModule) {
 			continue
@@ -91,12 +73,12 @@ func TestEveryLinkedComponentThatDependsOnOTTLIsKnown(t *testing.T) {
 	for _, c := range ottlComponentsHere(t) {
 		known = append(known, c.id())
 	}
-	linked := componentsWithOTTL(t)
+	here := componentsWithOTTL(t)
 	slices.Sort(known)
-	slices.Sort(linked)
+	slices.Sort(here)
 
-	if !slices.Equal(known, linked) {
-		t.Errorf("the table has %q, the linked components that depend on pkg/ottl are %q", known, linked)
+	if !slices.Equal(known, here) {
+		t.Errorf("the table has %q, the linked components that depend on pkg/ottl are %q", known, here)
 	}
 }
 
@@ -253,14 +235,8 @@ func TestAComponentWithoutFieldsHasAReason(t *testing.T) {
 	}
 }
 
-// moduleFolder is where the sources of a linked module are.
-func moduleFolder(t *testing.T, module string) string {
-	t.Helper()
-	return goList(t, "-m", "-f", "{{.Dir}}", module)
-}
-
 func TestDeprecatedFunctionsAreThoseOfTheDocumentation(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join(moduleFolder(t, ottlModule), "ottlfuncs/README.md"))
+	readme, err := os.ReadFile(filepath.Join(linked.ModuleFolder(t, ottlModule), "ottlfuncs/README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

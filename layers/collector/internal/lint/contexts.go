@@ -82,7 +82,7 @@ func standInFor(context string, kind Kind) standIn {
 		}
 	}
 	return standIn{
-		component: ottlComponent{parse: func(e *expression) error { return parse(context, kind, e.resolved) }},
+		component: ottlComponent{parse: func(e *expression) error { return Parse(context, kind, e.resolved) }},
 		field:     ottlField{kind: kind, context: context},
 	}
 }

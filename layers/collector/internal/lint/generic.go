@@ -23,8 +23,8 @@ var contexts = []string{
 
 func init() { contexts = append(contexts, generation.MoreContexts...) }
 
-// parse parses an expression with the standard functions, without a component.
-func parse(context string, kind Kind, text string) error {
+// Parse parses an expression with the standard functions, without a component.
+func Parse(context string, kind Kind, text string) error {
 	switch context {
 	case ottlresource.ContextName:
 		return standard.Parse(string(kind), text, ottlresource.NewParser)

@@ -31,7 +31,7 @@ type Function struct {
 	Description string   `json:"description"`
 }
 
-// Parameter is a parameter of a function, under the name by which a call may give it.
+// Parameter is a parameter of a function, under the name by which a call may give it (`name=value`).
 type Parameter struct {
 	Name     string `json:"name"`
 	Type     string `json:"type"`
@@ -77,7 +77,7 @@ func newFunction(name string, arguments ottl.Arguments) Function {
 		fields := reflect.TypeOf(arguments).Elem()
 		for i := range fields.NumField() {
 			field := fields.Field(i)
-			parameter := Parameter{Name: parameterName(field.Name), Type: typeName(field.Type)}
+			parameter := Parameter{Name: strcase.ToSnake(field.Name), Type: typeName(field.Type)}
 			if value, optional := optionalOf(field.Type); optional {
 				parameter.Type, parameter.Optional = typeName(value), true
 			}
@@ -86,14 +86,6 @@ func newFunction(name string, arguments ottl.Arguments) Function {
 	}
 	function.Signature = name + "(" + strings.Join(texts(function.Parameters), ", ") + ")"
 	return function
-}
-
-// parameterName is the name that the parser turns into a field's: in snake case, unless the field is an acronym.
-func parameterName(field string) string {
-	if snake := strcase.ToSnake(field); strcase.ToCamel(snake) == field {
-		return snake
-	}
-	return field
 }
 
 // isEditor tells by the case of the first letter, as the grammar does.

@@ -79,19 +79,19 @@ func Handler() operation.Handler {
 // runs.
 type answers struct {
 	mutex      sync.Mutex
-	components []*component
+	components []*reader
 	references map[[2]string]*Reference
 }
 
-// component is a component with its grammars.
-type component struct {
+// reader is a component with its grammars.
+type reader struct {
 	*lint.Component
 	grammars []*lint.Grammar
 }
 
-func (c *component) contexts() []string {
+func (r *reader) contexts() []string {
 	var names []string
-	for _, grammar := range c.grammars {
+	for _, grammar := range r.grammars {
 		names = append(names, grammar.Context)
 	}
 	return names
@@ -113,7 +113,7 @@ func (a *answers) answer(ctx context.Context, env *operation.Environment, reques
 	case request.Component == "":
 		return nil, operation.BadRequest("component is missing: context %q belongs to one", request.Context)
 	}
-	index := slices.IndexFunc(a.components, func(c *component) bool { return c.Is(request.Component) })
+	index := slices.IndexFunc(a.components, func(c *reader) bool { return c.Is(request.Component) })
 	if index < 0 {
 		return nil, operation.BadRequest("component: %s does not read OTTL in this build; these do: %s",
 			quoted(request.Component), strings.Join(a.names(), ", "))
@@ -153,19 +153,19 @@ func (a *answers) load(ctx context.Context, env *operation.Environment) error {
 	if err != nil {
 		return err
 	}
-	all := []*component{}
+	all := []*reader{}
 	for _, one := range here {
 		grammars, err := one.Grammars(ctx)
 		if err != nil {
 			return err
 		}
-		all = append(all, &component{one, grammars})
+		all = append(all, &reader{one, grammars})
 	}
 	a.components = all
 	return nil
 }
 
-func (a *answers) reference(ctx context.Context, named *component, grammar *lint.Grammar) (*Reference, error) {
+func (a *answers) reference(ctx context.Context, named *reader, grammar *lint.Grammar) (*Reference, error) {
 	key := [2]string{named.Type, grammar.Context}
 	if known, has := a.references[key]; has {
 		return known, nil

@@ -157,7 +157,7 @@ var profile = []Path{
 	{"time_unix_nano", "int", false, "When the profile began, in nanoseconds since 1970."},
 	{"time", "time", false, "When the profile began."},
 	{"duration_unix_nano", "int", false, "How long the profile took, in nanoseconds."},
-	{"duration", "int", false, "How long the profile took, in nanoseconds."},
+	{"duration", "int or time", false, "How long the profile took, in nanoseconds (in 0.139 as a time)."},
 	{"period_type", "value type", false, "Type and unit of the period between samples."},
 	{"period_type.type", "string", false, "Type of the period between samples."},
 	{"period_type.unit", "string", false, "Unit of the period between samples."},

@@ -14,7 +14,7 @@ type Path struct {
 	Path string
 	// Type is that of the value: one of OTTL's own (`string`, `int`, `float`, `bool`, `map`, `list`, `bytes`, `time`,
 	// `duration`, `list of int`), the name of a converter that makes it (`TraceID`), a name for what only paths hold
-	// (`span events`), or `any`.
+	// (`span events`), or `any`. Versions that differ make it two, with `or` between them.
 	Type        string
 	ReadOnly    bool
 	Description string
