@@ -144,21 +144,25 @@ func typeName(argument reflect.Type) string {
 	return name
 }
 
-// call is a call of the function with as many arguments as it requires. Lambdas are right, so that the parser tells
-// whether it has them; other arguments may be of another type.
+// call is a call of the function with as many arguments as it requires. The parser reads them in order and stops at the
+// first one of a wrong type, and the last one may be a lambda, which tells whether it has lambdas.
 func (f Function) call() string {
 	var arguments []string
 	for _, parameter := range f.Parameters {
-		switch {
-		case parameter.Optional:
-		case parameter.Type == "lambda":
-			arguments = append(arguments, "(a, b) => true")
-		default:
-			arguments = append(arguments, `"a"`)
+		if parameter.Optional {
+			continue
 		}
+		text, known := examples[parameter.Type]
+		if !known {
+			text = `"a"`
+		}
+		arguments = append(arguments, text)
 	}
 	return f.Name + "(" + strings.Join(arguments, ", ") + ")"
 }
+
+// examples are arguments of the types that a text is not.
+var examples = map[string]string{"map": "{}", "list": "[]", "lambda": "(a, b) => true", "int": "1", "bool": "true"}
 
 // functions are those that the grammar has, in the order of their names.
 func functions(grammar *lint.Grammar) []Function {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/headgate/headgate/layers/collector/internal/lint"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/version/distribution"
 )
@@ -150,6 +151,17 @@ func TestAFunctionTellsWhichExpressionsMayCallIt(t *testing.T) {
 	} {
 		if got, _ := function(row.in, row.function); !slices.Equal(got.In, row.kinds) {
 			t.Errorf("%s of %s is in %v", row.function, row.in.Component, got.In)
+		}
+	}
+}
+
+func TestAFunctionThatNeedsALambdaIsOnlyWhereThereAreLambdas(t *testing.T) {
+	lambdas := lint.Parse("log", lint.ValueExpression, "Filter([1], (a, b) => true)") == nil
+	log := reference(t, "transform", "log")
+	for name, one := range knownFunctions() {
+		needs := slices.ContainsFunc(one.Parameters, func(p Parameter) bool { return p.Type == "lambda" && !p.Optional })
+		if _, has := function(log, name); needs && has != lambdas {
+			t.Errorf("%s: %t, but lambdas: %t", name, has, lambdas)
 		}
 	}
 }
