@@ -41,9 +41,10 @@ def test_a_default_of_false_zero_or_nothing_written_is_told_apart() -> None:
 
 
 def test_words_that_a_field_takes_are_listed_without_null() -> None:
-    level = {"anyOf": [{"enum": ["basic", "detailed", None]}, VARIABLE]}
+    level = {"anyOf": [{"enum": ["", "basic", "detailed", None]}, VARIABLE]}
 
-    assert (found(level=level)["level"].values, found(level=level)["level"].type) == (("basic", "detailed"), "string")
+    assert found(level=level)["level"].values == ('""', "basic", "detailed")
+    assert found(level=level)["level"].type == "string"
 
 
 def test_what_is_deprecated_or_secret_is_marked() -> None:

@@ -23,7 +23,8 @@ _FORMATS: Final = {"go-duration": _DURATION, "int64": "integer", "uint64": "inte
 class Field:
     """A field. In `path`, `[]` stands for an entry of a list and `<key>` for a key of the reader's choice.
 
-    `default` is its value as JSON, None without one. `deprecated` is set where the collector warns of it.
+    `default` is its value as JSON, None without one; of `values`, an empty text is `""`. `deprecated` is set where the
+    collector warns of it.
     """
 
     path: str
@@ -91,7 +92,7 @@ class _Reader:
             type=self._types(parts, through) or "any",
             default=None if default is None else json.dumps(default, ensure_ascii=False),
             description=next((str(layer["description"]) for layer in layers if layer.get("description")), ""),
-            values=tuple(one if isinstance(one, str) else json.dumps(one) for one in values if one is not None),
+            values=tuple(one if isinstance(one, str) and one else json.dumps(one) for one in values if one is not None),
             deprecated=any(layer.get("deprecated") is True for layer in layers),
             secret=any(layer.get("x-secret") is True for layer in layers),
         )
