@@ -7,6 +7,7 @@ var batchBeforeDropping = &Policy{
 	Why: "A sampler or a filter behind batch takes data out of finished batches, so that what is sent is in small and uneven " +
 		"batches, and memory is spent on what is dropped anyway.",
 	WayOut: "List batch behind the samplers and filters, best as the last processor.",
+	Seen:   []string{"https://github.com/dash0hq/dash0-operator/pull/652"},
 	Failing: `receivers:
   otlp:
     protocols:

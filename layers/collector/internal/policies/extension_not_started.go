@@ -15,6 +15,7 @@ var extensionNotStarted = &Policy{
 	Why: "A configuration with a storage or an authenticator that service::extensions does not list is valid, and the " +
 		"collector fails when it starts.",
 	WayOut: "Add the extension to service::extensions, and declare it under extensions.",
+	Seen:   []string{"https://github.com/SumoLogic/sumologic-otel-collector/pull/105"},
 	Failing: `receivers:
   otlp:
     protocols:

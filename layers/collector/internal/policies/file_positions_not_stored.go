@@ -7,6 +7,7 @@ var filePositionsNotStored = &Policy{
 	Why: "With start_at: beginning and no storage, the receiver forgets at each restart how far it had read, and sends all " +
 		"files again.",
 	WayOut: "Set storage to a file_storage extension that the service lists.",
+	Seen:   []string{"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/17274"},
 	Failing: `receivers:
   filelog:
     include: [/var/log/app/*.log]

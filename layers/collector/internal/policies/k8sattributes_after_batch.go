@@ -7,6 +7,7 @@ var k8sAttributesAfterBatch = &Policy{
 	Why: "k8sattributes finds a pod by the address that the data came from. batch, tail_sampling and groupbytrace put data " +
 		"of many connections together, and the address is gone: no attributes are added, and nothing tells.",
 	WayOut: "List k8sattributes before batch and the samplers, or associate by a resource attribute such as k8s.pod.uid.",
+	Seen:   []string{"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/29630"},
 	Failing: `receivers:
   otlp:
     protocols:

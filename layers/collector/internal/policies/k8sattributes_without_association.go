@@ -9,6 +9,7 @@ var k8sAttributesWithoutAssociation = &Policy{
 		"nothing tells.",
 	WayOut: "Add pod_association with a source that the data has, such as the resource attribute k8s.pod.uid, and connection " +
 		"as the last.",
+	Seen: []string{"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/35879"},
 	Failing: `receivers:
   filelog:
     include: [/var/log/pods/*/*/*.log]

@@ -7,6 +7,7 @@ var memoryLimiterNotFirst = &Policy{
 	Why: "A memory_limiter refuses data so that the receiver can tell the sender. Behind another processor it refuses what that " +
 		"processor has accepted already: a batch is dropped instead of sent again.",
 	WayOut: "List memory_limiter first in the pipeline's processors.",
+	Seen:   []string{"https://github.com/grafana/agent-modules/pull/35"},
 	Failing: `receivers:
   otlp:
     protocols:

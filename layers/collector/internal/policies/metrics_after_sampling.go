@@ -8,6 +8,7 @@ var metricsAfterSampling = &Policy{
 		"that rates are too low by the sampling, and errors that a tail sampler prefers are too many.",
 	WayOut: "Make the metrics in a pipeline before sampling: receive, then export to the connector and to forward; sample in " +
 		"the pipeline that receives from forward.",
+	Seen: []string{"https://github.com/grafana/k8s-monitoring-helm/issues/1957"},
 	Failing: `receivers:
   otlp:
     protocols:

@@ -11,6 +11,7 @@ var otlpHTTPSignalPath = &Policy{
 	Why: "The otlphttp exporter adds /v1/traces, /v1/metrics or /v1/logs to its endpoint. With the path in it already, it " +
 		"sends to /v1/traces/v1/traces, and the server answers 404.",
 	WayOut: "Remove the path from endpoint, or write the whole address as traces_endpoint, metrics_endpoint or logs_endpoint.",
+	Seen:   []string{"https://github.com/open-telemetry/opentelemetry.io/pull/2406"},
 	Failing: `receivers:
   otlp:
     protocols:

@@ -14,6 +14,7 @@ var ownLogsCollected = &Policy{
 	Why: "A node's pods include the collector. Each record that it reads and complains about is a line of its own log, " +
 		"which it reads again: one error becomes a flood.",
 	WayOut: "Exclude the collector's own files, for example by exclude: [/var/log/pods/*_otel-collector-*/*/*.log].",
+	Seen:   []string{"https://github.com/open-telemetry/opentelemetry-helm-charts/issues/702"},
 	Failing: `receivers:
   filelog:
     include: [/var/log/pods/*/*/*.log]

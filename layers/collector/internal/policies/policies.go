@@ -41,7 +41,17 @@ type List struct {
 }
 
 // HandleList answers `policy_list` with a List.
-func HandleList(context.Context, json.RawMessage) (any, error) { return List{all}, nil }
+func HandleList(context.Context, json.RawMessage) (any, error) {
+	list := List{}
+	for _, policy := range all {
+		shown := *policy
+		if shown.Seen == nil {
+			shown.Seen = []string{}
+		}
+		list.Policies = append(list.Policies, &shown)
+	}
+	return list, nil
+}
 
 // Handle answers `policies` with a Result. Its errors are bad_request, yaml_syntax and too_costly: a text that is not a
 // configuration at all is not judged, but one with errors in its components is.

@@ -23,13 +23,15 @@ const (
 )
 
 // Policy is one kind of mistake in configurations that are valid. Failing and Passing are its examples, and its tests:
-// the collector accepts both, and only the first has a finding of this code.
+// the collector accepts both, and only the first has a finding of this code. Seen are threads in which users made the
+// mistake.
 type Policy struct {
 	Code     string   `json:"code"`
 	Title    string   `json:"title"`
 	Severity Severity `json:"severity"`
 	Why      string   `json:"why"`
 	WayOut   string   `json:"way_out"`
+	Seen     []string `json:"seen"`
 	Failing  string   `json:"failing"`
 	Passing  string   `json:"passing"`
 

@@ -10,6 +10,7 @@ var portConflict = &Policy{
 	Severity: Error,
 	Why:      "The second one cannot have the port, and the collector fails when it starts, though the configuration is valid.",
 	WayOut:   "Give each server a port of its own.",
+	Seen:     []string{"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/14707"},
 	Failing: `receivers:
   otlp:
     protocols:

@@ -11,6 +11,7 @@ var resourceDetectionOverrides = &Policy{
 	Why: "resourcedetection replaces host.name and what else it finds by the collector's own, unless override is false. " +
 		"Data from other machines then seems to come from the collector's.",
 	WayOut: "Set override to false, or run resourcedetection only in collectors that receive from their own machine.",
+	Seen:   []string{"https://github.com/elastic/integrations/issues/19728"},
 	Failing: `receivers:
   otlp:
     protocols:

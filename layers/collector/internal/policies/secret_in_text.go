@@ -19,6 +19,7 @@ var secretInText = &Policy{
 		"stays in its versions when it is removed.",
 	WayOut: "Write ${env:NAME} in its place and give the variable to the collector only, or use a setting that names a file. " +
 		"Revoke the secret that was written.",
+	Seen: []string{"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/12414"},
 	Failing: `receivers:
   otlp:
     protocols:

@@ -12,6 +12,7 @@ var spanMetricsUnbounded = &Policy{
 	Why: "spanmetrics keeps a time series for each combination of service, span name and dimensions. By default none of " +
 		"them expires, and their number has no limit: one service with an id in its span names fills the memory.",
 	WayOut: "Set aggregation_cardinality_limit, for example to 10000, or metrics_expiration, for example to 10m.",
+	Seen:   []string{"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/38990"},
 	Failing: `receivers:
   otlp:
     protocols:

@@ -11,6 +11,10 @@ var telemetryLoop = &Policy{
 	Why: "What a pipeline exports it receives again, and exports again: the data multiplies until memory or the network is " +
 		"full.",
 	WayOut: "Write the backend's address in the exporter, or let the receiver listen on another port.",
+	Seen: []string{
+		"https://github.com/open-telemetry/opentelemetry-java-instrumentation/issues/12180",
+		"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/12782",
+	},
 	Failing: `receivers:
   otlp:
     protocols:

@@ -1,0 +1,209 @@
+package policies
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/headgate/headgate/layers/collector/internal/operation"
+	"github.com/headgate/headgate/layers/collector/internal/validate"
+)
+
+// mistakes are what users did in the threads that the policies name, each told anew by a small configuration.
+var mistakes = map[string]string{
+	// Pods were looked for by the connection, behind batch.
+	"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/29630": `
+receivers: {otlp: {protocols: {grpc: , http: }}}
+processors:
+  batch:
+  k8sattributes:
+    auth_type: none
+    extract: {metadata: [k8s.pod.name, k8s.namespace.name]}
+    pod_association:
+      - sources: [{from: connection}]
+exporters: {otlp: {endpoint: 'tempo.example.com:4317'}}
+service: {pipelines: {traces: {receivers: [otlp], processors: [batch, k8sattributes], exporters: [otlp]}}}
+`,
+	// A file was sent again in whole after each restart.
+	"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/17274": `
+receivers: {filelog/alerts: {include: [/tmp/alerts.log], start_at: beginning, include_file_path: true}}
+exporters: {otlphttp: {endpoint: 'https://ingest.example.com'}}
+service: {pipelines: {logs: {receivers: [filelog/alerts], exporters: [otlphttp]}}}
+`,
+	// The exporter had the address of the collector itself.
+	"https://github.com/open-telemetry/opentelemetry-java-instrumentation/issues/12180": `
+receivers: {otlp: {protocols: {grpc: {endpoint: '0.0.0.0:4317'}, http: {endpoint: '0.0.0.0:4318'}}}}
+processors: {batch: }
+exporters: {otlp: {endpoint: 'localhost:4317', tls: {insecure: true}}}
+service: {pipelines: {traces: {receivers: [otlp], processors: [batch], exporters: [otlp]}}}
+`,
+	// A job scraped the exporter to which its metrics went, and labels got one exported_ more each time.
+	"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/12782": `
+receivers:
+  prometheus:
+    config:
+      scrape_configs:
+        - {job_name: node, static_configs: [{targets: ['localhost:9100']}]}
+        - {job_name: own, static_configs: [{targets: ['localhost:9464']}]}
+exporters: {prometheus: {endpoint: 'localhost:9464'}}
+service: {pipelines: {metrics: {receivers: [prometheus], exporters: [prometheus]}}}
+`,
+	// The address had the path that the exporter adds.
+	"https://github.com/open-telemetry/opentelemetry.io/pull/2406": `
+receivers: {otlp: {protocols: {http: }}}
+exporters: {otlphttp: {endpoint: 'http://localhost:4318/v1/traces'}}
+service: {pipelines: {traces: {receivers: [otlp], exporters: [otlphttp]}}}
+`,
+	// The authenticator was not among the extensions of the service.
+	"https://github.com/SumoLogic/sumologic-otel-collector/pull/105": `
+extensions: {health_check: , basicauth: {client_auth: {username: a, password: '${env:PASSWORD}'}}}
+receivers: {fluentforward: {endpoint: 'localhost:24321'}}
+exporters: {otlphttp: {endpoint: 'https://ingest.example.com', auth: {authenticator: basicauth}}}
+service: {extensions: [health_check], pipelines: {logs: {receivers: [fluentforward], exporters: [otlphttp]}}}
+`,
+	// A gateway gave the hosts that send to it its own name.
+	"https://github.com/elastic/integrations/issues/19728": `
+receivers: {otlp: {protocols: {grpc: {endpoint: '0.0.0.0:4317'}}}}
+processors: {resourcedetection: {detectors: [system], system: {hostname_sources: [os]}}}
+exporters: {otlp: {endpoint: 'elastic.example.com:4317'}}
+service: {pipelines: {metrics: {receivers: [otlp], processors: [resourcedetection], exporters: [otlp]}}}
+`,
+	// Span metrics were made of what tail sampling had left.
+	"https://github.com/grafana/k8s-monitoring-helm/issues/1957": `
+receivers: {otlp: {protocols: {grpc: }}}
+processors: {tail_sampling: {policies: [{name: errors, type: status_code, status_code: {status_codes: [ERROR]}}]}}
+connectors: {spanmetrics: , forward: }
+exporters: {otlp: {endpoint: 'backend.example.com:4317'}}
+service:
+  pipelines:
+    traces: {receivers: [otlp], processors: [tail_sampling], exporters: [otlp, forward]}
+    traces/metrics: {receivers: [forward], exporters: [spanmetrics]}
+    metrics: {receivers: [spanmetrics], exporters: [otlp]}
+`,
+	// The logs of all pods were read, also the collector's own.
+	"https://github.com/open-telemetry/opentelemetry-helm-charts/issues/702": `
+receivers: {filelog: {include: [/var/log/pods/*/*/*.log], exclude: ['/var/log/pods/**/*.gz'], operators: [{type: container}]}}
+exporters: {debug: , otlp: {endpoint: 'backend.example.com:4317'}}
+service: {pipelines: {logs: {receivers: [filelog], exporters: [debug, otlp]}}}
+`,
+	// Ids in span names made time series without end.
+	"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/38990": `
+receivers: {otlp: {protocols: {grpc: }}}
+connectors: {spanmetrics: {dimensions: [{name: http.method}]}}
+exporters: {otlp: {endpoint: 'backend.example.com:4317'}}
+service:
+  pipelines:
+    traces: {receivers: [otlp], exporters: [otlp, spanmetrics]}
+    metrics: {receivers: [spanmetrics], exporters: [otlp]}
+`,
+	// The limiter came after batch.
+	"https://github.com/grafana/agent-modules/pull/35": `
+receivers: {otlp: {protocols: {grpc: }}}
+processors: {batch: , memory_limiter: {check_interval: 1s, limit_mib: 512}}
+exporters: {otlp: {endpoint: 'backend.example.com:4317'}}
+service: {pipelines: {logs: {receivers: [otlp], processors: [batch, memory_limiter], exporters: [otlp]}}}
+`,
+	// A filter came after batch.
+	"https://github.com/dash0hq/dash0-operator/pull/652": `
+receivers: {otlp: {protocols: {grpc: }}}
+processors:
+  memory_limiter: {check_interval: 1s, limit_mib: 512}
+  batch:
+  filter/probes: {traces: {span: ['name == "GET /healthz"']}}
+exporters: {otlp: {endpoint: 'backend.example.com:4317'}}
+service: {pipelines: {traces: {receivers: [otlp], processors: [memory_limiter, batch, filter/probes], exporters: [otlp]}}}
+`,
+	// pod_association was commented out.
+	"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/35879": `
+receivers: {filelog: {include: [/var/log/pods/shop_*/*/*.log], operators: [{type: container}]}}
+processors: {k8sattributes/logs: {auth_type: none, extract: {metadata: [k8s.pod.name, k8s.node.name]}}}
+exporters: {otlp: {endpoint: 'backend.example.com:4317'}}
+service: {pipelines: {logs: {receivers: [filelog], processors: [k8sattributes/logs], exporters: [otlp]}}}
+`,
+	// The sampling extension and the receiver had the same port.
+	"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/14707": `
+extensions: {jaegerremotesampling: {grpc: {endpoint: 'localhost:14250'}, source: {file: strategy.json}}}
+receivers: {jaeger: {protocols: {grpc: {endpoint: '0.0.0.0:14250'}}}}
+exporters: {otlp: {endpoint: 'jaeger.example.com:4317'}}
+service: {extensions: [jaegerremotesampling], pipelines: {traces: {receivers: [jaeger], exporters: [otlp]}}}
+`,
+	// The key stood in the values that are under version control.
+	"https://github.com/open-telemetry/opentelemetry-collector-contrib/issues/12414": `
+receivers: {otlp: {protocols: {grpc: }}}
+exporters: {datadog: {api: {site: datadoghq.eu, key: 0a1b2c3d4e5f60718293a4b5c6d7e8f9}}}
+service: {pipelines: {metrics: {receivers: [otlp], exporters: [datadog]}}}
+`,
+}
+
+func TestMistakesOfUsersAreFoundInConfigurationsThatAreValid(t *testing.T) {
+	found := 0
+	for _, policy := range all {
+		for _, link := range policy.Seen {
+			text := mistakes[link]
+			if text == "" {
+				t.Fatalf("%s: there is no configuration for %s", policy.Code, link)
+			}
+			if !slices.Contains(codesOf(judged(t, text)), policy.Code) {
+				t.Errorf("%s does not find %s", policy.Code, link)
+			}
+			verdict, err := validate.Validate(context.Background(), collector(), validate.Request{YAML: text})
+			var refused *operation.Error
+			if err == nil && !verdict.Valid || err != nil && !errors.As(err, &refused) {
+				t.Errorf("%s: %+v %v", link, verdict, err)
+			}
+			found++
+		}
+	}
+	if found != len(mistakes) || found < 10 {
+		t.Errorf("%d of %d mistakes are found", found, len(mistakes))
+	}
+}
+
+func TestNoSecretIsInAnAnswer(t *testing.T) {
+	for name, text := range map[string]string{
+		"a header":      "exporters: {otlp: {endpoint: 'a:1', headers: {authorization: 'Bearer %s'}}}\n",
+		"a password":    "receivers: {postgresql: {endpoint: 'a:1', password: %s}}\n",
+		"a default":     "receivers: {postgresql: {endpoint: 'a:1', password: '${env:P:-%s}'}}\n",
+		"an address":    "exporters: {otlphttp: {endpoint: 'http://user:%s@example.com/v1/traces'}}\n",
+		"a query":       "exporters: {otlphttp: {endpoint: 'http://example.com:4317/%s'}}\n",
+		"a comment":     "# token: ghp_%s%s\nreceivers:\n",
+		"another value": "exporters: {otlp: {endpoint: 'a:1', headers: {x-tenant: %s}}}\n",
+		"a list":        "receivers: {nop: {tokens: [%s]}}\n",
+		"a variable":    "exporters: {otlp: {endpoint: '${env:SECRET}:4318', tls: {insecure: true}, headers: {a: '${env:SECRET}'}}}\n",
+	} {
+		const secret = "zQ7wK2pX9vB4nM8rT5yL1cF6hJ3dG0sA"
+		text = strings.ReplaceAll(text, "%s", secret) + "service: {pipelines: {traces: {receivers: [x], exporters: [otlp, otlphttp]}}}\n"
+		result := asked(t, Request{Request: validate.Request{YAML: text, Env: map[string]string{"SECRET": secret}}})
+		if !slices.Contains(codesOf(result.Findings), "secret_in_text") && name != "a query" && name != "a variable" {
+			t.Errorf("%s: it is not found: %+v", name, result.Findings)
+		}
+		for _, one := range result.Findings {
+			if strings.Contains(one.Message+one.ComponentPath, secret[:12]) || strings.Contains(strings.ToLower(one.Message), "zq7w") {
+				t.Errorf("%s: %+v", name, one)
+			}
+		}
+	}
+}
+
+func TestWhatIsNotASecret(t *testing.T) {
+	for name, text := range map[string]string{
+		"a variable":         "exporters: {otlp: {headers: {authorization: 'Bearer ${env:TOKEN}'}}}",
+		"an organization's":  "exporters: {otlp: {headers: {authorization: '$orgvar:TOKEN'}}}",
+		"a file":             "exporters: {otlp: {token_file: /var/run/secrets/kubernetes.io/serviceaccount/token, password_file: /a}}",
+		"a placeholder":      "exporters: {otlp: {headers: {api-key: <your key here>, token: xxxxxxxxxxxxxxxxxxxx, secret: changeme-please}}}",
+		"a tenant":           "exporters: {otlp: {headers: {X-Scope-OrgID: tenant-1}}}",
+		"an image":           "receivers: {x: {image: 'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'}}",
+		"a statement":        `processors: {transform: {log_statements: ['set(attributes["user.hash"], SHA256(attributes["user.id"]))']}}`,
+		"a pattern":          `processors: {redaction: {blocked_values: ['(?i)\bbearer\s+[A-Za-z0-9._~+/-]+=*', 'AKIA[0-9A-Z]{16}']}}`,
+		"an address":         "exporters: {otlp: {endpoint: 'https://user@example.com:4317'}}",
+		"a name of a header": "extensions: {headers_setter: {headers: [{key: authorization, from_context: authorization}]}}",
+		"an empty default":   "receivers: {postgresql: {password: '${env:P:-}'}}",
+		"words":              "exporters: {otlp: {headers: {token: this.is.the.name.of.a.token.elsewhere}}}",
+	} {
+		if findings := judged(t, text+"\n"); slices.Contains(codesOf(findings), "secret_in_text") {
+			t.Errorf("%s: %+v", name, findings)
+		}
+	}
+}
