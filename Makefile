@@ -134,6 +134,9 @@ trust: venv collectors supervisor $(SAM_VENV)/.ready ## Run in full what `make t
 	@$(PY) -m tests.trust.coverage_guided 360
 	@$(MAKE) --no-print-directory -C layers/collector go-fuzz
 
+policies: venv collector ## Write the policies into docs/policies.md from the built collector
+	@$(PY) -m scripts.policy_pages
+
 licences: venv collector $(SAM_VENV)/.ready ## Write docs/licences.md from the locks and the built programs
 	@$(PY) -m scripts.third_party
 
@@ -177,4 +180,4 @@ lock: ## Renew requirements/*.txt from requirements/*.in (needs uv)
 			requirements/$$name.in -o requirements/$$name.txt; done
 
 .PHONY: help venv collector collectors collector-upgrade supervisor image publish-install dev build deploy destroy logs test go-test python-test \
-	test-dynamodb-local lint lint-style lint-types lint-template lint-go trust licences sbom audit bench openapi protobuf lock
+	test-dynamodb-local lint lint-style lint-types lint-template lint-go trust policies licences sbom audit bench openapi protobuf lock
