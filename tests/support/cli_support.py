@@ -174,7 +174,16 @@ class Founder:
 
     def token(self, name: str) -> str:
         """A read-write token of a new organization."""
+        return self._token(self._post("/organizations", self._home, name=name)["id"])
+
+    def admin(self, name: str) -> tuple[str, httpx.Client]:
+        """A read-write token of a new organization, and the public API to its Admin's session."""
         organization = self._post("/organizations", self._home, name=name)["id"]
+        headers = {**self._headers, "X-Service-Org": organization}
+        public = str(self._http.base_url).replace("/api/v1/app/", "/api/v1/public")
+        return self._token(organization), httpx.Client(base_url=public, headers=headers, timeout=120)
+
+    def _token(self, organization: str) -> str:
         account = self._post("/service-accounts", organization, name="shell")["id"]
         return self._post(f"/service-accounts/{account}/tokens", organization, name="shell", write_access=True)["value"]
 
