@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import Header, Query, Response
 from pydantic import BeforeValidator
 
-from configurations import configuration_pages, policies
+from configurations import configuration_pages, policies, policy_pages
 from configurations.wire import (
     AppendVersion,
     ConfigurationDetail,
@@ -163,6 +163,6 @@ def check_upgrade(
         return UpgradeReport.of(upgrades.check(text, body.to, body.source, asker=Asker.of(caller)))
 
 
-app = create_app("Headgate configurations", [router, policies.router, configuration_pages.router])
+app = create_app("Headgate configurations", [router, policies.router, configuration_pages.router, policy_pages.router])
 pages.install(app)
 handler = lambda_handler(app)

@@ -6,7 +6,7 @@ from fastapi import Request
 
 from headgate.foundation import errors
 
-_MAX_FIELDS = 50
+_MAX_FIELDS = 200
 
 
 async def read_form(request: Request) -> dict[str, str]:

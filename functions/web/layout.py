@@ -120,6 +120,7 @@ def _tabs(frame: Frame, caller: Caller) -> Html:
         ("configurations", "Configurations"),
         ("fleets", "Fleets"),
         ("components", "Components"),
+        ("policies", "Policies"),
         ("members", "Members"),
     ]
     if caller.is_admin:

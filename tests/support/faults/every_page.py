@@ -99,6 +99,8 @@ PAGES: Final = [
     page(VERSION_PAGE),
     page(f"{VERSION_PAGE}/rules", query="?pipeline=logs"),
     form(f"{VERSION_PAGE}/rules", 303, {**RULE, "do": "save"}, repeated=(422,)),
+    page(f"{HERE}/policies"),
+    form(f"{HERE}/policies", 303, {"etag": "*", "severity.insecure_tls": "error"}),
     page(f"{HERE}/fleets"),
     page(f"{HERE}/fleets/{{fleet_id}}"),
     form(f"{HERE}/fleets/{{fleet_id}}/token", 303, {"grace": "7d"}),

@@ -1,0 +1,164 @@
+"""The page of policies: what there is, how it counts, and for Admins the form that changes that."""
+
+from typing import Final
+
+from fastapi import Response
+
+from headgate.foundation import errors
+from headgate.foundation.caller import Caller
+from headgate.http.statuses import status_of
+from headgate.identity import checks
+from headgate.policies import service as policies
+from headgate.policies.model import Policy, Rule, Setting, Settings
+from headgate.policies.service import Policies
+from web.html import NOTHING, Html, html, joined
+from web.layout import csrf_field, options, page, redirect
+from web.pages import Form, Member, Visit, frame, page_router, with_retry_after
+from web.parts import empty, hidden, home, moment, tag
+from web.visitor import Visitor
+
+router = page_router()
+
+_SETTINGS: Final[tuple[tuple[Setting, str], ...]] = (
+    ("error", "Error"),
+    ("warning", "Warning"),
+    ("info", "Information"),
+    ("off", "Off"),
+)
+_KINDS: Final = {"error": "bad", "warning": "", "info": "", "off": ""}
+
+_PAGE: Final = """\
+<h1>Policies</h1>
+<p class="soft">What is valid in a configuration and still wrong. A file is checked with
+<code>headgate validate --policies FILE</code>. {changed}</p>
+{publishing}
+<div class="card"><h2>Built-in policies</h2>{built_in}</div>
+<div class="card"><h2>Rules of this organization</h2>{rules}<p class="small soft last">Admins change rules with
+<code>headgate policy get</code> and <code>headgate policy set</code>.</p></div>"""
+_FORM: Final = """\
+<form method="post" action="{path}">{csrf}{etag}{table}
+<label class="check"><input type="checkbox" name="publish_requires" value="policies"{required}>
+Publish only versions without errors of policies</label>
+<div class="buttons"><button>Save</button></div></form>"""
+_TABLE: Final = """\
+<table><thead><tr><th>Policy</th><th>Counts as</th><th>Comments</th></tr></thead><tbody>{rows}</tbody></table>"""
+_ROW: Final = """\
+<tr><td><strong>{title}</strong> <code>{code}</code><details><summary class="small">Why, and the way out</summary>
+<p class="small">{why}</p><p class="small">{way_out}</p>
+<p class="small">Found in:</p><pre tabindex="0" aria-label="Found in"><code>{failing}</code></pre>
+<p class="small">Not in:</p><pre tabindex="0" aria-label="Not in"><code>{passing}</code></pre></details></td>
+<td data-label="Counts as">{setting}</td><td data-label="Comments">{comments}</td></tr>"""
+_SELECT: Final = '<select name="severity.{code}" aria-label="{code} counts as">{options}</select>'
+_CHECK: Final = """\
+<label class="check"><input type="checkbox" name="strict.{code}" value="yes"{checked}>
+<span>none suppresses it</span></label>"""
+_RULE: Final = """\
+<li class="rule"><div><strong>{name}</strong> {setting}<div>{message}</div><div><code>{expression}</code></div></div>
+</li>"""
+
+
+@router.get("/organizations/{organization_id}/policies")
+def show_policies(who: Visit, caller: Member) -> Response:
+    return _page(who, caller, policies.get(caller))
+
+
+@router.post("/organizations/{organization_id}/policies")
+def save_policies(who: Visit, caller: Member, form: Form) -> Response:
+    """Saves the severities and what publishing requires; rules stay as they are."""
+    caller.require_admin()
+    known = policies.get(caller)
+    settings = _settings(known, form)
+    try:
+        with checks.under_way(caller):
+            policies.change(caller, settings, frozenset((form.get("etag", ""),)))
+    except (errors.PreconditionFailed, errors.Invalid) as error:
+        problem = "Somebody changed the policies meanwhile: look at them, and save again"
+        if isinstance(error, errors.Invalid):
+            problem = error.detail
+        return with_retry_after(_page(who, caller, known, problem, status_of(error)), error)
+    return redirect(f"{home(caller)}/policies")
+
+
+def _settings(known: Policies, form: dict[str, str]) -> Settings:
+    """The settings that the form makes of the stored ones. What is as by default is not stored."""
+    stored = known.stored.settings
+    severities: dict[str, Setting] = {}
+    for policy in known.built_in:
+        chosen = next((value for value, _ in _SETTINGS if value == form.get(f"severity.{policy.code}")), None)
+        if chosen is not None and chosen != Settings().severity(policy.code, policy.severity):
+            severities[policy.code] = chosen
+    return Settings(
+        severities=severities,
+        not_suppressible=[policy.code for policy in known.built_in if form.get(f"strict.{policy.code}") == "yes"],
+        rules=stored.rules,
+        publish_requires=["policies"] if form.get("publish_requires") == "policies" else [],
+    )
+
+
+def _page(who: Visitor, caller: Caller, known: Policies, problem: str = "", status: int = 200) -> Response:
+    stored, shown = known.stored, frame(who, caller, "policies")
+    table = html(_TABLE, rows=[_row(policy, stored.settings, editable=caller.is_admin) for policy in known.built_in])
+    required = "policies" in stored.settings.publish_requires
+    if caller.is_admin:
+        built_in = html(
+            _FORM,
+            path=f"{home(caller)}/policies",
+            csrf=csrf_field(shown),
+            etag=hidden("etag", stored.etag),
+            table=table,
+            required=Html(" checked") if required else NOTHING,
+        )
+    else:
+        built_in = table
+    content = html(
+        _PAGE,
+        changed=(
+            f"Changed by {stored.updated_by.name}, {moment(stored.updated_at)}."
+            if stored.updated_at and stored.updated_by
+            else "All of them are advice."
+        ),
+        publishing=(
+            html("<p>{tag}</p>", tag=tag("Versions with errors of policies are not published", "bad"))
+            if required
+            else NOTHING
+        ),
+        built_in=built_in,
+        rules=(
+            html('<ul class="plain">{rows}</ul>', rows=joined(map(_rule, stored.settings.rules)))
+            if stored.settings.rules
+            else empty("There are none.")
+        ),
+    )
+    return page(shown, "Policies", content, problem=problem, status=status)
+
+
+def _row(policy: Policy, settings: Settings, *, editable: bool) -> Html:
+    severity = settings.severity(policy.code, policy.severity)
+    strict = policy.code in settings.not_suppressible
+    if editable:
+        default = Settings().severity(policy.code, policy.severity)
+        choices = [(value, f"{label} (default)" if value == default else label) for value, label in _SETTINGS]
+        setting = html(_SELECT, code=policy.code, options=options(choices, severity))
+        comments = html(_CHECK, code=policy.code, checked=Html(" checked") if strict else NOTHING)
+    else:
+        setting = _tag(severity)
+        comments = html("{text}", text="none suppresses it" if strict else "may suppress it")
+    return html(
+        _ROW,
+        title=policy.title,
+        code=policy.code,
+        why=policy.why,
+        way_out=policy.way_out,
+        failing=policy.failing,
+        passing=policy.passing,
+        setting=setting,
+        comments=comments,
+    )
+
+
+def _rule(rule: Rule) -> Html:
+    return html(_RULE, name=rule.name, setting=_tag(rule.severity), message=rule.message, expression=rule.expression)
+
+
+def _tag(severity: Setting) -> Html:
+    return tag(dict(_SETTINGS)[severity], _KINDS[severity])
