@@ -27,6 +27,7 @@ func FuzzEvaluate(f *testing.F) {
 	} {
 		f.Add(one.context, one.condition, output)
 	}
+	f.Add("log", `body == "t"`, output+"\xff")
 	f.Fuzz(func(t *testing.T, where, condition, documents string) {
 		for _, text := range []*string{&where, &condition, &documents} {
 			*text = strings.ToValidUTF8(*text, "\ufffd") // as in any request, which is JSON

@@ -24,6 +24,7 @@ func FuzzInspect(f *testing.F) {
 		f.Add(text)
 	}
 	environment := &operation.Environment{Factories: fewFactories}
+	f.Add("receivers: {talk: {plain: \xff}}\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		text = strings.ToValidUTF8(text, "\ufffd") // as in any request, which is JSON
 		request := validate.Request{YAML: text}

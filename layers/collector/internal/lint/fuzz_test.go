@@ -27,6 +27,7 @@ func FuzzLintConfiguration(f *testing.F) {
 	} {
 		f.Add(text)
 	}
+	f.Add("processors: {filter: {logs: {log_record: ['body == \"\xff\"']}}}\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		text = inJSON(text)
 		checkLint(t, text, Request{YAML: &text})

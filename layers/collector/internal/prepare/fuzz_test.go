@@ -25,6 +25,7 @@ func FuzzPrepare(f *testing.F) {
 	} {
 		f.Add(one.yaml, one.target, one.signal, one.sample, false)
 	}
+	f.Add(whole, "logs/app", "logs", "a \xff line", false)
 	f.Fuzz(func(t *testing.T, yaml, target, signal, sample string, isOTLP bool) {
 		for _, text := range []*string{&yaml, &target, &signal, &sample} {
 			*text = strings.ToValidUTF8(*text, "\ufffd") // as in any request, which is JSON

@@ -35,6 +35,7 @@ func FuzzRename(f *testing.F) {
 	f.Add("<<: {receivers: {filelog: }}\nreceivers: ${env:R}\n")
 	f.Add("receivers: '${env:R:-{filelog: }}'\nexporters: '${env:E:-{otlp: }}'\nservice: {pipelines: {logs: {receivers: filelog, exporters: [otlp]}}}\n")
 	environment := &operation.Environment{Factories: factories}
+	f.Add("receivers: {filelog/\xff: }\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		text = strings.ToValidUTF8(text, "\ufffd") // as in any request, which is JSON
 		result, err := Rename(context.Background(), environment, validate.Request{YAML: text})

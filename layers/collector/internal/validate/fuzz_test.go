@@ -21,6 +21,7 @@ func FuzzValidate(f *testing.F) {
 		f.Add(text)
 	}
 	environment := &operation.Environment{Factories: fewFactories}
+	f.Add("receivers: {nop/\xff: }\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		text = strings.ToValidUTF8(text, "\ufffd") // as in any request, which is JSON
 		result, err := Validate(context.Background(), environment, Request{YAML: text})
