@@ -47,7 +47,7 @@ def list_(api: Api, kind: str | None, version: str | None, as_json: bool) -> Non
     \b
     Examples:
       headgate component list
-      headgate component list --kind processor --version 0.139.0
+      headgate component list --kind processor --version 0.158.0
     """
     components = list(api.items("/components", **_given(kind=kind, version=version)))
     if as_json:
@@ -93,7 +93,7 @@ def schema(api: Api, version: str | None) -> None:
     \b
     Examples:
       headgate schema > otelcol.schema.json
-      headgate schema --version 0.139.0 > otelcol.schema.json
+      headgate schema --version 0.158.0 > otelcol.schema.json
     """
     print_text(api.text("/components/schema.json", **_given(version=version)))
 
