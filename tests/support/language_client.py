@@ -92,6 +92,12 @@ class Editor:
     def close(self, uri: str) -> None:
         self._client.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
 
+    async def cancelled(self, method: str, asked: object) -> object:
+        """Send a request, cancel it, and return or raise what comes of it."""
+        answer = self._client.protocol.send_request(method, asked, msg_id="cancelled")
+        self._client.cancel_request(types.CancelParams("cancelled"))
+        return await asyncio.wrap_future(answer)
+
     def run_for(self, seconds: float) -> None:
         """Receive what comes."""
         self._loop.run_until_complete(asyncio.sleep(seconds))

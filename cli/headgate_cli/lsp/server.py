@@ -71,7 +71,8 @@ class Server(LanguageServer):
         return self._references
 
     def opened(self, item: types.TextDocumentItem) -> None:
-        encoding = Encoding(str(getattr(self.workspace.position_encoding, "value", "utf-16")))
+        chosen = self.workspace.position_encoding
+        encoding = Encoding(chosen.value if isinstance(chosen, types.PositionEncodingKind) else str(chosen))
         document = Document(item.uri, item.language_id, item.text, item.version, encoding)
         self._documents[item.uri] = document
         self._recheck(document, pause=0)
