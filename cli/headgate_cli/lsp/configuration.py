@@ -87,11 +87,16 @@ class Configuration:
                 found += [Use(sections, item.text, item, role, pipeline.text) for item in items(get(body, role))]
         return found + [use for declared in self.declarations for use in self._within(declared)]
 
+    @cached_property
+    def _by_id(self) -> dict[tuple[str, str], Declaration]:
+        return {(one.section, one.id): one for one in reversed(self.declarations)}
+
     def declared(self, section: str) -> list[str]:
         return [one.id for one in self.declarations if one.section == section]
 
     def declaration(self, sections: tuple[str, ...], component_id: str) -> Declaration | None:
-        return next((one for one in self.declarations if one.section in sections and one.id == component_id), None)
+        found = (self._by_id.get((section, component_id)) for section in sections)
+        return next((one for one in found if one is not None), None)
 
     def uses_of(self, declaration: Declaration) -> list[Use]:
         return [

@@ -41,6 +41,9 @@ def of_answer(answer: Entity, text: Text) -> list[Diagnostic]:
     except Broken:
         tree = None
     found = [*_of_verdict(answer, text, tree), *_of_lint(answer, text, tree), *_of_policies(answer, text, tree)]
+    # A text that is not YAML has neither, and says so.
+    if not any(one.code == "yaml_syntax" for one in found):
+        found += _of_missing(answer, text)
     unique = {(one.start, one.end, one.code, one.message): one for one in found}
     return sorted(unique.values(), key=lambda one: (one.start, one.code))[:_MOST]
 
@@ -87,6 +90,14 @@ def _of_policies(answer: Entity, text: Text, tree: Tree | None) -> Iterator[Diag
     for rule in entities(policies, "failed_rules"):
         message = f"The rule {optional(rule, 'name')} could not be applied: {optional(rule, 'error')}"
         yield _diagnostic({"code": "policy_rule_failed"}, "information", message, text, tree)
+
+
+def _of_missing(answer: Entity, text: Text) -> Iterator[Diagnostic]:
+    """The parts of the check that could not be had: the text must not look as if they had found nothing."""
+    for name, what in (("lint", "OTTL"), ("policies", "policies")):
+        problem = _mapping(_mapping(answer.get(name)).get("problem"))
+        if problem:
+            yield from not_checked(f"{what}: {optional(problem, 'detail')}", text)
 
 
 def _diagnostic(entry: Entity, severity: Severity, message: str, text: Text, tree: Tree | None) -> Diagnostic:
