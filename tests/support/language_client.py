@@ -4,7 +4,7 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -98,19 +98,25 @@ class Editor:
         self._client.cancel_request(types.CancelParams("cancelled"))
         return await asyncio.wrap_future(answer)
 
+    def until(self, holds: Callable[[], bool]) -> None:
+        """Receive what comes until something holds. Raises AssertionError if it does not come to that."""
+        ends = time.monotonic() + PATIENCE
+        while not holds():
+            assert time.monotonic() < ends, (self.published[-3:], self.messages)
+            self.run_for(0.005)
+
     def run_for(self, seconds: float) -> None:
         """Receive what comes."""
         self._loop.run_until_complete(asyncio.sleep(seconds))
 
     def findings(self, uri: str, version: int = 1) -> list[types.Diagnostic]:
         """The diagnostics of that version of a text, as soon as they are there."""
-        ends = time.monotonic() + PATIENCE
-        while time.monotonic() < ends:
-            for shown in reversed(self.published):
-                if shown.uri == uri and shown.version == version:
-                    return list(shown.diagnostics)
-            self.run_for(0.005)
-        raise AssertionError(f"no diagnostics of version {version}: {self.published[-3:]} {self.messages}")
+
+        def shown() -> list[types.PublishDiagnosticsParams]:
+            return [one for one in self.published if one.uri == uri and one.version == version]
+
+        self.until(lambda: bool(shown()))
+        return list(shown()[-1].diagnostics)
 
     def complete(self, uri: str, at: types.Position) -> dict[str, types.CompletionItem]:
         """The suggestions by their labels."""

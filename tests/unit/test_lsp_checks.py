@@ -68,6 +68,11 @@ def checks_give(server: Server, *answers: Answer) -> None:
     server.answering = answer
 
 
+def shown_at(editor: Editor, uri: str) -> list[list[str]]:
+    """The messages of each list of diagnostics that was sent for a text."""
+    return [[one.message for one in shown.diagnostics] for shown in editor.published if shown.uri == uri]
+
+
 def checks(server: Server) -> list[str]:
     return [asked for asked, _, _ in server.requests if asked.startswith("POST")]
 
@@ -112,13 +117,10 @@ def test_an_outage_is_one_message_and_never_looks_valid(editor: Editor, server: 
 def test_the_request_limit_shows_when_checks_go_on_and_then_they_do(editor: Editor, server: Server) -> None:
     checks_give(server, LIMITED, found("after the pause"))
     uri = editor.open(TEXT, "limit.yaml")
-    limited = editor.findings(uri)
-    while editor.findings(uri) == limited:
-        editor.run_for(0.05)
+    editor.until(lambda: len(shown_at(editor, uri)) == 2)
 
-    assert [one.code for one in limited] == ["not_checked"]
+    assert shown_at(editor, uri) == [["Not checked: over the limit"], ["after the pause"]]
     assert editor.messages == ["Headgate cannot check: over the limit. Checks go on in 1 s."]
-    assert [one.message for one in editor.findings(uri)] == ["after the pause"]
 
 
 def test_an_answer_about_an_older_text_is_dropped(editor: Editor, server: Server) -> None:
@@ -135,13 +137,11 @@ def test_an_answer_about_an_older_text_is_dropped(editor: Editor, server: Server
 
     server.answering = answer
     uri = editor.open(TEXT, "older.yaml")
-    while not checks(server):
-        editor.run_for(0.01)
+    editor.until(lambda: bool(checks(server)))
     editor.findings(uri, editor.replace(uri, TEXT + "# 2\n"))
     editor.run_for(0.2)
 
-    shown = [[one.message for one in shown.diagnostics] for shown in editor.published if shown.uri == uri]
-    assert shown == [["new"]]
+    assert shown_at(editor, uri) == [["new"]]
 
 
 def test_a_text_that_the_service_refuses_is_shown_as_not_checked(editor: Editor, server: Server) -> None:

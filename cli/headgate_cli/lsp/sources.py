@@ -110,12 +110,7 @@ class OfCollector:
         self._version = version
 
     def check(self, content: str) -> Entity:
-        request: dict[str, object] = {"yaml": content, **({"version": self._version} if self._version else {})}
-        verdict = self._checks.post("/validate", request)
-        try:
-            return {**verdict, "lint": self._checks.post("/ottl/lint", request)}
-        except ServerError as error:
-            return {**verdict, "lint": {"problem": {"code": error.code, "detail": error.detail}}}
+        return self._checks.post(CHECK, {"yaml": content} | ({"version": self._version} if self._version else {}))
 
     def document(self) -> Mapping[str, object]:
         answer = self._checks.ask("reference", {"form": "document"}, self._version)
