@@ -90,10 +90,7 @@ class PolicySettings(Input):
 
 
 class PolicyOut(BaseModel):
-    """A built-in policy. `severity` is how it counts in this organization, `failing` and `passing` are examples.
-
-    `seen` has links to where people met the mistake.
-    """
+    """A built-in policy. `severity` is how it counts in this organization, `failing` and `passing` are examples."""
 
     code: str
     title: str
@@ -104,7 +101,6 @@ class PolicyOut(BaseModel):
     way_out: str
     failing: str
     passing: str
-    seen: list[str]
 
 
 class ExampleOut(BaseModel):
@@ -157,7 +153,6 @@ class PoliciesOut(BaseModel):
                     way_out=one.way_out,
                     failing=one.failing,
                     passing=one.passing,
-                    seen=list(one.seen),
                 )
                 for one in policies.built_in
             ],

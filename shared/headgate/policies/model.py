@@ -35,7 +35,6 @@ class Policy:
     way_out: str
     failing: str
     passing: str
-    seen: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,6 @@ const (
 	core    = "go.opentelemetry.io/collector/"
 )
 
-// prometheusReads is why what Prometheus reads is open.
-const prometheusReads = "Prometheus's own YAML decoder reads it"
-
 // cases are the types that are described by code of their own, by package and name.
 var cases map[string]describer
 
@@ -43,12 +40,12 @@ func init() {
 		contrib + "receiver/receivercreator.Config":         discovery,
 		contrib + "receiver/syslogreceiver.SysLogConfig":    withKey("tcp", "udp"),
 
-		contrib + "receiver/prometheusreceiver.PromConfig":                           opened(prometheusReads),
-		contrib + "receiver/prometheusreceiver/targetallocator.PromHTTPSDConfig":     opened(prometheusReads),
-		contrib + "receiver/prometheusreceiver/targetallocator.PromHTTPClientConfig": opened(prometheusReads),
+		contrib + "receiver/prometheusreceiver.PromConfig":                           prometheus,
+		contrib + "receiver/prometheusreceiver/targetallocator.PromHTTPSDConfig":     prometheus,
+		contrib + "receiver/prometheusreceiver/targetallocator.PromHTTPClientConfig": prometheus,
 
-		contrib + "receiver/prometheusreceiver/internal/targetallocator.PromHTTPSDConfig":     opened(prometheusReads),
-		contrib + "receiver/prometheusreceiver/internal/targetallocator.PromHTTPClientConfig": opened(prometheusReads),
+		contrib + "receiver/prometheusreceiver/internal/targetallocator.PromHTTPSDConfig":     prometheus,
+		contrib + "receiver/prometheusreceiver/internal/targetallocator.PromHTTPClientConfig": prometheus,
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"reflect"
 	"regexp"
@@ -25,8 +26,18 @@ func (w *walker) writeDocument(to io.Writer, env *operation.Environment, compone
 	}
 	common := newShared()
 	for _, one := range components {
-		if err := common.mark(w.component(one)); err != nil {
+		described := w.component(one)
+		described.withPaths()
+		if err := common.mark(described); err != nil {
 			return fmt.Errorf("%s %s: %w", one.Kind, one.Type, err)
+		}
+	}
+	others := maps.Clone(w.definitions)
+	others["service/telemetry"] = telemetry
+	for _, name := range sortedKeys(others) {
+		others[name].withPaths()
+		if err := common.mark(others[name]); err != nil {
+			return err
 		}
 	}
 	head, err := json.Marshal(whole(env, components))
@@ -38,6 +49,7 @@ func (w *walker) writeDocument(to io.Writer, env *operation.Environment, compone
 	}
 	for _, one := range components {
 		described := w.component(one)
+		described.withPaths()
 		described.origin = ""
 		if err := common.replace(to, described); err != nil {
 			return fmt.Errorf("%s %s: %w", one.Kind, one.Type, err)
@@ -46,11 +58,12 @@ func (w *walker) writeDocument(to io.Writer, env *operation.Environment, compone
 			return fmt.Errorf("%s %s: %w", one.Kind, one.Type, err)
 		}
 	}
-	if err := common.replace(to, telemetry); err != nil {
-		return err
-	}
-	for name, definition := range map[string]*Schema{"service/telemetry": telemetry} {
-		if err := common.define(to, name, definition); err != nil {
+	for _, name := range sortedKeys(others) {
+		others[name].origin = ""
+		if err := common.replace(to, others[name]); err != nil {
+			return err
+		}
+		if err := common.define(to, name, others[name]); err != nil {
 			return err
 		}
 	}
@@ -70,7 +83,7 @@ func (w *walker) telemetry(env *operation.Environment) (*Schema, error) {
 	if factories.Telemetry == nil {
 		return object(), nil
 	}
-	first, second := factories.Telemetry.CreateDefaultConfig(), factories.Telemetry.CreateDefaultConfig()
+	first, second := defaults(factories.Telemetry.CreateDefaultConfig)
 	return w.value(reflect.ValueOf(first), place{closed: true, isDefault: true, again: reflect.ValueOf(second)}), nil
 }
 

@@ -2,6 +2,7 @@ package reference
 
 import (
 	"cmp"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -80,12 +81,33 @@ func of[F component.Factory](kind string, factories map[component.Type]F, module
 	return components
 }
 
+// noDefault is why the settings of a component are open whose factory makes no configuration.
+const noDefault = "the component has no configuration"
+
 // configuration describes what a factory's components take.
 func (w *walker) configuration(factory component.Factory) *Schema {
-	first, second := factory.CreateDefaultConfig(), factory.CreateDefaultConfig()
-	if first == nil {
-		return object()
+	first, second := defaults(factory.CreateDefaultConfig)
+	if first == nil || second == nil {
+		return &Schema{Open: noDefault}
 	}
 	v, again := reflect.ValueOf(first), reflect.ValueOf(second)
 	return w.value(v, place{closed: true, isDefault: true, again: again})
+}
+
+// defaults makes a default configuration twice, for users of different home directories: what differs depends on the
+// time, on chance or on the machine. One component has none for a user without a home directory.
+func defaults(create func() component.Config) (first, second component.Config) {
+	const home = "HOME"
+	before, had := os.LookupEnv(home)
+	defer func() {
+		if had {
+			_ = os.Setenv(home, before)
+		} else {
+			_ = os.Unsetenv(home)
+		}
+	}()
+	_ = os.Setenv(home, "/home/first")
+	first = create()
+	_ = os.Setenv(home, "/home/second")
+	return first, create()
 }

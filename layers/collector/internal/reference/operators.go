@@ -9,21 +9,23 @@ import (
 
 // operators describes an operator of the receivers that read logs: what it takes depends on its `type`.
 //
-// An operator ignores the keys that it does not know.
+// An operator ignores the keys that it does not know. Some have operators of their own, so it is a definition.
 func operators(w *walker, _ reflect.Value, _ place) *Schema {
-	found := &Schema{}
-	for _, name := range operatorTypes() {
-		build, is := operator.Lookup(name)
-		if !is {
-			continue
+	return w.define("operator", func() *Schema {
+		found := &Schema{}
+		for _, name := range operatorTypes() {
+			build, is := operator.Lookup(name)
+			if !is {
+				continue
+			}
+			described := w.value(reflect.ValueOf(build()), place{isDefault: true, again: reflect.ValueOf(build())})
+			described.Title = name
+			described.named("type", name)
+			found.AnyOf = append(found.AnyOf, described)
 		}
-		described := w.value(reflect.ValueOf(build()), place{isDefault: true, again: reflect.ValueOf(build())})
-		described.Title = name
-		described.named("type", name)
-		found.AnyOf = append(found.AnyOf, described)
-	}
-	found.AnyOf = append(found.AnyOf, &Schema{Ref: reference(Variable)})
-	return found
+		found.AnyOf = append(found.AnyOf, &Schema{Ref: reference(Variable)})
+		return found
+	})
 }
 
 // operatorTypes are those that are registered. The registry has no way to list them.

@@ -99,7 +99,7 @@ func Write(to io.Writer, env *operation.Environment, form string) error {
 }
 
 func newWalker(texts *comments.Texts) *walker {
-	return &walker{texts: texts, seen: seen{
+	return &walker{texts: texts, definitions: map[string]*Schema{}, seen: seen{
 		closed: map[reflect.Type]bool{}, undecided: map[reflect.Type]string{}, texts: map[reflect.Type]bool{},
 	}}
 }
@@ -120,7 +120,7 @@ func (w *walker) writeComponents(to io.Writer, env *operation.Environment, compo
 		entry := one.Entry
 		entry.Schema = w.component(one)
 		entry.Schema.Dialect = dialect
-		entry.Schema.Defs = map[string]*Schema{Variable: variable()}
+		entry.Schema.Defs = w.referredTo(entry.Schema, map[string]*Schema{Variable: variable()})
 		if err := writeAfter(to, i, entry); err != nil {
 			return fmt.Errorf("%s %s: %w", one.Kind, one.Type, err)
 		}

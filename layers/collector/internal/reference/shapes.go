@@ -26,6 +26,9 @@ func acknowledgements(w *walker, v reflect.Value, at place) *Schema {
 	return found
 }
 
+// readLater is why the settings of a receiver in receiver_creator are open.
+const readLater = "the receiver's settings are read once the rule matches: each may be an expression"
+
 // discovery describes receiver_creator.
 func discovery(w *walker, v reflect.Value, at place) *Schema {
 	at = w.entered(v, at)
@@ -35,7 +38,7 @@ func discovery(w *walker, v reflect.Value, at place) *Schema {
 		"rule": {Type: Types{"string"}},
 		"config": {
 			Type: Types{"object", "null", "string"}, Pattern: placeholder,
-			Open: "the settings of the receiver, which are read once the rule matches: any may be an expression",
+			Open: readLater,
 		},
 		"resource_attributes": object(),
 	}
@@ -46,13 +49,4 @@ func discovery(w *walker, v reflect.Value, at place) *Schema {
 	receivers.AdditionalProperties = template
 	found.Properties["receivers"] = receivers
 	return found
-}
-
-// opened describes what is read by a decoder of another kind: everything is accepted there.
-func opened(reason string) describer {
-	return func(*walker, reflect.Value, place) *Schema {
-		found := object()
-		found.Open = reason
-		return found
-	}
 }

@@ -29,11 +29,9 @@ const mostLevels = 60
 type walker struct {
 	texts *comments.Texts
 	seen  seen
-	// nested describes the configuration of another component of the build, in receiver_creator.
-	nested func(kind, name string) *Schema
-	// receivers are the types of the build's receivers.
-	receivers []string
-	within    []reflect.Type
+	// definitions are what components refer to by name.
+	definitions map[string]*Schema
+	within      []reflect.Type
 }
 
 // place is where a value stands.
