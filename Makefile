@@ -132,7 +132,7 @@ trust: venv collectors supervisor $(SAM_VENV)/.ready ## Run in full what `make t
 	@$(PY) -m pytest tests/trust/test_supply_chain.py tests/api/test_isolation.py
 	@$(PY) -c 'import atheris' 2>/dev/null || { echo "atheris has no wheel for this platform" >&2; exit 1; }
 	@$(PY) -m tests.trust.coverage_guided 360
-	@$(MAKE) --no-print-directory -C layers/collector go-fuzz
+	@$(MAKE) --no-print-directory -C layers/collector schema-oracle go-fuzz
 
 policies: venv collector ## Write the policies into docs/policies.md from the built collector
 	@$(PY) -m scripts.policy_pages

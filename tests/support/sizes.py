@@ -4,6 +4,8 @@
 or takes a part of its table that is the same on every machine. Each kind of case is in that part. docs/trust.md has the
 table of promises, with what runs where.
 
+The one large test in Go reads the same variable (layers/collector/internal/reference/oracle_test.go, `partOfPlaces`).
+
 A number can be given by itself: HEADGATE_TRUST_REQUESTS, _TEXTS, _STEPS and _SOAK.
 """
 

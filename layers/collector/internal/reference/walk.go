@@ -199,13 +199,14 @@ func (w *walker) fields(to *Schema, v reflect.Value, at place, owner string) {
 		case reflect.Func, reflect.Chan, reflect.UnsafePointer, reflect.Uintptr:
 			continue
 		}
-		if _, is := to.Properties[name]; is {
-			continue
-		}
 		described := w.value(inner, at.below(again))
 		if text := w.texts.Field(t.PkgPath(), owner, field.Name); text != "" {
 			described.note = text
 			described.Deprecated = described.Deprecated || isDeprecated(text)
+		}
+		// A key may be that of two fields. Both are read from it, and the collector writes the last one.
+		if first, is := to.Properties[name]; is && described.note == "" {
+			described.note = first.note
 		}
 		to.Properties[name] = described
 	}
