@@ -139,7 +139,7 @@ def publish_version(
     return VersionDetail.with_yaml(version)
 
 
-@router.get("/{configuration_id}/versions/{n}/suppressions")
+@router.get("/{configuration_id}/versions/{n}/suppressions", openapi_extra=EXTENSION)
 def list_suppressions(configuration_id: ConfigurationId, n: VersionNumber, caller: Reader) -> Suppressions:
     """The comments in a version that suppress findings of policies, in the order of the text, by its collector.
 

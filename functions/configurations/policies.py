@@ -9,6 +9,7 @@ from headgate.http.auditing import audited
 from headgate.http.credentials import Reader, SessionAdmin
 from headgate.http.parameters import entity_tags
 from headgate.http.problems import documented
+from headgate.http.routing import EXTENSION
 from headgate.http.routing import router as group
 from headgate.identity import checks
 from headgate.policies import service as policies
@@ -18,7 +19,7 @@ router = group("/policies", "Policies")
 IfMatch = Annotated[str | None, Header(description="The ETag of the state to change")]
 
 
-@router.get("")
+@router.get("", openapi_extra=EXTENSION)
 def get_policies(caller: Reader, response: Response) -> PoliciesOut:
     """The built-in policies as they count in the organization, its own rules, and what it requires to publish."""
     found = policies.get(caller)
@@ -26,7 +27,7 @@ def get_policies(caller: Reader, response: Response) -> PoliciesOut:
     return PoliciesOut.of(found)
 
 
-@router.put("", responses=documented(412), openapi_extra=audited("policies.changed"))
+@router.put("", responses=documented(412), openapi_extra=EXTENSION | audited("policies.changed"))
 def put_policies(
     body: PolicySettings, caller: SessionAdmin, response: Response, if_match: IfMatch = None
 ) -> PoliciesOut:

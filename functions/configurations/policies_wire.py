@@ -90,7 +90,10 @@ class PolicySettings(Input):
 
 
 class PolicyOut(BaseModel):
-    """A built-in policy. `severity` is how it counts in this organization, `failing` and `passing` are examples."""
+    """A built-in policy. `severity` is how it counts in this organization, `failing` and `passing` are examples.
+
+    `seen` has links to where people met the mistake.
+    """
 
     code: str
     title: str
@@ -101,6 +104,7 @@ class PolicyOut(BaseModel):
     way_out: str
     failing: str
     passing: str
+    seen: list[str]
 
 
 class ExampleOut(BaseModel):
@@ -153,6 +157,7 @@ class PoliciesOut(BaseModel):
                     way_out=one.way_out,
                     failing=one.failing,
                     passing=one.passing,
+                    seen=list(one.seen),
                 )
                 for one in policies.built_in
             ],

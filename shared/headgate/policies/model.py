@@ -35,6 +35,7 @@ class Policy:
     way_out: str
     failing: str
     passing: str
+    seen: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
