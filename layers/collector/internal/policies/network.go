@@ -25,6 +25,9 @@ func (e *entry) address(path []string) address { return addressOf(e.text(path...
 
 // shown returns an endpoint for a message: without credentials, and without what a variable holds.
 func (e *entry) shown(path []string) string {
+	if !e.sets(path...) {
+		return "other machines"
+	}
 	if node := e.of.document.Node(e.path(path...)...); node != nil && strings.Contains(node.Value, "$") {
 		return "the address in its " + path[len(path)-1]
 	}
@@ -37,8 +40,17 @@ func (e *entry) shown(path []string) string {
 // clients returns the places at which a component reads how it connects to others by HTTP or gRPC.
 func (e *entry) clients() []place { return e.places("ClientConfig") }
 
-// servers returns those at which it reads where it listens.
-func (e *entry) servers() []place { return e.places("ServerConfig") }
+// servers returns those at which it reads where it listens, without those that it has switched off.
+func (e *entry) servers() []place {
+	return slices.DeleteFunc(e.places("ServerConfig"), func(server place) bool {
+		for end := range len(server.path) {
+			if e.setting(append(slices.Clone(server.path[:end+1]), "enabled")...) == false {
+				return true
+			}
+		}
+		return false
+	})
+}
 
 func (e *entry) places(name string) []place {
 	var found []place

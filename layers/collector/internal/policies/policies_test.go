@@ -123,3 +123,52 @@ func TestEveryPolicySaysEnough(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatIsRight has configurations that look like a mistake and are none.
+func TestWhatIsRight(t *testing.T) {
+	const end = "exporters: {otlp: {endpoint: 'backend.example.com:4317'}}\n"
+	for name, row := range map[string]struct{ code, text string }{
+		"servers that are switched off": {"port_conflict", "receivers: {github: , github/2: , prometheus: , prometheus/2: }\n" +
+			end + "service: {pipelines: {metrics: {receivers: [github, github/2, prometheus, prometheus/2], exporters: [otlp]}}}\n"},
+		"a port for UDP and for TCP": {"port_conflict", "receivers: {jaeger: {protocols: {thrift_compact: {endpoint: 'a:1'}, thrift_http: {endpoint: 'a:1'}}}}\n" +
+			end + "service: {pipelines: {traces: {receivers: [jaeger], exporters: [otlp]}}}\n"},
+		"a port from a variable": {"port_conflict", "receivers: {otlp: {protocols: {grpc: {endpoint: 'a:${env:P}'}, http: {endpoint: 'a:${env:P}'}}}}\n" +
+			end + "service: {pipelines: {traces: {receivers: [otlp], exporters: [otlp]}}}\n"},
+		"an unused component": {"insecure_tls", "receivers: {otlp: {protocols: {grpc: }}}\n" +
+			"exporters: {otlp: {endpoint: 'a:1'}, otlp/old: {endpoint: 'a:1', tls: {insecure: true}}}\n" +
+			"service: {pipelines: {traces: {receivers: [otlp], exporters: [otlp]}}}\n"},
+		"without TLS on this machine": {"insecure_tls", "receivers: {otlp: {protocols: {grpc: }}}\n" +
+			"exporters: {otlp: {endpoint: 'localhost:1', tls: {insecure: true}}, otlp/6: {endpoint: '[::1]:1', tls: {insecure: true}}}\n" +
+			"service: {pipelines: {traces: {receivers: [otlp], exporters: [otlp, otlp/6]}}}\n"},
+		"an unset variable": {"memory_limiter_unfit", "receivers: {otlp: {protocols: {grpc: }}}\nprocessors: {memory_limiter: {check_interval: 1s, limit_mib: '${env:L}'}}\n" +
+			end + "service: {pipelines: {traces: {receivers: [otlp], processors: [memory_limiter], exporters: [otlp]}}}\n"},
+		"an exporter to another pipeline's receiver": {"telemetry_loop", "receivers: {otlp/a: {protocols: {grpc: {endpoint: 'localhost:1'}}}, otlp/b: {protocols: {grpc: {endpoint: 'localhost:2'}}}}\n" +
+			"exporters: {otlp: {endpoint: 'localhost:2'}, debug: }\n" +
+			"service: {pipelines: {traces/a: {receivers: [otlp/a], exporters: [otlp]}, traces/b: {receivers: [otlp/b], exporters: [debug]}}}\n"},
+		"a tap beside an export": {"debug_exporter_only", "receivers: {otlp: {protocols: {grpc: }}}\nconnectors: {forward: }\n" +
+			"exporters: {otlp: {endpoint: 'a:1'}, debug: }\n" +
+			"service: {pipelines: {traces: {receivers: [otlp], exporters: [otlp, forward]}, traces/tap: {receivers: [forward], exporters: [debug]}}}\n"},
+		"two tenants": {"duplicate_export", "receivers: {otlp: {protocols: {grpc: }}}\nprocessors: {filter/a: {logs: {log_record: ['true']}}}\n" +
+			end + "service: {pipelines: {logs/a: {receivers: [otlp], processors: [filter/a], exporters: [otlp]}, logs/b: {receivers: [otlp], exporters: [otlp]}}}\n"},
+	} {
+		if findings := judged(t, row.text); slices.Contains(codesOf(findings), row.code) {
+			t.Errorf("%s: %+v", name, findings)
+		}
+	}
+}
+
+func TestATextWithErrorsIsJudgedAsFarAsItCanBeRead(t *testing.T) {
+	findings := judged(t, `receivers:
+  nonsense: {a: 1}
+  otlp: {protocols: {grpc: , ftp: }}
+exporters:
+  otlp: {endpoint: 'a:1', tls: {insecure: true}}
+  otlp/wrong: {endpoint: [1], retry_on_failure: {enabled: false}, headers: {authorization: 'Basic dXNlcjpwYXNzd29yZA=='}}
+service: {pipelines: {traces: {receivers: [otlp, nonsense, nowhere], exporters: [otlp, otlp/wrong]}}}
+`)
+
+	got := slices.DeleteFunc(codesOf(findings), func(code string) bool { return code == deprecatedName.Code })
+	if !slices.Equal(got, []string{"insecure_tls", "memory_limiter_missing", "no_retry", "secret_in_text"}) {
+		t.Errorf("%v", got)
+	}
+}

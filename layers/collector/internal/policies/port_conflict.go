@@ -56,7 +56,9 @@ service:
 				path := server.setting("endpoint")
 				address := one.address(path)
 				transport := one.text(server.setting("transport")...)
-				if address.port == "" || address.port == "0" || one.unknown(path...) || strings.HasPrefix(transport, "u") {
+				// A webhook that nobody asked for is not started.
+				isAskedFor := len(server.path) == 0 || server.path[0] == "protocols" || one.sets(path...)
+				if !isAskedFor || address.port == "" || address.port == "0" || one.unknown(path...) || strings.HasPrefix(transport, "u") {
 					continue
 				}
 				for _, other := range byPort[address.port] {
