@@ -51,6 +51,7 @@ _WAYS_OUT: Final = {
     "component_not_found": "`headgate component list` shows them",
     "no_such_ottl": "see `headgate ottl reference`",
     "upgrade_check_not_possible": "see `headgate collector list`",
+    "publish_requirements": "`headgate validate --policies FILE` shows them with the way out",
     "policies_not_possible": "see `headgate collector list`",
     "nothing_assigned": "see `headgate deployment assign --help`",
     "fleet_not_found": "see `headgate fleet list`",
@@ -290,7 +291,12 @@ def _way_out(code: str, named: Mapping[str, str]) -> str:
 def _line_of(error: Entity) -> str:
     location = error.get("loc")
     where = ".".join(str(part) for part in location[1:]) if isinstance(location, list) else ""
-    return f"{where}: {error.get('message')}" if where else str(error.get("message"))
+    message = str(error.get("message"))
+    if error.get("code"):
+        # A finding, as `headgate validate` prints it.
+        message = f"{message} [{error['code']}]"
+        where = f"line {error['line']}" if error.get("line") else where
+    return f"{where}: {message}" if where else message
 
 
 def text(entity: Entity, name: str) -> str:

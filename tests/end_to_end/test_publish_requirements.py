@@ -1,5 +1,6 @@
 """An organization that publishes only what its policies allow: set by an Admin, met by a team in its shell."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,7 @@ def test_a_team_publishes_what_its_organizations_policies_allow(
     pushed = team.run("config", "push", "edge.yaml", "--publish")
     assert pushed.code == 1
     assert "Your organization publishes only versions without policy errors" in pushed.err
+    assert re.search(r"^  .*line \d+: .* \[debug_exporter_only\]", pushed.err, re.MULTILINE)
 
     team.write("edge.yaml", ALLOWED)
     assert team.run("validate", "--policies", "edge.yaml").code == 0
