@@ -7,6 +7,7 @@ import (
 
 	"github.com/headgate/headgate/layers/collector/internal/check"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
+	"github.com/headgate/headgate/layers/collector/internal/recorder"
 	"github.com/headgate/headgate/layers/collector/internal/reference"
 	"github.com/headgate/headgate/layers/collector/internal/sandbox"
 	"go.opentelemetry.io/collector/otelcol"
@@ -25,6 +26,7 @@ func Run(settings otelcol.CollectorSettings, factories func() (otelcol.Factories
 		BuildInfo: settings.BuildInfo, Factories: factories, Components: settings.Factories,
 		Providers: settings.ProviderModules, Lacking: lacking,
 	}
+	settings.Factories = recorder.Lasting(settings.Factories)
 	command := otelcol.NewCommand(settings)
 	command.AddCommand(check.NewCommand(env), reference.NewCommand(env), sandbox.NewCommand())
 	if err := command.Execute(); err != nil {
