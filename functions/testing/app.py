@@ -9,7 +9,7 @@ from headgate.http.auditing import audited
 from headgate.http.credentials import Reader, SessionMember, Writer
 from headgate.http.parameters import ConfigurationId, RunId, VersionNumber
 from headgate.http.paths import PUBLIC
-from headgate.http.routing import application_router
+from headgate.http.routing import EXTENSION, application_router
 from headgate.http.routing import router as group
 from headgate.http.wire import ids_in_body
 from headgate.identity import checks
@@ -56,6 +56,12 @@ def get_run_output(run_id: RunId, caller: Reader) -> Response:
     if link is not None:
         return RedirectResponse(link)
     return PlainTextResponse(runs.output(caller, run_id))
+
+
+@router.get("/runs/{run_id}/stderr", response_class=PlainTextResponse, openapi_extra=EXTENSION)
+def get_run_stderr(run_id: RunId, caller: Reader) -> PlainTextResponse:
+    """The collector's standard error as it was written, its first 48 KB and last 16 KB. 404 until the run has ended."""
+    return PlainTextResponse(runs.stderr(caller, run_id))
 
 
 @rules_router.get("/{configuration_id}/versions/{n}/validation-pipelines")

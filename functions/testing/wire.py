@@ -1,6 +1,7 @@
 """What the testing endpoints and those of saved rules take and give, field by field."""
 
-from typing import Annotated, Self
+from dataclasses import replace
+from typing import Annotated, Final, Self
 
 from pydantic import (
     AfterValidator,
@@ -11,11 +12,12 @@ from pydantic import (
     StringConstraints,
     model_validator,
 )
+from pydantic.config import JsonDict
 
 from headgate.foundation.clock import rfc3339
 from headgate.foundation.collector import Signal
 from headgate.http.wire import CollectorVersion, ConfigurationId, Input, Name, refused_as
-from headgate.rules.engine import Sample
+from headgate.rules.engine import Format, Sample
 from headgate.rules.model import DEFAULT_CONTEXTS, MAX_RULES, Context, Expect, Rule, RuleSet, StoredRule
 from headgate.runs.model import RuleResult, Run, Status
 from headgate.runs.samples import of_json
@@ -131,6 +133,19 @@ SampleIn = Annotated[
 ]
 
 
+FeatureGate = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+# Not in the specification of the API.
+_BEYOND: Final[JsonDict] = {"x-extension": True}
+_FORMAT: Final = (
+    "`raw`: the text is log lines, even if they are OTLP/JSON; `otlp`: it is OTLP/JSON. By default, what it looks like"
+)
+_NAME: Final = (
+    "The absolute path of the file that raw lines come from, such as `/var/log/pods/…`; "
+    "the file is in the run's sandbox only"
+)
+_GATES: Final = "`+name` or `name` enables a feature gate of the collector, `-name` disables it"
+
+
 class StartRun(Input):
     """Either `configuration_id` with `version_number`, or `yaml`; `rules` or `use_saved_rules` or neither."""
 
@@ -145,6 +160,11 @@ class StartRun(Input):
     collector_distribution: str | None = None
     rules: Rules | None = None
     use_saved_rules: bool = False
+    sample_format: Annotated[Format | None, Field(description=_FORMAT, json_schema_extra=_BEYOND)] = None
+    sample_name: Annotated[
+        str | None, Field(min_length=1, max_length=1_024, description=_NAME, json_schema_extra=_BEYOND)
+    ] = None
+    feature_gates: list[FeatureGate] = Field(default=[], max_length=20, description=_GATES, json_schema_extra=_BEYOND)
 
     @model_validator(mode="after")
     def _one_of_each(self) -> Self:
@@ -165,9 +185,10 @@ class StartRun(Input):
         source: StoredVersion | str = self.yaml or ""
         if self.configuration_id is not None and self.version_number is not None:
             source = StoredVersion(self.configuration_id, self.version_number)
+        sample = Sample(self.sample, is_otlp=False) if isinstance(self.sample, str) else of_json(self.sample)
         return Start(
             source=source,
-            sample=Sample(self.sample, is_otlp=False) if isinstance(self.sample, str) else of_json(self.sample),
+            sample=replace(sample, format=self.sample_format, name=self.sample_name),
             signal_type=self.signal_type,
             target_pipeline=self.target_pipeline,
             duration_seconds=self.duration_seconds,
@@ -175,6 +196,7 @@ class StartRun(Input):
             collector_distribution=self.collector_distribution,
             rules=[rule.rule(self.signal_type) for rule in self.rules or []],
             use_saved_rules=self.use_saved_rules,
+            feature_gates=self.feature_gates,
         )
 
 
@@ -230,7 +252,8 @@ class RunOut(BaseModel):
     """A test run. `success` is null until the status is final; `validation_results` are there from then on.
 
     `records` are there once the collector has run for its duration; if nothing came out, `stderr` begins with a line
-    that says so. The first line of a run in `Error` is its cause.
+    that says so. The first line of a run in `Error` is its cause. `stderr` is the collector's standard error, errors
+    and warnings first, without the resource in each line, stack traces and repetitions. `…/stderr` has the whole text.
     """
 
     id: str
@@ -245,6 +268,9 @@ class RunOut(BaseModel):
     target_pipeline: str
     duration_seconds: int
     collector_version: str
+    sample_format: Format | None
+    sample_name: str | None
+    feature_gates: list[str]
     created_at: str
     started_at: str | None
     finished_at: str | None
@@ -264,6 +290,9 @@ class RunOut(BaseModel):
             target_pipeline=run.target_pipeline,
             duration_seconds=run.duration_seconds,
             collector_version=run.collector_version,
+            sample_format=run.sample_format,
+            sample_name=run.sample_name,
+            feature_gates=list(run.feature_gates),
             created_at=rfc3339(run.created_at),
             started_at=rfc3339(run.started_at) if run.started_at else None,
             finished_at=rfc3339(run.finished_at) if run.finished_at else None,

@@ -243,8 +243,8 @@ def test_rules_are_read_by_their_own_version_or_if_it_cannot_by_the_default_one(
         (
             RELEASE,
             DEFAULT,
-            f"note: collector {DEFAULT} prepared this run and evaluates its rules: {RELEASE} is an official release, "
-            "without a checker\n",
+            f"headgate: note: collector {DEFAULT} prepared this run and evaluates its rules: {RELEASE} is an official "
+            "release, without a checker\n",
         ),
     ],
 )

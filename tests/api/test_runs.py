@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
@@ -14,7 +13,7 @@ from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
 from headgate.identity import service as identity
-from headgate.rules.engine import Verdict, parts
+from headgate.rules.engine import parts
 from headgate.runs import service, steps, store
 from headgate.runs.model import LONGEST, Run, RunRule
 from headgate.settings import settings
@@ -22,7 +21,7 @@ from headgate.storage import aws
 from run_steps.app import PassingFault, handler
 from testing.app import router, rules_router
 from tests.support.members import API, JoinWith, Member
-from tests.support.runs import RULE, VALID, end, get, leave, queued
+from tests.support.runs import RULE, VALID, end, get, leave, queued, verdict
 
 
 @pytest.fixture
@@ -33,10 +32,6 @@ def ann(join: JoinWith) -> Member:
 @pytest.fixture
 def bob(join: JoinWith) -> Member:
     return join([router], "bob")
-
-
-def verdict(passed: bool) -> dict[str, Any]:
-    return Verdict(matched=int(passed), total=1, passed=passed, message="seen").model_dump()
 
 
 REFUSED = {
@@ -73,6 +68,14 @@ REFUSED = {
     "an unknown field of a rule": {"rules": [{"name": "a", "condition": "true", "severity": "high"}]},
     "rules and saved rules": {"rules": [{"name": "a", "condition": "true"}], "use_saved_rules": True},
     "saved rules of a yaml": {"use_saved_rules": True},
+    "an unknown format": {"sample_format": "xml"},
+    "an empty name of the sample": {"sample_name": ""},
+    "a name of the sample without an end": {"sample_name": "/" + "x" * 1_024},
+    "a name of the sample that is a list": {"sample_name": ["/x"]},
+    "a feature gate that is not in a list": {"feature_gates": "a"},
+    "an empty feature gate": {"feature_gates": [""]},
+    "a feature gate without an end": {"feature_gates": ["a" * 201]},
+    "too many feature gates": {"feature_gates": ["a"] * 21},
     "an unknown field": {"samples": "x"},
 }
 
@@ -180,12 +183,12 @@ def test_a_large_output_is_served_by_a_link(ann: Member) -> None:
 @pytest.mark.parametrize(("passed", "status"), [(True, "Success"), (False, "Fail")])
 def test_a_run_ends_by_its_rules(passed: bool, status: str, ann: Member) -> None:
     run = queued(ann)
-    leave(run, ran=True, stderr="warned", notes="note: a note\n")
+    leave(run, ran=True, stderr="warned", notes="headgate: note: a note\n")
     end(run, verdict(passed))
     answer = get(ann, run).json()
 
     assert (answer["status"], answer["success"]) == (status, passed)
-    assert answer["stderr"] == "note: a note\nwarned\n"
+    assert answer["stderr"] == "headgate: note: a note\nwarned\n"
     assert answer["validation_results"] == [
         {
             "name": "some",

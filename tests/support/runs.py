@@ -6,6 +6,7 @@ from typing import Any
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
+from headgate.rules.engine import Verdict
 from headgate.rules.model import Rule
 from headgate.runs import runner, store
 from headgate.runs.model import Run, RunRule
@@ -40,6 +41,9 @@ def run_of(**changes: Any) -> Run:
         duration_seconds=5,
         collector_version="0.139.0",
         sample_is_otlp=False,
+        sample_format=None,
+        sample_name=None,
+        feature_gates=(),
         rules=(RunRule(RULE, api_owned=True),),
         created_at=clock.now(),
     )
@@ -51,6 +55,11 @@ def leave(run: Run, *, ran: bool, executed: bool = True, reason: str = "", cause
     told = outcome(run.duration_seconds, ran=ran, executed=executed, reason=reason, cause=cause)
     for name, text in {**files, "outcome.json": told.model_dump_json()}.items():
         store.put_file(run.id, name, text)
+
+
+def verdict(passed: bool) -> dict[str, Any]:
+    """What came of a rule."""
+    return Verdict(matched=int(passed), total=1, passed=passed, message="seen").model_dump()
 
 
 def end(run: Run, *verdicts: dict[str, Any], out: int = 1) -> None:

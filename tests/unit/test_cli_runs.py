@@ -47,3 +47,32 @@ def test_two_versions_of_a_configuration_are_refused(server: Server, run: Run) -
 
     assert (code, server.requests) == (2, [])
     assert "@2 and --version 3 name two versions: leave one out" in err
+
+
+def test_what_is_said_of_a_sample_and_feature_gates_are_sent_only_if_given(server: Server, run: Run) -> None:
+    said = "--sample-format raw --sample-name /var/log/app.log --feature-gate +a.b --feature-gate -c"
+    first, _, _ = run(f"test run shop --sample sample.log --no-wait {said}")
+    second, _, _ = run("test run shop --sample sample.log --no-wait")
+
+    with_all, without = [json.loads(body) for line, _, body in server.requests if line.startswith("POST")]
+    assert (first, second) == (0, 0)
+    assert (with_all["sample_format"], with_all["sample_name"]) == ("raw", "/var/log/app.log")
+    assert with_all["feature_gates"] == ["+a.b", "-c"]
+    assert not {"sample_format", "sample_name", "feature_gates"} & set(without)
+
+
+def test_a_format_that_there_is_not_is_a_usage_error(server: Server, run: Run) -> None:
+    code, _, err = run("test run shop --sample sample.log --sample-format xml")
+
+    assert (code, server.requests) == (2, [])
+    assert "'raw', 'otlp'" in err
+
+
+def test_the_standard_error_is_printed_as_it_was_written(server: Server, run: Run) -> None:
+    run_id = "run_0123456789abcdefghjkmnpq0r"
+    server.answering = lambda asked: (200, {}, b"panic: x\n\tgoroutine 1\n")
+
+    code, out, _ = run(f"test stderr {run_id}")
+
+    assert (code, out) == (0, "panic: x\n\tgoroutine 1\n")
+    assert server.requests[0][0].endswith(f"/testing/runs/{run_id}/stderr")

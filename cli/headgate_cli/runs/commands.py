@@ -1,4 +1,4 @@
-"""`test run | show | output`."""
+"""`test run | show | output | stderr`."""
 
 from __future__ import annotations
 
@@ -47,6 +47,16 @@ def test() -> None:
 @test.command()
 @click.argument("configuration", metavar="CONFIGURATION[@N]|FILE")
 @click.option("--sample", required=True, metavar="FILE", help="OTLP/JSON, or any text for logs; `-` is standard input.")
+@click.option(
+    "--sample-format",
+    type=click.Choice(("raw", "otlp")),
+    help="What the sample is: log lines, even if they are OTLP/JSON, or OTLP/JSON. By default, what it looks like.",
+)
+@click.option(
+    "--sample-name",
+    metavar="PATH",
+    help="The absolute path of the file that the log lines are in, such as /var/log/pods/...; only the run sees it.",
+)
 @click.option("--pipeline", default="", help="The pipeline to test; required if there are several.")
 @click.option("--signal", type=click.Choice(SIGNALS), help="The sample's signal; the pipeline's by default.")
 @click.option(
@@ -63,6 +73,13 @@ def test() -> None:
     "--duration", type=click.IntRange(1, 60), default=5, show_default=True, metavar="SECONDS", help="How long to run."
 )
 @click.option("--collector-version", type=CollectorVersion(), help="Instead of the configuration's collector version.")
+@click.option(
+    "--feature-gate",
+    "feature_gates",
+    multiple=True,
+    metavar="[+|-]NAME",
+    help="A feature gate of the collector to enable (+, the default) or disable (-). Repeatable.",
+)
 @click.option("--no-wait", is_flag=True, help="Print the run's id without waiting for the result.")
 @click.option("--watch", is_flag=True, help="Run again whenever one of the files changes; Ctrl-C stops.")
 @as_json
@@ -71,6 +88,8 @@ def run(
     api: Api,
     configuration: str,
     sample: str,
+    sample_format: str | None,
+    sample_name: str | None,
     pipeline: str,
     signal: str | None,
     rules_file: str,
@@ -79,6 +98,7 @@ def run(
     n: int | None,
     duration: int,
     collector_version: str | None,
+    feature_gates: Sequence[str],
     no_wait: bool,
     watch: bool,
     as_json: bool,
@@ -113,8 +133,14 @@ def run(
             "target_pipeline": chosen,
             "duration_seconds": duration,
         }
-        if collector_version:
-            request["collector_version"] = collector_version
+        given = {
+            "collector_version": collector_version,
+            "sample_format": sample_format,
+            "sample_name": sample_name,
+            "feature_gates": list(feature_gates),
+        }
+        # A server that does not know a field refuses it.
+        request |= {field: value for field, value in given.items() if value}
         if saved_rules:
             request["use_saved_rules"] = True
         elif rules_file:
@@ -169,6 +195,19 @@ def output(api: Api, run_id: str) -> None:
       headgate test output run_01... > output.jsonl
     """
     print_text(api.text(f"/testing/runs/{_run_id(run_id)}/output"))
+
+
+@test.command()
+@click.argument("run_id", metavar="RUN")
+@connected
+def stderr(api: Api, run_id: str) -> None:
+    """Print the collector's standard error as it was written; `test show` has what matters of it.
+
+    \b
+    Examples:
+      headgate test stderr run_01...
+    """
+    print_text(api.text(f"/testing/runs/{_run_id(run_id)}/stderr"))
 
 
 def _run_id(given: str) -> str:

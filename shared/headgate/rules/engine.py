@@ -20,6 +20,7 @@ from headgate.rules.model import Rule
 from headgate.settings import settings
 from headgate.validation.model import NOT_IN_BUILD, TOO_COSTLY, YAML_IN_BODY, ComponentNotInBuild, TooCostly
 
+Format = Literal["raw", "otlp"]
 _Answer = TypeVar("_Answer")
 # For the whole output. A part has 8 s by the checker's own clock, and is killed after 10 s.
 _EVALUATION_SECONDS = 25.0
@@ -42,7 +43,7 @@ class RunRefused(Exception):
 
 
 class Unpreparable(Exception):
-    """Something wrong with what is to be run. `field` is `yaml`, `target_pipeline`, `signal_type` or `sample`."""
+    """Something wrong with what is to be run. `field` is the field of the request."""
 
     def __init__(self, field: str, message: str, line: int | None) -> None:
         super().__init__(message)
@@ -58,33 +59,43 @@ class Unpreparable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Telemetry to test with. `is_otlp` when it came as a JSON value, so that it cannot be raw log lines."""
+    """Telemetry to test with. `is_otlp` when it came as a JSON value, so that it cannot be raw log lines.
+
+    `format` and `name`, the path of the file with raw lines, are what the caller said of it.
+    """
 
     text: str
     is_otlp: bool
+    format: Format | None = None
+    name: str | None = None
 
 
 class Prepared(BaseModel):
-    """What a run needs: the collector's configuration and input, and the signals that rules can test."""
+    """What a run needs: the collector's configuration and input, and the signals that rules can test.
+
+    `nothing_out` is why nothing may have come out, if nothing does; it may be empty.
+    """
 
     signals: list[Signal]
     collector_yaml: str
     input: str
     records: int
     notes: list[str]
+    nothing_out: str = ""
 
 
 class Verdict(BaseModel):
-    """The result of one rule; `message` says what was seen."""
+    """The result of one rule; `message` says what was seen, `note` what its writer may not expect of its condition."""
 
     matched: int
     total: int
     passed: bool
     message: str
+    note: str = ""
 
 
 class _Problem(BaseModel):
-    field: Literal["yaml", "target_pipeline", "signal_type", "sample"]
+    field: Literal["yaml", "target_pipeline", "signal_type", "sample", "sample_format", "sample_name", "feature_gates"]
     message: str
     line: int | None = None
 
@@ -131,7 +142,8 @@ def signals_of(
 
     Raises Unpreparable, RunRefused, TooCostly about `yaml_at` in the request, ComponentNotInBuild, Unavailable.
     """
-    return _prepare(yaml, pipeline, signal_type, None, _Judge(version, asker), yaml_at).signals
+    question = {"yaml": yaml, "target_pipeline": pipeline, "signal_type": signal_type}
+    return _prepare(question, _Judge(version, asker), yaml_at).signals
 
 
 def prepare(
@@ -143,10 +155,27 @@ def prepare(
     asker: Asker,
     version: str | None = None,
     yaml_at: tuple[str, ...] = YAML_IN_BODY,
+    duration_seconds: int = 0,
+    feature_gates: Sequence[str] = (),
 ) -> Prepared:
-    """Make a run ready. Raises what `signals_of` does. A note says so if another version's checker answered."""
+    """Make a run ready. Raises what `signals_of` does. A note says so if another version's checker answered.
+
+    Notes on what waits for longer than the run need its duration. An official release has no checker, so its feature
+    gates are judged by itself, when it starts.
+    """
     judge = _Judge(version, asker)
-    prepared = _prepare(yaml, pipeline, signal_type, sample, judge, yaml_at)
+    question = {
+        "yaml": yaml,
+        "target_pipeline": pipeline,
+        "signal_type": signal_type,
+        "sample": sample.text,
+        "sample_is_otlp": sample.is_otlp,
+        "sample_format": sample.format or "",
+        "sample_name": sample.name or "",
+        "feature_gates": list(feature_gates),
+        "duration_seconds": duration_seconds,
+    }
+    prepared = _prepare(question, judge, yaml_at)
     if judge.why_replaced:
         prepared.notes.append(
             f"collector {judge.version} prepared this run and evaluates its rules: {judge.why_replaced}"
@@ -220,30 +249,11 @@ class _Judge:
             self.why_replaced = f"{self.version} {why}"
             # From here on the same one, so that the tallies of a large output are of one checker.
             self.version = settings().collector_version
-            return self.call(op, request, timeout)
+            return self.call(op, {**request, "feature_gates": []} if op == "prepare" else request, timeout)
 
 
-def _prepare(
-    yaml: str,
-    pipeline: str,
-    signal_type: Signal,
-    sample: Sample | None,
-    judge: _Judge,
-    yaml_at: tuple[str, ...],
-) -> Prepared:
-    answer = _ask(
-        "prepare",
-        {
-            "yaml": yaml,
-            "target_pipeline": pipeline,
-            "signal_type": signal_type,
-            "sample": sample.text if sample else None,
-            "sample_is_otlp": sample.is_otlp if sample else False,
-        },
-        _preparations(),
-        judge,
-        yaml_at=yaml_at,
-    )
+def _prepare(question: Mapping[str, object], judge: _Judge, yaml_at: tuple[str, ...]) -> Prepared:
+    answer = _ask("prepare", question, _preparations(), judge, yaml_at=yaml_at)
     if answer.problem is not None:
         raise Unpreparable(answer.problem.field, answer.problem.message, answer.problem.line)
     if answer.prepared is None:

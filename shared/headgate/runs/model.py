@@ -9,6 +9,7 @@ from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.foundation.collector import Signal
 from headgate.foundation.principal import Principal
+from headgate.rules.engine import Format
 from headgate.rules.model import Rule
 
 Status = Literal["Queued", "Running", "Success", "Fail", "Error"]
@@ -101,6 +102,10 @@ class Run:
     duration_seconds: int
     collector_version: str
     sample_is_otlp: bool
+    # What the caller said of the sample; None for what it looks like, and for no name.
+    sample_format: Format | None
+    sample_name: str | None
+    feature_gates: tuple[str, ...]
     rules: tuple[RunRule, ...]
     created_at: datetime
     started_at: datetime | None = None
@@ -145,10 +150,7 @@ class Run:
     ) -> "Run":
         """The collector ran for the whole duration: Success if every rule passed, also if there are none."""
         status: Status = "Success" if all(result.passed for result in results) else "Fail"
-        notes = "" if any(records_out.values()) else NOTHING_CAME_OUT
-        return replace(
-            self, status=status, results=results, records_out=records_out, stderr=notes + stderr, finished_at=at
-        )
+        return replace(self, status=status, results=results, records_out=records_out, stderr=stderr, finished_at=at)
 
     def fail(self, stderr: str, at: datetime) -> "Run":
         """The run could not start, or the collector did not run as it should."""

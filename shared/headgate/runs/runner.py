@@ -55,6 +55,8 @@ def give(run: Run) -> str:
         "collector_version": run.collector_version,
         "duration_seconds": run.duration_seconds,
         "get": {name: store.link(run.id, name, _LINK_SECONDS) for name in ("collector.yaml", "input")},
+        "sample_name": run.sample_name or "",
+        "feature_gates": list(run.feature_gates),
         "post": {name: store.upload(run.id, name, limit, _LINK_SECONDS) for name, limit in LARGEST.items()},
     }
     source = published.source(run.collector_version, _LINK_SECONDS)
@@ -89,6 +91,14 @@ def stderr(run: Run) -> str:
     """What the collector wrote; its last line is complete. Raises Untrusted."""
     text = _file(run, "stderr") or ""
     return text if not text or text.endswith("\n") else text + "\n"
+
+
+def stderr_as_left(run_id: str) -> str:
+    """What the runner left as the collector's standard error; empty if it left none, or more than it may."""
+    try:
+        return store.file_if_there(run_id, "stderr", LARGEST["stderr"]) or ""
+    except objects.TooLong:
+        return ""
 
 
 def _require_plausible(outcome: Outcome, run: Run) -> None:

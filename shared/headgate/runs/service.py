@@ -19,7 +19,7 @@ from headgate.rules import engine
 from headgate.rules import service as rule_sets
 from headgate.rules.engine import Sample
 from headgate.rules.model import Rule
-from headgate.runs import store, turns
+from headgate.runs import runner, store, turns
 from headgate.runs.model import (
     MAX_SAMPLE_BYTES,
     NoSavedRules,
@@ -78,6 +78,7 @@ class Start:
     collector_distribution: str | None = None
     rules: Sequence[Rule] = ()
     use_saved_rules: bool = False
+    feature_gates: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,8 @@ def start(caller: Caller, asked: Start) -> Run:
             asker=asker,
             version=version,
             yaml_at=source.named_at,
+            duration_seconds=asked.duration_seconds,
+            feature_gates=asked.feature_gates,
         )
         signals = tuple(prepared.signals)
         engine.require_compilable(signals, [run_rule.rule for run_rule in rules], asker=asker, version=version)
@@ -146,6 +149,9 @@ def start(caller: Caller, asked: Start) -> Run:
         duration_seconds=asked.duration_seconds,
         collector_version=version,
         sample_is_otlp=asked.sample.is_otlp,
+        sample_format=asked.sample.format,
+        sample_name=asked.sample.name,
+        feature_gates=tuple(asked.feature_gates),
         rules=rules,
         created_at=at,
     )
@@ -182,6 +188,15 @@ def output_link(caller: Caller, run_id: str) -> str | None:
     """The URL of an output that is too large for a response, else None. Raises RunNotFound, OutputNotReady."""
     _require_finished(caller, run_id)
     return store.link(run_id, "output") if store.file_size(run_id, "output") > _LARGEST_ANSWER else None
+
+
+def stderr(caller: Caller, run_id: str) -> str:
+    """What the collector wrote on its standard error, unchanged; empty if it never ran.
+
+    Raises RunNotFound, OutputNotReady.
+    """
+    _require_finished(caller, run_id)
+    return runner.stderr_as_left(run_id)
 
 
 def finish_lost(lost: Run) -> Run:

@@ -15,10 +15,9 @@ from headgate.foundation.collector import Signal
 from headgate.observability import metrics
 from headgate.rules import engine
 from headgate.rules.engine import Sample, Verdict
-from headgate.runs import runner, service, store, turns
-from headgate.runs.model import RuleResult, Run, RunRule, Untrusted
+from headgate.runs import log, runner, service, store, turns
+from headgate.runs.model import NOTHING_CAME_OUT, RuleResult, Run, RunRule, Untrusted
 from headgate.runs.runner import Outcome
-from headgate.storage import objects
 
 Stage = Literal["prepare", "collect", "evaluate", "record"]
 
@@ -29,6 +28,7 @@ _STAGES: Final[dict[Stage, str]] = {
     "record": "recording the results failed",
 }
 _AGAIN: Final = "; run the test again"
+_LONGEST_NOTE: Final = 500
 _NO_STDERR: Final = "headgate: what the collector wrote could not be fetched\n"
 
 
@@ -62,13 +62,17 @@ def prepare(run_id: str) -> Collection:
         yaml,
         run.target_pipeline,
         run.signal_type,
-        Sample(sample, run.sample_is_otlp),
+        Sample(sample, run.sample_is_otlp, run.sample_format, run.sample_name),
         asker=_asker(run),
         version=run.collector_version,
+        duration_seconds=run.duration_seconds,
+        feature_gates=run.feature_gates,
     )
     store.put_file(run_id, "collector.yaml", prepared.collector_yaml)
     store.put_file(run_id, "input", prepared.input)
-    store.put_file(run_id, "notes", "".join(f"note: {note}\n" for note in prepared.notes))
+    store.put_file(run_id, "notes", "".join(_note(note) for note in prepared.notes))
+    if prepared.nothing_out:
+        store.put_file(run_id, "nothing-out", _note(prepared.nothing_out))
     task_url = runner.give(run)
     store.update(run.start(prepared.records, clock.now()))
     return Collection(run_id=run_id, task_url=task_url)
@@ -89,6 +93,9 @@ def evaluate(run_id: str) -> Evaluation:
         return Evaluation(fault=str(lie))
     rules = [run_rule.rule for run_rule in run.rules]
     results = engine.evaluate(run.signals, rules, output, asker=_asker(run), version=run.collector_version)
+    for verdict in results.verdicts:
+        # They go through the state machine, whose input is limited, and quote the conditions.
+        verdict.note = verdict.note[:_LONGEST_NOTE]
     return Evaluation(outcome=outcome, verdicts=results.verdicts, records=results.records)
 
 
@@ -97,9 +104,10 @@ def record(run_id: str, evaluation: Evaluation) -> None:
     run = _unfinished(run_id)
     outcome, at = evaluation.outcome, clock.now()
     try:
-        stderr, fault = _notes(run_id) + runner.stderr(run), evaluation.fault
+        written, fault = runner.stderr(run), evaluation.fault
+        stderr = _notes(run_id) + log.told(written)
     except Untrusted as lie:
-        stderr, fault = _notes(run_id), evaluation.fault or str(lie)
+        written, stderr, fault = "", _notes(run_id), evaluation.fault or str(lie)
     if outcome is None or fault:
         after = run.fail(f"headgate: {fault}\n{stderr}", at)
     elif not outcome.executed:
@@ -108,7 +116,8 @@ def record(run_id: str, evaluation: Evaluation) -> None:
         after = run.fail(f"headgate: {outcome.why}\n{stderr}", at)
     else:
         results = tuple(_result(*pair) for pair in zip(run.rules, evaluation.verdicts, strict=True))
-        after = run.complete(results, evaluation.records, stderr, at)
+        notes = _notes_on(run, evaluation, written)
+        after = run.complete(results, evaluation.records, notes + stderr, at)
     store.update(after)
     service.count_outcome(after)
     turns.make_room(run.organization_id, run_id)
@@ -175,13 +184,32 @@ def _notes(run_id: str) -> str:
     return store.file(run_id, "notes") or ""
 
 
+def _notes_on(run: Run, evaluation: Evaluation, written: str) -> str:
+    """Notes on a run that is complete: on its output, on how the collector ended, and on its rules."""
+    notes = ""
+    if not any(evaluation.records.values()):
+        notes = NOTHING_CAME_OUT + (store.file(run.id, "nothing-out") or "")
+    if log.crashed(written):
+        notes += _note(
+            "the collector crashed after its shutdown, when the output was complete: a component sent records to an "
+            "exporter that was gone"
+        )
+    return notes + "".join(
+        _note(f"rule '{run_rule.rule.name}': {verdict.note}")
+        for run_rule, verdict in zip(run.rules, evaluation.verdicts, strict=True)
+        if verdict.note
+    )
+
+
+def _note(text: str) -> str:
+    return f"headgate: note: {' '.join(text.split())}\n"
+
+
 def _stderr_if_there(run: Run) -> str:
     """The stderr, of a run that may end because the bucket does not answer, or before there is any."""
     try:
         notes = store.file_if_there(run.id, "notes") or ""
-        return notes + (store.file_if_there(run.id, "stderr", runner.LARGEST["stderr"]) or "")
-    except objects.TooLong:
-        return notes
+        return notes + log.told(runner.stderr_as_left(run.id))
     except (BotoCoreError, ClientError):
         return _NO_STDERR
 

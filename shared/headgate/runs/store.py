@@ -10,6 +10,7 @@ from typing import Final, cast
 
 from headgate.foundation import clock
 from headgate.foundation.collector import Signal
+from headgate.rules.engine import Format
 from headgate.rules.items import rule_attributes, rule_of
 from headgate.runs import keys
 from headgate.runs.model import RuleResult, Run, RunRule, Status
@@ -143,6 +144,9 @@ def _item(run: Run) -> Item:
         "duration_seconds": run.duration_seconds,
         "collector_version": run.collector_version,
         "sample_is_otlp": run.sample_is_otlp,
+        "sample_format": run.sample_format,
+        "sample_name": run.sample_name,
+        "feature_gates": list(run.feature_gates),
         # Twenty conditions of 4,096 characters of four bytes are 320 KB.
         "rules": _compressed(json.dumps([_run_rule_item(rule) for rule in run.rules], ensure_ascii=False)),
         "created_at": clock.rfc3339(run.created_at),
@@ -178,6 +182,9 @@ def _run(item: Item) -> Run:
         duration_seconds=items.number(item, "duration_seconds"),
         collector_version=items.text(item, "collector_version"),
         sample_is_otlp=item["sample_is_otlp"] is True,
+        sample_format=cast("Format | None", items.optional_text(item, "sample_format")),
+        sample_name=items.optional_text(item, "sample_name"),
+        feature_gates=tuple(cast("list[str]", item.get("feature_gates", []))),
         rules=rules,
         created_at=clock.parse(items.text(item, "created_at")),
         started_at=_time(item, "started_at"),

@@ -3,9 +3,12 @@ package command
 import (
 	"slices"
 	"testing"
+	"time"
 
+	"github.com/headgate/headgate/layers/collector/internal/prepare"
 	"github.com/headgate/headgate/layers/collector/version/distribution"
 	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/confmap"
 )
 
 func TestComponentsAreTheFactoriesWithTheirModules(t *testing.T) {
@@ -42,6 +45,50 @@ func names[V any](of map[component.Type]V) []string {
 	}
 	slices.Sort(types)
 	return types
+}
+
+func TestComponentsWaitAsLongAsPreparationSaysByDefault(t *testing.T) {
+	factories, err := distribution.Factories()
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for kind, factory := range factories.Processors {
+		checked += checkWait(t, "processors", kind, factory)
+	}
+	for kind, factory := range factories.Connectors {
+		checked += checkWait(t, "connectors", kind, factory)
+	}
+	if checked < 2 {
+		t.Errorf("only %d components were checked", checked)
+	}
+}
+
+func checkWait(t *testing.T, section string, kind component.Type, factory component.Factory) int {
+	t.Helper()
+	key, usual, known := prepare.UsualWait(section, kind.String())
+	if !known {
+		return 0
+	}
+	conf := confmap.New()
+	if err := conf.Marshal(factory.CreateDefaultConfig()); err != nil {
+		t.Fatal(err)
+	}
+	switch waits := conf.Get(key).(type) {
+	case time.Duration:
+		if waits != usual {
+			t.Errorf("%s::%s waits %s by default, not %s", section, kind, waits, usual)
+		}
+	case nil, *time.Duration:
+		// The component sets its default when it is built.
+		if !conf.IsSet(key) {
+			t.Errorf("%s::%s has no setting %s", section, kind, key)
+		}
+		return 0
+	default:
+		t.Errorf("%s::%s::%s is a %T", section, kind, key, waits)
+	}
+	return 1
 }
 
 func TestNothingIsBothPresentAndLacking(t *testing.T) {

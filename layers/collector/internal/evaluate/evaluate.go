@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -131,6 +132,7 @@ func Handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, evaluationTime)
 	defer cancel()
+	first := asked.Tallies == nil
 	records, err := Count(ctx, strings.NewReader(asked.Documents), conditions, tallies)
 	if err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
@@ -142,5 +144,51 @@ func Handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	for i, tally := range tallies {
 		verdicts[i] = NewVerdict(asked.Rules[i], tally)
 	}
+	if first {
+		addNotes(ctx, asked, tallies)
+	}
+	for i, tally := range tallies {
+		verdicts[i].Note = tally.Note
+	}
 	return result{tallies, verdicts, records}, nil
+}
+
+// notesTime bounds looking for what is to be noted.
+const notesTime = time.Second
+
+// addNotes notes the comparisons of different types in the rules. Nothing depends on them, so they are looked for on the
+// first part of the output only, and not for long.
+func addNotes(ctx context.Context, asked request, tallies []rules.Tally) {
+	var comparisons []rules.Comparison
+	var mixed []rules.Rule
+	var of []int
+	for i, rule := range asked.Rules {
+		for _, found := range rules.ComparisonsIn(rule) {
+			comparisons, mixed, of = append(comparisons, found), append(mixed, found.Mixed), append(of, i)
+		}
+	}
+	if len(mixed) == 0 {
+		return
+	}
+	conditions, refusals, err := rules.Compile(asked.Signals, mixed)
+	if err != nil {
+		return
+	}
+	for _, refusal := range slices.Backward(refusals) {
+		// What looked like a path may be an enum, or what is not there in this context.
+		at := refusal.Index
+		conditions, of = slices.Delete(conditions, at, at+1), slices.Delete(of, at, at+1)
+		comparisons = slices.Delete(comparisons, at, at+1)
+	}
+	ctx, cancel := context.WithTimeout(ctx, notesTime)
+	defer cancel()
+	counts := make([]rules.Tally, len(conditions))
+	if _, err := Count(ctx, strings.NewReader(asked.Documents), conditions, counts); err != nil {
+		return
+	}
+	for i, count := range counts {
+		if note := &tallies[of[i]].Note; count.Matched > 0 && *note == "" {
+			*note = comparisons[i].Note(items(count.Matched, asked.Rules[of[i]].Context))
+		}
+	}
 }

@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +61,38 @@ func TestRulesAreEvaluatedInTheirContext(t *testing.T) {
 		verdict := verdictOn(t, rule, output)
 		if verdict.Passed != one.passed || !strings.HasPrefix(verdict.Message, one.message) {
 			t.Errorf("%s %s %q: passed %v, %q", one.expect, one.context, one.condition, verdict.Passed, verdict.Message)
+		}
+	}
+}
+
+func TestAComparisonOfDifferentTypesIsNoted(t *testing.T) {
+	const mixed = `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"stringValue":"5"},"severityNumber":9,` +
+		`"attributes":[{"key":"n","value":{"intValue":"5"}},{"key":"t","value":{"stringValue":"7"}}]}]}]}]}` + "\n"
+	for condition, note := range map[string]string{
+		`attributes["n"] == "5"`:               `it compares attributes["n"] with the text "5", but the value is a number on 1 log record; `,
+		`"5" != log.attributes["n"]`:           `it compares log.attributes["n"] with the text "5"`,
+		`attributes["t"] >= 7`:                 `it compares attributes["t"] with the number 7, but the value is a text on 1 log record; `,
+		`true and (body == 5)`:                 `it compares body with the number 5`,
+		`severity_number == "9"`:               `it compares severity_number with the text "9"`,
+		`attributes["n"] == 5`:                 "",
+		`attributes["t"] == "7"`:               "",
+		`attributes["none"] == "7"`:            "",
+		`body == "attributes[\"n\"] == \"5\""`: "",
+		`Int(attributes["t"]) == 7`:            "",
+		`severity_number == SEVERITY_NUMBER_INFO and attributes["t"] != nil`: "",
+	} {
+		asked, err := json.Marshal(request{Signals: every, Rules: []rules.Rule{{Name: "r", Context: "log", Condition: condition}}, Documents: mixed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := Handle(context.Background(), asked)
+		if err != nil {
+			t.Errorf("%s: %v", condition, err)
+			continue
+		}
+		found := answer.(result).Verdicts[0].Note
+		if (found == "") != (note == "") || !strings.HasPrefix(found, note) {
+			t.Errorf("%s: %q", condition, found)
 		}
 	}
 }

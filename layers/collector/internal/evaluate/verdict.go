@@ -6,12 +6,14 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/rules"
 )
 
-// Verdict is the outcome of one rule. Message says what was counted and, if the rule failed, what was expected.
+// Verdict is the outcome of one rule. Message says what was counted and, if the rule failed, what was expected; Note is
+// something about its condition that its writer may not expect, or empty.
 type Verdict struct {
 	Matched int    `json:"matched"`
 	Total   int    `json:"total"`
 	Passed  bool   `json:"passed"`
 	Message string `json:"message"`
+	Note    string `json:"note"`
 }
 
 var things = map[string][2]string{
@@ -63,6 +65,13 @@ func seen(context string, tally rules.Tally) string {
 	default:
 		return fmt.Sprintf("%d of %d %s matched", tally.Matched, tally.Total, names[1])
 	}
+}
+
+func items(count int, context string) string {
+	if count == 1 {
+		return "1 " + things[context][0]
+	}
+	return fmt.Sprintf("%d %s", count, things[context][1])
 }
 
 func between(least, most *int) string {

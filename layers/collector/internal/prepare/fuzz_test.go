@@ -35,7 +35,9 @@ func FuzzPrepare(f *testing.F) {
 		default:
 			t.Skip("requests name one of the three signals")
 		}
-		result, err := Prepare(context.Background(), Request{yaml, target, signal, &sample, isOTLP}, collector)
+		result, err := Prepare(context.Background(), Request{
+			YAML: yaml, TargetPipeline: target, SignalType: signal, Sample: &sample, SampleIsOTLP: isOTLP,
+		}, collector)
 		var problem *Problem
 		var refusal *Refusal
 		var cost *places.Cost

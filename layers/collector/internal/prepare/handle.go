@@ -31,7 +31,10 @@ func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage
 		return nil, fmt.Errorf("making the collector's factories: %w", err)
 	}
 	prepared, err := Prepare(ctx, request, Collector{
-		ByFactories(factories.Connectors), ReadersOf(factories.Receivers), requiring(env), unknown(env, factories)})
+		Connects: ByFactories(factories.Connectors), Readers: ReadersOf(factories.Receivers),
+		Requires: requiring(env), Unknown: unknown(env, factories),
+		Gates: registeredGates(), Version: env.BuildInfo.Version,
+	})
 	var problem *Problem
 	var refusal *Refusal
 	var cost *places.Cost

@@ -57,6 +57,14 @@ type Request struct {
 	Sample         *string `json:"sample"`
 	// SampleIsOTLP is set when the sample came as a JSON value: then it cannot be raw log lines.
 	SampleIsOTLP bool `json:"sample_is_otlp"`
+	// SampleFormat is `raw` or `otlp`, or empty for what the sample looks like.
+	SampleFormat string `json:"sample_format"`
+	// SampleName is the path of the file with raw lines, or empty.
+	SampleName string `json:"sample_name"`
+	// FeatureGates are set for the run: `+one`, `-other`.
+	FeatureGates []string `json:"feature_gates"`
+	// DurationSeconds is 0 when only the pipeline is asked about.
+	DurationSeconds int `json:"duration_seconds"`
 }
 
 // Prepared is a run made ready. CollectorYAML and Input are empty when there was no sample.
@@ -69,6 +77,8 @@ type Prepared struct {
 	Records int `json:"records"`
 	// Notes tell what was done that a reader of the configuration would not expect.
 	Notes []string `json:"notes"`
+	// NothingOut tells why nothing may have come out, if nothing does; it may be empty.
+	NothingOut string `json:"nothing_out"`
 }
 
 // Connects tells whether a connector (by its id) can take one signal and put out another.
@@ -82,6 +92,9 @@ type Collector struct {
 	Requires func(section, id string) error
 	// Unknown tells that the collector would refuse a component's type, and what it says of it.
 	Unknown func(section, id string) (reason string, is bool)
+	// Gates are its feature gates, Version its version.
+	Gates   []Gate
+	Version string
 }
 
 // Prepare makes a run ready. Its error is a *Problem, a *Refusal, a *source.Cost, that of Requires, or an internal error.
@@ -110,25 +123,34 @@ func Prepare(ctx context.Context, request Request, collector Collector) (*Prepar
 			return nil, err
 		}
 	}
+	if problem := checkGates(request.FeatureGates, collector); problem != nil {
+		return nil, problem
+	}
 	prepared := &Prepared{Signals: lifted.signals(request.SignalType), Notes: []string{}}
 	if request.Sample == nil {
 		return prepared, nil
 	}
-	sample, err := readSample(*request.Sample, request.SignalType, request.SampleIsOTLP)
+	sample, err := readSample(request)
 	if err != nil {
 		return nil, err
 	}
 	prepared.Notes = append(prepared.Notes, source.refused(lifted, collector)...)
 	receiver := source.receiverFor(sample, target, collector.Readers)
 	prepared.Notes = append(prepared.Notes, receiver.notes...)
-	prepared.Input, prepared.Records = sample.input, sample.records
+	prepared.Input, prepared.Records = sample.inputFor(receiver), sample.records
+	if sample.guessed && sample.otlp && request.SignalType == "logs" {
+		prepared.NothingOut = receiver.takenAsOTLP()
+	}
 	prepared.CollectorYAML, err = source.write(lifted, receiver, prepared)
 	if err != nil {
 		return nil, err
 	}
-	if err := runnable(ctx, prepared.CollectorYAML); err != nil {
+	resolved, err := runnable(ctx, prepared.CollectorYAML)
+	if err != nil {
 		return nil, err
 	}
+	prepared.Notes = append(prepared.Notes, waits(resolved, request.DurationSeconds)...)
+	prepared.Notes = append(prepared.Notes, foundNothing(resolved)...)
 	return prepared, nil
 }
 
@@ -239,7 +261,7 @@ func (s *source) putComponents(root *yaml.Node, section string, ids []string) {
 }
 
 // telemetry makes the collector log at the level info, at which it logs that it is ready, or debug if the configuration
-// asks for that. It opens no port and no log file.
+// asks for that. It keeps the configured resource, and opens no port and no log file.
 func (s *source) telemetry() *yaml.Node {
 	level := "info"
 	if at(s.root, "service", "telemetry", "logs", "level") != nil &&
@@ -249,5 +271,9 @@ func (s *source) telemetry() *yaml.Node {
 	telemetry := mapping()
 	put(telemetry, "logs", texts("level", level, "encoding", "console"))
 	put(telemetry, "metrics", texts("level", "none"))
+	// Components read its attributes, as `service.instance.id`, which is random without one.
+	if resource := at(s.root, "service", "telemetry", "resource"); resource != nil {
+		put(telemetry, "resource", resource)
+	}
 	return telemetry
 }

@@ -95,7 +95,7 @@ func value(t *testing.T, result *Prepared, path ...string) string {
 func TestAPipelineIsLiftedWithWhatItsConnectorsFeed(t *testing.T) {
 	result := prepared(t, logsOf(whole, "logs/app", "a line"))
 	for path, expected := range map[string]string{
-		"receivers":                   "{filelog/app: {include: [sample], start_at: beginning, max_log_size: 8MiB, multiline: {line_start_pattern: '^\\d'}, operators: [{type: json_parser}]}}",
+		"receivers":                   "{filelog/app: {include: [sample], start_at: beginning, multiline: {line_start_pattern: '^\\d'}, operators: [{type: json_parser}]}}",
 		"processors/batch":            "{send_batch_size: 1000, timeout: 1s}",
 		"processors/attributes":       `{actions: [{key: double, value: 1.0, action: insert}, {key: text, value: "1.0", action: insert}]}`,
 		"processors/unused":           "nothing",
@@ -126,7 +126,7 @@ func TestAPipelineIsLiftedWithWhatItsConnectorsFeed(t *testing.T) {
 	if len(result.Notes) != 1 || !strings.Contains(result.Notes[0], "filelog/second") {
 		t.Errorf("notes %q", result.Notes)
 	}
-	if result.Input != "a line\n" || result.Records != 1 {
+	if result.Input != "a line" || result.Records != 1 {
 		t.Errorf("input %q", result.Input)
 	}
 }
@@ -166,16 +166,16 @@ func TestSamplesAreReadAndFaultsAreTold(t *testing.T) {
 		"a second document that fails": {"logs", logs + "\n{\"resourceLogs\": [}", false, "", "it is not OTLP/JSON", 2},
 		"another signal":               {"traces", logs, false, "", "it contains logs, but the run is for traces", 1},
 		"the second is of another":     {"logs", logs + "\n" + `{"resourceSpans":[]}`, false, "", "it contains traces, but the run is for logs", 2},
-		"nothing in it":                {"metrics", `{"resourceMetrics":[]}`, false, "", "the sample contains no data points", 1},
+		"nothing in it":                {"metrics", `{"resourceMetrics":[]}`, false, "", "the sample contains no metrics", 1},
 		"a member of the wrong kind":   {"logs", `{"resourceLogs":5}`, false, "", "it is not OTLP/JSON for logs", 1},
 		"an id of the wrong length":    {"traces", `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"ab"}]}]}]}`, false, "", "it is not OTLP/JSON for traces", 1},
 		"nothing at all":               {"logs", " \n", false, "", "the sample is empty", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			read, err := readSample(one.text, one.signal, one.mustBeOTLP)
+			read, err := readSample(Request{Sample: &one.text, SignalType: one.signal, SampleIsOTLP: one.mustBeOTLP})
 			var problem *Problem
 			switch {
-			case one.fault == "" && (err != nil || read.input != one.input):
+			case one.fault == "" && (err != nil || read.inputFor(sampleReceiver{}) != one.input):
 				t.Errorf("%v, %+v", err, read)
 			case one.fault != "" && (!errors.As(err, &problem) || !strings.Contains(problem.Message, one.fault) || problem.Line != one.line):
 				t.Errorf("%v", err)

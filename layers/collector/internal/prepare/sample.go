@@ -2,12 +2,14 @@ package prepare
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
+	"github.com/headgate/headgate/layers/collector/internal/inputname"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -15,10 +17,23 @@ import (
 
 // sample is telemetry as a receiver reads it: OTLP/JSON, one document a line, or raw lines.
 type sample struct {
-	otlp  bool
-	input string
+	otlp bool
+	// guessed is set if the request did not say what the sample is.
+	guessed bool
+	input   string
+	// name is the path of its file, InputFile by default.
+	name string
 	// records counts its log records, spans or data points; for raw lines, the lines that are not blank.
 	records int
+}
+
+// inputFor returns the sample as its receiver is to find it. Without a last line break, a receiver would wait for the
+// rest of the last line; with `multiline`, the break could be the start of another record.
+func (s *sample) inputFor(receiver sampleReceiver) string {
+	if receiver.multiline || strings.HasSuffix(s.input, "\n") {
+		return s.input
+	}
+	return s.input + "\n"
 }
 
 // members are the names that OTLP/JSON gives the list of resources of each signal; the unmarshalers take both.
@@ -28,36 +43,80 @@ var members = map[string][]string{
 	"metrics": {"resourceMetrics", "resource_metrics"},
 }
 
-var things = map[string]string{"logs": "log records", "traces": "spans", "metrics": "data points"}
+var things = map[string]string{"logs": "log records", "traces": "spans", "metrics": "metrics"}
 
-func readSample(text, signal string, mustBeOTLP bool) (*sample, error) {
+// The values of Request.SampleFormat.
+const (
+	formatRaw  = "raw"
+	formatOTLP = "otlp"
+)
+
+func readSample(request Request) (*sample, error) {
+	text, signal := *request.Sample, request.SignalType
+	if err := checkFormat(request); err != nil {
+		return nil, err
+	}
 	if strings.TrimSpace(text) == "" {
 		return nil, badSample(1, "the sample is empty")
 	}
+	raw := &sample{input: text, name: cmp.Or(request.SampleName, InputFile), records: linesOf(text)}
+	if request.SampleFormat == formatRaw {
+		return raw, nil
+	}
 	documents, isOTLP, err := documentsOf(text)
+	mustBeOTLP := request.SampleIsOTLP || request.SampleFormat == formatOTLP
 	if signal == "logs" && !mustBeOTLP && !isOTLP {
-		return &sample{input: strings.TrimSuffix(text, "\n") + "\n", records: linesOf(text)}, nil
+		return raw, nil
+	}
+	if request.SampleName != "" {
+		return nil, &Problem{Field: "sample_name", Message: "the sample is OTLP/JSON, which has no file name: " +
+			"leave out sample_name, or set sample_format to raw for log lines that are OTLP/JSON"}
 	}
 	if err != nil {
 		return nil, err
 	}
 	var input bytes.Buffer
-	count := 0
+	records, empty := 0, true
 	for _, document := range documents {
 		found, err := document.check(signal)
 		if err != nil {
 			return nil, err
 		}
-		count += found
+		records += found.records
+		empty = empty && found.records == 0 && found.metrics == 0
 		if err := json.Compact(&input, document.content); err != nil {
 			return nil, badSample(document.line, err.Error())
 		}
 		input.WriteByte('\n')
 	}
-	if count == 0 {
+	if empty {
 		return nil, badSample(1, "the sample contains no "+things[signal])
 	}
-	return &sample{otlp: true, input: input.String(), records: count}, nil
+	return &sample{otlp: true, guessed: !mustBeOTLP, input: input.String(), name: InputFile, records: records}, nil
+}
+
+// checkFormat returns the problem of what the request says of its sample, if there is one.
+func checkFormat(request Request) error {
+	switch request.SampleFormat {
+	case "", formatOTLP:
+	case formatRaw:
+		if request.SignalType != "logs" {
+			return &Problem{Field: "sample_format", Message: fmt.Sprintf(
+				"raw lines become logs, and the run is for %s: use otlp", request.SignalType)}
+		}
+		if request.SampleIsOTLP {
+			return &Problem{Field: "sample_format", Message: "a sample that is a JSON value is OTLP/JSON: send raw lines as text"}
+		}
+	default:
+		return &Problem{Field: "sample_format", Message: fmt.Sprintf("%q is not a format: use raw or otlp", request.SampleFormat)}
+	}
+	if request.SampleName == "" {
+		return nil
+	}
+	if problem := inputname.Problem(request.SampleName); problem != "" {
+		return &Problem{Field: "sample_name", Message: "the name " + problem}
+	}
+	return nil
 }
 
 func linesOf(text string) int {
@@ -131,14 +190,17 @@ func (d document) signal() string {
 	return ""
 }
 
-// check reads a document as the receiver will, and counts its records.
-func (d document) check(signal string) (count int, err error) {
-	switch found := d.signal(); found {
+// held is what a document holds. Processors also handle metrics without data points, which are no records.
+type held struct{ records, metrics int }
+
+// check reads a document as the receiver will, and counts what it holds.
+func (d document) check(signal string) (found held, err error) {
+	switch of := d.signal(); of {
 	case signal:
 	case "":
-		return 0, badSample(d.line, fmt.Sprintf("it is not OTLP/JSON for %s: it has no %q", signal, members[signal][0]))
+		return held{}, badSample(d.line, fmt.Sprintf("it is not OTLP/JSON for %s: it has no %q", signal, members[signal][0]))
 	default:
-		return 0, badSample(d.line, fmt.Sprintf("it contains %s, but the run is for %s", found, signal))
+		return held{}, badSample(d.line, fmt.Sprintf("it contains %s, but the run is for %s", of, signal))
 	}
 	defer func() {
 		// The unmarshalers panic on some documents that no SDK would send.
@@ -150,21 +212,21 @@ func (d document) check(signal string) (count int, err error) {
 	case "logs":
 		var logs plog.Logs
 		if logs, err = new(plog.JSONUnmarshaler).UnmarshalLogs(d.content); err == nil {
-			count = logs.LogRecordCount()
+			found.records = logs.LogRecordCount()
 		}
 	case "traces":
 		var traces ptrace.Traces
 		if traces, err = new(ptrace.JSONUnmarshaler).UnmarshalTraces(d.content); err == nil {
-			count = traces.SpanCount()
+			found.records = traces.SpanCount()
 		}
 	case "metrics":
 		var metrics pmetric.Metrics
 		if metrics, err = new(pmetric.JSONUnmarshaler).UnmarshalMetrics(d.content); err == nil {
-			count = metrics.DataPointCount()
+			found = held{metrics.DataPointCount(), metrics.MetricCount()}
 		}
 	}
 	if err != nil {
-		return 0, badSample(d.line, fmt.Sprintf("it is not OTLP/JSON for %s: %v", signal, err))
+		return held{}, badSample(d.line, fmt.Sprintf("it is not OTLP/JSON for %s: %v", signal, err))
 	}
-	return count, nil
+	return found, nil
 }

@@ -131,17 +131,18 @@ func resolve(ctx context.Context, text string) (*confmap.Conf, error) {
 }
 
 // runnable refuses a run whose configuration refers to something outside it, would open something, or would take the
-// collector too long to start.
-func runnable(ctx context.Context, text string) error {
+// collector too long to start. It returns the configuration with `${...}` replaced.
+func runnable(ctx context.Context, text string) (map[string]any, error) {
 	conf, err := resolve(ctx, text)
 	if err != nil {
 		reason := strings.TrimPrefix(err.Error(), "cannot resolve the configuration: ")
-		return &Refusal{"a run reads nothing outside the configuration: " + reason}
+		return nil, &Refusal{"a run reads nothing outside the configuration: " + reason}
 	}
-	if err := refuseOperators(conf.ToStringMap()); err != nil {
-		return err
+	resolved := conf.ToStringMap()
+	if err := refuseOperators(resolved); err != nil {
+		return nil, err
 	}
-	return bounds.Configuration(conf)
+	return resolved, bounds.Configuration(conf)
 }
 
 // component returns the body of a declared component, or nil.

@@ -26,6 +26,8 @@ type Tally struct {
 	Failed int `json:"failed"`
 	// FirstFailure is what the engine said of the first of them.
 	FirstFailure string `json:"first_failure"`
+	// Note is something about the condition that its writer may not expect, or empty.
+	Note string `json:"note"`
 }
 
 // evaluate judges one thing, and releases it.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -79,6 +80,22 @@ type plan struct {
 	Names         uint64 `json:"names"`
 }
 
+func (run Run) arguments() []string {
+	arguments := []string{"otelcol-contrib", "--config", ConfigFile}
+	if len(run.FeatureGates) > 0 {
+		arguments = append(arguments, "--feature-gates="+strings.Join(run.FeatureGates, ","))
+	}
+	return arguments
+}
+
+// files are what the collector's folder holds at the start.
+func (run Run) files() map[string][]byte {
+	if run.InputName != "" {
+		return map[string][]byte{ConfigFile: run.Config}
+	}
+	return map[string][]byte{ConfigFile: run.Config, InputFile: run.Input}
+}
+
 // launch starts the collector. It returns when `sandbox-init` has become the collector, with an unableError if one of
 // the tier's means was refused.
 func launch(run Run, tier tier, root *root) (*collector, error) {
@@ -91,9 +108,9 @@ func launch(run Run, tier tier, root *root) (*collector, error) {
 		return nil, fmt.Errorf("finding the collector: %w", err)
 	}
 	asked := plan{
-		Collector: program, Arguments: []string{"otelcol-contrib", "--config", ConfigFile},
+		Collector: program, Arguments: run.arguments(),
 		Root: root.path, Folder: root.folder, Mount: tier.namespaces, Chroot: tier.chroot,
-		Files:         map[string][]byte{ConfigFile: run.Config, InputFile: run.Input},
+		Files:         run.files(),
 		UserNamespace: tier.userNamespace,
 		Data:          run.Limits.Data, Processes: run.Limits.Processes,
 		Disk: uint64(run.Limits.Disk), Names: uint64(run.Limits.Names),

@@ -9,9 +9,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
+	"github.com/headgate/headgate/layers/collector/internal/inputname"
 	"golang.org/x/sys/unix"
 )
 
@@ -44,6 +46,14 @@ func newRoot(run Run, tier tier) (_ *root, err error) {
 	if tier.chroot {
 		if err := r.furnish(run); err != nil {
 			return nil, err
+		}
+	}
+	if run.InputName != "" {
+		if !tier.chroot {
+			return nil, &unableError{errors.New("a sample with a name needs a root directory of its own")}
+		}
+		if err := r.place(run.InputName, run.Input); err != nil {
+			return nil, fmt.Errorf("placing the sample: %w", err)
 		}
 	}
 	if tier.otherUser {
@@ -136,6 +146,32 @@ func (r *root) write(name string, content []byte) error {
 		return err
 	}
 	return os.WriteFile(path, content, 0o755)
+}
+
+// place writes a new file at an absolute path of the collector's root directory, where it can be read only. It follows
+// no link out of the root and replaces nothing.
+func (r *root) place(name string, content []byte) error {
+	if problem := inputname.Problem(name); problem != "" {
+		return fmt.Errorf("%q %s", name, problem)
+	}
+	within, err := os.OpenRoot(r.path)
+	if err != nil {
+		return err
+	}
+	defer within.Close()
+	parts := strings.Split(name[1:], "/")
+	for depth := 1; depth < len(parts); depth++ {
+		err := within.Mkdir(strings.Join(parts[:depth], "/"), 0o755)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	file, err := within.OpenFile(name[1:], os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(content)
+	return errors.Join(err, file.Close())
 }
 
 // sharedLibraries returns the files that a dynamically linked binary loads: none for an official release.

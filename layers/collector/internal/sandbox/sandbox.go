@@ -68,8 +68,13 @@ type Run struct {
 	Collector string
 	Config    []byte
 	Input     []byte
-	Duration  time.Duration
-	Limits    Limits
+	// InputName is the absolute path of the input in the collector's root directory; by default the input is the file
+	// `sample` of its folder.
+	InputName string
+	// FeatureGates are set for the collector: `+one`, `-other`.
+	FeatureGates []string
+	Duration     time.Duration
+	Limits       Limits
 }
 
 // Outcome is how a run ended.
@@ -166,7 +171,9 @@ func (c *collector) live(ctx context.Context, run Run, root *root) string {
 		case <-ctx.Done():
 			return "the run was cancelled"
 		case <-c.ended:
-			if stopping && c.state == nil {
+			// What ends the collector after its shutdown cannot change the output: a goroutine that nothing waits for may
+			// still send records to an exporter that is gone.
+			if stopping && (c.state == nil || c.stderr.hasStopped()) {
 				return root.overLimit(run.Limits)
 			}
 			if reason := root.overLimit(run.Limits); reason != "" {
@@ -186,6 +193,7 @@ func (c *collector) live(ctx context.Context, run Run, root *root) string {
 			}
 			stopping = true
 			deadline.Reset(run.Limits.Grace)
+			c.stderr.awaitStop()
 			if err := c.command.Process.Signal(syscall.SIGINT); err != nil && !errors.Is(err, os.ErrProcessDone) {
 				return "the collector could not be signalled to stop: " + err.Error()
 			}

@@ -1,10 +1,12 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -49,9 +51,19 @@ func probe() int {
 	if what == "exit" {
 		return 3
 	}
+	if what == "stopped-early" {
+		fmt.Fprintln(os.Stderr, string(stoppedLine))
+	}
 	<-interrupted
 	if what == "stay" {
 		select {}
+	}
+	if strings.HasPrefix(what, "stopped") || what == "broken" {
+		_ = os.WriteFile(OutputFile, []byte("flushed\n"), 0o600)
+		if what == "stopped" {
+			fmt.Fprintln(os.Stderr, string(stoppedLine))
+		}
+		panic("a late record")
 	}
 	_ = os.WriteFile(OutputFile, []byte("flushed\n"), 0o600)
 	return 0
@@ -69,6 +81,81 @@ func TestACollectorRunsForItsTimeAndStopsInOrder(t *testing.T) {
 			t.Errorf("ran %v, reason %q, output %q, stderr %s", outcome.Ran, outcome.Reason, outcome.Output, outcome.Stderr)
 		}
 	})
+}
+
+func TestWhatEndsACollectorAfterItsShutdownDoesNotCount(t *testing.T) {
+	for config, reason := range map[string]string{
+		"stopped": "", "stopped-early": "the collector exited with status 2", "broken": "the collector exited with status 2",
+	} {
+		t.Run(config, func(t *testing.T) {
+			inEveryTier(t, config, testLimits(), func(t *testing.T, _ tier, outcome *Outcome) {
+				if outcome.Ran != (reason == "") || !strings.HasPrefix(outcome.Reason, reason) || string(outcome.Output) != "flushed\n" {
+					t.Errorf("ran %v, reason %q, output %q", outcome.Ran, outcome.Reason, outcome.Output)
+				}
+			})
+		})
+	}
+}
+
+func TestANamedSampleIsThereByItsNameAndCannotBeChanged(t *testing.T) {
+	const name = "/var/log/pods/ns_pod_uid/app/0.log"
+	run := Run{Input: []byte("the sample"), InputName: name}
+	for config, expected := range map[string]string{
+		"read " + name: `result="the sample" error=<nil>`, "write " + name: "denied", "write /var/log/other": "denied",
+		"list /run": `result="[- collector.yaml]" error=<nil>`,
+	} {
+		t.Run(config, func(t *testing.T) {
+			run.Config, run.Limits = []byte(config), testLimits()
+			ofARunInEveryTier(t, run, func(t *testing.T, tier tier, outcome *Outcome, err error) {
+				if !tier.chroot {
+					var unable *unableError
+					if err == nil || errors.As(err, &unable) == (os.Geteuid() == 0) || !strings.Contains(err.Error(), "root directory of its own") {
+						t.Errorf("%v", err)
+					}
+					return
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				stderr := string(outcome.Stderr)
+				told := strings.Contains(stderr, expected)
+				if expected == "denied" {
+					told = !strings.Contains(stderr, "error=<nil>")
+				}
+				if !outcome.Ran || !told {
+					t.Errorf("reason %q, stderr %s", outcome.Reason, stderr)
+				}
+			})
+		})
+	}
+}
+
+func TestASampleIsPlacedNowhereElse(t *testing.T) {
+	outside := t.TempDir()
+	inside := &root{path: t.TempDir()}
+	if err := errors.Join(os.Symlink(outside, inside.path+"/link"), os.WriteFile(inside.path+"/there", []byte("kept"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"/link/x", "/there", "/there/x", "/../x", "/proc/self/exe", "/run/output", "x", "/a\x00b"} {
+		if err := inside.place(name, []byte("x")); err == nil {
+			t.Errorf("%q was written", name)
+		}
+	}
+	kept, err := os.ReadFile(inside.path + "/there")
+	left, _ := os.ReadDir(outside)
+	if string(kept) != "kept" || err != nil || len(left) > 0 {
+		t.Errorf("%q, %v, %v", kept, err, left)
+	}
+}
+
+func TestFeatureGatesAreOneArgument(t *testing.T) {
+	given := Run{FeatureGates: []string{"+a.b", "-c"}}.arguments()
+	if !slices.Equal(given, []string{"otelcol-contrib", "--config", ConfigFile, "--feature-gates=+a.b,-c"}) {
+		t.Error(given)
+	}
+	if none := (Run{}).arguments(); len(none) != 3 {
+		t.Error(none)
+	}
 }
 
 func TestNothingOutsideItsFolderCanBeReadOrWritten(t *testing.T) {

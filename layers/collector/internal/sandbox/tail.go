@@ -17,7 +17,11 @@ const (
 // readyLine is what every collector logs, at the level info, when its pipelines run.
 var readyLine = []byte("Everything is ready. Begin running and processing data.")
 
-// tail stores the start and the end of what is written to it, and notices when the collector is ready.
+// stoppedLine is what it logs, also at the level info, when all components have been shut down.
+var stoppedLine = []byte("Shutdown complete.")
+
+// tail stores the start and the end of what is written to it, and notices when the collector is ready, and when it has
+// stopped.
 type tail struct {
 	mutex  sync.Mutex
 	head   []byte
@@ -25,12 +29,14 @@ type tail struct {
 	cut    int
 	recent []byte
 	ready  chan struct{}
-	told   bool
-	last   time.Time
+	// awaited is the line that is looked for next, nil for none.
+	awaited []byte
+	stopped bool
+	last    time.Time
 }
 
 func newTail() *tail {
-	return &tail{ready: make(chan struct{}), last: time.Now()}
+	return &tail{ready: make(chan struct{}), awaited: readyLine, last: time.Now()}
 }
 
 // Write never fails: it drops what exceeds the limits.
@@ -53,20 +59,38 @@ func (t *tail) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// watch looks for the ready line, which may be split over two writes.
+// watch looks for the awaited line, which may be split over two writes.
 func (t *tail) watch(text []byte) {
-	if t.told {
+	if t.awaited == nil {
 		return
 	}
 	t.recent = append(t.recent, text...)
-	if bytes.Contains(t.recent, readyLine) {
-		t.told, t.recent = true, nil
-		close(t.ready)
+	if bytes.Contains(t.recent, t.awaited) {
+		if bytes.Equal(t.awaited, readyLine) {
+			close(t.ready)
+		} else {
+			t.stopped = true
+		}
+		t.awaited, t.recent = nil, nil
 		return
 	}
-	if over := len(t.recent) - len(readyLine); over > 0 {
+	if over := len(t.recent) - len(t.awaited); over > 0 {
 		t.recent = append([]byte(nil), t.recent[over:]...)
 	}
+}
+
+// awaitStop makes it look for the end of the shutdown: before the interrupt signal, the line means nothing.
+func (t *tail) awaitStop() {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	t.awaited, t.recent = stoppedLine, nil
+}
+
+// hasStopped reports whether all components have been shut down, and thus whether the output is complete.
+func (t *tail) hasStopped() bool {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	return t.stopped
 }
 
 // quiet returns for how long nothing has been written.

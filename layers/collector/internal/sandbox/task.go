@@ -15,6 +15,9 @@ import (
 type task struct {
 	CollectorVersion string `json:"collector_version"`
 	DurationSeconds  int    `json:"duration_seconds"`
+	// SampleName is where the collector finds the sample, an absolute path, or empty; FeatureGates are set for it.
+	SampleName   string   `json:"sample_name"`
+	FeatureGates []string `json:"feature_gates"`
 	// Get are links to the run's input files, Post forms that store its results; both by the file's name.
 	Get  map[string]string `json:"get"`
 	Post map[string]form   `json:"post"`
@@ -97,7 +100,7 @@ func (t *task) outcome(ctx context.Context, files *files, collectors string) (*O
 		return nil, err
 	}
 	return Do(ctx, Run{
-		Collector: collector, Config: config, Input: input,
+		Collector: collector, Config: config, Input: input, InputName: t.SampleName, FeatureGates: t.FeatureGates,
 		Duration: time.Duration(t.DurationSeconds) * time.Second, Limits: DefaultLimits(),
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/go-viper/mapstructure/v2"
+	"github.com/headgate/headgate/layers/collector/internal/nearest"
 	"github.com/headgate/headgate/layers/collector/internal/source"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/service"
@@ -29,7 +30,7 @@ func (d *diagnosis) decodeErrors(path []string, config reflect.Type, err error) 
 		if keys, found := strings.CutPrefix(err.Error(), "has invalid keys: "); found {
 			for _, key := range strings.Split(keys, ", ") {
 				d.error(UnknownKey, atKey, append(slices.Clone(path), key),
-					fmt.Sprintf("'%s' has invalid keys: %s%s", name, key, didYouMean(key, fieldNames(config, path))))
+					fmt.Sprintf("'%s' has invalid keys: %s%s", name, key, nearest.DidYouMean(key, fieldNames(config, path))))
 			}
 			return
 		}

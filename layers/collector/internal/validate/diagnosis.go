@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/headgate/headgate/layers/collector/generation"
+	"github.com/headgate/headgate/layers/collector/internal/nearest"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap"
@@ -74,7 +75,7 @@ type parts struct {
 func (d *diagnosis) sections(top map[string]any) {
 	for name, content := range top {
 		if !slices.Contains(sections, name) {
-			message := fmt.Sprintf("has invalid keys: %s%s", name, didYouMean(name, sections))
+			message := fmt.Sprintf("has invalid keys: %s%s", name, nearest.DidYouMean(name, sections))
 			d.error(UnknownSection, atKey, []string{name}, message)
 			continue
 		}
@@ -159,7 +160,7 @@ func (d *diagnosis) unknownType(section string, id component.ID, types []string)
 	if others := d.kindsOf[id.Type()]; len(others) > 0 {
 		return message + fmt.Sprintf("; there is one among the %s", strings.Join(others, " and the "))
 	}
-	return message + didYouMean(id.Type().String(), types)
+	return message + nearest.DidYouMean(id.Type().String(), types)
 }
 
 // kindsOf are the sections in which there is a component of a type.
@@ -295,5 +296,5 @@ func (d *diagnosis) undefined(path, element []string, kind string, id component.
 	slices.Sort(names)
 	_, position := d.document.Nearest(append(slices.Clone(path), element...)...)
 	d.addAt(&d.result.Errors, position, UndefinedReference, path,
-		fmt.Sprintf("references %s %q which is not configured%s", kind, id, didYouMean(id.String(), names)))
+		fmt.Sprintf("references %s %q which is not configured%s", kind, id, nearest.DidYouMean(id.String(), names)))
 }

@@ -1,0 +1,94 @@
+package prepare
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/headgate/headgate/layers/collector/internal/nearest"
+	"go.opentelemetry.io/collector/featuregate"
+)
+
+const (
+	mostGates   = 20
+	longestGate = 200
+)
+
+var gateID = regexp.MustCompile(`^[0-9A-Za-z.]+$`)
+
+// Gate is a feature gate of a collector. Fixed is why it cannot be changed any more, or empty; Enabled then says to which
+// value it is fixed.
+type Gate struct {
+	ID      string
+	Fixed   string
+	Enabled bool
+}
+
+// registeredGates are the feature gates of the collector in this program.
+func registeredGates() []Gate {
+	var gates []Gate
+	featuregate.GlobalRegistry().VisitAll(func(gate *featuregate.Gate) {
+		found := Gate{ID: gate.ID()}
+		switch gate.Stage() {
+		case featuregate.StageStable:
+			found.Fixed, found.Enabled = "it is stable", true
+		case featuregate.StageDeprecated:
+			found.Fixed = "it is deprecated"
+		}
+		gates = append(gates, found)
+	})
+	return gates
+}
+
+// checkGates returns what the collector would say against the gates of a request. The collector itself ends at the first
+// such gate.
+func checkGates(given []string, collector Collector) *Problem {
+	problem := func(format string, arguments ...any) *Problem {
+		return &Problem{Field: "feature_gates", Message: fmt.Sprintf(format, arguments...)}
+	}
+	if len(given) > mostGates {
+		return problem("there are %d feature gates: a run takes at most %d", len(given), mostGates)
+	}
+	seen := map[string]bool{}
+	for _, one := range given {
+		id := strings.TrimLeft(one, "+-")
+		enabled := !strings.HasPrefix(one, "-")
+		if len(one)-len(id) > 1 || len(one) > longestGate || !gateID.MatchString(id) {
+			return problem("%s is not a feature gate: write its name, with + to enable or - to disable it, for example "+
+				"+filelog.allowFileDeletion", shown(one))
+		}
+		if seen[id] {
+			return problem("the feature gate %q is named twice", id)
+		}
+		seen[id] = true
+		place := slices.IndexFunc(collector.Gates, func(gate Gate) bool { return gate.ID == id })
+		if place < 0 {
+			return problem("collector %s has no feature gate %q%s; `otelcol-contrib featuregate` lists its gates",
+				collector.Version, id, nearest.DidYouMean(id, gateIDs(collector.Gates)))
+		}
+		if gate := collector.Gates[place]; gate.Fixed != "" && gate.Enabled != enabled {
+			change := map[bool]string{true: "enabled", false: "disabled"}[enabled]
+			return problem("the feature gate %q of collector %s cannot be %s, because %s: leave it out",
+				id, collector.Version, change, gate.Fixed)
+		}
+	}
+	return nil
+}
+
+func gateIDs(gates []Gate) []string {
+	ids := make([]string, len(gates))
+	for i, gate := range gates {
+		ids[i] = gate.ID
+	}
+	return ids
+}
+
+// shown quotes a text, shortened.
+func shown(text string) string {
+	const longest = 60
+	if runes := []rune(text); len(runes) > longest {
+		text = string(runes[:longest]) + "…"
+	}
+	return fmt.Sprintf("%q", text)
+}
