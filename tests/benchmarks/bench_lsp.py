@@ -7,6 +7,7 @@ import argparse
 import subprocess
 import tempfile
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 
 import yaml
@@ -24,20 +25,28 @@ RECEIVER = types.Position(1, 3)
 
 
 def configuration() -> str:
-    """The hundred lines of the benchmark of validation, ten times: each component under a name of its own."""
+    """The hundred lines of the benchmark of validation, again and again: each component under a name of its own."""
     document = yaml.safe_load(CONFIGURATION)
-    copies: dict[str, dict[str, object]] = {}
+    sections = {section: document[section] for section in ("receivers", "processors", "exporters")}
+    copies: dict[str, dict[str, object]] = {section: {} for section in sections}
     for number in range(LINES):
-        for section in ("receivers", "processors", "exporters"):
-            for name, body in (document.get(section) or {}).items():
-                copies.setdefault(section, {})[name if not number else f"{name.partition('/')[0]}/{number}"] = body
-        if len(yaml.safe_dump(copies).splitlines()) > LINES:
+        for section, components in sections.items():
+            for name, body in components.items():
+                # A copy: YAML would be written with aliases.
+                copies[section][f"{name}x{number}" if "/" in name else f"{name}/{number}"] = deepcopy(body)
+        pipelines = {"logs": {section: list(named) for section, named in sections_of_logs(copies).items()}}
+        written = yaml.safe_dump({**copies, "service": {"pipelines": pipelines}}, sort_keys=False, width=110)
+        if written.count("\n") >= LINES:
             break
-    pipeline = {"receivers": list(copies["receivers"])[:1], "exporters": list(copies["exporters"])[:1]}
-    written = yaml.safe_dump(
-        {**document, **copies, "service": {"pipelines": {"logs": pipeline}}}, sort_keys=False, width=110
-    )
-    return "\n".join(written.splitlines()) + "\n"
+    return str(written)
+
+
+def sections_of_logs(copies: dict[str, dict[str, object]]) -> dict[str, list[str]]:
+    """One component of each section: the others are declared and not used."""
+    return {
+        "receivers": [name for name in copies["receivers"] if name.startswith("otlp")][:1],
+        "exporters": [name for name in copies["exporters"] if name.startswith("otlp")][:1],
+    }
 
 
 class Writer:

@@ -23,9 +23,12 @@ local seen = {}
 local function ask(method, more)
   local params = vim.lsp.util.make_position_params(0, "utf-16")
   for key, value in pairs(more or {}) do params[key] = value end
-  for _, answer in pairs(vim.lsp.buf_request_sync(0, method, params, 60000) or {}) do
-    return answer.result
-  end
+  local result
+  vim.wait(60000, function()
+    for _, answer in pairs(vim.lsp.buf_request_sync(0, method, params, 60000) or {}) do result = answer.result end
+    return result ~= nil and result ~= vim.NIL
+  end, 100)
+  return result
 end
 local function to(pattern, columns)
   vim.fn.cursor(1, 1)

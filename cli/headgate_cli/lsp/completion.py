@@ -18,6 +18,7 @@ from headgate_cli.lsp.tree import Node
 _VARIABLE: Final = "${env:"
 _MOST: Final = 2_000
 _LONGEST_NAME: Final = 200
+_HOLD_OTTL: Final = ("processors", "connectors", "exporters")
 
 
 @dataclass(frozen=True)
@@ -167,7 +168,9 @@ def _of_ids(document: Document, place: Place, reference: Reference | None) -> It
 
 def _expression(document: Document, place: Place, offset: int) -> tuple[Field | None, str, int]:
     """The OTTL setting that the cursor is in, with the part of the expression before the cursor and its start."""
-    node = _scalar(document, offset)
+    # The tree tells where an expression of several lines begins. Elsewhere it is not needed, and takes longest to make.
+    may_hold = len(place.path) > 2 and place.path[0] in _HOLD_OTTL
+    node = _scalar(document, offset) if may_hold else None
     if node is not None:
         found = expression_at(document, node, offset)
         if found[0] is not None:

@@ -29,7 +29,7 @@ class Document:
         self._tree_content = ""
         # The change that the tree was made for, and whether the text parsed as it is.
         self._parsed = -1
-        self.is_exact = False
+        self._is_exact = False
         self._configuration: tuple[int, Reference | None, Configuration] | None = None
 
     @property
@@ -65,7 +65,7 @@ class Document:
         if tree is None and self._tree is not None:
             tree = self._tree
             tree.move(*_difference(self._tree_content, content))
-        self._tree, self._tree_content, self.is_exact = tree, content, exact
+        self._tree, self._tree_content, self._is_exact = tree, content, exact
         self._parsed = number
 
     @property
@@ -73,6 +73,12 @@ class Document:
         """The newest tree; its places are those of the text, or near them if it does not parse."""
         self.parse()
         return self._tree
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the text parses as it is."""
+        self.parse()
+        return self._is_exact
 
     def configuration(self, reference: Reference | None) -> Configuration:
         """What the text declares and uses; empty if no tree was ever made."""

@@ -16,7 +16,7 @@ from headgate_cli.lsp.server import Server, log_failure
 from headgate_cli.lsp.sources import Backend
 
 # How long an answer waits for a reference that is being fetched.
-_PATIENCE: Final = 3.0
+_PATIENCE: Final = 10.0
 _REQUEST_FAILED: Final = -32803
 _TRIGGERS: Final = (":", " ", "$", "{", "/", ".", "[", "(", ",", '"', "-")
 

@@ -18,7 +18,7 @@ from headgate_cli.lsp import convert, diagnostics
 from headgate_cli.lsp.diagnostics import Diagnostic
 from headgate_cli.lsp.document import LARGE, Document
 from headgate_cli.lsp.reference_store import ReferenceStore
-from headgate_cli.lsp.schedule import PAUSE, Checks, Outcome
+from headgate_cli.lsp.schedule import Checks, Outcome
 from headgate_cli.lsp.sources import Backend
 from headgate_cli.lsp.text import Encoding
 from headgate_cli.untrusted import one_line, printable
@@ -88,7 +88,7 @@ class Server(LanguageServer):
             else:
                 document.replace(change.text)
         document.version = params.text_document.version
-        self._recheck(document, pause=PAUSE)
+        self._recheck(document, pause=self.checks.pause)
 
     def closed(self, uri: str) -> None:
         if self._documents.pop(uri, None) is not None:
@@ -107,9 +107,8 @@ class Server(LanguageServer):
         if document is None or document.is_parsed:
             return document
         number = document.number
-        if len(document.text.content) < LARGE:
-            document.parse()
-        else:
+        # A small text is parsed by whoever needs its tree.
+        if len(document.text.content) >= LARGE:
             parsing = self._parsing.get(uri)
             if parsing is None or parsing.done():
                 parsing = asyncio.ensure_future(asyncio.to_thread(document.parse))

@@ -221,6 +221,15 @@ def _build(events: Iterator[yaml.Event], content: str, shift: int) -> Tree:
     keys: list[Node | None] = []
     nodes = 0
     for event in events:
+        if isinstance(event, yaml.ScalarEvent) and open_nodes and not (event.tag or event.anchor):
+            # Most of a text; the rest of the loop is for everything else.
+            if (nodes := nodes + 1) > _MOST_NODES:
+                raise TooMuch
+            start, end = _index(event.start_mark) + shift, _index(event.end_mark) + shift
+            node = Node("scalar", start, end, event.value, event.style or "")
+            scalars.append(node)
+            _attach(node, open_nodes[-1], keys)
+            continue
         if isinstance(event, yaml.DocumentEndEvent):
             break
         if isinstance(event, yaml.CollectionEndEvent):
