@@ -70,8 +70,8 @@ func (p *places) collect(at place, within []string) {
 // that refers to itself is followed once.
 func (p *places) collectBelow(at place, schema any, within []string) {
 	of, is := schema.(map[string]any)
-	if !is {
-		return
+	if _, open := of["x-open"]; !is || open {
+		return // what is named below an open place is not all that the decoder asks for
 	}
 	if name, is := of["$ref"].(string); is && !slices.Contains(within, name) {
 		p.collectBelow(at, p.definition(name), append(slices.Clone(within), name))
