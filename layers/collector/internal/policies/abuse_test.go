@@ -71,6 +71,16 @@ func TestCostlyTextsAreRefusedOrJudged(t *testing.T) {
 			manyLines(func(i int) string { return fmt.Sprintf("  otlp/%d: {endpoint: 'localhost:4317'}\n", i) }, 1_900) +
 			"service: {pipelines: {traces: {receivers: [otlp], exporters: [" +
 			manyLines(func(i int) string { return fmt.Sprintf("otlp/%d,", i) }, 1_900) + "]}}}\n",
+		"many of everything": "receivers:\n" +
+			manyLines(func(i int) string {
+				return fmt.Sprintf("  otlp/%d: {protocols: {grpc: {endpoint: '0.0.0.0:%d'}, http: {endpoint: '0.0.0.0:%d'}}}\n", i, 10_000+i, 20_000+i)
+			}, 650) + "exporters:\n" +
+			manyLines(func(i int) string {
+				return fmt.Sprintf("  otlp/%d: {endpoint: '${env:H:-localhost}:%d', tls: {insecure: true}}\n", i, 10_000+i)
+			}, 650) + "connectors: {forward: , spanmetrics: }\nservice:\n  pipelines:\n" +
+			manyLines(func(i int) string {
+				return fmt.Sprintf("    traces/%d: {receivers: [otlp/%d, forward], exporters: [otlp/%d, forward, spanmetrics]}\n", i, i, i)
+			}, 650),
 		"many pipelines": "receivers: {otlp: {protocols: {grpc: }}}\nconnectors: {forward: }\nexporters: {otlp: {endpoint: 'localhost:4317'}}\nservice:\n  pipelines:\n" +
 			manyLines(func(i int) string {
 				return fmt.Sprintf("    traces/%d: {receivers: [otlp, forward], exporters: [otlp, forward]}\n", i)

@@ -24,8 +24,12 @@ type configuration struct {
 	// entries are all components, in the order of their sections and names.
 	entries   []*entry
 	pipelines []*pipeline
+	// hasReferences is set if the text has a dollar sign at all.
+	hasReferences bool
 	// started are the extensions that the service lists.
 	started []*entry
+	// exportingTo are the pipelines that export to a component, nil until a policy asks.
+	exportingTo map[*entry][]*pipeline
 	// values are the components as rules see them, nil until a rule asks.
 	values []ref.Val
 }
@@ -46,6 +50,8 @@ type entry struct {
 	isRead   bool
 	config   component.Config
 	settings map[string]any
+	// clientsFound and serversFound are nil until a policy asks.
+	clientsFound, serversFound []place
 	// value is the component as rules see it, settingsSeen its settings; both are nil until a rule asks.
 	value, settingsSeen ref.Val
 }
@@ -61,6 +67,7 @@ func newConfiguration(
 	document *source.Document, conf *confmap.Conf, factories otelcol.Factories, request validate.Request,
 ) *configuration {
 	c := &configuration{request: request, document: document, plain: conf.ToStringMap()}
+	c.hasReferences = strings.Contains(request.YAML, "$")
 	addEntries(c, conf, "receivers", factories.Receivers)
 	addEntries(c, conf, "processors", factories.Processors)
 	addEntries(c, conf, "exporters", factories.Exporters)

@@ -41,9 +41,11 @@ service:
       exporters: [otlp]
 `,
 	check: func(c *configuration, found *findings) {
+		changing := map[*pipeline][]*entry{}
 		for i, one := range c.pipelines {
+			changing[one] = one.changing()
 			for _, other := range c.pipelines[:i] {
-				if one.signal != other.signal || !slices.Equal(one.changing(), other.changing()) {
+				if one.signal != other.signal || !slices.Equal(changing[one], changing[other]) {
 					continue
 				}
 				receiver := first(one.receivers, func(e *entry) bool { return slices.Contains(other.receivers, e) })

@@ -38,18 +38,27 @@ func (e *entry) shown(path []string) string {
 }
 
 // clients returns the places at which a component reads how it connects to others by HTTP or gRPC.
-func (e *entry) clients() []place { return e.places("ClientConfig") }
+func (e *entry) clients() []place {
+	if e.clientsFound == nil {
+		e.clientsFound = append([]place{}, e.places("ClientConfig")...)
+	}
+	return e.clientsFound
+}
 
 // servers returns those at which it reads where it listens, without those that it has switched off.
 func (e *entry) servers() []place {
-	return slices.DeleteFunc(e.places("ServerConfig"), func(server place) bool {
+	if e.serversFound != nil {
+		return e.serversFound
+	}
+	e.serversFound = append([]place{}, slices.DeleteFunc(e.places("ServerConfig"), func(server place) bool {
 		for end := range len(server.path) {
 			if e.setting(append(slices.Clone(server.path[:end+1]), "enabled")...) == false {
 				return true
 			}
 		}
 		return false
-	})
+	})...)
+	return e.serversFound
 }
 
 func (e *entry) places(name string) []place {

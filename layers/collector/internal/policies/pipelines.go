@@ -15,14 +15,35 @@ func isBatch(one *entry) bool { return one.is("batch") }
 // isSampler tells whether a component drops traces, or logs, for there to be fewer.
 func isSampler(one *entry) bool { return one.is("tail_sampling", "probabilistic_sampler") }
 
+// exporting returns the pipelines that export to an exporter or a connector.
+func (c *configuration) exporting(to *entry) []*pipeline {
+	if c.exportingTo == nil {
+		c.exportingTo = map[*entry][]*pipeline{}
+		for _, one := range c.pipelines {
+			for _, exporter := range one.exporters {
+				c.exportingTo[exporter] = append(c.exportingTo[exporter], one)
+			}
+		}
+	}
+	return c.exportingTo[to]
+}
+
 // feeding returns the pipelines from which data gets into one, through connectors, and that one itself.
 func (c *configuration) feeding(one *pipeline) []*pipeline {
 	found := []*pipeline{one}
+	seen := map[*pipeline]bool{one: true}
+	asked := map[*entry]bool{}
 	for i := 0; i < len(found); i++ {
-		for _, other := range c.pipelines {
-			joins := func(e *entry) bool { return e.section == "connectors" && slices.Contains(found[i].receivers, e) }
-			if first(other.exporters, joins) >= 0 && !slices.Contains(found, other) {
-				found = append(found, other)
+		for _, receiver := range found[i].receivers {
+			if receiver.section != "connectors" || asked[receiver] {
+				continue
+			}
+			asked[receiver] = true
+			for _, other := range c.exporting(receiver) {
+				if !seen[other] {
+					seen[other] = true
+					found = append(found, other)
+				}
 			}
 		}
 	}

@@ -1,9 +1,5 @@
 package policies
 
-import (
-	"slices"
-)
-
 var telemetryLoop = &Policy{
 	Code:     "telemetry_loop",
 	Title:    "An exporter sends to a receiver of the same collector",
@@ -44,77 +40,125 @@ service:
       exporters: [otlp]
 `,
 	check: func(c *configuration, found *findings) {
+		listening := map[string][]endpoint{}
+		for _, receiver := range c.running("receivers") {
+			for _, server := range receiver.servers() {
+				one := endpointOf(receiver, server.setting("endpoint"))
+				listening[one.key()] = append(listening[one.key()], one)
+			}
+		}
+		scraped := c.scraped()
 		for _, exporter := range c.running("exporters") {
+			var back map[*entry]bool
+			comesBack := func(receiver *entry) bool {
+				if back == nil {
+					back = c.comingBack(exporter)
+				}
+				return back[receiver]
+			}
 			for _, client := range exporter.clients() {
-				path := client.setting("endpoint")
-				for _, receiver := range c.running("receivers") {
-					if receives(receiver, exporter, path) && c.isLoop(exporter, receiver) {
-						found.at(exporter.path(path...), "%s sends to %s of the same collector, whose pipeline exports to it again",
-							exporter.id, receiver.id)
+				to := endpointOf(exporter, client.setting("endpoint"))
+				for _, at := range to.reached(listening) {
+					if comesBack(at.of) {
+						found.at(exporter.path(to.path...), "%s sends to %s of the same collector, whose pipeline exports to it again",
+							exporter.id, at.of.id)
 					}
 				}
 			}
+			if !exporter.is("prometheus") {
+				continue
+			}
+			at := endpointOf(exporter, []string{"endpoint"})
+			for _, to := range at.reached(scraped) {
+				if comesBack(to.of) {
+					found.at(to.of.path(to.path...), "%s scrapes %s of the same collector, to which its own metrics go",
+						to.of.id, exporter.id)
+				}
+			}
 		}
-		c.scrapeLoops(found)
 	},
 }
 
-// receives tells whether a receiver listens where an exporter sends. Addresses that depend on variables without a value
-// are the same only if they are written the same.
-func receives(receiver, exporter *entry, endpoint []string) bool {
-	for _, server := range receiver.servers() {
-		listens := server.setting("endpoint")
-		if exporter.unknown(endpoint...) || receiver.unknown(listens...) {
-			document := exporter.of.document
-			a, b := document.Node(exporter.path(endpoint...)...), document.Node(receiver.path(listens...)...)
-			if a != nil && b != nil && a.Value == b.Value {
-				return true
-			}
-			continue
-		}
-		to, at := exporter.address(endpoint), receiver.address(listens)
-		if to.port != "" && to.port == at.port && (to.host == at.host || to.isLocal() && (at.isLocal() || at.isEverywhere())) {
-			return true
-		}
-	}
-	return false
+// endpoint is where a component listens or connects. Open is set if that depends on a variable without a value; then
+// written, its text, is what can be compared.
+type endpoint struct {
+	of      *entry
+	path    []string
+	open    bool
+	written string
+	address address
 }
 
-// isLoop tells whether what an exporter sends to a receiver comes back to the exporter.
-func (c *configuration) isLoop(exporter, receiver *entry) bool {
-	for _, sending := range c.pipelines {
-		if !slices.Contains(sending.exporters, exporter) {
-			continue
+func endpointOf(one *entry, path []string) endpoint {
+	made := endpoint{of: one, path: path, address: one.address(path)}
+	if one.unknown(path...) {
+		made.open = true
+		if node := one.of.document.Node(one.path(path...)...); node != nil {
+			made.written = node.Value
 		}
+	}
+	return made
+}
+
+// key is the same for a client's endpoint and that of the server that it reaches, "" for one that reaches nothing here.
+// A server that listens everywhere is local as well.
+func (e endpoint) key() string {
+	switch {
+	case e.open:
+		return e.written
+	case e.address.port == "":
+		return ""
+	case e.address.isLocal():
+		return "local:" + e.address.port
+	default:
+		return e.address.host + ":" + e.address.port
+	}
+}
+
+// reached returns the servers that a client reaches.
+func (e endpoint) reached(servers map[string][]endpoint) []endpoint {
+	var found []endpoint
+	for _, one := range servers[e.key()] {
+		if e.key() != "" && e.open == one.open {
+			found = append(found, one)
+		}
+	}
+	return found
+}
+
+// comingBack returns the receivers whose data gets to an exporter.
+func (c *configuration) comingBack(exporter *entry) map[*entry]bool {
+	back := map[*entry]bool{}
+	for _, sending := range c.exporting(exporter) {
 		for _, before := range c.feeding(sending) {
-			if before.signal == sending.signal && slices.Contains(before.receivers, receiver) {
-				return true
+			if before.signal == sending.signal {
+				for _, receiver := range before.receivers {
+					back[receiver] = true
+				}
 			}
 		}
 	}
-	return false
+	return back
 }
 
-// scrapeLoops finds prometheus receivers that scrape a prometheus exporter to which their own metrics go.
-func (c *configuration) scrapeLoops(found *findings) {
-	for _, exporter := range c.running("exporters") {
-		at := exporter.address([]string{"endpoint"})
-		if !exporter.is("prometheus") || at.port == "" || exporter.unknown("endpoint") {
+// scraped returns the targets of prometheus receivers, by the key of their endpoints, each receiver once for each key.
+func (c *configuration) scraped() map[string][]endpoint {
+	targets := map[string][]endpoint{}
+	seen := map[string]bool{}
+	for _, receiver := range c.running("receivers") {
+		if !receiver.is("prometheus") {
 			continue
 		}
-		for _, receiver := range c.running("receivers") {
-			if !receiver.is("prometheus") || !c.isLoop(exporter, receiver) {
-				continue
-			}
-			visit(receiver.written, nil, func(path []string, value any) {
-				text, _ := value.(string)
-				to := addressOf(text)
-				isTarget := len(path) > 1 && path[len(path)-2] == "targets"
-				if isTarget && to.port == at.port && (to.isLocal() || to.host == at.host) && !receiver.unknown(path...) {
-					found.at(receiver.path(path...), "%s scrapes %s of the same collector, to which its own metrics go",
-						receiver.id, exporter.id)
+		visit(receiver.written, nil, func(path []string, value any) {
+			text, isText := value.(string)
+			if isText && len(path) > 1 && path[len(path)-2] == "targets" && !receiver.unknown(path...) {
+				one := endpoint{of: receiver, path: path, address: addressOf(text)}
+				if once := receiver.id + " " + one.key(); !seen[once] {
+					seen[once] = true
+					targets[one.key()] = append(targets[one.key()], one)
 				}
-			})
-		}
+			}
+		})
 	}
+	return targets
 }

@@ -16,6 +16,9 @@ var (
 // unknown tells whether the text leaves the value at a path, or one that holds it, to something that is not known here:
 // a variable without a value, a file, an address.
 func (c *configuration) unknown(path ...string) bool {
+	if !c.hasReferences {
+		return false
+	}
 	for end := len(path); end > 0; end-- {
 		node := c.document.Node(path[:end]...)
 		if node == nil {
