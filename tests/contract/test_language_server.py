@@ -10,6 +10,7 @@ from headgate_cli.checks.local import LocalChecks
 from headgate_cli.lsp.ottl_fields import field_at
 from headgate_cli.lsp.tree import Path as Steps
 from tests.support.language_client import Editor, applied, position
+from tests.support.second_version import needs_second_version, older_and_newer
 from tests.support.service import ROOT
 
 pytestmark = pytest.mark.contract
@@ -290,6 +291,19 @@ def test_a_finding_has_its_fix(editor: Editor, broken: str, title: str, fixed: s
 
     assert title in fixes, (found, list(fixes))
     assert applied(broken, fixes[title]) == fixed
+
+
+@needs_second_version
+def test_a_deprecated_name_is_replaced_everywhere() -> None:
+    text = flow("nginx")
+    with Editor("--local", "--version", older_and_newer()[1]) as editor:
+        uri = editor.open(text)
+        found = next(one for one in editor.findings(uri) if one.code == "deprecated_name")
+        fixes = editor.fixes(uri, found.range)
+
+    assert applied(text, fixes["Replace the deprecated name filelog by file_log"]) == text.replace(
+        "filelog/access", "file_log/access"
+    )
 
 
 def test_other_yaml_is_left_alone(editor: Editor) -> None:

@@ -65,10 +65,11 @@ def _of_lint(answer: Entity, text: Text, tree: Tree | None) -> Iterator[Diagnost
     for item in entities(lint, "items"):
         place = _mapping(item.get("location"))
         error, note = optional(item, "error"), optional(item, "note")
-        entry: Entity = {**place, "component_path": place.get("path"), "code": "ottl" if error else "ottl_note"}
-        if error or note:
+        entry: Entity = {**place, "component_path": place.get("path"), "code": "ottl"}
+        # A note alone is about a correct expression, as the context that was inferred.
+        if error:
             message = "\n".join(part for part in (error, note) if part)
-            yield _diagnostic(entry, "error" if error else "hint", message, text, tree)
+            yield _diagnostic(entry, "error", message, text, tree)
     for item in entities(lint, "skipped"):
         place = _mapping(item.get("location"))
         entry = {**place, "component_path": place.get("path"), "code": "ottl_skipped"}
