@@ -63,7 +63,7 @@ func Handler() operation.Handler {
 }
 
 func compressed(env *operation.Environment, form string) (Answer, error) {
-	// Making it takes some 50 MB, which the process would keep for a while.
+	// Making it takes some 90 MB, which the process would keep for a while.
 	defer debug.FreeOSMemory()
 	var packed bytes.Buffer
 	digest := sha256.New()
