@@ -24,6 +24,8 @@ type place struct {
 	around func(value any) any
 	// without makes that configuration without the key that stands here, nil if there is none.
 	without func() any
+	// isOpen is set where the schema says, here or around, that it takes more than the collector.
+	isOpen bool
 }
 
 // section is where keys stand.
@@ -32,6 +34,7 @@ type section struct {
 	keys []string
 	// closed is set if the schema takes no other key.
 	closed bool
+	isOpen bool
 	around func(keys map[string]any) any
 }
 
@@ -73,6 +76,9 @@ func (p *places) collectBelow(at place, schema any, within []string) {
 	if _, open := of["x-open"]; !is || open {
 		return // what is named below an open place is not all that the decoder asks for
 	}
+	if _, is := of["x-open"]; is {
+		at.isOpen = true
+	}
 	if name, is := of["$ref"].(string); is && !slices.Contains(within, name) {
 		p.collectBelow(at, p.definition(name), append(slices.Clone(within), name))
 	}
@@ -88,20 +94,30 @@ func (p *places) collectBelow(at place, schema any, within []string) {
 	p.collectKeys(at, of, within)
 	if inner, is := of["items"]; is {
 		around := at.around
-		p.collect(place{path: at.path + "[]", schema: inner, around: func(value any) any {
+		p.collect(place{path: at.path + "[]", schema: inner, isOpen: at.isOpen, around: func(value any) any {
 			return around([]any{value})
 		}}, within)
 	}
 }
 
+// neededIn has the keys of this section in neededIn.
+func (at place) neededIn() map[string]any {
+	return neededIn[at.path[strings.LastIndex(at.path, ":")+1:]]
+}
+
 func (p *places) collectKeys(at place, schema map[string]any, within []string) {
 	needed := p.required(schema)
+	properties, _ := schema["properties"].(map[string]any)
+	for key, value := range at.neededIn() {
+		if _, has := properties[key]; has && at.isOpen {
+			needed[key] = value
+		}
+	}
 	with := func(keys map[string]any) any {
 		mapping := maps.Clone(needed)
 		maps.Copy(mapping, keys)
 		return at.around(mapping)
 	}
-	properties, _ := schema["properties"].(map[string]any)
 	keys := slices.Sorted(maps.Keys(properties))
 	for _, key := range keys {
 		if isVariable(properties[key]) {
@@ -109,13 +125,13 @@ func (p *places) collectKeys(at place, schema map[string]any, within []string) {
 		}
 		p.collect(place{at.path + "::" + key, properties[key], func(value any) any {
 			return with(map[string]any{key: value})
-		}, func() any { return with(nil) }}, within)
+		}, func() any { return with(nil) }, at.isOpen}, within)
 	}
 	if len(keys) > 0 {
-		p.sections = append(p.sections, section{at.path, keys, schema["additionalProperties"] == false, with})
+		p.sections = append(p.sections, section{at.path, keys, schema["additionalProperties"] == false, at.isOpen, with})
 	}
 	if inner, is := schema["additionalProperties"].(map[string]any); is {
-		p.collect(place{path: at.path + "::" + someKey, schema: inner, around: func(value any) any {
+		p.collect(place{path: at.path + "::" + someKey, schema: inner, isOpen: at.isOpen, around: func(value any) any {
 			return with(map[string]any{someKey: value})
 		}}, within)
 	}
@@ -169,6 +185,26 @@ func (p *places) required(schema map[string]any) map[string]any {
 	return needed
 }
 
+// neededIn are keys that have to be there though the schema, which is open, does not say so: Prometheus's decoder also
+// judges what they mean.
+var neededIn = map[string]map[string]any{
+	"scrape_configs[]":         {"job_name": "headgate"},
+	"remote_write[]":           {"url": "http://localhost:4317"},
+	"remote_read[]":            {"url": "http://localhost:4317"},
+	"oauth2":                   {"client_id": "headgate", "client_secret": "headgate", "token_url": "http://localhost:4317"},
+	"tracing":                  {"endpoint": "localhost:4317"},
+	"relabel_configs[]":        {"target_label": "headgate", "action": "replace"},
+	"metric_relabel_configs[]": {"target_label": "headgate", "action": "replace"},
+	"write_relabel_configs[]":  {"target_label": "headgate", "action": "replace"},
+	"alert_relabel_configs[]":  {"target_label": "headgate", "action": "replace"},
+	"workload_identity":        {"client_id": someID, "tenant_id": someID},
+	"certificate":              {"client_id": someID, "tenant_id": someID, "certificate_path": "/tmp"},
+	"oauth":                    {"client_id": someID, "tenant_id": someID, "client_secret": "headgate"},
+	"managed_identity":         {"client_id": someID},
+}
+
+const someID = "01234567-89ab-4cde-8f01-23456789abcd"
+
 // neededValues are for keys that have to be there and take only certain texts.
 var neededValues = map[string]any{"rule": `type == "port"`}
 
@@ -176,7 +212,18 @@ var neededValues = map[string]any{"rule": `type == "port"`}
 var rightValues = []any{
 	true, 1, 1.5, "headgate", "1s", "1", "1MiB", "localhost:4317", "http://localhost:4317", "2026-01-02T15:04:05Z", "body",
 	"attributes.headgate", "0.5", "60%", "true", "[::1]:80", "^a(?P<b>.)$", "/tmp", "%Y", "utf-8", "10.0.0.0/8", "log",
+	"replace", "prometheus.WriteRequest", someID,
 	`type == "port"`, map[string]any{"type": "noop"}, map[string]any{}, []any{}, []any{"headgate"}, nil,
+}
+
+// samplesAt are samples for a place.
+func (p *places) samplesAt(at place) iter.Seq[any] {
+	return func(yield func(any) bool) {
+		if keys := at.neededIn(); keys != nil && at.isOpen && !yield(keys) {
+			return
+		}
+		p.samples(at.schema)(yield)
+	}
 }
 
 // samples are values that a schema takes, and the collector should: the default first.
