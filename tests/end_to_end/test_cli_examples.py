@@ -67,7 +67,7 @@ def test_every_command_is_in_the_reference(path: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("path", [path for path, one in COMMANDS.items() if not isinstance(one, click.Group)])
 def test_every_command_that_prints_a_result_can_print_json(path: tuple[str, ...]) -> None:
     """All but those whose result is a text, or a login."""
-    texts = {"login", "logout", "completion", "diff", "output", "schema"}
+    texts = {"login", "logout", "completion", "diff", "output", "stderr", "schema"}
     options = {option for one in COMMANDS[path].params for option in one.opts}
 
     assert ("--json" in options) == (path[-1] not in texts)
