@@ -73,8 +73,8 @@ func (p *places) collect(at place, within []string) {
 // that refers to itself is followed once.
 func (p *places) collectBelow(at place, schema any, within []string) {
 	of, is := schema.(map[string]any)
-	if _, open := of["x-open"]; !is || open {
-		return // what is named below an open place is not all that the decoder asks for
+	if !is {
+		return
 	}
 	if _, is := of["x-open"]; is {
 		at.isOpen = true
