@@ -59,7 +59,9 @@ class _Lazy(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         try:
             result: object = super().invoke(ctx)
-            sys.stdout.flush()
+            # The language server has closed it when the editor ends it.
+            if not sys.stdout.closed:
+                sys.stdout.flush()
         except BrokenPipeError as error:
             # The reader has closed the pipe, as `head` does. Python would raise again when it closes the stream.
             _discard_output()

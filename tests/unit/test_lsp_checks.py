@@ -168,6 +168,24 @@ def test_a_request_can_be_cancelled(editor: Editor) -> None:
     assert [one.name for one in editor.symbols(uri)] == ["receivers", "exporters"]
 
 
+def test_an_editor_that_ends_sees_the_server_end_well_with_nothing_on_its_error_output(tmp_path: Path) -> None:
+    frames = b"".join(
+        b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+        for message in (
+            {"id": 1, "method": "initialize", "params": {"capabilities": {}}},
+            {"method": "initialized", "params": {}},
+            {"id": 2, "method": "shutdown"},
+            {"method": "exit"},
+        )
+        for body in (json.dumps({"jsonrpc": "2.0", **message}).encode(),)
+    )
+    command = [sys.executable, "-m", "headgate_cli.main", "lsp"]
+    environment = {"PYTHONPATH": str(ROOT / "cli"), "HOME": str(tmp_path)}
+    done = subprocess.run(command, input=frames, env=environment, capture_output=True, timeout=90, check=False)
+
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_nothing_of_a_text_or_a_token_is_logged(server: Server, tmp_path: Path) -> None:
     secret = "hunter2-in-the-text"
     opened = {"uri": 7, "languageId": [secret], "version": "x", "text": f"receivers: {{otlp: {secret}}}"}
