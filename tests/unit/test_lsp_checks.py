@@ -14,7 +14,7 @@ from pygls.exceptions import JsonRpcRequestCancelled
 from headgate_cli.lsp.schedule import BURST, EVERY, Pace
 from tests.support.answering import Answer, Server, serving
 from tests.support.cli_in_process import Run
-from tests.support.language_client import Editor
+from tests.support.language_client import Editor, applied
 from tests.support.service import ROOT
 
 TEXT = "receivers:\n  otlp:\nexporters:\n  debug:\n"
@@ -225,3 +225,42 @@ def test_without_the_extra_the_command_says_how_to_install_it(run: Run, monkeypa
 
     assert code == 1
     assert 'pip install ".[lsp]"' in error
+
+
+CONDITIONS = "processors:\n  filter:\n    traces:\n      span:\n        - name = 1&&true\nservice:\n"
+
+
+def linted(column: int, error: str, note: str) -> dict[str, object]:
+    place = {"path": "processors::filter::traces::span[0]", "line": 5, "column": column}
+    return {"location": place, "error": error, "note": note}
+
+
+def test_what_the_linter_says_at_its_place_is_not_said_of_the_whole_component_too(
+    editor: Editor, server: Server
+) -> None:
+    place = {"component_path": "processors::filter", "code": "invalid_value", "line": 2, "column": 3}
+    wrapped = {"message": 'unable to parse "name = 1": syntax: 1:6: unexpected "="', **place}
+    other = {"message": "the error mode is wrong", **place}
+    lint = {"items": [linted(16, 'syntax: 5:16: unexpected "="', "did you mean `==`?")], "skipped": []}
+    answer = {"valid": False, "errors": [wrapped, other], "warnings": [], "lint": lint}
+    checks_give(server, (200, {}, answer))
+
+    shown = editor.findings(editor.open(CONDITIONS, "otelcol.yaml"))
+    assert [(one.range.start.line, one.code) for one in shown] == [(1, "invalid_value"), (4, "ottl")]
+    assert shown[0].message == "the error mode is wrong"
+
+
+@pytest.mark.parametrize(
+    ("mark", "meant", "changed"), [("=", "==", "name == 1&&true"), ("&&", "and", "name = 1 and true")]
+)
+def test_an_operator_of_another_language_has_a_fix(
+    mark: str, meant: str, changed: str, editor: Editor, server: Server
+) -> None:
+    column = CONDITIONS.splitlines()[4].index(mark) + 1
+    lint = {"items": [linted(column, "unexpected", f"did you mean `{meant}`?")], "skipped": []}
+    checks_give(server, (200, {}, {"valid": True, "errors": [], "warnings": [], "lint": lint}))
+    uri = editor.open(CONDITIONS, "otelcol.yaml")
+    (found,) = editor.findings(uri)
+
+    edits = editor.fixes(uri, found.range)[f"Change to {meant}"]
+    assert applied(CONDITIONS, edits).splitlines()[4].strip() == f"- {changed}"

@@ -16,7 +16,9 @@ from headgate_cli.lsp.navigation import Span, span_of
 from headgate_cli.lsp.schema import KINDS, Reference
 from headgate_cli.lsp.tree import Node, get
 
-_MEANT: Final = re.compile(r"""did you mean ["`]([\w./-]{1,200})["`]\?""")
+_MEANT: Final = re.compile(r"""did you mean ["`]([\w./-]{1,200}|==)["`]\?""")
+# Operators of other languages, in OTTL.
+_OPERATOR: Final = re.compile(r"=|&&|\|\|")
 _WORD: Final = re.compile(r"[\w./-]+")
 _MOST: Final = 20
 _SIMILAR: Final = 3
@@ -68,6 +70,15 @@ def _similar(document: Document, finding: Diagnostic, reference: Reference | Non
     """What the collector says was meant, or else what is similar among the names that it takes there."""
     word = _WORD.match(document.text.content, finding.start)
     meant = _MEANT.findall(finding.message)
+    operator = _OPERATOR.match(document.text.content, finding.start) if finding.code == "ottl" else None
+    if operator is not None and meant:
+        yield Action(
+            f"Change to {meant[0]}",
+            {operator.span(): _apart(document, operator.span(), meant[0])},
+            finding,
+            preferred=True,
+        )
+        return
     for name in meant:
         span = _misspelt(document, finding, name)
         if span is not None:
@@ -87,6 +98,14 @@ def _similar(document: Document, finding: Diagnostic, reference: Reference | Non
     for name in difflib.get_close_matches(word[0][:200], names, _SIMILAR, 0.7):
         if name != word[0]:
             yield Action(f"Change to {name}", {(word.start(), word.end()): name}, finding)
+
+
+def _apart(document: Document, span: Span, operator: str) -> str:
+    """The operator with the blanks that a word needs, which `a&&b` does not have."""
+    content, (start, end) = document.text.content, span
+    before = " " if operator.isalpha() and not content[max(start - 1, 0) : start].isspace() else ""
+    after = " " if operator.isalpha() and not content[end : end + 1].isspace() else ""
+    return f"{before}{operator}{after}"
 
 
 def _misspelt(document: Document, finding: Diagnostic, name: str) -> Span | None:

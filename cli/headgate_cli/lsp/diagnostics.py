@@ -18,6 +18,7 @@ NOT_CHECKED: Final = "not_checked"
 _MOST: Final = 500
 _WORD: Final = re.compile(r"[^\s,\[\]{}()\"']+")
 _SEVERITIES: Final[Mapping[str, Severity]] = {"error": "error", "warning": "warning", "info": "information"}
+_POSITION: Final = re.compile(r"\b\d+:\d+\b")
 _STEP: Final = re.compile(r"\[(\d+)\]")
 
 
@@ -40,7 +41,8 @@ def of_answer(answer: Entity, text: Text) -> list[Diagnostic]:
         tree: Tree | None = parse(text.content)
     except Broken:
         tree = None
-    found = [*_of_verdict(answer, text, tree), *_of_lint(answer, text, tree), *_of_policies(answer, text, tree)]
+    verdict = (one for one in _of_verdict(answer, text, tree) if not _is_linted(one, answer))
+    found = [*verdict, *_of_lint(answer, text, tree), *_of_policies(answer, text, tree)]
     # A text that is not YAML has neither, and says so.
     if not any(one.code == "yaml_syntax" for one in found):
         found += _of_missing(answer, text)
@@ -58,6 +60,19 @@ def _of_verdict(answer: Entity, text: Text, tree: Tree | None) -> Iterator[Diagn
     for name, severity in severities:
         for entry in entities(answer, name):
             yield _diagnostic(entry, severity, optional(entry, "message"), text, tree)
+
+
+def _is_linted(found: Diagnostic, answer: Entity) -> bool:
+    """Whether the linter says the same of an expression of the component, at the expression's own place."""
+    if found.code != "invalid_value" or not found.path:
+        return False
+    for item in entities(_mapping(answer.get("lint")), "items"):
+        error, path = optional(item, "error"), optional(_mapping(item.get("location")), "path")
+        # Each counts lines and columns in a text of its own.
+        said, linted = (_POSITION.sub("", message).strip() for message in (found.message, printable(error)))
+        if error and path.startswith(f"{found.path}::") and said.endswith(linted):
+            return True
+    return False
 
 
 def _of_lint(answer: Entity, text: Text, tree: Tree | None) -> Iterator[Diagnostic]:
