@@ -7,6 +7,7 @@ import os
 import shutil
 import stat
 import sys
+import textwrap
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
@@ -73,15 +74,24 @@ def print_text(content: str) -> None:
     sys.stdout.buffer.flush()
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, nothing: str) -> None:
-    """Print a table, at most as wide as the terminal; in a pipe nothing is cut. Without rows, print `nothing`."""
+def table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, nothing: str, whole: bool = False) -> None:
+    """Print a table, at most as wide as the terminal; in a pipe nothing is cut. Without rows, print `nothing`.
+
+    If it does not fit and has to be `whole`, each row is a paragraph: the first cell, the next ones with their
+    headings, and below them the last one.
+    """
     texts = [[_cell(value) for value in row] for row in rows]
     if not texts:
         say(nothing)
         return
     widths = [max(map(cells, column)) for column in zip(headings, *texts, strict=True)]
     if sys.stdout.isatty():
-        widths = _fitting(widths, shutil.get_terminal_size().columns)
+        columns = shutil.get_terminal_size().columns
+        if whole and _width(widths) > columns:
+            for row in texts:
+                print_result(_paragraph(headings, row, columns))
+            return
+        widths = _fitting(widths, columns)
     print_result(click.style(_row(headings, widths), bold=True))
     for row in texts:
         print_result(_row(row, widths))
@@ -124,10 +134,30 @@ def _cell(value: object) -> str:
     return "".join(char if char.isprintable() else " " for char in text)
 
 
+def _paragraph(headings: Sequence[str], row: Sequence[str], columns: int) -> str:
+    name, *facts, description = row
+    told = ", ".join(
+        f"{heading.lower()} {fact}".lstrip() for heading, fact in zip(headings[1:], facts, strict=False) if fact != "-"
+    )
+    lines = [f"{click.style(name, bold=True)}{_GAP}{told}".rstrip()]
+    if description != "-":
+        indent = " " * _NARROWEST
+        lines.append(
+            textwrap.fill(
+                description, max(columns, 40), initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+            )
+        )
+    return "\n".join(lines)
+
+
+def _width(widths: Sequence[int]) -> int:
+    return sum(widths) + len(_GAP) * (len(widths) - 1)
+
+
 def _fitting(widths: list[int], available: int) -> list[int]:
     """Narrow the widest columns until the row fits."""
     widths = list(widths)
-    while sum(widths) + len(_GAP) * (len(widths) - 1) > available:
+    while _width(widths) > available:
         widest = max(range(len(widths)), key=lambda at: widths[at])
         if widths[widest] <= _NARROWEST:
             break

@@ -1,6 +1,7 @@
 """What others wrote comes to a terminal as text, and to CI's log as no command."""
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 
 import click
@@ -76,3 +77,30 @@ def test_a_name_is_no_line_of_its_own(capsys: pytest.CaptureFixture[str]) -> Non
 
     assert "\n::add-mask" not in capsys.readouterr().out
     assert untrusted.one_line(FORGED) == "edge�::add-mask::a"
+
+
+def test_a_table_that_has_to_be_whole_becomes_paragraphs_on_a_narrow_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    rows = [
+        ("protocols.grpc.endpoint", "string", '"localhost:4317"', "Where the server listens for others"),
+        ("protocols.grpc.tls", "object", None, ""),
+    ]
+    output.table(("FIELD", "TYPE", "DEFAULT", "DESCRIPTION"), rows, nothing="", whole=True)
+
+    assert click.unstyle(capsys.readouterr().out).splitlines() == [
+        'protocols.grpc.endpoint  type string, default "localhost:4317"',
+        "        Where the server listens for",
+        "        others",
+        "protocols.grpc.tls  type object",
+    ]
+
+
+def test_a_table_that_fits_stays_a_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    output.table(("ENUM", "VALUE"), [("SPAN_KIND_SERVER", 2)], nothing="", whole=True)
+
+    assert click.unstyle(capsys.readouterr().out).splitlines() == ["ENUM              VALUE", "SPAN_KIND_SERVER  2"]

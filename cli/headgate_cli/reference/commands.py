@@ -14,7 +14,7 @@ from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.command_group import Group
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Failed
-from headgate_cli.output import print_json, print_text, say, table
+from headgate_cli.output import print_json, print_result, print_text, table
 from headgate_cli.untrusted import block, one_line
 
 _KINDS: Final = ("receiver", "processor", "exporter", "connector", "extension")
@@ -112,15 +112,15 @@ def _kind_of(api: Api, type_: str, parameters: Mapping[str, str]) -> str:
 
 
 def _print(found: Entity) -> None:
-    say(click.style(f"{one_line(text(found, 'type'))} {one_line(text(found, 'kind'))}", bold=True))
+    print_result(click.style(f"{one_line(text(found, 'type'))} {one_line(text(found, 'kind'))}", bold=True))
     for line in _about(found):
-        say(line)
+        print_result(line)
     example = found.get("example")
     if isinstance(example, dict):
-        say(f"\nFrom the flow {one_line(text(example, 'flow'))}:\n{block(text(example, 'yaml'))}")
-    say("")
+        print_result(f"\nFrom the flow {one_line(text(example, 'flow'))}:\n{block(text(example, 'yaml'))}")
+    print_result("")
     rows = [(text(one, "path"), _type(one), optional(one, "default"), _about_field(one)) for one in _fields(found)]
-    table(("FIELD", "TYPE", "DEFAULT", "DESCRIPTION"), rows, nothing="It has no settings")
+    table(("FIELD", "TYPE", "DEFAULT", "DESCRIPTION"), rows, nothing="It has no settings", whole=True)
 
 
 def _about(found: Entity) -> Iterator[str]:

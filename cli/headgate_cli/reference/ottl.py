@@ -7,7 +7,7 @@ import click
 from headgate_cli.api import Api, Entity, entities, optional, text
 from headgate_cli.command_group import Group
 from headgate_cli.connection import as_json, connected
-from headgate_cli.output import print_json, say, table
+from headgate_cli.output import print_json, print_result, table
 from headgate_cli.reference.commands import of_version
 
 
@@ -61,18 +61,28 @@ def _print_components(found: Entity, component: str) -> None:
 
 def _print(found: Entity) -> None:
     paths = [
-        (text(one, "path"), text(one, "type"), None if one.get("writable") is True else "read only", _said(one))
+        (
+            _any_key(text(one, "path")),
+            text(one, "type"),
+            None if one.get("writable") is True else "read only",
+            _said(one),
+        )
         for one in entities(found, "paths")
     ]
-    table(("PATH", "TYPE", "", "DESCRIPTION"), paths, nothing="This context has no paths")
-    say("")
+    table(("PATH", "TYPE", "", "DESCRIPTION"), paths, nothing="This context has no paths", whole=True)
+    print_result("")
     functions = [
         (text(one, "signature"), text(one, "kind"), _within(one), _said(one)) for one in entities(found, "functions")
     ]
-    table(("FUNCTION", "KIND", "IN", "DESCRIPTION"), functions, nothing="This context has no functions")
-    say("")
+    table(("FUNCTION", "KIND", "IN", "DESCRIPTION"), functions, nothing="This context has no functions", whole=True)
+    print_result("")
     enums = [(text(one, "name"), optional(one, "value"), _said(one)) for one in entities(found, "enums")]
-    table(("ENUM", "VALUE", "DESCRIPTION"), enums, nothing="This context has no enums")
+    table(("ENUM", "VALUE", "DESCRIPTION"), enums, nothing="This context has no enums", whole=True)
+
+
+def _any_key(path: str) -> str:
+    """`attributes["<key>"]` for what the reference calls `attributes[""]`."""
+    return path.replace('[""]', '["<key>"]')
 
 
 def _within(function: Entity) -> str:
