@@ -228,10 +228,11 @@ def test_colour_is_for_terminals_that_want_it(cli: Cli) -> None:
 def test_an_expression_is_judged_where_it_stands(cli: Cli) -> None:
     cli.write("edge.yaml", MISTYPED)
     done = cli.run("lint", "edge.yaml")
-    first, line, caret = done.out.splitlines()
+    first, line, caret, meant = done.out.splitlines()
 
     assert done.code == 1
     assert re.match(r"edge\.yaml:9:\d+: error: .*sett", first)
+    assert meant == "      = did you mean `set`?"
     assert line.index("sett") <= caret.index("^") < len(line)
     assert "edge.yaml: 1 expression checked" in done.err
 

@@ -44,7 +44,7 @@ def test_the_versions_are_listed_with_what_each_can_do(run: Run) -> None:
         "0.139.0 (default)",
     ]
     _, reduced, release, unusable, default = (" ".join(line.split()) for line in out.splitlines())
-    assert reduced == "0.158.0 built lines, lint, test runs, upgrade check 1"
+    assert reduced == "0.158.0 built lines, lint, test runs, upgrade check 1 component"
     assert release == "0.150.0 official release test runs -"
     assert unusable == "0.149.0 unusable - -"
     assert default == "0.139.0 (default) built lines, lint, test runs, upgrade check -"

@@ -3,7 +3,7 @@
 import click
 import pytest
 
-from headgate_cli.checks.findings import Finding, as_github, as_text
+from headgate_cli.checks.findings import Finding, as_github, as_text, of_lint
 
 
 def shown(finding: Finding, source: str) -> list[str]:
@@ -56,3 +56,27 @@ def test_a_tab_is_named_where_it_indents() -> None:
 
     assert shown(tab, "a:\n\tb: c\n")[-1] == "      = a tab is not indentation in YAML: use spaces"
     assert len(shown(tab, "a:\n  b: c\td\n")) == 3
+
+
+@pytest.mark.parametrize("notes", [False, True])
+def test_a_wrong_expression_is_told_with_what_was_meant(notes: bool) -> None:
+    wrong = {"location": {"path": "processors::filter", "line": 1, "column": 1}, "error": "undefined", "note": "`set`?"}
+    (found,) = of_lint("a.yaml", {"items": [wrong]}, notes=notes)
+
+    assert shown(found, "sett()") == [
+        "a.yaml:1:1: error: undefined [ottl]",
+        "    1 | sett()",
+        "      | ^",
+        "      = `set`?",
+    ]
+
+
+@pytest.mark.parametrize("notes", [False, True])
+def test_a_note_on_a_correct_expression_is_advice_that_is_asked_for(notes: bool) -> None:
+    right = {"location": {"path": "processors::filter", "line": 1, "column": 1}, "error": None, "note": "inferred"}
+
+    assert [one.severity for one in of_lint("a.yaml", {"items": [right]}, notes=notes)] == ["note"] * notes
+
+
+def test_a_message_that_ends_in_a_period_gets_no_second_one() -> None:
+    assert Finding("a.yaml", "error", "own", "Send it.", way_out="Do so.").whole == "Send it. Do so."

@@ -179,8 +179,27 @@ def test_a_policy_is_shown_with_its_reason_and_examples(server: Server, run: Run
     assert "Why: Anyone can read it\nWay out: Remove insecure: true" in out
     assert "Found in:\n    a: 1\n    b: 2\n" in out
     assert "Expression:\n    'debug' in config.exporters" in run("policy show no_debug")[1]
-    code, _, err = run("policy show nothing")
-    assert (code, err) == (1, "headgate: there is no policy or rule nothing: see `headgate policy list`\n")
+
+
+@pytest.mark.parametrize(
+    ("code", "meant"),
+    [
+        ("nothing", ""),
+        ("insecure-tls", ", did you mean insecure_tls?"),
+        ("tls", ", did you mean insecure_tls?"),
+        ("no_debgu", ", did you mean no_debug?"),
+    ],
+)
+def test_a_policy_that_does_not_exist_is_told_with_what_was_meant(
+    code: str, meant: str, server: Server, run: Run
+) -> None:
+    server.answers = [(200, {}, POLICIES)]
+    ended, _, err = run(f"policy show {code}")
+
+    assert (ended, err) == (
+        1,
+        f"headgate: there is no policy or rule {code}{meant}: `headgate policy list` shows all\n",
+    )
 
 
 def test_settings_come_back_as_they_were_printed(server: Server, run: Run, tmp_path: Path) -> None:
@@ -191,7 +210,7 @@ def test_settings_come_back_as_they_were_printed(server: Server, run: Run, tmp_p
     asked, headers, body = server.requests[-1]
 
     assert "  - yaml: |\n      exporters:\n" in printed
-    assert (code, out) == (0, "2 policies, 1 of them rules of the organization; 1 count as errors\n")
+    assert (code, out) == (0, "2 policies, 1 of them rules of the organization; 1 counts as errors\n")
     assert (asked, headers["If-Match"], json.loads(body)) == ("PUT /api/v1/public/policies", '"policies-3"', SETTINGS)
 
 

@@ -55,7 +55,7 @@ class Finding:
     @property
     def whole(self) -> str:
         """The message with the way out."""
-        return f"{self.message}. {self.way_out}" if self.way_out else self.message
+        return f"{self.message.rstrip('.')}. {self.way_out}" if self.way_out else self.message
 
 
 def of_validation(file: str, answer: Entity) -> list[Finding]:
@@ -77,16 +77,21 @@ def finding_of(file: str, severity: Severity, entry: Entity) -> Finding:
 
 
 def of_lint(file: str, answer: Entity, *, notes: bool) -> list[Finding]:
-    """The errors of an answer of POST /ottl/lint, and its notes if wanted; nothing for skipped expressions."""
+    """The errors of an answer of POST /ottl/lint, each with its note, and notes on correct expressions if wanted.
+
+    Nothing for skipped expressions.
+    """
     # A text that is not YAML has no expressions, and this one error: see `as_syntax_error`.
     reported = of_validation(file, answer)
     for item in entities(answer, "items"):
         location = item.get("location")
         place: Entity = location if isinstance(location, dict) else {}
-        for severity, code, name in _LINT if notes else _LINT[:1]:
-            if optional(item, name):
-                at = (optional(place, "path"), _at(place, "line"), _at(place, "column"))
-                reported.append(Finding(file, severity, code, optional(item, name), *at))
+        at = (optional(place, "path"), _at(place, "line"), _at(place, "column"))
+        error, note = optional(item, "error"), optional(item, "note")
+        if error:
+            reported.append(Finding(file, "error", "ottl", error, *at, way_out=note))
+        elif note and notes:
+            reported.append(Finding(file, "note", "ottl_note", note, *at))
     return reported
 
 
@@ -140,7 +145,6 @@ def as_syntax_error(error: ServerError) -> Entity | None:
 
 _OF_POLICIES: Final[Mapping[str, Severity]] = {"error": "error", "warning": "warning", "info": "note"}
 _SEVERITIES: Final[tuple[tuple[Severity, str], ...]] = (("error", "errors"), ("warning", "warnings"))
-_LINT: Final[tuple[tuple[Severity, str, str], ...]] = (("error", "ottl", "error"), ("note", "ottl_note", "note"))
 
 
 def as_text(findings: Iterable[Finding], sources: Mapping[str, str]) -> str:

@@ -55,7 +55,7 @@ def list_(api: Api, as_json: bool) -> None:
             text(version, "version") + (" (default)" if version.get("default") is True else ""),
             _SOURCES.get(optional(version, "source"), "unusable"),
             _can(version),
-            len(entities(version, "lacks")) or None,
+            _lacks(version),
         )
         for version in versions
     ]
@@ -63,6 +63,11 @@ def list_(api: Api, as_json: bool) -> None:
     for version in versions:
         if optional(version, "unusable"):
             say(f"{one_line(text(version, 'version'))} cannot be used: {one_line(optional(version, 'unusable'))}")
+
+
+def _lacks(version: Entity) -> str:
+    lacking = len(entities(version, "lacks"))
+    return f"{lacking} component{'' if lacking == 1 else 's'}" if lacking else ""
 
 
 def _can(version: Entity) -> str:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
+import re
+from typing import Final
+
 import click
 
 from headgate_cli.api import Api, Entity, ServerError, entities, optional, text
@@ -12,6 +16,8 @@ from headgate_cli.output import print_json, print_result, print_text, table
 from headgate_cli.policies import files
 from headgate_cli.untrusted import one_line, quoted
 from headgate_cli.yaml_files import dump_yaml
+
+_WORD: Final = re.compile("[a-z0-9]+")
 
 
 @click.group(cls=Group)
@@ -70,7 +76,9 @@ def show(api: Api, code: str, as_json: bool) -> None:
     shown = next((one for one in entities(answer, "policies") if optional(one, "code") == code), None)
     rule = next((one for one in _rules(answer) if optional(one, "name") == code), None)
     if shown is None and rule is None:
-        raise Failed(f"there is no policy or rule {one_line(code)}: see `headgate policy list`")
+        raise Failed(
+            f"there is no policy or rule {one_line(code)}{_meant(answer, code)}: `headgate policy list` shows all"
+        )
     if as_json:
         print_json(shown or rule)
     elif shown is not None:
@@ -143,7 +151,19 @@ def set_(api: Api, file: str, force: bool, as_json: bool) -> None:
         return
     severities = [text(one, "severity") for one in [*entities(answer, "policies"), *_rules(answer)]]
     errors, rules = severities.count("error"), len(_rules(answer))
-    print_result(f"{len(severities)} policies, {rules} of them rules of the organization; {errors} count as errors")
+    print_result(
+        f"{len(severities)} policies, {rules} of them rules of the organization; {errors} "
+        f"count{'s' if errors == 1 else ''} as errors"
+    )
+
+
+def _meant(answer: Entity, code: str) -> str:
+    """What was probably meant: a code of nearly the same letters, or of the same words in another order."""
+    codes = [text(one, "code") for one in entities(answer, "policies")] + [text(one, "name") for one in _rules(answer)]
+    words = set(_WORD.findall(code.lower()))
+    similar = difflib.get_close_matches(code.lower(), codes, n=2)
+    similar += [one for one in codes if words and words <= set(_WORD.findall(one)) and one not in similar]
+    return f", did you mean {' or '.join(map(one_line, similar[:3]))}?" if similar else ""
 
 
 def _rules(answer: Entity) -> list[Entity]:

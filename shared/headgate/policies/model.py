@@ -222,8 +222,8 @@ class PublishRequirements(errors.Conflict):
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
         super().__init__(
             "Your organization publishes only versions without policy errors: "
-            f"{self.errors[0].message}{more}. Fix what is found in a draft, or suppress it with a comment if that is "
-            "allowed"
+            f"{self.errors[0].message.rstrip('.')}{more}. Fix what is found in a draft, or suppress it with a comment "
+            "if that is allowed"
         )
 
 
