@@ -48,6 +48,19 @@ def schema_of(version: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
+def test_the_program_carries_the_texts_of_its_modules(version: str) -> None:
+    """The build embeds them. In tests of the Go code there are none."""
+    found = reference.found(version)
+    settings_at_the_top = [
+        property_ for one in found for property_ in json.loads(one.schema).get("properties", {}).values()
+    ]
+    described = [one for one in settings_at_the_top if one.get("description")]
+
+    assert len([one for one in found if one.summary]) > len(found) * 0.95
+    assert len(described) > len(settings_at_the_top) * 0.8
+
+
+@pytest.mark.parametrize("version", VERSIONS)
 def test_the_components_are_those_that_the_binary_describes(version: str) -> None:
     described = checker.describe(version, asker=Asker("o", "c"))["components"]
     assert isinstance(described, list)
