@@ -85,6 +85,14 @@ func TestCostlyTextsAreRefusedOrJudged(t *testing.T) {
 			manyLines(func(i int) string {
 				return fmt.Sprintf("    traces/%d: {receivers: [otlp, forward], exporters: [otlp, forward]}\n", i)
 			}, 990),
+		"many findings in one mapping": "receivers: {otlp: }\nexporters:\n  otlp:\n    endpoint: 'b:1'\n    x:\n" +
+			manyLines(func(i int) string {
+				return fmt.Sprintf("      a%d: {insecure_skip_verify: true, endpoint: 'http://a.b'}\n", i)
+			}, 5_000) + "service: {pipelines: {traces: {receivers: [otlp], exporters: [otlp]}}}\n",
+		"many findings below a long key": "receivers: {otlp: }\nexporters:\n  otlp:\n    ? " + strings.Repeat("k", 3*maxPath) + "\n    :\n" +
+			manyLines(func(i int) string {
+				return fmt.Sprintf("      a%d: {insecure_skip_verify: true, url: 'http://a:password@a.b'}\n", i)
+			}, 5_000) + "service: {pipelines: {traces: {receivers: [otlp], exporters: [otlp]}}}\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			result, err := answer(Request{Request: validate.Request{YAML: text}})
@@ -99,6 +107,11 @@ func TestCostlyTextsAreRefusedOrJudged(t *testing.T) {
 			if len(result.Findings) > maxPerCode*len(all) || len(result.Suppressions) > maxSuppressions {
 				t.Errorf("%d findings, %d suppressions", len(result.Findings), len(result.Suppressions))
 			}
+			for _, one := range result.Findings {
+				if len(one.ComponentPath) > maxPath+len("...") {
+					t.Errorf("a path of %d bytes", len(one.ComponentPath))
+				}
+			}
 		})
 	}
 }
@@ -109,4 +122,46 @@ func manyLines(line func(int) string, count int) string {
 		text.WriteString(line(i))
 	}
 	return text.String()
+}
+
+// TestSuppressedFindingsHideNoOther has more findings than are listed: who may suppress some could else hide all.
+func TestSuppressedFindingsHideNoOther(t *testing.T) {
+	const suppressed = "    tls: {insecure: true} # headgate: allow insecure_tls, own-rule because the network is encrypted\n"
+	exporters := func(count int) string {
+		return manyLines(func(i int) string {
+			return fmt.Sprintf("  otlp/a%d:\n    endpoint: 'b:1'\n", i) + suppressed
+		}, count)
+	}
+	pipeline := func(count int) string {
+		return "service: {pipelines: {traces: {receivers: [otlp], exporters: [" +
+			manyLines(func(i int) string { return fmt.Sprintf("otlp/a%d, ", i) }, count) + "otlp/z]}}}\n"
+	}
+	const open = "  otlp/z:\n    endpoint: 'b:1'\n    tls: {insecure: true}\n"
+	oneLine := manyLines(func(i int) string { return fmt.Sprintf("otlp/a%d: {endpoint: 'b:1', tls: {insecure: true}}, ", i) }, maxKept)
+	for name, text := range map[string]string{
+		"more than are listed": "exporters:\n" + exporters(maxPerCode+10) + open + pipeline(maxPerCode+10),
+		"more than are kept": "exporters: {" + oneLine + "otlp/z: {endpoint: 'b:1', tls: {insecure: true}}}" +
+			" # headgate: allow insecure_tls, own-rule because the network is encrypted\n" + pipeline(maxKept),
+	} {
+		t.Run(name, func(t *testing.T) {
+			result := asked(t, Request{
+				Request: validate.Request{YAML: "receivers: {otlp: }\n" + text},
+				Rules: []Rule{{
+					Name: "own-rule", Expression: `components.filter(c, c.kind == "exporter").map(c, c.path + "::tls::insecure")`,
+					Message: "m", Severity: Error, Suppressible: true,
+				}},
+			})
+
+			listed, open := map[string]int{}, map[string]int{}
+			for _, one := range result.Findings {
+				listed[one.Code]++
+				if one.Suppressed == nil {
+					open[one.Code]++
+				}
+			}
+			if listed["insecure_tls"] != maxPerCode || listed["own-rule"] != maxPaths || open["insecure_tls"] != 1 || open["own-rule"] != 1 {
+				t.Errorf("%v findings, %v of them not suppressed; %v", listed, open, result.FailedRules)
+			}
+		})
+	}
 }

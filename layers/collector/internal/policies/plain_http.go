@@ -41,7 +41,7 @@ service:
 			visit(one.written, nil, func(path []string, value any) {
 				text, _ := value.(string)
 				address := addressOf(text)
-				if address.scheme == "http" && address.host != "" && !address.isLocal() && isAddressKey(path) {
+				if !found.isFull() && address.scheme == "http" && address.host != "" && !address.isLocal() && isAddressKey(path) {
 					found.at(one.path(path...), "%s sends to %s without TLS", one.id, one.shown(path))
 				}
 			})

@@ -75,12 +75,13 @@ func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage
 	var list []Finding
 	for _, policy := range all {
 		policy.check(c, &findings{
-			document: c.document, code: policy.Code, severity: policy.Severity, wayOut: policy.WayOut, list: &list,
+			document: c.document, code: policy.Code, severity: policy.Severity, wayOut: policy.WayOut,
+			most: maxPerCode, list: &list,
 		})
 	}
 	result.FailedRules = evaluate(ctx, c, request.Rules, &list)
-	result.Findings = sorted(list)
-	result.Suppressions = suppress(request, c.document, today, result.Findings)
+	result.Suppressions = suppress(request, c.document, today, list)
+	result.Findings = listed(list)
 	return result, nil
 }
 

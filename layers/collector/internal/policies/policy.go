@@ -50,6 +50,10 @@ type Finding struct {
 	Line          int         `json:"line"`
 	Column        int         `json:"column"`
 	Suppressed    *Suppressed `json:"suppressed"`
+
+	// most is how many of its code are listed; standsForMore is set if others of its code were not kept.
+	most          int
+	standsForMore bool
 }
 
 // Suppressed is the comment that suppresses a finding. Until is empty if it does not expire.
@@ -59,42 +63,84 @@ type Suppressed struct {
 	Reason string `json:"reason"`
 }
 
-// Limits on an answer.
+// Limits on an answer, and on what is kept for it: comments suppress before the list is cut, so that findings which a
+// comment suppresses hide no other.
 const (
 	maxPerCode = 50
+	maxKept    = 1_000
 	maxMessage = 1_000
+	maxPath    = 2_000
 )
 
-// findings collects those of one policy.
+// findings collects those of one policy or rule.
 type findings struct {
 	document *source.Document
 	code     string
 	severity Severity
 	wayOut   string
+	most     int
 	list     *[]Finding
-	count    int
+	seen     map[Finding]bool
 }
 
 // at adds a finding at the key of a path, or at the nearest key above it that the text has.
 func (f *findings) at(path []string, format string, arguments ...any) {
+	if f.isFull() {
+		f.leaveOut()
+		return
+	}
 	_, position := f.document.Nearest(path...)
 	f.atPosition(path, position, fmt.Sprintf(format, arguments...))
 }
 
 func (f *findings) atPosition(path []string, position source.Position, message string) {
-	if f.count++; f.count > maxPerCode {
+	if f.isFull() {
+		f.leaveOut()
 		return
-	}
-	if f.count == maxPerCode {
-		message += "; further findings of this kind are not listed"
 	}
 	one := Finding{
 		Code: f.code, Severity: f.severity, Message: decoded.Shortened(message, maxMessage), WayOut: f.wayOut,
-		ComponentPath: strings.Join(path, separator), Line: position.Line, Column: position.Column,
+		ComponentPath: decoded.Shortened(strings.Join(path, separator), maxPath),
+		Line:          position.Line, Column: position.Column, most: f.most,
 	}
-	if !slices.Contains(*f.list, one) {
+	if f.seen == nil {
+		f.seen = map[Finding]bool{}
+	}
+	if !f.seen[one] {
+		f.seen[one] = true
 		*f.list = append(*f.list, one)
 	}
+}
+
+// isFull tells whether no further finding is kept.
+func (f *findings) isFull() bool { return len(f.seen) >= maxKept }
+
+// leaveOut lets the last finding stand for one that is not kept, which a comment may not suppress: no comment suppresses
+// the last one either.
+func (f *findings) leaveOut() { (*f.list)[len(*f.list)-1].standsForMore = true }
+
+// listed returns the findings in the text's order, of each code the most that are listed, and those that no comment
+// suppresses first.
+func listed(list []Finding) []Finding {
+	list = sorted(list)
+	kept, last, counts := []Finding{}, map[string]int{}, map[string]int{}
+	for _, suppressed := range []bool{false, true} {
+		for _, one := range list {
+			if (one.Suppressed != nil) != suppressed {
+				continue
+			}
+			if counts[one.Code]++; counts[one.Code] <= one.most {
+				last[one.Code] = len(kept)
+				kept = append(kept, one)
+			}
+		}
+	}
+	for code, at := range last {
+		if one := &kept[at]; counts[code] > one.most || one.standsForMore {
+			one.Message += "; further findings of this kind are not listed"
+		}
+	}
+	return sorted(kept)
 }
 
 func sorted(list []Finding) []Finding {

@@ -53,7 +53,7 @@ func evaluate(ctx context.Context, c *configuration, rules []Rule, list *[]Findi
 			failed = append(failed, FailedRule{rule.Name, decoded.Shortened(hide.Replace(err.Error()), maxMessage)})
 			continue
 		}
-		found := &findings{document: c.document, code: rule.Name, severity: rule.Severity, list: list}
+		found := &findings{document: c.document, code: rule.Name, severity: rule.Severity, most: maxPaths, list: list}
 		for _, path := range violations {
 			if path == nil {
 				found.atPosition(nil, c.document.Start(), rule.Message)
@@ -99,7 +99,9 @@ func evaluateOne(ctx context.Context, c *configuration, rule Rule) ([][]string, 
 // existing splits paths. A text that is not a path of the configuration is an error: it may be any value of it.
 func (c *configuration) existing(paths []string) ([][]string, error) {
 	var found [][]string
-	for _, path := range paths[:min(len(paths), maxPaths)] {
+	slices.Sort(paths)
+	paths = slices.Compact(paths)
+	for _, path := range paths[:min(len(paths), maxKept+1)] {
 		names := strings.Split(path, separator)
 		if below(c.plain, names) == nil && c.document.Node(names...) == nil {
 			return nil, fmt.Errorf("the expression gives a text that is not a component path of the configuration; " +

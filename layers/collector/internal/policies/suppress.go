@@ -73,7 +73,7 @@ func suppress(request Request, document *source.Document, today time.Time, list 
 			one.breaks("it expired on %s", last.Format(time.DateOnly))
 		}
 		for j := range list {
-			if one.broken || list[j].Code != one.Code || list[j].Line != one.covers {
+			if one.broken || list[j].Code != one.Code || list[j].Line != one.covers || list[j].standsForMore {
 				continue
 			}
 			one.Used = true

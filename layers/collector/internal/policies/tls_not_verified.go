@@ -44,7 +44,7 @@ service:
 	check: func(c *configuration, found *findings) {
 		for _, one := range c.running(everySection...) {
 			visit(one.written, nil, func(path []string, value any) {
-				if path[len(path)-1] != "insecure_skip_verify" || value != true {
+				if found.isFull() || path[len(path)-1] != "insecure_skip_verify" || value != true {
 					return
 				}
 				for _, client := range one.clients() {
