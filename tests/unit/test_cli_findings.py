@@ -80,3 +80,17 @@ def test_a_note_on_a_correct_expression_is_advice_that_is_asked_for(notes: bool)
 
 def test_a_message_that_ends_in_a_period_gets_no_second_one() -> None:
     assert Finding("a.yaml", "error", "own", "Send it.", way_out="Do so.").whole == "Send it. Do so."
+
+
+def test_a_line_with_a_secret_is_not_repeated() -> None:
+    text = "a: b\nurl: http://user:hunter2hunter@backend\n"
+    secret = Finding(
+        "a.yaml", "error", "secret_in_text", "url holds credentials", line=2, column=6, way_out="Revoke it"
+    )
+    plain = Finding("a.yaml", "warning", "plain_http", "sends without TLS", line=2, column=6)
+    other = Finding("a.yaml", "warning", "plain_http", "sends without TLS", line=1, column=4)
+    printed = click.unstyle(as_text([plain, secret, other], {"a.yaml": text}))
+
+    assert "hunter2" not in printed
+    assert "= Revoke it" in printed
+    assert "    1 | a: b" in printed

@@ -27,6 +27,8 @@ _NOT_LINTABLE: Final = "not_lintable"
 _TOO_MANY: Final = re.compile(r"at most \d+ expressions")
 # The words for what is not YAML: "yaml: line 3: did not find expected key", or the same without `yaml:` or a line.
 _SYNTAX: Final = re.compile(r"(?:yaml: )?(?:line (?P<line>\d{1,9}): )?(?P<message>.+)", re.DOTALL)
+# The policy that finds secrets: its lines are not printed.
+_HIDES_LINE: Final = "secret_in_text"
 _TAB: Final = 4
 # The line ends of YAML 1.1, as the server counts them; Python's splitlines knows more.
 LINE_END: Final = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
@@ -148,8 +150,17 @@ _SEVERITIES: Final[tuple[tuple[Severity, str], ...]] = (("error", "errors"), ("w
 
 
 def as_text(findings: Iterable[Finding], sources: Mapping[str, str]) -> str:
-    """`file:line:column: error: message [code]`, the line itself, and a caret below the place."""
-    return "\n".join(line for finding in findings for line in _lines(finding, sources.get(finding.file, "")))
+    """`file:line:column: error: message [code]`, the line itself, and a caret below the place.
+
+    Lines with a secret are not repeated: this is printed in the logs of workflows.
+    """
+    findings = list(findings)
+    hidden = {(finding.file, finding.line) for finding in findings if finding.code == _HIDES_LINE}
+    return "\n".join(
+        line
+        for finding in findings
+        for line in _lines(finding, "" if (finding.file, finding.line) in hidden else sources.get(finding.file, ""))
+    )
 
 
 def as_github(findings: Iterable[Finding]) -> list[str]:
