@@ -52,6 +52,10 @@ def page_paths(ada: Person, method: str) -> list[str]:
             n=1,
             fleet_id=new_id("flt"),
             deployment_id=new_id("dep"),
+            kind="receiver",
+            type="otlp",
+            component="transform",
+            context="log",
         )
         for module in modules
         for route in module.router.routes

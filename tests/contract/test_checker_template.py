@@ -13,7 +13,7 @@ __all__ = ["document", "resources"]
 pytestmark = pytest.mark.contract
 
 FUNCTIONS = [function.logical_id for function in template.read().functions()]
-ASKING = {f"{name}Function" for name in ("Configurations", "Validation", "Fleets", "Testing", "RunSteps")}
+ASKING = {f"{name}Function" for name in ("Configurations", "Validation", "Components", "Fleets", "Testing", "RunSteps")}
 ARN = {
     "Fn::Sub": "arn:${AWS::Partition}:lambda:${AWS::Region}:${AWS::AccountId}:function:${AWS::StackName}-checker:live"
 }

@@ -37,7 +37,7 @@ Headers = Mapping[str, str]
 
 YAML: Final = """\
 receivers: {otlp: {protocols: {grpc: {endpoint: "0.0.0.0:4317"}}}}
-processors: {batch: {timeout: 1s}, filter: {logs: {log_record: ['body == "x"']}}}
+processors: {batch: {timeout: 500ms}, filter: {logs: {log_record: ['body == "x"']}}}
 exporters: {debug: {}, otlphttp: {endpoint: "${env:BACKEND:-https://otel.example.com}"}}
 service:
   pipelines:
