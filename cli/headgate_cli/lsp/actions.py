@@ -12,7 +12,7 @@ from headgate_cli.lsp import schema
 from headgate_cli.lsp.configuration import Configuration, Declaration, Use
 from headgate_cli.lsp.diagnostics import Diagnostic
 from headgate_cli.lsp.document import Document
-from headgate_cli.lsp.navigation import Span, span_of
+from headgate_cli.lsp.navigation import Span, in_block, span_of
 from headgate_cli.lsp.schema import KINDS, Reference
 from headgate_cli.lsp.tree import Node, get
 
@@ -176,6 +176,8 @@ def _renewed(
         return
     renewed = component.type + declared.id[len(old) :]
     nodes: list[Node] = [declared.key, *(use.node for use in configuration.uses_of(declared))]
+    if any(in_block(node) for node in nodes):
+        return
     finding = next((one for one in here if "deprecat" in one.code or "deprecat" in one.message), None)
     yield Action(
         f"Replace the deprecated name {old} by {component.type}",

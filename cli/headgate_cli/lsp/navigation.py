@@ -13,6 +13,8 @@ from headgate_cli.lsp.tree import Node, get
 
 Span = tuple[int, int]
 
+_BLOCKS: Final = ("|", ">")
+
 _ID: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}(?:/[^\s/,\[\]{}:#\"'`\\|>*&!%@]{1,200})?")
 
 
@@ -38,6 +40,11 @@ def span_of(node: Node) -> Span:
     if node.style in ("'", '"'):
         return node.start + 1, max(node.end - 1, node.start + 1)
     return node.start, node.end
+
+
+def in_block(node: Node) -> bool:
+    """Whether a name is written as a block of text: its span is not that of its characters, and cannot be replaced."""
+    return node.resolved.style in _BLOCKS
 
 
 def definition(document: Document, offset: int, reference: Reference | None) -> Span | None:
@@ -91,6 +98,10 @@ def rename(document: Document, offset: int, name: str, reference: Reference | No
     if name != declared.id and configuration.declaration((declared.section,), name) is not None:
         raise NotRenamed(f"there is a {_noun(declared.section)} {name[:100]!r} already")
     nodes = [declared.key, *(use.node for use in configuration.uses_of(declared))]
+    for node in nodes:
+        if in_block(node):
+            line = document.text.line_of(node.resolved.start) + 1
+            raise NotRenamed(f"line {line} names it in a block of text: write the name in one line first")
     return {span_of(node): name for node in nodes}
 
 
