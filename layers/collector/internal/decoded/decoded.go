@@ -129,7 +129,8 @@ func Hiding(written any) *strings.Replacer {
 	const shortest = 8
 	texts := Texts(written, shortest)
 	slices.SortFunc(texts, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
-	var pairs []string
+	// With one pair, NewReplacer prepares a search whose cost grows with the square of a text that repeats itself.
+	pairs := []string{"[...]", "[...]"}
 	for _, text := range texts {
 		pairs = append(pairs, text, "[...]")
 	}
