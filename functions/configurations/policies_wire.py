@@ -48,6 +48,12 @@ class ExampleIn(Input):
     violated: bool
 
 
+def _some(examples: list[ExampleIn]) -> list[ExampleIn]:
+    if not examples:
+        raise ValueError("Add an example: a small configuration as `yaml`, and whether it is `violated` by the rule")
+    return examples
+
+
 class RuleIn(Input):
     """A rule of one's own. `expression` is CEL: true, or a list of component paths, where a configuration breaks it."""
 
@@ -56,7 +62,9 @@ class RuleIn(Input):
     message: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_MESSAGE)]
     severity: Severity = "warning"
     suppressible: bool = True
-    examples: Annotated[list[ExampleIn], Field(max_length=MAX_EXAMPLES)] = Field(default_factory=list)
+    examples: Annotated[list[ExampleIn], Field(max_length=MAX_EXAMPLES), AfterValidator(_some)] = Field(
+        default_factory=list, validate_default=True, json_schema_extra={"minItems": 1}
+    )
 
     def rule(self) -> Rule:
         examples = tuple(Example(one.yaml, one.violated) for one in self.examples)

@@ -21,7 +21,12 @@ from validation.app import router as validation_router
 
 ROUTERS = [policies_router, validation_router]
 EMPTY: dict[str, Any] = {"severities": {}, "not_suppressible": [], "rules": [], "publish_requires": []}
-RULE = {"name": "no_debug", "expression": "'debug' in config.exporters", "message": "Send it somewhere"}
+RULE = {
+    "name": "no_debug",
+    "expression": "'debug' in config.exporters",
+    "message": "Send it somewhere",
+    "examples": [{"yaml": "exporters: {debug: {}}", "violated": True}],
+}
 
 
 @pytest.fixture(autouse=True)
@@ -124,6 +129,12 @@ def test_what_is_replaced_whole_needs_every_field(admin: TestClient, field: str)
         ({"rules": [{**RULE, "expression": "x" * 4001}]}, ["rules", 0, "expression"], "This must have at most 4000"),
         ({"rules": [{**RULE, "message": " "}]}, ["rules", 0, "message"], "This must have at least 1 character"),
         ({"rules": [RULE] * 51}, ["rules"], "This must have at most 50 items"),
+        ({"rules": [{**RULE, "examples": []}]}, ["rules", 0, "examples"], "Add an example: a small configuration"),
+        (
+            {"rules": [{name: value for name, value in RULE.items() if name != "examples"}]},
+            ["rules", 0, "examples"],
+            "Add an example: a small configuration",
+        ),
         (
             {"rules": [{**RULE, "examples": [{"yaml": "x" * 16_001, "violated": True}]}]},
             ["rules", 0, "examples", 0, "yaml"],

@@ -90,6 +90,7 @@ def test_a_version_that_breaks_a_policy_is_not_published(ann: Member, require: S
     ]
     assert problem["detail"].startswith(
         "Your organization publishes only versions without policy errors: It breaks insecure_tls. "
+        "Fix what is found in a draft, or suppress it with a comment if that is allowed"
     )
     assert status_of(ann, configuration_id) == "draft"
 
@@ -122,7 +123,8 @@ def test_what_is_published_stays_so_and_is_not_asked_about_again(ann: Member, en
 
 def test_a_rule_that_could_not_be_evaluated_does_not_pass(ann: Member, organization_id: str, engine: Engine) -> None:
     headers = dict(session_of(joined(organization_id, "admin"), organization_id))
-    rule = {"name": "strict", "expression": "true", "message": "No", "severity": "error"}
+    examples = [{"yaml": "a: 1", "violated": True}]
+    rule = {"name": "strict", "expression": "true", "message": "No", "severity": "error", "examples": examples}
     body = {"severities": {}, "not_suppressible": [], "rules": [rule], "publish_requires": ["policies"]}
     with TestClient(create_app("Test", [policies_router]), headers=headers) as admin:
         assert admin.put(f"{API}/policies", json=body).status_code == 200
@@ -133,6 +135,9 @@ def test_a_rule_that_could_not_be_evaluated_does_not_pass(ann: Member, organizat
     assert [one["message"] for one in refused.json()["errors"]] == [
         "The rule strict could not be evaluated: no such key"
     ]
+    assert refused.json()["detail"].endswith(
+        "no such key. An Admin has to mend the rules that could not be evaluated (`PUT /policies`): no comment helps"
+    )
 
 
 @pytest.mark.parametrize(

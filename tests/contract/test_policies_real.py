@@ -138,8 +138,18 @@ def test_a_rule_that_errs_or_costs_too_much_is_told_and_leaves_the_verdict(ann: 
     numbers = f"[{', '.join('1' for _ in range(150))}]"
     nested = f"{numbers}.all(a, {numbers}.all(b, {numbers}.all(c, a + b + c == 3)))"
     rules = [
-        {**RULE, "name": "errs", "expression": "config.nothing.there == 1", "examples": []},
-        {**RULE, "name": "costly", "expression": nested, "examples": []},
+        {
+            **RULE,
+            "name": "errs",
+            "expression": "config.exporters.nothing.there == 1",
+            "examples": [{"yaml": "exporters: {nothing: {there: 1}}", "violated": True}],
+        },
+        {
+            **RULE,
+            "name": "costly",
+            "expression": f"config.?exporters.orValue({{}}).all(id, {nested})",
+            "examples": [{"yaml": "receivers: {otlp: {}}", "violated": True}],
+        },
     ]
     assert save(rules=rules).status_code == 200
     answer = checked(ann, YAML)

@@ -1,5 +1,6 @@
 """`headgate validate --policies` and `headgate policy`, with a server that answers what a test wants."""
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -134,7 +135,8 @@ def test_comments_without_effect_and_rules_that_err_are_told(server: Server, run
 
     assert code == 1
     assert out.splitlines() == [
-        "::error file=a.yaml,title=no_debug::the rule could not be evaluated: no such key",
+        "::error file=a.yaml,title=no_debug::the rule could not be evaluated: no such key; "
+        "an Admin mends the rule with `headgate policy set`",
         "::warning file=a.yaml,title=suppression,line=1::the comment for x: it has no reason",
     ]
 
@@ -217,7 +219,7 @@ def test_settings_come_back_as_they_were_printed(server: Server, run: Run, tmp_p
 def test_what_a_file_leaves_out_is_the_default(server: Server, run: Run, tmp_path: Path) -> None:
     server.answers = [(200, {}, POLICIES)]
     (tmp_path / "policies.yaml").write_text("severities: {detailed_debug: off}\n")
-    run("policy set policies.yaml")
+    run("policy set --force policies.yaml")
     _, headers, body = server.requests[-1]
 
     assert "If-Match" not in headers
@@ -227,6 +229,51 @@ def test_what_a_file_leaves_out_is_the_default(server: Server, run: Run, tmp_pat
         "rules": [],
         "publish_requires": [],
     }
+
+
+REPLACED = (
+    "policies.yaml names no state in `etag`: it replaces 1 rule, 2 severities, 1 code that no comment suppresses, "
+    "1 requirement of publishing"
+)
+
+
+def test_a_file_without_a_state_replaces_nothing_in_a_pipe(server: Server, run: Run, tmp_path: Path) -> None:
+    server.answers = [(200, {"ETag": '"policies-3"'}, POLICIES)]
+    (tmp_path / "policies.yaml").write_text("severities: {}\n")
+    code, out, err = run("policy set policies.yaml")
+
+    assert (code, out) == (1, "")
+    assert err == (f"headgate: {REPLACED}; begin with a file of `headgate policy get`, or replace them with --force\n")
+    assert [asked for asked, _, _ in server.requests] == ["GET /api/v1/public/policies"]
+
+
+def test_a_file_without_a_state_needs_no_consent_where_nothing_is_set(server: Server, run: Run, tmp_path: Path) -> None:
+    nothing = {field: type(value)() for field, value in SETTINGS.items()}
+    server.answers = [(200, {"ETag": '"policies-0"'}, {**POLICIES, "settings": nothing})]
+    (tmp_path / "policies.yaml").write_text("severities: {insecure_tls: error}\n")
+
+    assert run("policy set policies.yaml")[0] == 0
+    asked, headers, _ = server.requests[-1]
+    assert (asked, headers["If-Match"]) == ("PUT /api/v1/public/policies", '"policies-0"')
+
+
+@pytest.mark.parametrize(("typed", "ended", "asks"), [("y\n", 0, 2), ("n\n", 1, 1), ("", 130, 1)])
+def test_a_terminal_asks_before_a_file_without_a_state_replaces_settings(
+    server: Server, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str, ended: int, asks: int
+) -> None:
+    server.answers = [(200, {"ETag": '"policies-3"'}, POLICIES)]
+    (tmp_path / "policies.yaml").write_text("severities: {}\n")
+    terminal = io.StringIO(typed)
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stdin", terminal)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    code, _, err = run("policy set policies.yaml")
+
+    assert code == ended
+    assert f"{REPLACED}. Replace all of it? [y/N]:" in err
+    assert len(server.requests) == asks
+    if ended == 0:
+        assert server.requests[-1][1]["If-Match"] == '"policies-3"'
 
 
 def test_a_change_by_somebody_else_is_not_overwritten(server: Server, run: Run, tmp_path: Path) -> None:
@@ -247,12 +294,12 @@ def test_a_wrong_rule_is_named_with_its_place(server: Server, run: Run, tmp_path
         {"loc": ["body", "severities", "x"], "message": "There is no built-in policy x"},
     ]
     server.answers = [(422, {}, {"detail": "wrong", "code": "policies_invalid", "errors": errors})]
-    (tmp_path / "policies.yaml").write_text("rules: [{name: no_debug, expression: 'nope('}]\n")
+    (tmp_path / "policies.yaml").write_text("etag: policies-3\nrules: [{name: no_debug, expression: 'nope('}]\n")
     code, _, err = run("policy set policies.yaml")
 
     assert code == 1
     assert err.splitlines() == [
-        "headgate: policies.yaml: rule 1 (no_debug), expression: Rule no_debug: 1:6: Syntax error",
+        "headgate: policies.yaml: rule 1 (no_debug), expression: 1:6: Syntax error",
         "  policies.yaml: severities.x: There is no built-in policy x",
     ]
 

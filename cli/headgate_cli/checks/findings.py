@@ -27,6 +27,8 @@ _NOT_LINTABLE: Final = "not_lintable"
 _TOO_MANY: Final = re.compile(r"at most \d+ expressions")
 # The words for what is not YAML: "yaml: line 3: did not find expected key", or the same without `yaml:` or a line.
 _SYNTAX: Final = re.compile(r"(?:yaml: )?(?:line (?P<line>\d{1,9}): )?(?P<message>.+)", re.DOTALL)
+# The way out of a rule that failed: it is not in the text, and no comment suppresses it.
+_MEND: Final = "; an Admin mends the rule with `headgate policy set`"
 # The policy that finds secrets: its lines are not printed.
 _HIDES_LINE: Final = "secret_in_text"
 _TAB: Final = 4
@@ -112,7 +114,7 @@ def of_policies(file: str, answer: Entity) -> list[Finding]:
         reason = optional(by, "reason") if isinstance(by, dict) else None
         reported.append(replace(finding, way_out=optional(entry, "way_out"), suppressed=reason))
     for entry in entities(policies, "failed_rules"):
-        message = f"the rule could not be evaluated: {text(entry, 'error')}"
+        message = f"the rule could not be evaluated: {text(entry, 'error')}{_MEND}"
         reported.append(Finding(file, _OF_POLICIES.get(text(entry, "severity"), "note"), text(entry, "name"), message))
     for entry in entities(policies, "suppressions"):
         if entry.get("problem") is not None:

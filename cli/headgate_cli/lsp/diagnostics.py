@@ -105,6 +105,7 @@ def _of_policies(answer: Entity, text: Text, tree: Tree | None) -> Iterator[Diag
             yield _diagnostic(named, "warning", optional(entry, "problem"), text, tree)
     for rule in entities(policies, "failed_rules"):
         message = f"The rule {optional(rule, 'name')} could not be applied: {optional(rule, 'error')}"
+        message += "; an Admin mends the rule"
         yield _diagnostic({"code": "policy_rule_failed"}, "information", message, text, tree)
 
 

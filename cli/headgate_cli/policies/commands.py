@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import sys
 from typing import Final
 
 import click
@@ -14,6 +15,7 @@ from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Failed
 from headgate_cli.output import print_json, print_result, print_text, table
 from headgate_cli.policies import files
+from headgate_cli.safe_files import name
 from headgate_cli.untrusted import one_line, quoted
 from headgate_cli.yaml_files import dump_yaml
 
@@ -109,7 +111,7 @@ def get(api: Api, as_json: bool) -> None:
 
 @policy.command("set")
 @click.argument("file", metavar="FILE")
-@click.option("--force", is_flag=True, help="Replace the settings even if somebody changed them since `policy get`.")
+@click.option("--force", is_flag=True, help="Replace the settings without asking, even if somebody changed them.")
 @as_json
 @connected
 def set_(api: Api, file: str, force: bool, as_json: bool) -> None:
@@ -123,20 +125,27 @@ def set_(api: Api, file: str, force: bool, as_json: bool) -> None:
       publish_requires: [policies]
       rules:
         - name: no_debug
-          expression: "'debug' in config.exporters"
+          expression: "'debug' in config.?exporters.orValue({})"
           message: Send telemetry somewhere
           severity: error
           suppressible: false
           examples:
             - {yaml: "exporters: {debug: {}}", violated: true}
+            - {yaml: "processors: {batch: {}}", violated: false}
 
-    A rule's expression is CEL, true where a configuration breaks it; its examples are tried before anything is saved.
+    A rule's expression is CEL, true where a configuration breaks it. Each rule has at least one example; examples are
+    tried before anything is saved.
+
+    A file of `policy get` names the state that it replaces in `etag`. If a file does not, and there are settings to
+    replace, the command asks first; where it cannot ask, it needs --force.
 
     \b
     Examples:
       headgate policy set policies.yaml
     """
     body, etag = files.settings(file)
+    if not etag and not force:
+        etag = _agreed(api, file)
     try:
         answer = api.put("/policies", body, if_match="" if force else etag)
     except ServerError as error:
@@ -155,6 +164,20 @@ def set_(api: Api, file: str, force: bool, as_json: bool) -> None:
         f"{len(severities)} policies, {rules} of them rules of the organization; {errors} "
         f"count{'s' if errors == 1 else ''} as errors"
     )
+
+
+def _agreed(api: Api, file: str) -> str:
+    """The ETag of the settings that a file without one may replace. Raises Failed if nobody agrees."""
+    answer, etag = api.get_with_etag("/policies")
+    lost = files.told(answer)
+    if not lost:
+        return etag
+    replaced = f"{one_line(name(file))} names no state in `etag`: it replaces {lost}"
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise Failed(f"{replaced}; begin with a file of `headgate policy get`, or replace them with --force")
+    if not click.confirm(f"{replaced}. Replace all of it?", err=True):
+        raise Failed("nothing was changed")
+    return etag
 
 
 def _meant(answer: Entity, code: str) -> str:

@@ -5,14 +5,16 @@ severities: {insecure_tls: error, detailed_debug: off}
 not_suppressible: [insecure_tls]
 rules:
   - name: no_debug
-    expression: "'debug' in config.exporters"
+    expression: "'debug' in config.?exporters.orValue({})"
     message: Send telemetry somewhere
+    examples:
+      - {yaml: "exporters: {debug: {}}", violated: true}
 publish_requires: [policies]
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from typing import Final
 
 from headgate_cli.api import Entity, ServerError, optional
@@ -22,6 +24,12 @@ from headgate_cli.untrusted import one_line, quoted
 from headgate_cli.yaml_files import parse
 
 FIELDS: Final = ("severities", "not_suppressible", "rules", "publish_requires")
+_COUNTED: Final = (
+    ("rules", "rule", "rules"),
+    ("severities", "severity", "severities"),
+    ("not_suppressible", "code that no comment suppresses", "codes that no comment suppresses"),
+    ("publish_requires", "requirement of publishing", "requirements of publishing"),
+)
 _FORMAT: Final = "`headgate policy set --help` shows the format"
 
 
@@ -50,25 +58,39 @@ def settings(file: str) -> tuple[dict[str, object], str]:
     return body, f'"{etag}"' if etag else ""
 
 
+def told(answer: Entity) -> str:
+    """What the settings of an answer hold, in words; empty if they are the default."""
+    settings = answer.get("settings")
+    held: Entity = settings if isinstance(settings, Mapping) else {}
+    counts = [(one, other, len(_sized(held.get(field)))) for field, one, other in _COUNTED]
+    return ", ".join(f"{count} {one if count == 1 else other}" for one, other, count in counts if count)
+
+
+def _sized(value: object) -> Sized:
+    return value if isinstance(value, list | Mapping) else ()
+
+
 def refusal(error: ServerError, file: str, body: Mapping[str, object]) -> Failed:
     """The server's refusal with rules by their names; the error itself if it is not about fields."""
     lines = []
     for entry in error.errors:
-        location = entry.get("loc")
+        location, label = entry.get("loc"), ""
         match location:
             case ["body", "rules", int(at), *fields]:
-                where = f"rule {at + 1}{_named(body, at)}{''.join(f', {one_line(str(field))}' for field in fields)}"
+                label = _name_of(body, at)
+                named = f" ({one_line(label)})" if label else ""
+                where = f"rule {at + 1}{named}{''.join(f', {one_line(str(field))}' for field in fields)}"
             case ["body", *fields]:
                 where = one_line(".".join(map(str, fields)))
             case _:
                 return error
-        message = quoted(optional(entry, "message"))
+        # The message names the rule, as its place does.
+        message = quoted(optional(entry, "message").removeprefix(f"Rule {label}: "))
         lines.append(f"{one_line(name(file))}: {f'{where}: ' if where else ''}{message}")
     return Failed("\n  ".join(lines)) if lines else error
 
 
-def _named(body: Mapping[str, object], at: int) -> str:
+def _name_of(body: Mapping[str, object], at: int) -> str:
     rules = body.get("rules")
     rule = rules[at] if isinstance(rules, list) and at < len(rules) else None
-    label = rule.get("name") if isinstance(rule, Mapping) else None
-    return f" ({one_line(str(label))})" if label else ""
+    return str(rule.get("name") or "") if isinstance(rule, Mapping) else ""

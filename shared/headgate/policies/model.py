@@ -1,6 +1,6 @@
 """Policies, an organization's settings of them, and what they find."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, Literal
@@ -222,9 +222,16 @@ class PublishRequirements(errors.Conflict):
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
         super().__init__(
             "Your organization publishes only versions without policy errors: "
-            f"{self.errors[0].message.rstrip('.')}{more}. Fix what is found in a draft, or suppress it with a comment "
-            "if that is allowed"
+            f"{self.errors[0].message.rstrip('.')}{more}. {'. '.join(_ways_out(result))}"
         )
+
+
+def _ways_out(result: PolicyResult) -> Iterator[str]:
+    """What to do about findings, and about rules that failed: no text and no comment mends those for good."""
+    if any(one.counts for one in result.findings):
+        yield "Fix what is found in a draft, or suppress it with a comment if that is allowed"
+    if any(one.severity == "error" for one in result.failed_rules):
+        yield "An Admin has to mend the rules that could not be evaluated (`PUT /policies`): no comment helps"
 
 
 def _missing(result: PolicyResult) -> list[FieldError]:
