@@ -1,5 +1,7 @@
 package policies
 
+import "fmt"
+
 var batchBeforeDropping = &Policy{
 	Code:     "batch_before_dropping",
 	Title:    "Batches are made before data is dropped",
@@ -58,8 +60,8 @@ service:
 			}
 			for _, later := range one.processors[at+1:] {
 				if isSampler(later) || later.is("filter") {
-					found.at(append(one.path, "processors"), "%s comes before %s in the pipeline %s",
-						one.processors[at].id, later.id, one.id)
+					found.atPosition(append(one.path, "processors"), c.listedAt(one, "processors", one.processors[at]),
+						fmt.Sprintf("%s comes before %s in the pipeline %s", one.processors[at].id, later.id, one.id))
 					break
 				}
 			}

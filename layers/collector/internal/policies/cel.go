@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -147,7 +148,7 @@ func (x *expression) evaluate(ctx context.Context, c *configuration) (result any
 	case err != nil && strings.Contains(err.Error(), "cost limit exceeded"):
 		return nil, errors.New("the expression costs too much: it visits too many combinations of values")
 	case err != nil:
-		return nil, err
+		return nil, withWayOut(err)
 	}
 	if list, isList := value.(traits.Lister); isList {
 		native, err := list.ConvertToNative(reflect.TypeFor[[]string]())
@@ -157,6 +158,25 @@ func (x *expression) evaluate(ctx context.Context, c *configuration) (result any
 		return native, nil
 	}
 	return value.Value(), nil
+}
+
+// missingKey is how CEL names a field that is not there, missingField one whose name stands behind a dot.
+var (
+	missingKey   = regexp.MustCompile(`^no such key: (.*)$`)
+	missingField = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
+)
+
+// withWayOut says beside a missing field how an expression asks for one that a configuration may lack.
+func withWayOut(err error) error {
+	missing := missingKey.FindStringSubmatch(err.Error())
+	switch {
+	case missing == nil:
+		return err
+	case missingField.MatchString(missing[1]):
+		return fmt.Errorf(`%w; ask for it with has(x.%s), or read it with x.?%[2]s.orValue("")`, err, missing[1])
+	default:
+		return fmt.Errorf(`%w; ask for it with "key" in x, or read it with x[?"key"].orValue("")`, err)
+	}
 }
 
 // deepCost prices comparisons by everything that they may visit. CEL counts only the outermost entries.

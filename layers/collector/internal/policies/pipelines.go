@@ -1,6 +1,12 @@
 package policies
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/headgate/headgate/layers/collector/internal/source"
+)
 
 // first returns the index of the first component of that kind in a list, -1 without one.
 func first(list []*entry, is func(*entry) bool) int { return slices.IndexFunc(list, is) }
@@ -14,6 +20,20 @@ func isBatch(one *entry) bool { return one.is("batch") }
 
 // isSampler tells whether a component drops traces, or logs, for there to be fewer.
 func isSampler(one *entry) bool { return one.is("tail_sampling", "probabilistic_sampler") }
+
+// listedAt returns where a list of a pipeline names a component; the list's key, if the text has the list elsewhere.
+func (c *configuration) listedAt(one *pipeline, list string, of *entry) source.Position {
+	path := append(one.path[:len(one.path):len(one.path)], list)
+	names, _ := below(c.plain, path).([]any)
+	for i, name := range names {
+		if text, _ := name.(string); strings.TrimSpace(text) == strings.TrimSpace(of.id) {
+			path = append(path, strconv.Itoa(i))
+			break
+		}
+	}
+	_, position := c.document.Nearest(path...)
+	return position
+}
 
 // exporting returns the pipelines that export to an exporter or a connector.
 func (c *configuration) exporting(to *entry) []*pipeline {

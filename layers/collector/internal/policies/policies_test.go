@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -153,6 +154,24 @@ func TestWhatIsRight(t *testing.T) {
 	} {
 		if findings := judged(t, row.text); slices.Contains(codesOf(findings), row.code) {
 			t.Errorf("%s: %+v", name, findings)
+		}
+	}
+}
+
+func TestBatchIsFoundWhereThePipelineNamesIt(t *testing.T) {
+	const before = "receivers: {otlp: {protocols: {grpc: }}}\nprocessors: {batch: , filter: }\n" +
+		"exporters: {debug: }\nservice:\n  pipelines:\n    logs:\n      receivers: [otlp]\n      exporters: [debug]\n"
+	for list, want := range map[string]string{
+		"      processors: [nowhere, batch, filter]\n":           "9:29",
+		"      processors:\n        - batch\n        - filter\n": "10:11",
+	} {
+		for _, one := range judged(t, before+list) {
+			if got := fmt.Sprintf("%d:%d", one.Line, one.Column); one.Code == batchBeforeDropping.Code && got != want {
+				t.Errorf("%s, not %s, for\n%s", got, want, list)
+			}
+		}
+		if !slices.Contains(codesOf(judged(t, before+list)), batchBeforeDropping.Code) {
+			t.Errorf("nothing for\n%s", list)
 		}
 	}
 }
