@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
+import pytest
 import yaml
 
 from headgate.flows import examples
-from headgate.flows.model import Flow, FullFlow
+from headgate.flows.model import Example, Flow, FullFlow
 from headgate.flows.source import load
 from tests.support.service import ROOT
 
@@ -68,3 +69,17 @@ def test_every_component_of_the_gallery_has_an_example_that_is_yaml() -> None:
     for one in found:
         ((section, components),) = yaml.safe_load(one.yaml).items()
         assert (section.removesuffix("s"), [name.partition("/")[0] for name in components]) == (one.kind, [one.type])
+
+
+@pytest.mark.parametrize(
+    ("text", "renamed"),
+    [
+        ("connectors:\n  spanmetrics:\n    a: spanmetrics\n", "connectors:\n  span_metrics:\n    a: spanmetrics\n"),
+        ("  # spanmetrics: no\n  spanmetrics/a: {}\n", "  # spanmetrics: no\n  span_metrics/a: {}\n"),
+        ("connectors:\n  spanmetrics2:\n", "connectors:\n  spanmetrics2:\n"),
+    ],
+)
+def test_an_example_is_shown_with_another_name_of_its_type(text: str, renamed: str) -> None:
+    example = Example("connector", "spanmetrics", text, "red-metrics").renamed("span_metrics")
+
+    assert (example.type, example.yaml) == ("span_metrics", renamed)

@@ -1,7 +1,7 @@
 """Flows: ready-made collector configurations that everybody may read. They belong to no organization."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from headgate.foundation import errors
@@ -61,3 +61,8 @@ class Example:
     type: str
     yaml: str
     flow: str
+
+    def renamed(self, type_: str) -> "Example":
+        """The same with the component's key written by another name of its type."""
+        key = rf"^(  ['\"]?){re.escape(self.type)}(?=[/:'\"])"
+        return replace(self, type=type_, yaml=re.sub(key, rf"\g<1>{type_}", self.yaml, count=1, flags=re.MULTILINE))

@@ -31,9 +31,13 @@ def get(slug: str) -> FullFlow:
 
 
 def example(kind: str, types: Sequence[str]) -> Example | None:
-    """How a flow configures the component of that kind by one of these names, None if no flow does; one read."""
+    """How a flow configures the component of that kind by one of these names, None if no flow does; one read.
+
+    The example has the first of the names, whichever the flow has.
+    """
     published = {(one.kind, one.type): one for one in store.examples()}
-    return next((published[kind, name] for name in types if (kind, name) in published), None)
+    found = next((published[kind, name] for name in types if (kind, name) in published), None)
+    return found and found.renamed(types[0])
 
 
 def _behind(flows: list[Flow], slug: str) -> int:
