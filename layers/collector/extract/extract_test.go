@@ -135,6 +135,11 @@ func TestAReadmeDescribesWhatHasNoComment(t *testing.T) {
 
 > [!NOTE] of something else
 
+⚠️ Breaking Change Warning:
+A unit will change, and a feature gate is added.
+
+Currently, the feature gate is disabled by default.
+
 Receives [examples](https://example.com), **many** of them. It is fast.
 See the other page.
 

@@ -33,7 +33,7 @@ var (
 	// Headings under which a README says what the component is.
 	aboutHeading = regexp.MustCompile(`(?i)^#+ *(overview|description|introduction|about|summary|purpose|supported pipeline types)\b`)
 	// Beginnings of paragraphs about something else.
-	isAside = regexp.MustCompile(`(?i)^(find |see |please |note|warning|the following|supported |if you |for (more|details)|this (component|document|readme|page|section) (is (deprecated|unmaintained|in |under )|describes|applies|has moved)|_note_|⚠|table of contents|\*\*)`)
+	isAside = regexp.MustCompile(`(?i)^(find |see |please |note|warning|the following|supported |if you |for (more|details)|this (component|document|readme|page|section) (is (deprecated|unmaintained|in |under )|describes|applies|has moved)|_note_|⚠|(currently, )?the feature gate |table of contents|\*\*)`)
 )
 
 // readme returns the first paragraph of a README that says what the component is, without Markdown, and its title; each
