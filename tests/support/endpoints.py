@@ -27,7 +27,14 @@ RUN: Final = {"sample": "a line", "signal_type": "logs", "target_pipeline": "log
 POLICIES: Final = {
     "severities": {"insecure_tls": "error"},
     "not_suppressible": [],
-    "rules": [{"name": "never", "expression": "false", "message": "It is never broken"}],
+    "rules": [
+        {
+            "name": "never",
+            "expression": "false",
+            "message": "It is never broken",
+            "examples": [{"yaml": "exporters: {debug: {}}", "violated": False}],
+        }
+    ],
     "publish_requires": [],
 }
 DEFAULT_VERSION: Final = settings().collector_version
