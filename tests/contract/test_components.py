@@ -4,7 +4,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -15,7 +15,7 @@ from headgate.flows import source
 from headgate.reference import answers, builds
 from headgate.reference import service as reference
 from headgate.reference.fields import MOST_FIELDS, fields
-from headgate.reference.model import NotInThisBuild
+from headgate.reference.model import Kind, NotInThisBuild
 from headgate.settings import settings
 from headgate_local.options import read_options
 from scripts import component_reference
@@ -129,7 +129,7 @@ def test_what_a_reduced_build_lacks_is_said_to_be_lacking() -> None:
         pytest.skip(f"this build of {VERSIONS[1]} is whole")
 
     with pytest.raises(NotInThisBuild, match=f"lacks the {lacking.kind} {lacking.type} of the official release"):
-        reference.component(VERSIONS[1], lacking.kind, lacking.type)  # type: ignore[arg-type]  # not a provider
+        reference.component(VERSIONS[1], cast(Kind, lacking.kind), lacking.type)
 
 
 def test_the_generated_pages_are_what_the_collector_tells() -> None:

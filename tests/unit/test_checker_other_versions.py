@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -123,6 +124,19 @@ def test_the_predecessors_process_finishes_its_answer(make_checker: MakeChecker,
     asking.join()
 
     assert answered == ["here"]
+
+
+def test_a_question_whose_binary_is_replaced_before_a_process_took_it_is_answered(
+    make_checker: MakeChecker, others: Path
+) -> None:
+    checker = make_checker(replace(LIMITS, processes=4))
+    with ThreadPoolExecutor(1) as asking:
+        for round_ in range(10):
+            answer = asking.submit(checker.call, "any", {"echo": round_}, asker=ASKER, version="1.10.0")
+            install(others / "1.10.0", *["reduced"][: round_ % 2])
+            pid(checker, "1.10.0")
+
+            assert answer.result()["echo"] == round_
 
 
 def test_closing_ends_all_of_them(checker: Checker) -> None:

@@ -21,7 +21,7 @@ TEXT = "receivers:\n  otlp:\nexporters:\n  debug:\n"
 VALID: Answer = (200, {}, {"valid": True, "errors": [], "warnings": []})
 LIMITED: Answer = (429, {"Retry-After": "1"}, {"detail": "over the limit", "code": "rate_limited"})
 DOWN: Answer = (503, {}, {"detail": "The collector is not available", "code": "unavailable"})
-# Of the reference, of which these tests need nothing.
+# What the server answers about the reference, which these tests do not need.
 NONE: Answer = (404, {}, {"detail": "none", "code": "not_found"})
 
 

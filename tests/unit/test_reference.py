@@ -19,6 +19,7 @@ from headgate.foundation.errors import HeadgateError
 from headgate.reference import answers, builds, service
 from headgate.reference.model import (
     ComponentNotFound,
+    Kind,
     NotInOttl,
     NotInThisBuild,
     ReferenceNotPossible,
@@ -87,8 +88,8 @@ def raising(error: Exception) -> Callable[[str, Mapping[str, object]], Mapping[s
     return fail
 
 
-def types(version: str | None = None, **more: str) -> list[str]:
-    return [one.position for one in service.found(version, **more)]  # type: ignore[arg-type]  # a kind is a text here
+def types(version: str | None = None, kind: Kind | None = None, text: str = "") -> list[str]:
+    return [one.position for one in service.found(version, kind, text)]
 
 
 def test_components_come_by_kind_and_type(collector: Collector) -> None:

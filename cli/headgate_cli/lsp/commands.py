@@ -29,7 +29,9 @@ _NOT_INSTALLED = (
     help="The collector for --local; by default the one that `make collector` built.",
 )
 @click.option("--version", type=CollectorVersion(), help="The collector version; by default the server's.")
-@click.option("--stdio", is_flag=True, help="The way it always speaks; some editors add the option.")
+@click.option(
+    "--stdio", is_flag=True, expose_value=False, help="The way it always speaks; some editors add the option."
+)
 @click.pass_context
 def lsp(
     context: click.Context,
@@ -38,7 +40,6 @@ def lsp(
     local: bool,
     collector: str | None,
     version: str | None,
-    stdio: bool,  # noqa: ARG001  accepted, because editors pass it
 ) -> None:
     """Run a language server for collector configurations, on standard input and output.
 

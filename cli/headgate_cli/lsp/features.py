@@ -49,7 +49,7 @@ def _guarded(handler: Handler[Params, Result]) -> Handler[Params, Result]:
             return await handler(server, params)
         except (JsonRpcException, asyncio.CancelledError):
             raise
-        except Exception as error:  # noqa: BLE001  whatever it is, the session must not end by it
+        except Exception as error:  # noqa: BLE001  logged here: any fault of one answer would end the editor's session
             log_failure(handler.__name__.strip("_"), error)
             return None
 

@@ -85,7 +85,7 @@ def _setting(document: Document, path: Path, reference: Reference) -> str:
 
 
 def _by_indentation(document: Document, offset: int, reference: Reference) -> Hover | None:
-    """Of the key under the cursor, in a text that does not parse."""
+    """The hover of the key under the cursor, in a text that does not parse."""
     if document.is_exact:
         return None
     place = place_at(document.text, offset)

@@ -245,7 +245,8 @@ def _build(events: Iterator[yaml.Event], content: str, shift: int) -> Tree:
         node = _node(event, shift)
         if isinstance(event, yaml.ScalarEvent) and (event.tag or event.anchor):
             # The parser counts an anchor and a tag to the scalar.
-            node.start = _PROPERTIES.match(content, node.start, node.end).end()  # type: ignore[union-attr]  # matches ""
+            properties = _PROPERTIES.match(content, node.start, node.end)
+            node.start = properties.end() if properties else node.start
         if isinstance(event, yaml.AliasEvent):
             node.target = anchors.get(event.anchor or "")
             if node.target is None or any(node.target is outer for outer in open_nodes):

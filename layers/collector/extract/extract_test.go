@@ -56,7 +56,7 @@ package examplereceiver
 type Config struct {
 	// Endpoint is where it listens.
 	//
-	// TODO: move this
+	// NOTE TO SELF: move this
 	// somewhere else.
 	//
 	// It may have a port:

@@ -27,6 +27,10 @@ class CheckerFailed(Unavailable):
     no_fault = True
 
 
+class Retired(CheckerFailed):
+    """The binary was replaced while the question waited for a process; its successor can answer it."""
+
+
 class CheckerNotStarted(CheckerFailed):
     """No check process could be started, whatever the question."""
 

@@ -16,6 +16,7 @@ from headgate.checker.errors import (
     NoChecker,
     ProcessFailed,
     Refused,
+    Retired,
 )
 from headgate.checker.limits import Limits
 
@@ -55,6 +56,7 @@ class Pool:
         self._no_start_before = 0.0
         self._has_checker = True
         self._closed = False
+        self._retired = False
 
     def warm(self) -> None:
         """Start what is missing, without waiting for it."""
@@ -74,7 +76,7 @@ class Pool:
     def ask(self, asker: Asker, op: str, fields: Mapping[str, object], seconds: float) -> dict[str, object]:
         """The result of one operation, by a process of that organization.
 
-        Raises Refused, CheckerFailed, CheckerBusy and NoChecker.
+        Raises Refused, CheckerFailed, Retired, CheckerBusy and NoChecker.
         """
         child = self._take(asker.organization_id)
         try:
@@ -122,9 +124,9 @@ class Pool:
             return not (self._starting or self._wanting or self._serving)
 
     def retire(self) -> None:
-        """End every process, one that answers a question after that. Questions that wait get CheckerFailed."""
+        """End every process, one that answers a question after that. Questions that wait get Retired."""
         with self._changed:
-            self._closed = True
+            self._closed = self._retired = True
             self._leaving |= self._serving
             for child in list(self._idle):
                 self._take_out(child)
@@ -139,6 +141,8 @@ class Pool:
                 while True:
                     if not self._has_checker:
                         raise NoChecker("This collector has no check command")
+                    if self._retired:
+                        raise Retired("The collector was replaced")
                     if self._closed:
                         raise CheckerFailed("The collector's checker is shut down")
                     if child := self._idle_for(organization_id):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from headgate.checker.asker import Asker
 from headgate.checker.descriptions import Described, Descriptions, short
-from headgate.checker.errors import CheckerFailed, NoChecker, NotInstalled
+from headgate.checker.errors import CheckerFailed, NoChecker, NotInstalled, Retired
 from headgate.checker.fetched import Source
 from headgate.checker.installed import Installed
 from headgate.checker.limits import Limits
@@ -54,9 +54,12 @@ class Checker:
         Raises Refused when the operation answers with an error, and as kinds of Unavailable: NotInstalled, NoChecker,
         CheckerBusy, and CheckerFailed when the process died on it or took longer than `timeout` seconds.
         """
-        pool = self._pool(version)
+        seconds = self._limits.request_seconds if timeout is None else timeout
         with self._turns.turn(asker):
-            return pool.ask(asker, op, fields, self._limits.request_seconds if timeout is None else timeout)
+            while True:
+                # The binary may be replaced between the choice of a pool and the question.
+                with contextlib.suppress(Retired):
+                    return self._pool(version).ask(asker, op, fields, seconds)
 
     def validate_plainly(
         self,
@@ -71,11 +74,13 @@ class Checker:
         with self._turns.turn(asker):
             return self._plain.validate(binary, yaml, env)
 
-    def installed(self, *, asker: Asker) -> tuple[str, ...]:  # noqa: ARG002  CheckerFunction, in its place on AWS, needs it to know the tenant
+    # The next two ignore the asker: CheckerFunction, which stands here on AWS, needs it to choose the tenant.
+
+    def installed(self, *, asker: Asker) -> tuple[str, ...]:  # noqa: ARG002  see above
         """The installed versions, oldest first."""
         return self._installed.versions()
 
-    def describe(self, version: str, *, asker: Asker) -> dict[str, object]:  # noqa: ARG002  CheckerFunction, in its place on AWS, needs it to know the tenant
+    def describe(self, version: str, *, asker: Asker) -> dict[str, object]:  # noqa: ARG002  see above
         """What that version's binary says of itself, asked once for each binary.
 
         Raises NotInstalled, NoChecker for an official release, and CheckerFailed for a binary that cannot be used.

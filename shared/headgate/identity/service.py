@@ -67,8 +67,8 @@ def authenticate(credential: str, at: datetime) -> tuple[Caller | Session, RateW
 def admit_anonymous(address: str, at: datetime) -> RateWindow:
     """Count a request without a credential against the limit of its network address; one write.
 
-    The address is hashed, so that it does not stay in the table. Of an IPv6 address the network of the client counts,
-    the first half: a client has a whole one, and could come from another address each time.
+    The address is hashed, so that it does not stay in the table. The first half of an IPv6 address counts:
+    a client has a whole network, and could come from another address of it each time.
     """
     minute, second = divmod(int(at.timestamp()), 60)
     with contextlib.suppress(ValueError):

@@ -59,7 +59,7 @@ def _both(one: Field, other: Field) -> Field:
         type=" or ".join(dict.fromkeys([*one.type.split(" or "), *other.type.split(" or ")])),
         default=one.default if one.default == other.default else None,
         description=one.description or other.description,
-        # If one form takes any word, the others' words are no list of all.
+        # If one form takes any word, the others' words do not list all.
         values=tuple(dict.fromkeys(one.values + other.values)) if one.values and other.values else (),
         deprecated=one.deprecated and other.deprecated,
         secret=one.secret or other.secret,

@@ -30,7 +30,7 @@ class _Line:
 def told(stderr: str) -> str:
     """Errors, warnings and what is not the collector's log come first, then the rest, each in its order.
 
-    Without the resource, stack traces of log records, and repetitions. Of a crash, the goroutine that crashed stays.
+    The resource, stack traces of log records, and repetitions are left out. A crash keeps the goroutine that crashed.
     """
     lines = _without_repetitions(stderr)
     ordered = chain((line for line in lines if line.matters), (line for line in lines if not line.matters))

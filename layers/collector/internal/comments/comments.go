@@ -1,7 +1,7 @@
 // Package comments has what the sources of this build's modules say of their settings and of the components.
 //
 // The texts are collected while the program is built (layers/collector/extract), so the file beside this one is empty
-// in the checkout and in tests: then there is no text for anything.
+// in the checkout and in tests: then nothing has a text.
 package comments
 
 import (

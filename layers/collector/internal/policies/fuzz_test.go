@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/validate"
@@ -35,9 +35,8 @@ func FuzzPolicies(f *testing.F) {
 		f.Add(text, rule)
 	}
 	f.Fuzz(func(t *testing.T, text, expression string) {
-		if !utf8.ValidString(text) || !utf8.ValidString(expression) {
-			t.Skip("requests are JSON, so they are UTF-8")
-		}
+		// Requests are JSON, which replaces what is not UTF-8.
+		text, expression = strings.ToValidUTF8(text, "\ufffd"), strings.ToValidUTF8(expression, "\ufffd")
 		result, err := answer(Request{
 			Request: validate.Request{YAML: text},
 			Rules:   []Rule{{Name: "own", Expression: expression, Message: "m", Severity: Warning, Suppressible: true}},

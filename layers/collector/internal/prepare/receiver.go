@@ -107,8 +107,8 @@ func reading(sample *sample) *yaml.Node {
 	return body
 }
 
-// readingAll are those of a receiver of our own, which takes lines of any length. The name of a sample's file is no
-// attribute of a record that did not come from a file.
+// readingAll are those of a receiver of our own, which takes lines of any length. A record that
+// did not come from a file does not get a file name as an attribute.
 func readingAll(sample *sample) *yaml.Node {
 	body := reading(sample)
 	put(body, "max_log_size", scalar("8MiB"))

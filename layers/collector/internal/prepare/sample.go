@@ -190,7 +190,7 @@ func (d document) signal() string {
 	return ""
 }
 
-// held is what a document holds. Processors also handle metrics without data points, which are no records.
+// held is what a document holds. Processors also handle metrics without data points, which are not records.
 type held struct{ records, metrics int }
 
 // check reads a document as the receiver will, and counts what it holds.
