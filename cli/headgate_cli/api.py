@@ -57,6 +57,7 @@ _WAYS_OUT: Final = {
     "fleet_not_found": "see `headgate fleet list`",
     "deployment_not_found": "see `headgate deployment list {fleet}`",
     "run_not_found": "check the id; runs are deleted after 30 days",
+    "run_not_traced": "start one with `headgate test run --trace`",
     "output_not_ready": "wait with `headgate test show RUN --wait`",
     "unauthenticated": "sign in with `headgate login`, or use another token",
     "write_access_required": "use a token with write access, or sign in with `headgate login`",
@@ -117,12 +118,13 @@ class Api:
     def get(self, path: str, **parameters: str | int) -> Entity:
         return self._entity(self._send("GET", path, parameters=parameters))
 
+    def get_or_linked(self, path: str, **parameters: str | int) -> Entity:
+        """The same. The server redirects to storage for an answer that is too large."""
+        return self._entity(self._sent_or_linked(path, parameters))
+
     def text(self, path: str, **parameters: str) -> str:
         """A plain text answer. The server redirects to storage for one that is too large for an answer."""
-        answer = self._send("GET", path, parameters=parameters, may_redirect=True)
-        if answer.leads_to:
-            answer = self._linked(answer.leads_to)
-        return answer.content.decode(errors="replace")
+        return self._sent_or_linked(path, parameters).content.decode(errors="replace")
 
     def items(self, path: str, **parameters: str) -> Iterator[Entity]:
         """All entries of a list, page by page. Raises Unreachable for a list that does not end."""
@@ -165,6 +167,10 @@ class Api:
         if entity is None:
             raise Unreachable(f"{self.url} does not answer like a Headgate server: check the address")
         return entity
+
+    def _sent_or_linked(self, path: str, parameters: Mapping[str, str | int]) -> Answer:
+        answer = self._send("GET", path, parameters=parameters, may_redirect=True)
+        return self._linked(answer.leads_to) if answer.leads_to else answer
 
     def _linked(self, url: str) -> Answer:
         """Fetch a signed link that the server gave, without the credential: that is for the server only."""

@@ -7,6 +7,7 @@ from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
 from headgate.http.app import create_app, lambda_handler
 from headgate.http.auditing import audited
 from headgate.http.credentials import Reader, SessionMember, Writer
+from headgate.http.pagination import Paging
 from headgate.http.parameters import ConfigurationId, RunId, VersionNumber
 from headgate.http.paths import PUBLIC
 from headgate.http.routing import EXTENSION, application_router
@@ -15,7 +16,9 @@ from headgate.http.wire import ids_in_body
 from headgate.identity import checks
 from headgate.rules import service as rules
 from headgate.runs import service as runs
-from testing import rule_pages
+from headgate.runs import tracing
+from testing import rule_pages, trace_wire
+from testing.trace_wire import LARGE, RecordNumber, StepNumber, StepOut, StepsOut
 from testing.wire import RuleSetOut, RuleSets, RunOut, SaveRules, SaveRulesByHand, StartRun
 from web import pages
 
@@ -62,6 +65,26 @@ def get_run_output(run_id: RunId, caller: Reader) -> Response:
 def get_run_stderr(run_id: RunId, caller: Reader) -> PlainTextResponse:
     """The collector's standard error as it was written, its first 48 KB and last 16 KB. 404 until the run has ended."""
     return PlainTextResponse(runs.stderr(caller, run_id))
+
+
+@router.get("/runs/{run_id}/steps", response_model=StepsOut, responses=LARGE, openapi_extra=EXTENSION)
+def list_run_steps(run_id: RunId, caller: Reader) -> Response:
+    """The steps of a run that was started with `trace`: the records that went into and came out of each component.
+
+    404 `run_not_traced` for a run that was not traced, and 404 `output_not_ready` until the run has ended.
+    """
+    steps = StepsOut.of(tracing.trace(caller, run_id))
+    return trace_wire.answer(steps, lambda: tracing.link(run_id))
+
+
+@router.get("/runs/{run_id}/steps/{n}", response_model=StepOut, responses=LARGE, openapi_extra=EXTENSION)
+def get_run_step(run_id: RunId, n: StepNumber, caller: Reader, paging: Paging, record: RecordNumber = None) -> Response:
+    """A step of a traced run, and what it did to each record, in pages; with `record`, to one record of the sample.
+
+    A page ends at 1 MB of records, also below its `limit`.
+    """
+    step, records = tracing.step(caller, run_id, n, record=record, limit=paging.limit, after=paging.after)
+    return trace_wire.answer(StepOut.of(step, records, paging), lambda: tracing.link(run_id))
 
 
 @rules_router.get("/{configuration_id}/versions/{n}/validation-pipelines")

@@ -144,6 +144,7 @@ _NAME: Final = (
     "the file is in the run's sandbox only"
 )
 _GATES: Final = "`+name` or `name` enables a feature gate of the collector, `-name` disables it"
+_TRACE: Final = "Record what each component of the pipelines does to each record, for `…/steps`"
 
 
 class StartRun(Input):
@@ -165,6 +166,7 @@ class StartRun(Input):
         str | None, Field(min_length=1, max_length=1_024, description=_NAME, json_schema_extra=_BEYOND)
     ] = None
     feature_gates: list[FeatureGate] = Field(default=[], max_length=20, description=_GATES, json_schema_extra=_BEYOND)
+    trace: bool = Field(default=False, description=_TRACE, json_schema_extra=_BEYOND)
 
     @model_validator(mode="after")
     def _one_of_each(self) -> Self:
@@ -197,6 +199,7 @@ class StartRun(Input):
             rules=[rule.rule(self.signal_type) for rule in self.rules or []],
             use_saved_rules=self.use_saved_rules,
             feature_gates=self.feature_gates,
+            trace=self.trace,
         )
 
 
@@ -271,6 +274,7 @@ class RunOut(BaseModel):
     sample_format: Format | None
     sample_name: str | None
     feature_gates: list[str]
+    trace: bool
     created_at: str
     started_at: str | None
     finished_at: str | None
@@ -293,6 +297,7 @@ class RunOut(BaseModel):
             sample_format=run.sample_format,
             sample_name=run.sample_name,
             feature_gates=list(run.feature_gates),
+            trace=run.trace,
             created_at=rfc3339(run.created_at),
             started_at=rfc3339(run.started_at) if run.started_at else None,
             finished_at=rfc3339(run.finished_at) if run.finished_at else None,

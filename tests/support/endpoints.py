@@ -231,6 +231,8 @@ ENDPOINTS: Final = [
     endpoint(f"GET {PUBLIC}/testing/runs/{{run_id}}", "read", 404, right(200)),
     endpoint(f"GET {PUBLIC}/testing/runs/{{run_id}}/output", "read", 404, right(200)),
     endpoint(f"GET {PUBLIC}/testing/runs/{{run_id}}/stderr", "read", 404, right(200)),
+    endpoint(f"GET {PUBLIC}/testing/runs/{{run_id}}/steps", "read", 404, right(200)),
+    endpoint(f"GET {PUBLIC}/testing/runs/{{run_id}}/steps/{{n}}", "read", 404, right(200)),
     # No gallery is published where `unfilled` is tried.
     endpoint(f"GET {PUBLIC}/flows", "read", 503, right(200)),
     endpoint(f"GET {PUBLIC}/flows/{{slug}}", "read", 404, right(200, denied=404), isolated="of no organization"),

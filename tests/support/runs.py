@@ -44,6 +44,7 @@ def run_of(**changes: Any) -> Run:
         sample_format=None,
         sample_name=None,
         feature_gates=(),
+        trace=False,
         rules=(RunRule(RULE, api_owned=True),),
         created_at=clock.now(),
     )

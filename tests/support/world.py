@@ -22,7 +22,8 @@ from headgate.identity import invitation_store, member_store, sessions
 from headgate.identity import service as identity
 from headgate.identity.model import Invitation, Member, User
 from headgate.observability.log import logger
-from headgate.runs import steps, store
+from headgate.runs import steps, store, tracing
+from headgate.runs.trace import Trace
 from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local.service import functions
@@ -30,6 +31,7 @@ from headgate_local.stepfunctions import definition
 from headgate_local.template import Template
 from tests.support.opamp_agent import Agent
 from tests.support.run_outcomes import outcome
+from tests.support.traces import of_three_records
 
 PUBLIC: Final = "/api/v1/public"
 APP: Final = "/api/v1/app"
@@ -206,10 +208,14 @@ def _finished_run(world: World) -> str:
         "target_pipeline": "logs",
         "duration_seconds": 1,
         "rules": RULES,
+        "trace": True,
     }
     run_id: str = world.call(world.admin, "POST", f"{PUBLIC}/testing/runs", 202, asked)["id"]
     steps.prepare(run_id)
     store.put_file(run_id, "output", OUTPUT)
     store.put_file(run_id, "outcome.json", outcome(1).model_dump_json())
     steps.record(run_id, steps.evaluate(run_id))
+    traced = of_three_records()
+    document = Trace(available=True, complete=True, items=traced["steps"])
+    store.put_file(run_id, tracing.DOCUMENT, document.model_dump_json())
     return run_id

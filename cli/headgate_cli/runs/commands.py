@@ -1,8 +1,7 @@
-"""`test run | show | output | stderr`."""
+"""`test run | show | output | stderr`; `test steps` is in steps.py."""
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,18 +18,20 @@ from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import print_json, print_result, print_text, say
 from headgate_cli.rules.files import refusal, rules_for
+from headgate_cli.runs import steps
 from headgate_cli.runs.follow import FINAL, follow, show
+from headgate_cli.runs.ids import RunId
 from headgate_cli.safe_files import STDIN, is_file, name, read
 from headgate_cli.untrusted import one_line
 from headgate_cli.yaml_files import SIGNALS, pipelines, signal_of
 
 _WATCH_SECONDS: Final = 0.5
+_NOTHING: Final[Entity] = {}
 _EXPECTED: Final = ("any", "all", "none")
 _RULE_HELP: Final = (
     "A rule. It passes if the condition is true for any item; NAME:all requires all items, NAME:none none of them. "
     "Repeatable."
 )
-_RUN_ID: Final = re.compile("run_[0-7][0-9a-hjkmnp-tv-z]{25}")
 
 
 @click.group(cls=Group)
@@ -80,6 +81,13 @@ def test() -> None:
     metavar="[+|-]NAME",
     help="A feature gate of the collector to enable (+, the default) or disable (-). Repeatable.",
 )
+@click.option("--trace", is_flag=True, help="Print what each component of the pipeline did.")
+@click.option(
+    "--record",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With --trace, what became of this record of the sample in each component.",
+)
 @click.option("--no-wait", is_flag=True, help="Print the run's id without waiting for the result.")
 @click.option("--watch", is_flag=True, help="Run again whenever one of the files changes; Ctrl-C stops.")
 @as_json
@@ -99,6 +107,8 @@ def run(
     duration: int,
     collector_version: str | None,
     feature_gates: Sequence[str],
+    trace: bool,
+    record: int | None,
     no_wait: bool,
     watch: bool,
     as_json: bool,
@@ -114,11 +124,14 @@ def run(
       headgate test run edge --sample sample.log --saved-rules
       headgate test run collector.yaml --pipeline logs --sample sample.log --rule 'has a body:all=log.body != nil'
       headgate test run collector.yaml --sample sample.log --rules rules.yaml --duration 2
+      headgate test run collector.yaml --sample sample.log --trace --record 3
     """
     if bool(rules_file) + bool(rules) + saved_rules > 1:
         raise click.UsageError("--rules, --rule and --saved-rules exclude each other: choose one")
     if saved_rules and is_file(configuration):
         raise click.UsageError("--saved-rules needs a configuration; a file has no saved rules")
+    if record and (not trace or no_wait):
+        raise click.UsageError("--record needs --trace, and excludes --no-wait")
     given_rules = [_rule(rule) for rule in rules]
     files = [file for file in (configuration, sample, rules_file) if file and is_file(file) and file != STDIN]
     if watch and (no_wait or not files):
@@ -138,6 +151,7 @@ def run(
             "sample_format": sample_format,
             "sample_name": sample_name,
             "feature_gates": list(feature_gates),
+            "trace": trace,
         }
         # A server that does not know a field refuses it.
         request |= {field: value for field, value in given.items() if value}
@@ -157,7 +171,7 @@ def run(
             else:
                 print_result(one_line(text(started, "id")))
         else:
-            _finish(api, started, as_json=as_json)
+            _finish(api, started, as_json=as_json, trace=trace, record=record)
 
     if watch:
         _watch(files, once)
@@ -166,7 +180,7 @@ def run(
 
 
 @test.command("show")
-@click.argument("run_id", metavar="RUN")
+@click.argument("run_id", metavar="RUN", type=RunId())
 @click.option("--wait", is_flag=True, help="Wait until the run has ended.")
 @as_json
 @connected
@@ -177,7 +191,7 @@ def show_(api: Api, run_id: str, wait: bool, as_json: bool) -> None:
     Examples:
       headgate test show run_01... --wait
     """
-    run = api.get(f"/testing/runs/{_run_id(run_id)}")
+    run = api.get(f"/testing/runs/{run_id}")
     if wait:
         _finish(api, run, as_json=as_json)
     else:
@@ -185,7 +199,7 @@ def show_(api: Api, run_id: str, wait: bool, as_json: bool) -> None:
 
 
 @test.command()
-@click.argument("run_id", metavar="RUN")
+@click.argument("run_id", metavar="RUN", type=RunId())
 @connected
 def output(api: Api, run_id: str) -> None:
     """Print the pipeline's output, one OTLP/JSON document a line.
@@ -194,11 +208,11 @@ def output(api: Api, run_id: str) -> None:
     Examples:
       headgate test output run_01... > output.jsonl
     """
-    print_text(api.text(f"/testing/runs/{_run_id(run_id)}/output"))
+    print_text(api.text(f"/testing/runs/{run_id}/output"))
 
 
 @test.command()
-@click.argument("run_id", metavar="RUN")
+@click.argument("run_id", metavar="RUN", type=RunId())
 @connected
 def stderr(api: Api, run_id: str) -> None:
     """Print the collector's standard error as it was written; `test show` has what matters of it.
@@ -207,30 +221,29 @@ def stderr(api: Api, run_id: str) -> None:
     Examples:
       headgate test stderr run_01...
     """
-    print_text(api.text(f"/testing/runs/{_run_id(run_id)}/stderr"))
+    print_text(api.text(f"/testing/runs/{run_id}/stderr"))
 
 
-def _run_id(given: str) -> str:
-    if not _RUN_ID.fullmatch(given):
-        raise click.BadParameter(
-            f"{given!r} is not a run id: use the one that `headgate test run` prints, run_...", param_hint="RUN"
-        )
-    return given
-
-
-def _finish(api: Api, started: Entity, *, as_json: bool) -> None:
+def _finish(api: Api, started: Entity, *, as_json: bool, trace: bool = False, record: int | None = None) -> None:
     ended = started if started["status"] in FINAL else follow(api, text(started, "id"))
-    _present(api, ended, as_json=as_json)
+    traced = steps.traced(api, text(ended, "id"), record) if trace else None
+    if traced and not as_json:
+        # First, so that the rules' results are what is seen last.
+        traced.show()
+    _present(api, ended, as_json=as_json, further=traced.as_json() if traced else {})
 
 
-def _present(api: Api, run: Entity, *, as_json: bool) -> None:
+def _present(api: Api, run: Entity, *, as_json: bool, further: Entity = _NOTHING) -> None:
     by_id = names.of(api, [optional(run, "configuration_id")])
     if not as_json:
         show(run, names.version(run, by_id))
         return
-    print_json(names.named(run, by_id))
+    print_json({**names.named(run, by_id), **further})
     if run["status"] in ("Fail", "Error"):
         raise Ended(FAILED)
+
+
+test.add_command(steps.steps)
 
 
 def _configuration(api: Api, wanted: str, n: int | None) -> tuple[str, dict[str, object]]:

@@ -21,8 +21,8 @@ class Capabilities:
     """What can be asked of a version besides its verdict.
 
     `lines`: findings have a code, a line and a column. `lint`: its OTTL parser can be asked. `runs`: a test run can use
-    it. `steps`: a test run can record what each component does, which no version can yet. `upgrade_check`: an upgrade
-    to it or from it can be checked.
+    it. `steps`: a test run can record what each component does. `upgrade_check`: an upgrade to it or from it can be
+    checked.
     """
 
     lines: bool

@@ -13,6 +13,7 @@ from headgate.foundation.collector import DISTRIBUTION, by_age
 from headgate.settings import settings
 from headgate.storage.page import Slice
 
+_STEPS: Final = "steps"
 _UNKNOWN_FORM: Final = "The collector describes itself in an unknown form; build it again"
 
 
@@ -52,6 +53,18 @@ def lacks(version: str, *, asker: Asker) -> frozenset[Lacking]:
         raise Unusable(_UNKNOWN_FORM) from error
 
 
+def records_steps(version: str, *, asker: Asker) -> bool:
+    """Whether that version's build can record what each component does.
+
+    Raises NoChecker for an official release, NotInstalled, and Unavailable if the binary could not be asked.
+    """
+    try:
+        description = _descriptions().validate_python(checker.describe(version, asker=asker))
+    except ValidationError as error:
+        raise Unusable(_UNKNOWN_FORM) from error
+    return _STEPS in description.can
+
+
 @dataclass(frozen=True, slots=True)
 class _Description:
     """The part of the operation `describe` that is needed here."""
@@ -59,6 +72,7 @@ class _Description:
     distribution: str
     reduced: bool
     lacks: list[Lacking]
+    can: tuple[str, ...] = ()
 
 
 @cache
@@ -82,6 +96,12 @@ def _installed_version(described: Described) -> InstalledVersion:
         source=None if unusable else "built" if checks else "official_release",
         reduced=description.reduced if description else False,
         lacks=description.lacks if description else [],
-        can=Capabilities(lines=checks, lint=checks, runs=not unusable, steps=False, upgrade_check=checks),
+        can=Capabilities(
+            lines=checks,
+            lint=checks,
+            runs=not unusable,
+            steps=description is not None and _STEPS in description.can,
+            upgrade_check=checks,
+        ),
         unusable=unusable or None,
     )

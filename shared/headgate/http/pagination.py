@@ -37,8 +37,11 @@ class PageRequest:
     scope: str
 
     def page(self, entries: Slice[Entry], show: Callable[[Entry], Shown]) -> Page[Shown]:
-        cursor = None if entries.position is None else issue(entries.position, self.scope)
-        return Page(items=[show(entry) for entry in entries.entries], next_cursor=cursor)
+        return Page(items=[show(entry) for entry in entries.entries], next_cursor=self.cursor(entries))
+
+    def cursor(self, entries: Slice[Entry]) -> str | None:
+        """The cursor of the next page, None on the last one."""
+        return None if entries.position is None else issue(entries.position, self.scope)
 
 
 def page_request(

@@ -106,6 +106,8 @@ class Run:
     sample_format: Format | None
     sample_name: str | None
     feature_gates: tuple[str, ...]
+    # Whether what each component does is recorded.
+    trace: bool
     rules: tuple[RunRule, ...]
     created_at: datetime
     started_at: datetime | None = None

@@ -1,7 +1,8 @@
 """The test runner: the task that it gets, and the files that it leaves, which are not trusted.
 
 It has no rights. Its task is an object of its run with links that are signed for that run's files only, forms that
-store three of them, each up to a size, and a link to its collector if the runner's image does not have that version.
+store three or four of them, each up to a size, and a link to its collector if the runner's image does not have that
+version.
 """
 
 import json
@@ -19,6 +20,9 @@ from headgate.storage import objects
 
 # The limits in layers/collector/internal/sandbox, with room for the note that something was cut off.
 LARGEST: Final = {"output": 32 << 20, "stderr": 66_000, "outcome.json": 4_096}
+# What a traced run leaves besides.
+STEPS: Final = "steps"
+LARGEST_STEPS: Final = 16 << 20
 # The state machine ends within this time.
 _LINK_SECONDS: Final = 420
 _CLOCKS_APART: Final = timedelta(minutes=2)
@@ -49,16 +53,22 @@ class Outcome(BaseModel):
         return f"{self.reason}: {self.cause}" if self.cause else self.reason
 
 
-def give(run: Run) -> str:
-    """Store the run's task. Returns a signed link to it. Raises CheckerUnreachable."""
+def give(run: Run, *, trace: bool = False) -> str:
+    """Store the run's task. Returns a signed link to it. Raises CheckerUnreachable.
+
+    With `trace`, the collector records its steps.
+    """
+    limits = LARGEST | {STEPS: LARGEST_STEPS} if trace else LARGEST
     task: dict[str, object] = {
         "collector_version": run.collector_version,
         "duration_seconds": run.duration_seconds,
         "get": {name: store.link(run.id, name, _LINK_SECONDS) for name in ("collector.yaml", "input")},
         "sample_name": run.sample_name or "",
         "feature_gates": list(run.feature_gates),
-        "post": {name: store.upload(run.id, name, limit, _LINK_SECONDS) for name, limit in LARGEST.items()},
+        "post": {name: store.upload(run.id, name, limit, _LINK_SECONDS) for name, limit in limits.items()},
     }
+    if trace:
+        task["trace"] = True
     source = published.source(run.collector_version, _LINK_SECONDS)
     if source is not None:
         task["collector"] = source
@@ -101,6 +111,11 @@ def stderr_as_left(run_id: str) -> str:
         return ""
 
 
+def steps(run: Run) -> str | None:
+    """What the collector recorded of its steps; None if there is nothing. Raises Untrusted."""
+    return _file(run, STEPS)
+
+
 def _require_plausible(outcome: Outcome, run: Run) -> None:
     begun = (run.started_at or run.created_at) - _CLOCKS_APART
     try:
@@ -115,10 +130,11 @@ def _require_plausible(outcome: Outcome, run: Run) -> None:
 
 
 def _file(run: Run, name: str) -> str | None:
+    limit = LARGEST_STEPS if name == STEPS else LARGEST[name]
     try:
-        content = store.file_bytes(run.id, name, LARGEST[name])
+        content = store.file_bytes(run.id, name, limit)
     except objects.TooLong:
-        raise _untrusted(f"{name} is larger than {LARGEST[name]} bytes") from None
+        raise _untrusted(f"{name} is larger than {limit} bytes") from None
     try:
         return None if content is None else content.decode()
     except UnicodeDecodeError:

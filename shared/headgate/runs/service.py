@@ -33,7 +33,8 @@ from headgate.settings import settings
 from headgate.validation.model import ComponentNotInBuild
 
 # A function's answer may have 6 MB, and JSON doubles a text of quotes at worst.
-_LARGEST_ANSWER: Final = 2_500_000
+LARGEST_ANSWER: Final = 2_500_000
+"""In bytes."""
 
 
 class TestingUnavailable(errors.Unavailable):
@@ -79,6 +80,7 @@ class Start:
     rules: Sequence[Rule] = ()
     use_saved_rules: bool = False
     feature_gates: Sequence[str] = ()
+    trace: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +154,7 @@ def start(caller: Caller, asked: Start) -> Run:
         sample_format=asked.sample.format,
         sample_name=asked.sample.name,
         feature_gates=tuple(asked.feature_gates),
+        trace=asked.trace,
         rules=rules,
         created_at=at,
     )
@@ -187,7 +190,7 @@ def output(caller: Caller, run_id: str) -> str:
 def output_link(caller: Caller, run_id: str) -> str | None:
     """The URL of an output that is too large for a response, else None. Raises RunNotFound, OutputNotReady."""
     _require_finished(caller, run_id)
-    return store.link(run_id, "output") if store.file_size(run_id, "output") > _LARGEST_ANSWER else None
+    return store.link(run_id, "output") if store.file_size(run_id, "output") > LARGEST_ANSWER else None
 
 
 def stderr(caller: Caller, run_id: str) -> str:

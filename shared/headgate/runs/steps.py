@@ -1,7 +1,7 @@
 """The tasks of the state machine: prepare, evaluate, record, and what happens if one of them fails.
 
 Between prepare and evaluate the test runner fetches `task.json`, `collector.yaml` and `input` of the run and leaves
-`output`, `stderr` and, last, `outcome.json`.
+`output`, `stderr`, of a traced run `steps` and, last, `outcome.json`.
 """
 
 from typing import Final, Literal
@@ -15,7 +15,7 @@ from headgate.foundation.collector import Signal
 from headgate.observability import metrics
 from headgate.rules import engine
 from headgate.rules.engine import Sample, Verdict
-from headgate.runs import log, runner, service, store, turns
+from headgate.runs import log, runner, service, store, tracing, turns
 from headgate.runs.model import NOTHING_CAME_OUT, RuleResult, Run, RunRule, Untrusted
 from headgate.runs.runner import Outcome
 
@@ -29,6 +29,7 @@ _STAGES: Final[dict[Stage, str]] = {
 }
 _AGAIN: Final = "; run the test again"
 _LONGEST_NOTE: Final = 500
+_NO_STEPS: Final = "this run has no steps: "
 _NO_STDERR: Final = "headgate: what the collector wrote could not be fetched\n"
 
 
@@ -44,12 +45,16 @@ class Collection(BaseModel):
 
 
 class Evaluation(BaseModel):
-    """How the collector ended, and the results of the rules. Or `fault`, if the test runner's files cannot be right."""
+    """How the collector ended, and the results of the rules. Or `fault`, if the test runner's files cannot be right.
+
+    `no_steps` is why a traced run has no steps, if it has none.
+    """
 
     outcome: Outcome | None = None
     verdicts: list[Verdict] = []
     records: dict[Signal, int] = {}
     fault: str = ""
+    no_steps: str = ""
 
 
 def prepare(run_id: str) -> Collection:
@@ -70,10 +75,15 @@ def prepare(run_id: str) -> Collection:
     )
     store.put_file(run_id, "collector.yaml", prepared.collector_yaml)
     store.put_file(run_id, "input", prepared.input)
-    store.put_file(run_id, "notes", "".join(_note(note) for note in prepared.notes))
+    notes = list(prepared.notes)
+    no_steps = tracing.why_not(run) if run.trace else ""
+    if no_steps:
+        tracing.note_unavailable(run, no_steps)
+        notes.append(_NO_STEPS + no_steps)
+    store.put_file(run_id, "notes", "".join(map(_note, notes)))
     if prepared.nothing_out:
         store.put_file(run_id, "nothing-out", _note(prepared.nothing_out))
-    task_url = runner.give(run)
+    task_url = runner.give(run, trace=run.trace and not no_steps)
     store.update(run.start(prepared.records, clock.now()))
     return Collection(run_id=run_id, task_url=task_url)
 
@@ -86,17 +96,19 @@ def evaluate(run_id: str) -> Evaluation:
     run = _unfinished(run_id)
     try:
         outcome = runner.outcome(run)
-        if not outcome.ran:
-            return Evaluation(outcome=outcome)
-        output = runner.output(run)
+        output = runner.output(run) if outcome.ran else None
     except Untrusted as lie:
         return Evaluation(fault=str(lie))
+    if output is None:
+        return Evaluation(outcome=outcome, no_steps=_record_steps(run, outcome))
     rules = [run_rule.rule for run_rule in run.rules]
     results = engine.evaluate(run.signals, rules, output, asker=_asker(run), version=run.collector_version)
     for verdict in results.verdicts:
         # They go through the state machine, whose input is limited, and quote the conditions.
         verdict.note = verdict.note[:_LONGEST_NOTE]
-    return Evaluation(outcome=outcome, verdicts=results.verdicts, records=results.records)
+    return Evaluation(
+        outcome=outcome, verdicts=results.verdicts, records=results.records, no_steps=_record_steps(run, outcome)
+    )
 
 
 def record(run_id: str, evaluation: Evaluation) -> None:
@@ -105,7 +117,8 @@ def record(run_id: str, evaluation: Evaluation) -> None:
     outcome, at = evaluation.outcome, clock.now()
     try:
         written, fault = runner.stderr(run), evaluation.fault
-        stderr = _notes(run_id) + log.told(written)
+        stderr = _notes(run_id) + (_note(_NO_STEPS + evaluation.no_steps) if evaluation.no_steps else "")
+        stderr += log.told(written)
     except Untrusted as lie:
         written, stderr, fault = "", _notes(run_id), evaluation.fault or str(lie)
     if outcome is None or fault:
@@ -150,6 +163,11 @@ def finish(run_id: str) -> None:
         service.finish_lost(_unfinished(run_id))
     except RunGone:
         _make_room_after(run_id)
+
+
+def _record_steps(run: Run, outcome: Outcome) -> str:
+    """Why a traced run has no steps; empty if it has some, or could have none."""
+    return tracing.record(run)[:_LONGEST_NOTE] if run.trace and outcome.executed else ""
 
 
 def _make_room_after(run_id: str) -> None:

@@ -147,6 +147,7 @@ def _item(run: Run) -> Item:
         "sample_format": run.sample_format,
         "sample_name": run.sample_name,
         "feature_gates": list(run.feature_gates),
+        "trace": run.trace,
         # Twenty conditions of 4,096 characters of four bytes are 320 KB.
         "rules": _compressed(json.dumps([_run_rule_item(rule) for rule in run.rules], ensure_ascii=False)),
         "created_at": clock.rfc3339(run.created_at),
@@ -185,6 +186,7 @@ def _run(item: Item) -> Run:
         sample_format=cast("Format | None", items.optional_text(item, "sample_format")),
         sample_name=items.optional_text(item, "sample_name"),
         feature_gates=tuple(cast("list[str]", item.get("feature_gates", []))),
+        trace=item.get("trace") is True,
         rules=rules,
         created_at=clock.parse(items.text(item, "created_at")),
         started_at=_time(item, "started_at"),

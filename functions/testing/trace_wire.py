@@ -1,0 +1,79 @@
+"""What the endpoints of a run's steps give, field by field."""
+
+from collections.abc import Callable
+from typing import Annotated, Final, Self
+
+from fastapi import Path, Query, Response
+from fastapi.responses import RedirectResponse
+from pydantic import BaseModel, BeforeValidator, Field
+
+from headgate.http.pagination import PageRequest
+from headgate.http.parameters import whole_number
+from headgate.runs.service import LARGEST_ANSWER
+from headgate.runs.trace import LeftOut, RecordedStep, Step, StepRecord, Trace
+from headgate.storage.page import Slice
+
+StepNumber = Annotated[int, BeforeValidator(whole_number), Path(ge=1)]
+RecordNumber = Annotated[
+    int | None,
+    BeforeValidator(whole_number),
+    Query(ge=1, description="The number of a record in the sample, from 1; only what became of it"),
+]
+LARGE: Final[dict[int | str, dict[str, object]]] = {
+    307: {
+        "description": "The answer would be too large; at `Location` are all steps with their records, for some minutes"
+    }
+}
+
+
+class StepsOut(BaseModel):
+    """The steps of a traced run, in the order of the pipeline.
+
+    If they are not `available`, `reason` says why. If they are not `complete`, `left_out` says how many records were
+    over the limits.
+    """
+
+    available: bool
+    reason: str | None
+    complete: bool
+    left_out: LeftOut
+    items: list[Step]
+
+    @classmethod
+    def of(cls, trace: Trace) -> Self:
+        return cls(
+            available=trace.available,
+            reason=trace.reason,
+            complete=trace.complete,
+            left_out=trace.left_out,
+            items=[_plain(step) for step in trace.items],
+        )
+
+
+class StepOut(Step):
+    """A step and a page of its records. `left_out` is how many records of the step are not listed on any page."""
+
+    records: list[StepRecord]
+    left_out: int = Field(ge=0)
+    next_cursor: str | None
+
+    @classmethod
+    def of(cls, step: RecordedStep, records: Slice[StepRecord], paging: PageRequest) -> Self:
+        return cls(
+            **dict(_plain(step)),
+            records=list(records.entries),
+            left_out=step.left_out,
+            next_cursor=paging.cursor(records),
+        )
+
+
+def answer(model: BaseModel, link: Callable[[], str]) -> Response:
+    """The model as JSON, or a redirect to the link if that is too large for a function's answer."""
+    content = model.model_dump_json().encode()
+    if len(content) > LARGEST_ANSWER:
+        return RedirectResponse(link())
+    return Response(content, media_type="application/json")
+
+
+def _plain(step: RecordedStep) -> Step:
+    return Step(**{name: getattr(step, name) for name in Step.model_fields})
