@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	places "github.com/headgate/headgate/layers/collector/internal/source"
+	"github.com/headgate/headgate/layers/collector/internal/validate"
 )
 
 // FuzzPrepare looks for requests that make the preparation panic, fail without a word for the caller, or start anything
@@ -67,7 +68,7 @@ func checkPrepared(t *testing.T, result *Prepared) {
 	if strings.TrimSpace(result.Input) == "" {
 		t.Error("there is no input")
 	}
-	conf, err := resolve(context.Background(), result.CollectorYAML)
+	conf, err := validate.Resolved(context.Background(), result.CollectorYAML, nil)
 	if err != nil {
 		t.Fatalf("the collector cannot read it: %v\n%s", err, result.CollectorYAML)
 	}

@@ -13,6 +13,8 @@ type lifted struct {
 	pipelines  []keptPipeline
 	processors []string
 	connectors []string
+	// standIns are processors that are not in the configuration, by id.
+	standIns map[string]*yaml.Node
 }
 
 // keptPipeline is a pipeline as the run starts it: its receivers are connectors, its exporters connectors and the

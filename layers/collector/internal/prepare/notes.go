@@ -87,8 +87,8 @@ func (w wait) of(configuration any) (held time.Duration, ok bool) {
 	return 0, false
 }
 
-// foundNothing returns a note on each resource detection, which has nothing to detect in a run.
-func foundNothing(resolved map[string]any) []string {
+// foundNothing returns a note on each resource detection, which has nothing to detect in a run but the variables given.
+func foundNothing(resolved map[string]any, env map[string]string) []string {
 	var notes []string
 	for _, id := range names(section(resolved, "processors")) {
 		if plainType(id) != "resourcedetection" {
@@ -100,14 +100,18 @@ func foundNothing(resolved map[string]any) []string {
 				detectors = given
 			}
 		}
-		// The sandbox has a system, if not that of a host.
-		nothing := slices.DeleteFunc(detectors, func(name string) bool { return name == "system" })
+		nothing := slices.DeleteFunc(detectors, func(name string) bool {
+			_, given := env["OTEL_RESOURCE_ATTRIBUTES"]
+			// The sandbox has a system, if not that of a host.
+			return name == "system" || name == "env" && given
+		})
 		if len(nothing) == 0 {
 			continue
 		}
 		notes = append(notes, fmt.Sprintf(
-			"processors::%s finds nothing in a run for %s: there is no network, no host and an empty environment; "+
-				"put the attributes that it would add into the resource of the sample", id, strings.Join(nothing, ", ")))
+			"processors::%s finds nothing in a run for %s: there is no network and no host; say what it would add, "+
+				`"attributes": {%q: {"host.name": "..."}} (--attribute %s:host.name=...), or put it into the resource of the sample`,
+			id, strings.Join(nothing, ", "), id, id))
 	}
 	return notes
 }

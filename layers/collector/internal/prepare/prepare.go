@@ -7,6 +7,7 @@ package prepare
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -65,6 +66,11 @@ type Request struct {
 	FeatureGates []string `json:"feature_gates"`
 	// DurationSeconds is 0 when only the pipeline is asked about.
 	DurationSeconds int `json:"duration_seconds"`
+	// Skip are processors that the run leaves out, Attributes those that give way to one that sets these attributes.
+	Skip       []string                              `json:"skip"`
+	Attributes map[string]map[string]json.RawMessage `json:"attributes"`
+	// Env are the variables of the collector. Nothing that is returned has a value of one in it.
+	Env map[string]string `json:"env"`
 }
 
 // Prepared is a run made ready. CollectorYAML and Input are empty when there was no sample.
@@ -99,7 +105,15 @@ type Collector struct {
 
 // Prepare makes a run ready. Its error is a *Problem, a *Refusal, a *source.Cost, that of Requires, or an internal error.
 func Prepare(ctx context.Context, request Request, collector Collector) (*Prepared, error) {
-	source, err := read(ctx, request.YAML)
+	if problem := checkEnv(request.Env); problem != nil {
+		return nil, problem
+	}
+	prepared, err := prepare(ctx, request, collector)
+	return prepared.hiding(request.Env), hidden(err, request.Env)
+}
+
+func prepare(ctx context.Context, request Request, collector Collector) (*Prepared, error) {
+	source, err := read(ctx, request.YAML, request.Env)
 	if err != nil {
 		return nil, err
 	}
@@ -113,6 +127,10 @@ func Prepare(ctx context.Context, request Request, collector Collector) (*Prepar
 			"the pipeline %q holds %s, not %s", request.TargetPipeline, own, request.SignalType)}
 	}
 	lifted := source.lift(request.TargetPipeline, collector.Connects)
+	replaced, err := source.replace(lifted, request)
+	if err != nil {
+		return nil, err
+	}
 	for _, id := range lifted.processors {
 		if err := collector.Requires("processors", id); err != nil {
 			return nil, err
@@ -126,7 +144,7 @@ func Prepare(ctx context.Context, request Request, collector Collector) (*Prepar
 	if problem := checkGates(request.FeatureGates, collector); problem != nil {
 		return nil, problem
 	}
-	prepared := &Prepared{Signals: lifted.signals(request.SignalType), Notes: []string{}}
+	prepared := &Prepared{Signals: lifted.signals(request.SignalType), Notes: append([]string{}, replaced...)}
 	if request.Sample == nil {
 		return prepared, nil
 	}
@@ -145,12 +163,12 @@ func Prepare(ctx context.Context, request Request, collector Collector) (*Prepar
 	if err != nil {
 		return nil, err
 	}
-	resolved, err := runnable(ctx, prepared.CollectorYAML)
+	resolved, err := runnable(ctx, prepared.CollectorYAML, request.Env)
 	if err != nil {
 		return nil, err
 	}
 	prepared.Notes = append(prepared.Notes, waits(resolved, request.DurationSeconds)...)
-	prepared.Notes = append(prepared.Notes, foundNothing(resolved)...)
+	prepared.Notes = append(prepared.Notes, foundNothing(resolved, request.Env)...)
 	return prepared, nil
 }
 
@@ -202,7 +220,7 @@ func (s *source) whatThereIs() string {
 func (s *source) write(lifted *lifted, receiver sampleReceiver, prepared *Prepared) (string, error) {
 	root := mapping()
 	put(root, "receivers", pair(receiver.id, receiver.body))
-	s.putComponents(root, "processors", lifted.processors)
+	s.putProcessors(root, lifted)
 	s.putComponents(root, "connectors", lifted.connectors)
 	extensions, notes := s.extensionsFor(lifted)
 	prepared.Notes = append(prepared.Notes, notes...)
@@ -245,6 +263,20 @@ func (s *source) write(lifted *lifted, receiver sampleReceiver, prepared *Prepar
 		return "", fmt.Errorf("writing the run's configuration: %w", err)
 	}
 	return string(text), nil
+}
+
+// putProcessors adds the processors, and those that stand in for others.
+func (s *source) putProcessors(root *yaml.Node, lifted *lifted) {
+	s.putComponents(root, "processors", lifted.processors)
+	if len(lifted.standIns) == 0 {
+		return
+	}
+	kept := at(root, "processors")
+	if kept == nil {
+		kept = mapping()
+		put(root, "processors", kept)
+	}
+	kept.Content = append(kept.Content, mappingOf(lifted.standIns).Content...)
 }
 
 // putComponents adds a section with these components. An undeclared one is left out: the collector reports it.

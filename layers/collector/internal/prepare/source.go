@@ -10,9 +10,7 @@ import (
 
 	"github.com/headgate/headgate/layers/collector/internal/bounds"
 	places "github.com/headgate/headgate/layers/collector/internal/source"
-	"go.opentelemetry.io/collector/confmap"
-	"go.opentelemetry.io/collector/confmap/provider/envprovider"
-	"go.opentelemetry.io/collector/confmap/provider/yamlprovider"
+	"github.com/headgate/headgate/layers/collector/internal/validate"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -28,7 +26,7 @@ type pipeline struct {
 	receivers, processors, exporters []string
 }
 
-func read(ctx context.Context, text string) (*source, error) {
+func read(ctx context.Context, text string, env map[string]string) (*source, error) {
 	document, err := places.Parse(text)
 	if err != nil {
 		return nil, notYAML(err)
@@ -49,7 +47,7 @@ func read(ctx context.Context, text string) (*source, error) {
 		return nil, err
 	}
 	s := &source{root: flattened(root)}
-	return s, s.readGraph(ctx)
+	return s, s.readGraph(ctx, env)
 }
 
 var yamlLine = regexp.MustCompile(`line (\d+)`)
@@ -63,7 +61,7 @@ func notYAML(err error) error {
 }
 
 // readGraph reads the pipelines and the names of the connectors through the collector's own resolver.
-func (s *source) readGraph(ctx context.Context) error {
+func (s *source) readGraph(ctx context.Context, env map[string]string) error {
 	graph := mapping()
 	if pipelines := at(s.root, "service", "pipelines"); pipelines != nil {
 		put(graph, "pipelines", pipelines)
@@ -79,7 +77,10 @@ func (s *source) readGraph(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("writing the configuration's pipelines: %w", err)
 	}
-	conf, err := resolve(ctx, string(text))
+	conf, err := validate.Resolved(ctx, string(text), env)
+	if cost := new(places.Cost); errors.As(err, &cost) {
+		return cost
+	}
 	if err != nil {
 		return &Refusal{"the configuration's pipelines refer to something outside the configuration: " + err.Error()}
 	}
@@ -112,28 +113,13 @@ func ids(value any) []string {
 	return found
 }
 
-// resolve replaces `${...}` as the collector does, in the empty environment of a run. There are no providers that read
-// anything else.
-func resolve(ctx context.Context, text string) (*confmap.Conf, error) {
-	resolver, err := confmap.NewResolver(confmap.ResolverSettings{
-		URIs:              []string{"yaml:" + text},
-		ProviderFactories: []confmap.ProviderFactory{yamlprovider.NewFactory(), envprovider.NewFactory()},
-		DefaultScheme:     "env",
-	})
-	if err != nil {
-		return nil, fmt.Errorf("setting up the resolver: %w", err)
-	}
-	conf, err := resolver.Resolve(ctx)
-	if err = errors.Join(err, resolver.Shutdown(ctx)); err != nil {
-		return nil, err
-	}
-	return conf, nil
-}
-
 // runnable refuses a run whose configuration refers to something outside it, would open something, or would take the
 // collector too long to start. It returns the configuration with `${...}` replaced.
-func runnable(ctx context.Context, text string) (map[string]any, error) {
-	conf, err := resolve(ctx, text)
+func runnable(ctx context.Context, text string, env map[string]string) (map[string]any, error) {
+	conf, err := validate.Resolved(ctx, text, env)
+	if cost := new(places.Cost); errors.As(err, &cost) {
+		return nil, cost
+	}
 	if err != nil {
 		reason := strings.TrimPrefix(err.Error(), "cannot resolve the configuration: ")
 		return nil, &Refusal{"a run reads nothing outside the configuration: " + reason}

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -29,7 +31,7 @@ type tier struct {
 	otherUser bool
 }
 
-// Every tier also has an empty environment, resource limits, no new privileges, and a system call filter; see
+// Every tier also has an environment of the run's variables only, resource limits, no new privileges, and a system call filter; see
 // seccomp_linux.go.
 func tiers() []tier {
 	if os.Geteuid() == 0 {
@@ -65,8 +67,10 @@ func uid() int {
 type plan struct {
 	Collector string   `json:"collector"`
 	Arguments []string `json:"arguments"`
-	Root      string   `json:"root"`
-	Folder    string   `json:"folder"`
+	// Environment is the collector's. The launcher, whose own is empty, does not read it.
+	Environment []string `json:"environment"`
+	Root        string   `json:"root"`
+	Folder      string   `json:"folder"`
 	// Files are what the run's folder holds at the start, by name.
 	Files  map[string][]byte `json:"files"`
 	Mount  bool              `json:"mount"`
@@ -86,6 +90,15 @@ func (run Run) arguments() []string {
 		arguments = append(arguments, "--feature-gates="+strings.Join(run.FeatureGates, ","))
 	}
 	return arguments
+}
+
+// environment has the run's variables, and no others.
+func (run Run) environment() []string {
+	variables := make([]string, 0, len(run.Env))
+	for _, name := range slices.Sorted(maps.Keys(run.Env)) {
+		variables = append(variables, name+"="+run.Env[name])
+	}
+	return variables
 }
 
 // files are what the collector's folder holds at the start.
@@ -108,7 +121,7 @@ func launch(run Run, tier tier, root *root) (*collector, error) {
 		return nil, fmt.Errorf("finding the collector: %w", err)
 	}
 	asked := plan{
-		Collector: program, Arguments: run.arguments(),
+		Collector: program, Arguments: run.arguments(), Environment: run.environment(),
 		Root: root.path, Folder: root.folder, Mount: tier.namespaces, Chroot: tier.chroot,
 		Files:         run.files(),
 		UserNamespace: tier.userNamespace,

@@ -33,7 +33,7 @@ func (p plan) carryOut() error {
 			return fmt.Errorf("%s: %w", step.name, err)
 		}
 	}
-	return fmt.Errorf("starting the collector: %w", execute(program, p.Arguments))
+	return fmt.Errorf("starting the collector: %w", execute(program, p.Arguments, p.Environment))
 }
 
 func (p plan) limitResources() error {

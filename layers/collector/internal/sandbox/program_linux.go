@@ -64,9 +64,9 @@ func allowNext(listener uintptr) {
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, listener, unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&answer)))
 }
 
-// execute runs the program of a descriptor in this process, with an empty environment. The root directory that this
-// process has now does not contain the program's path.
-func execute(program int, arguments []string) error {
+// execute runs the program of a descriptor in this process, with this environment and nothing of its own. The root
+// directory that this process has now does not contain the program's path.
+func execute(program int, arguments, variables []string) error {
 	empty, err := unix.BytePtrFromString("")
 	if err != nil {
 		return err
@@ -75,7 +75,10 @@ func execute(program int, arguments []string) error {
 	if err != nil {
 		return err
 	}
-	environment := []*byte{nil}
+	environment, err := syscall.SlicePtrFromStrings(variables)
+	if err != nil {
+		return err
+	}
 	_, _, errno := unix.Syscall6(unix.SYS_EXECVEAT, uintptr(program), uintptr(unsafe.Pointer(empty)),
 		uintptr(unsafe.Pointer(&argv[0])), uintptr(unsafe.Pointer(&environment[0])), unix.AT_EMPTY_PATH, 0)
 	return errno

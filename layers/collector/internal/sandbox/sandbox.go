@@ -1,5 +1,5 @@
 // Package sandbox runs a collector with an untrusted configuration, for a given time and confined: no network, no
-// environment, no other program, no files but its own folder, and limited memory, threads and disk.
+// environment but the run's own, no other program, no files but its own folder, and limited memory, threads and disk.
 //
 // The command that confines is this binary (`sandbox-init`); it then executes the collector in its own process. See
 // confine_linux.go for the means.
@@ -16,6 +16,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/headgate/headgate/layers/collector/internal/hiding"
 )
 
 // Files in the collector's folder. Further signals are recorded in `output.1`, `output.2` and so on.
@@ -73,8 +75,10 @@ type Run struct {
 	InputName string
 	// FeatureGates are set for the collector: `+one`, `-other`.
 	FeatureGates []string
-	Duration     time.Duration
-	Limits       Limits
+	// Env is the collector's whole environment. Its values are hidden in what the run tells.
+	Env      map[string]string
+	Duration time.Duration
+	Limits   Limits
 }
 
 // Outcome is how a run ended.
@@ -84,8 +88,10 @@ type Outcome struct {
 	// Executed is false if the collector was never started.
 	Executed bool `json:"executed"`
 	// Reason is what went wrong, or empty, and Cause the collector's own error about it, in one line.
-	Reason     string    `json:"reason"`
-	Cause      string    `json:"cause"`
+	Reason string `json:"reason"`
+	Cause  string `json:"cause"`
+	// Proposal tells how to test without a component that cannot work in a sandbox, if that is why the collector failed.
+	Proposal   string    `json:"proposal"`
 	StartedAt  time.Time `json:"started_at"`
 	FinishedAt time.Time `json:"finished_at"`
 	// Confinement names the means that confined the collector.
@@ -132,9 +138,10 @@ func try(ctx context.Context, run Run, tier tier) (*Outcome, error) {
 	outcome.Reason = collector.live(ctx, run, root)
 	outcome.FinishedAt = time.Now().UTC()
 	outcome.Ran = outcome.Reason == ""
-	outcome.Stderr = asText(root.hideIn(collector.stderr.bytes()))
+	outcome.Stderr = asText(root.hideIn(collector.stderr.hiding(hiding.New(run.Env))))
 	if !outcome.Ran {
 		outcome.Cause = cause(outcome.Stderr)
+		outcome.Proposal = inOneLine(proposal(run.Config, outcome.Stderr))
 	}
 	if outcome.Output, err = root.output(run.Limits.Output); err != nil {
 		return nil, err

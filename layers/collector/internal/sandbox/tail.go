@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/headgate/headgate/layers/collector/internal/hiding"
 )
 
 // How much of a collector's standard error is stored: its start, which has configuration errors, and its end, which has
@@ -100,11 +102,19 @@ func (t *tail) quiet() time.Duration {
 	return time.Since(t.last)
 }
 
-func (t *tail) bytes() []byte {
+func (t *tail) bytes() []byte { return t.hiding(&hiding.Hider{}) }
+
+// hiding returns what was written, without the values of variables.
+func (t *tail) hiding(hider *hiding.Hider) []byte {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	if t.cut == 0 {
-		return append(bytes.Clone(t.head), t.end...)
+		return hider.Bytes(append(bytes.Clone(t.head), t.end...))
 	}
-	return fmt.Appendf(bytes.Clone(t.head), "\n... %d bytes left out ...\n%s", t.cut, t.end)
+	head, end, cut := hider.Bytes(bytes.Clone(t.head)), hider.Bytes(t.end), t.cut
+	if hider.Hides() {
+		// Of a value that is cut here, less may be left than is recognized.
+		head, end, cut = head[:max(0, len(head)-hiding.Part)], end[min(len(end), hiding.Part):], cut+2*hiding.Part
+	}
+	return fmt.Appendf(head, "\n... %d bytes left out ...\n%s", cut, end)
 }

@@ -18,7 +18,8 @@ type task struct {
 	// SampleName is where the collector finds the sample, an absolute path, or empty; FeatureGates are set for it.
 	SampleName   string   `json:"sample_name"`
 	FeatureGates []string `json:"feature_gates"`
-	// Get are links to the run's input files, Post forms that store its results; both by the file's name.
+	// Get are links to the run's input files, with `env` only if there are variables: they are not in the task, which
+	// stays longer than they do. Post are forms that store its results; both by the file's name.
 	Get  map[string]string `json:"get"`
 	Post map[string]form   `json:"post"`
 	// Collector is where the collector is if it is not installed here.
@@ -28,11 +29,14 @@ type task struct {
 // Files of a run, and their maximum sizes. The signed forms limit stored files as well.
 const (
 	inputFile   = "input"
+	envFile     = "env"
 	stderrFile  = "stderr"
 	outcomeFile = "outcome.json"
 
 	largestTask = 64 << 10
 	largestText = 16 << 20
+	// JSON takes six bytes at most for one of a text of 128 KB.
+	largestEnv = 1 << 20
 )
 
 // longest is more than any run takes.
@@ -99,8 +103,29 @@ func (t *task) outcome(ctx context.Context, files *files, collectors string) (*O
 	if err != nil {
 		return nil, err
 	}
+	env, err := t.env(ctx, files)
+	if err != nil {
+		return nil, err
+	}
 	return Do(ctx, Run{
 		Collector: collector, Config: config, Input: input, InputName: t.SampleName, FeatureGates: t.FeatureGates,
-		Duration: time.Duration(t.DurationSeconds) * time.Second, Limits: DefaultLimits(),
+		Env: env, Duration: time.Duration(t.DurationSeconds) * time.Second, Limits: DefaultLimits(),
 	})
+}
+
+// env fetches the collector's variables. Its error has nothing of their values.
+func (t *task) env(ctx context.Context, files *files) (map[string]string, error) {
+	link, given := t.Get[envFile]
+	if !given {
+		return nil, nil
+	}
+	text, err := files.get(ctx, "the variables", link, largestEnv)
+	if err != nil {
+		return nil, err
+	}
+	var env map[string]string
+	if err := json.Unmarshal(text, &env); err != nil {
+		return nil, errors.New("the variables are not a JSON object of texts")
+	}
+	return env, nil
 }

@@ -120,14 +120,20 @@ func inEveryTier(t *testing.T, config string, limits Limits, check func(t *testi
 	})
 }
 
-// ofARunInEveryTier is inEveryTier for more than a configuration, and also tells of errors.
-func ofARunInEveryTier(t *testing.T, run Run, check func(t *testing.T, tier tier, outcome *Outcome, err error)) {
+func withThisBinary(t *testing.T, run Run) Run {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	run.Collector, run.Duration = self, 100*time.Millisecond
+	return run
+}
+
+// ofARunInEveryTier is inEveryTier for more than a configuration, and also tells of errors.
+func ofARunInEveryTier(t *testing.T, run Run, check func(t *testing.T, tier tier, outcome *Outcome, err error)) {
+	t.Helper()
+	run = withThisBinary(t, run)
 	for _, tier := range tiers() {
 		t.Run(tier.name, func(t *testing.T) {
 			outcome, err := try(context.Background(), run, tier)

@@ -2,6 +2,7 @@ package validate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -135,6 +136,24 @@ func (*refuser) Shutdown(context.Context) error { return nil }
 type resolved struct {
 	conf *confmap.Conf
 	recorder
+}
+
+// Resolved replaces every `${...}` of a text as a collector with these variables does. There are no providers that read
+// anything else. Its error is a *source.Cost if the result would be too long.
+func Resolved(ctx context.Context, text string, env map[string]string) (*confmap.Conf, error) {
+	request := Request{YAML: text, Env: env}
+	if err := request.replaced(); err != nil {
+		return nil, err
+	}
+	resolver, err := confmap.NewResolver(resolverSettings(request, &recorder{}, nil))
+	if err != nil {
+		return nil, fmt.Errorf("setting up the resolver: %w", err)
+	}
+	conf, err := resolver.Resolve(ctx)
+	if err = errors.Join(err, resolver.Shutdown(ctx)); err != nil {
+		return nil, err
+	}
+	return conf, nil
 }
 
 // resolve replaces every `${...}`, by nothing if its provider is refused.
