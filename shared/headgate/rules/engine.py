@@ -6,7 +6,7 @@ any more: the default collector's answers in its place.
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from typing import Literal, TypeVar
 
@@ -70,6 +70,27 @@ class Sample:
     name: str | None = None
 
 
+Scalar = str | bool | int | float
+
+
+@dataclass(frozen=True, slots=True)
+class StandIns:
+    """What a run leaves out and puts in.
+
+    `skip` are ids of processors that are left out, `attributes` those that give way to one that sets these resource
+    attributes, and `env` the collector's variables. Their values may be secrets: they are in no answer and no log.
+    """
+
+    skip: tuple[str, ...] = ()
+    attributes: Mapping[str, Mapping[str, Scalar]] = field(default_factory=dict)
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def question(self) -> dict[str, object]:
+        """The fields of a question to the checker; none without stand-ins, which an older build need not know."""
+        given = {"skip": list(self.skip), "attributes": self.attributes, "env": self.env}
+        return {name: value for name, value in given.items() if value}
+
+
 class Prepared(BaseModel):
     """What a run needs: the collector's configuration and input, and the signals that rules can test.
 
@@ -95,7 +116,18 @@ class Verdict(BaseModel):
 
 
 class _Problem(BaseModel):
-    field: Literal["yaml", "target_pipeline", "signal_type", "sample", "sample_format", "sample_name", "feature_gates"]
+    field: Literal[
+        "yaml",
+        "target_pipeline",
+        "signal_type",
+        "sample",
+        "sample_format",
+        "sample_name",
+        "feature_gates",
+        "skip",
+        "attributes",
+        "env",
+    ]
     message: str
     line: int | None = None
 
@@ -157,6 +189,7 @@ def prepare(
     yaml_at: tuple[str, ...] = YAML_IN_BODY,
     duration_seconds: int = 0,
     feature_gates: Sequence[str] = (),
+    stand_ins: StandIns | None = None,
 ) -> Prepared:
     """Make a run ready. Raises what `signals_of` does. A note says so if another version's checker answered.
 
@@ -174,6 +207,7 @@ def prepare(
         "sample_name": sample.name or "",
         "feature_gates": list(feature_gates),
         "duration_seconds": duration_seconds,
+        **(stand_ins or StandIns()).question(),
     }
     prepared = _prepare(question, judge, yaml_at)
     if judge.why_replaced:
