@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/headgate/headgate/layers/collector/internal/compare"
 	"github.com/headgate/headgate/layers/collector/internal/describe"
 	"github.com/headgate/headgate/layers/collector/internal/evaluate"
 	"github.com/headgate/headgate/layers/collector/internal/inspect"
@@ -32,6 +33,7 @@ var Handlers = map[string]operation.Handler{
 	"policy_rules":   policies.HandleRules,
 	"prepare":        prepare.Handle,
 	"reference":      reference.Handler(),
+	"compare":        withoutCollector(compare.Handle),
 	"compile":        withoutCollector(rules.Handle),
 	"evaluate":       withoutCollector(evaluate.Handle),
 }
