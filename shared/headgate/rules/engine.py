@@ -79,15 +79,22 @@ class StandIns:
 
     `skip` are ids of processors that are left out, `attributes` those that give way to one that sets these resource
     attributes, and `env` the collector's variables. Their values may be secrets: they are in no answer and no log.
+    `output_pipelines` are those whose output is recorded; none means all that the target reaches.
     """
 
     skip: tuple[str, ...] = ()
     attributes: Mapping[str, Mapping[str, Scalar]] = field(default_factory=dict)
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    output_pipelines: tuple[str, ...] = ()
 
     def question(self) -> dict[str, object]:
         """The fields of a question to the checker; none without stand-ins, which an older build need not know."""
-        given = {"skip": list(self.skip), "attributes": self.attributes, "env": self.env}
+        given = {
+            "skip": list(self.skip),
+            "attributes": self.attributes,
+            "env": self.env,
+            "output_pipelines": list(self.output_pipelines),
+        }
         return {name: value for name, value in given.items() if value}
 
 
@@ -127,6 +134,7 @@ class _Problem(BaseModel):
         "skip",
         "attributes",
         "env",
+        "output_pipelines",
     ]
     message: str
     line: int | None = None

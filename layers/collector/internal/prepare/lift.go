@@ -13,6 +13,8 @@ type lifted struct {
 	pipelines  []keptPipeline
 	processors []string
 	connectors []string
+	// unrecorded is set if nothing is recorded of a pipeline that exports.
+	unrecorded bool
 	// standIns are processors that are not in the configuration, by id.
 	standIns map[string]*yaml.Node
 }

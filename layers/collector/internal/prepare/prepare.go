@@ -71,6 +71,8 @@ type Request struct {
 	Attributes map[string]map[string]json.RawMessage `json:"attributes"`
 	// Env are the variables of the collector. Nothing that is returned has a value of one in it.
 	Env map[string]string `json:"env"`
+	// OutputPipelines are those whose output is recorded; none means all.
+	OutputPipelines []string `json:"output_pipelines"`
 }
 
 // Prepared is a run made ready. CollectorYAML and Input are empty when there was no sample.
@@ -131,6 +133,10 @@ func prepare(ctx context.Context, request Request, collector Collector) (*Prepar
 	if err != nil {
 		return nil, err
 	}
+	limited, err := lifted.recordOnly(request.OutputPipelines)
+	if err != nil {
+		return nil, err
+	}
 	for _, id := range lifted.processors {
 		if err := collector.Requires("processors", id); err != nil {
 			return nil, err
@@ -144,7 +150,7 @@ func prepare(ctx context.Context, request Request, collector Collector) (*Prepar
 	if problem := checkGates(request.FeatureGates, collector); problem != nil {
 		return nil, problem
 	}
-	prepared := &Prepared{Signals: lifted.signals(request.SignalType), Notes: append([]string{}, replaced...)}
+	prepared := &Prepared{Signals: lifted.signals(request.SignalType), Notes: append(append([]string{}, replaced...), limited...)}
 	if request.Sample == nil {
 		return prepared, nil
 	}
@@ -233,6 +239,9 @@ func (s *source) write(lifted *lifted, receiver sampleReceiver, prepared *Prepar
 		if lifted.records(signal) {
 			put(recorders, RecorderID(signal), texts("path", recorderFile(place), "flush_interval", "200ms"))
 		}
+	}
+	if lifted.unrecorded {
+		put(recorders, NotRecordedID, mapping())
 	}
 	put(root, "exporters", recorders)
 
