@@ -17,7 +17,7 @@ from headgate.identity import checks
 from headgate.rules import service as rules
 from headgate.runs import service as runs
 from headgate.runs import tracing
-from testing import rule_pages, trace_wire
+from testing import rule_pages, trace_wire, version_tests
 from testing.trace_wire import LARGE, RecordNumber, StepNumber, StepOut, StepsOut
 from testing.wire import RuleSetOut, RuleSets, RunOut, SaveRules, SaveRulesByHand, StartRun
 from web import pages
@@ -120,6 +120,6 @@ def put_rules_by_hand(
     return RuleSetOut.of(saved)
 
 
-app = create_app("Headgate testing", [router, rules_router, by_hand, rule_pages.router])
+app = create_app("Headgate testing", [router, rules_router, version_tests.router, by_hand, rule_pages.router])
 pages.install(app)
 handler = lambda_handler(app)

@@ -52,7 +52,7 @@ class RuleIn(Input):
         return Rule(self.name, self.condition, context, self.expect, self.min, self.max)
 
 
-def _distinct(rules: list[RuleIn]) -> list[RuleIn]:
+def distinct(rules: list[RuleIn]) -> list[RuleIn]:
     names = [rule.name for rule in rules]
     repeated = next((name for place, name in enumerate(names) if name in names[:place]), None)
     if repeated is not None:
@@ -60,7 +60,7 @@ def _distinct(rules: list[RuleIn]) -> list[RuleIn]:
     return rules
 
 
-Rules = Annotated[list[RuleIn], Field(min_length=1, max_length=MAX_RULES), AfterValidator(_distinct)]
+Rules = Annotated[list[RuleIn], Field(min_length=1, max_length=MAX_RULES), AfterValidator(distinct)]
 
 
 class SaveRules(Input):
@@ -75,7 +75,7 @@ class SaveRules(Input):
 class SaveRulesByHand(SaveRules):
     """An empty list removes the rules that were added by hand."""
 
-    rules: Annotated[list[RuleIn], Field(max_length=MAX_RULES), AfterValidator(_distinct)]
+    rules: Annotated[list[RuleIn], Field(max_length=MAX_RULES), AfterValidator(distinct)]
 
 
 class StoredRuleOut(BaseModel):

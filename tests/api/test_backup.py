@@ -33,6 +33,7 @@ from headgate.storage.table import Table
 from headgate_local import template
 from headgate_local import user_pool as pool
 from scripts import organization
+from testing import version_tests
 from tests.support.fleet_of_agents import Clock, make_fleet, now
 from tests.support.members import API, JoinWith, Member
 
@@ -52,13 +53,16 @@ def _endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def ann(join: JoinWith) -> Member:
     """A service account of an organization that has something of everything, and an Admin `ada@…` with an account."""
-    ann = join([configurations, fleets], "ann")
+    ann = join([configurations, version_tests.router, fleets], "ann")
     add_admin(ann.organization_id, "ada")
     created = ann.http.post(f"{API}/configurations", json={"name": "Edge ☃", "yaml": YAML}).json()
     path = f"{API}/configurations/{created['id']}/versions"
     assert ann.http.post(f"{path}/1/publish").status_code == 200
     large = f"# {base64.b64encode(random.Random(1).randbytes(500_000)).decode()}\n{YAML}"
     assert ann.http.post(path, json={"yaml": large}).status_code == 201
+    test = {"target_pipeline": "logs", "sample": "a line", "rules": [{"name": "some", "condition": "true"}]}
+    for name, sample in {"small": "a line", "large": large}.items():
+        assert ann.http.put(f"{path}/2/tests/{name}", json={**test, "sample": sample}).status_code == 200
     fleet = ann.http.post(f"{API}/fleets", json={"label": "Edge", "type": "server-supervisor"}).json()
     assignment = {"configuration_id": created["id"]}
     assert (
@@ -131,6 +135,7 @@ def test_an_import_gives_back_every_item_and_object_and_a_token_works_again(
     listed = ann.http.get(f"{API}/configurations").json()
     large = f"{API}/configurations/{listed['items'][0]['id']}/versions/2"
     text = ann.http.get(large).json()["yaml"]
+    tests = [ann.http.get(f"{large}/tests{name}").json() for name in ("", "/small", "/large")]
     size = export_to(path, ann.organization_id)
     key = aws.dynamodb().get_item(
         TableName=settings().identity_table, Key=items.marshal(keys.signing_key()), ConsistentRead=True
@@ -145,9 +150,10 @@ def test_an_import_gives_back_every_item_and_object_and_a_token_works_again(
     assert (header.organization_id, header.name, strangers) == (ann.organization_id, "Acme", [])
     assert contents() == before
     assert size.items == sum(map(len, before.values())) - 2  # the signing key, and the address of ada
-    assert size.objects == 1
+    assert size.objects == 2
     assert ann.http.get(f"{API}/configurations").json() == listed
     assert ann.http.get(large).json()["yaml"] == text
+    assert [ann.http.get(f"{large}/tests{name}").json() for name in ("", "/small", "/large")] == tests
 
 
 def test_an_archive_holds_no_token_and_only_its_owner_can_read_it(

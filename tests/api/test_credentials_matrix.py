@@ -197,6 +197,7 @@ def request_path(path: str) -> str:
         token_id=new_id("tok"),
         platform="linux",
         name="chart",
+        test_name="none",
     )
 
 

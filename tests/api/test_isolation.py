@@ -22,6 +22,7 @@ from headgate_local import template
 from tests.support.endpoints import CONFIGURATION, ENDPOINTS, FLEET
 from tests.support.routes import pages
 from tests.support.world import (
+    A_TEST,
     APP,
     PUBLIC,
     YAML,
@@ -101,7 +102,7 @@ def seen(world: World) -> dict[str, Any]:
 
 
 def path_of(label: str, ids: dict[str, str]) -> str:
-    constants = {"n": "2", "pipeline": "logs", "platform": "linux", "name": "install.sh"}
+    constants = {"n": "2", "pipeline": "logs", "platform": "linux", "name": "install.sh", "test_name": A_TEST}
     return label.partition(" ")[2].format(**{**constants, **ids})
 
 

@@ -13,16 +13,19 @@ from typing import Final, Literal
 from headgate.installs.releases import CHART
 from headgate.settings import settings
 from tests.support.faults.rows import ONCE, Row, always, new_address
-from tests.support.world import APP, PUBLIC, RULES, YAML, World
+from tests.support.world import A_TEST, APP, PUBLIC, RULES, YAML, World
 
 INSTALL: Final = "/api/v1/fleet-install/{platform}/{deployment_id}"
 CONFIGURATION: Final = f"{PUBLIC}/configurations/{{configuration_id}}"
 VERSION: Final = f"{CONFIGURATION}/versions/{{n}}"
+TEST: Final = f"{VERSION}/tests/{{test_name}}"
 FLEET: Final = f"{PUBLIC}/fleets/{{fleet_id}}"
 DEPLOYMENT: Final = f"{FLEET}/deployments/{{deployment_id}}"
 ACCOUNT: Final = f"{APP}/service-accounts/{{service_account_id}}"
 # Too large for an item of a table, and of random letters, so that compression does not change that.
 LARGE: Final = f"{YAML}# {''.join(Random(1).choices('abcdefghijklmnopqrstuvwxyz0123456789', k=600_000))}\n"
+A_TEST_OF_RULES: Final = {"target_pipeline": "logs", "sample": "a line", "rules": RULES}
+LARGE_TEST: Final = {"n": "2", "test_name": "large"}
 RUN: Final = {"sample": "a line", "signal_type": "logs", "target_pipeline": "logs", "duration_seconds": 1}
 POLICIES: Final = {
     "severities": {"insecure_tls": "error"},
@@ -188,6 +191,25 @@ ENDPOINTS: Final = [
         right(200, {"signal_type": "logs", "rules": [{"name": "by hand", "condition": "true"}]}),
         action="rules_by_hand.saved",
         target="configurations/{configuration_id}/versions/1",
+    ),
+    endpoint(f"GET {VERSION}/tests", "read", 404, right(200, ids={"n": "2"})),
+    endpoint(f"GET {TEST}", "read", 404, right(200, ids={"n": "2"}), right(200, ids=LARGE_TEST, name="large")),
+    endpoint(
+        f"PUT {TEST}",
+        "write",
+        422,
+        right(200, A_TEST_OF_RULES, ids={"n": "2", "test_name": "new"}),
+        right(200, {**A_TEST_OF_RULES, "sample": LARGE}, ids={"n": "2"}, name="large"),
+        action="test.saved",
+        target="configurations/{configuration_id}/versions/2/tests/new",
+    ),
+    endpoint(
+        f"DELETE {TEST}",
+        "write",
+        404,
+        right(204, ids={"n": "2"}, repeated=(404,)),
+        action="test.deleted",
+        target=f"configurations/{{configuration_id}}/versions/2/tests/{A_TEST}",
     ),
     # Checks, test runs and flows
     endpoint(

@@ -46,6 +46,8 @@ service:
     logs: {receivers: [otlp], processors: [filter, batch], exporters: [debug]}
     traces/a: {receivers: [otlp], exporters: [otlphttp]}
 """
+A_TEST: Final = "kept"
+"""A test of version 2."""
 RULES: Final = [{"name": "some", "condition": 'body != "x"'}]
 OUTPUT: Final = '{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"stringValue":"secret of the owner"}}]}]}]}\n'
 
@@ -157,6 +159,8 @@ def _fill(world: World) -> None:
     post(f"{version}/1/publish", expected=200)
     post(version, {"yaml": YAML, "description": "the next"})
     ids["draft_id"] = post(f"{PUBLIC}/configurations", {"name": "Draft", "yaml": YAML})["id"]
+    test = {"target_pipeline": "logs", "sample": "a line", "rules": RULES}
+    world.call(world.admin, "PUT", f"{version}/2/tests/{A_TEST}", 200, test)
     rules = {"signal_type": "logs", "rules": RULES}
     world.call(world.admin, "PUT", f"{version}/1/validation-pipelines/logs", 200, rules)
 

@@ -26,6 +26,8 @@ Action = Literal[
     "version.created",
     "version.changed",
     "version.published",
+    "test.saved",
+    "test.deleted",
     "rules.saved",  # through the API
     "rules_by_hand.saved",
     "rule_by_hand.added",

@@ -6,8 +6,8 @@ has accepted, idempotency keys, the signing key, and the counters of instances, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, cast
 
 from headgate.audit import keys as audit_keys
 from headgate.backup.archive import TABLES, BucketObject, Header, Record, TableItem, TableName
@@ -18,7 +18,7 @@ from headgate.foundation import clock, errors
 from headgate.identity import keys
 from headgate.identity.hashing import hash_of
 from headgate.storage import items, objects
-from headgate.storage.items import Item
+from headgate.storage.items import Item, Value
 from headgate.storage.table import Key
 
 # How often a configuration that changes at the same time is read.
@@ -78,7 +78,7 @@ def _configurations(organization_id: str) -> Iterator[Record]:
 
 
 def _configuration(key: Key) -> Iterator[Record]:
-    """A configuration with its versions, texts and rules as of one moment. Read again if it changed meanwhile."""
+    """A configuration with its versions, texts, rules and tests as of one moment. Read again if it changed."""
     for _ in range(_TRIES):
         before = TABLES["configurations"].get(key)
         if before is None:
@@ -87,8 +87,7 @@ def _configuration(key: Key) -> Iterator[Record]:
         after = TABLES["configurations"].get(key)
         if after == before:
             for item in beside:
-                if "content_key" in item:
-                    yield _object(items.text(item, "content_key"))
+                yield from map(_object, _content_keys(item))
                 yield TableItem("versions", item)
             yield TableItem("configurations", before)
             return
@@ -143,6 +142,14 @@ def _organization(organization_id: str) -> Iterator[Record]:
         raise OrganizationNotFound(organization_id)
     # The number of Admins in the file.
     yield TableItem("identity", own | {"admins": admins})
+
+
+def _content_keys(item: Item) -> Iterator[str]:
+    """The keys of objects that hold what the item has no room for: a text, or tests of a version."""
+    tests = cast("Sequence[Mapping[str, Value]]", item.get("tests", ()))
+    for holder in (item, *tests):
+        if "content_key" in holder:
+            yield items.text(holder, "content_key")
 
 
 def _object(key: str) -> BucketObject:

@@ -1,4 +1,4 @@
-"""Every key of the configurations and versions tables, built here and nowhere else. docs/data.md lists them.
+"""The keys of the configurations and versions tables, but those of a version's tests. docs/data.md lists them.
 
 Texts stand in items beside the versions', so that a list of versions costs nothing for them.
 """

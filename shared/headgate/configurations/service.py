@@ -13,19 +13,23 @@ from headgate.configurations.model import (
     UnknownDistribution,
     Version,
     VersionChanged,
+    VersionIsPublished,
     VersionNotFound,
 )
+from headgate.configurations.requirements import PublishRequirements, Unmet, of_policies, of_tests
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.collector import DISTRIBUTION
 from headgate.foundation.ids import new_id
 from headgate.identity import checks
 from headgate.policies import service as policies
-from headgate.policies.model import Suppression, Text
+from headgate.policies.model import Settings, Suppression, Text
 from headgate.settings import settings
 from headgate.storage.page import Slice
 from headgate.storage.retry import LostRace, retry
+from headgate.storage.table import Write
 from headgate.validation import service as validation
+from headgate.version_tests import service as version_tests
 
 
 def visible(caller: Caller, limit: int, after: str | None) -> Slice[Configuration]:
@@ -67,6 +71,23 @@ def snapshot(caller: Caller, configuration_id: str, n: int) -> tuple[Configurati
     """
     configuration, version = _version(caller, configuration_id, n)
     return configuration.as_seen_by(caller), version
+
+
+def get_version_without_text(caller: Caller, configuration_id: str, n: int) -> Version:
+    """One version; one read. Raises ConfigurationNotFound, VersionNotFound."""
+    return _version_without_text(caller, configuration_id, n)[1]
+
+
+def require_draft(caller: Caller, configuration_id: str, n: int) -> Write:
+    """For a transaction that changes what a draft has beside its text, and fails unless it is still a draft; one read.
+
+    Raises ConfigurationNotFound, VersionNotFound, NotTheOwner, VersionIsPublished.
+    """
+    configuration, version = _version_without_text(caller, configuration_id, n)
+    configuration.require_changeable_by(caller)
+    if version.status == "published":
+        raise VersionIsPublished(n)
+    return store.is_draft(configuration_id, n)
 
 
 def get_changeable_version(caller: Caller, configuration_id: str, n: int) -> Version:
@@ -119,7 +140,7 @@ def describe(caller: Caller, configuration_id: str, changes: Mapping[str, str | 
 
 
 def append(caller: Caller, configuration_id: str, yaml: str, description: str | None) -> Version:
-    """Add a draft, which inherits the latest version's collector version.
+    """Add a draft, which inherits the latest version's collector version and the tests of the latest that one sees.
 
     Numbers have no gaps and no duplicates, however many requests append at once. Raises ConfigurationNotFound,
     NotTheOwner.
@@ -127,11 +148,14 @@ def append(caller: Caller, configuration_id: str, yaml: str, description: str | 
 
     def once() -> Version:
         before = _changeable(caller, configuration_id)
-        inherited = store.collector_version(configuration_id, before.latest_version)
-        if inherited is None:
+        latest = store.version_without_text(configuration_id, before.latest_version)
+        if latest is None:
             raise LostRace
-        added = _draft(caller, before, before.latest_version + 1, yaml, inherited, description, clock.now())
-        store.append(before, added)
+        n = latest.n + 1
+        added = _draft(caller, before, n, yaml, latest.collector_version, description, clock.now())
+        # The tests of a draft that an Admin does not see are not told by way of a new version.
+        seen = latest.n if before.shows_version(caller, latest) else before.published_version
+        store.append(before, added, *(version_tests.carried(configuration_id, seen, n) if seen else ()))
         return added
 
     return retry(once)
@@ -170,9 +194,9 @@ def edit(
 def publish(caller: Caller, configuration_id: str, n: int) -> Version:
     """Publish a version, if it has what the organization requires; a published one is returned as it is.
 
-    What is published is what was checked, by the settings as they are then: another change of either makes it check
-    again. Raises ConfigurationNotFound, VersionNotFound, NotTheOwner, and where policies are required
-    PublishRequirements, TooManyChecks, and what checking policies does. Nothing is published then.
+    What is published is what was checked, by the settings, tests and evidence as they are then: another change of any
+    makes it check again. Raises ConfigurationNotFound, VersionNotFound, NotTheOwner, and where something is required
+    PublishRequirements; where policies are, TooManyChecks, and what checking policies does. Nothing is published then.
     """
 
     def once() -> Version:
@@ -180,13 +204,33 @@ def publish(caller: Caller, configuration_id: str, n: int) -> Version:
         after = before.publish(clock.now())
         if after is not before:
             known = policies.stored(caller)
-            if "policies" in known.settings.publish_requires:
-                with checks.under_way(caller):
-                    policies.require_passed(caller, known.settings, _text(before))
-            store.publish(configuration, before, after, policies.unchanged(caller, known))
+            conditions = [
+                policies.unchanged(caller, known),
+                *_required(caller, known.settings, configuration_id, before),
+            ]
+            store.publish(configuration, before, after, *conditions)
         return after
 
     return retry(once)
+
+
+def _required(caller: Caller, settings: Settings, configuration_id: str, version: Version) -> Sequence[Write]:
+    """What a transaction that publishes depends on. Raises PublishRequirements."""
+    conditions: Sequence[Write] = ()
+    unmet: list[Unmet] = []
+    if "tests" in settings.publish_requires:
+        proof = version_tests.proof(configuration_id, version.n, version.yaml or "", version.collector_version)
+        conditions = proof.still_so
+        if proof.missing:
+            unmet.append(of_tests(proof.missing))
+    if "policies" in settings.publish_requires:
+        with checks.under_way(caller):
+            result = policies.judge(caller, settings, _text(version))
+        if not result.passed:
+            unmet.append(of_policies(result))
+    if unmet:
+        raise PublishRequirements(unmet)
+    return conditions
 
 
 def suppressions(caller: Caller, configuration_id: str, n: int) -> Sequence[Suppression]:
@@ -215,7 +259,14 @@ def _changeable(caller: Caller, configuration_id: str) -> Configuration:
 
 
 def _version(caller: Caller, configuration_id: str, n: int) -> tuple[Configuration, Version]:
-    snapshot = store.snapshot(caller.organization_id, configuration_id, n)
+    return _seen(caller, store.snapshot(caller.organization_id, configuration_id, n))
+
+
+def _version_without_text(caller: Caller, configuration_id: str, n: int) -> tuple[Configuration, Version]:
+    return _seen(caller, store.snapshot_without_text(caller.organization_id, configuration_id, n))
+
+
+def _seen(caller: Caller, snapshot: store.Snapshot | None) -> tuple[Configuration, Version]:
     if snapshot is None or not snapshot.configuration.visible_to(caller):
         raise ConfigurationNotFound
     if snapshot.version is None or not snapshot.configuration.shows_version(caller, snapshot.version):

@@ -45,10 +45,19 @@ def text(configuration_id: str, n: int) -> str | None:
     return large_texts.read(item) if item else None
 
 
-def collector_version(configuration_id: str, n: int) -> str | None:
-    """The collector version of a version; one read, without its text. None if there is no such version."""
-    item = table.versions.get(keys.version(configuration_id, n), "collector_version")
-    return items.text(item, "collector_version") if item else None
+def version_without_text(configuration_id: str, n: int) -> Version | None:
+    """One read. None if there is no such version."""
+    item = table.versions.get(keys.version(configuration_id, n))
+    return _version(item) if item else None
+
+
+def snapshot_without_text(organization_id: str, configuration_id: str, n: int) -> Snapshot | None:
+    """A configuration with one of its versions; one read of both items. None if there is no configuration."""
+    owner, item = table.get_together(
+        (table.configurations, keys.configuration(organization_id, configuration_id)),
+        (table.versions, keys.version(configuration_id, n)),
+    )
+    return Snapshot(_configuration(owner), _version(item) if item else None) if owner else None
 
 
 def snapshot(organization_id: str, configuration_id: str, n: int) -> Snapshot | None:
@@ -102,8 +111,11 @@ def create(created: Configuration, first: Version) -> None:
     )
 
 
-def append(before: Configuration, added: Version) -> None:
-    """Store the next version and count it; one transaction. Raises LostRace if another version came first."""
+def append(before: Configuration, added: Version, *carried: Write) -> None:
+    """Store the next version with what is `carried` over, and count it; one transaction.
+
+    Raises LostRace if another version came first, or if a condition of what is carried does not hold.
+    """
     counted = _touch(
         before,
         added.updated_at,
@@ -116,6 +128,7 @@ def append(before: Configuration, added: Version) -> None:
             counted,
             table.versions.put_new(_version_item(before.id, added)),
             table.versions.put_new(_yaml_item(before.id, added)),
+            *carried,
             *idempotent_create.writes(f"/configurations/{before.id}/versions/{added.n}"),
         ]
     )
@@ -151,6 +164,11 @@ def describe(before: Configuration, changes: Mapping[str, str | None], at: datet
     """Change `name` and `description`, if they are given (None removes one); one conditional update."""
     update = _touch(before, at, "attribute_exists(organization_id)", changes, {})
     return _configuration(table.write(update, "ALL_NEW"))
+
+
+def is_draft(configuration_id: str, n: int) -> Write:
+    """For another change's transaction, which fails unless the version is a draft."""
+    return table.versions.check(keys.version(configuration_id, n), "#status = :draft", {":draft": "draft"})
 
 
 def _version_with_text(item: Item | None, text: Item | None) -> Version | None:

@@ -1,6 +1,6 @@
 """Policies, an organization's settings of them, and what they find."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, Literal
@@ -11,7 +11,7 @@ from headgate.foundation.principal import Principal
 
 Severity = Literal["error", "warning", "info"]
 Setting = Literal["error", "warning", "info", "off"]
-Requirement = Literal["policies"]
+Requirement = Literal["policies", "tests"]
 
 MAX_RULES: Final = 50
 MAX_EXAMPLES: Final = 10
@@ -20,8 +20,6 @@ MAX_MESSAGE: Final = 500
 MAX_EXAMPLE: Final = 16_000
 MAX_RULES_BYTES: Final = 200_000
 """All rules together: they are stored in one item, which may have 400 KB."""
-MOST_MISSING: Final = 100
-"""A refusal lists no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,41 +207,3 @@ class NotAConfiguration(errors.Invalid):
 
     def __init__(self, message: str, loc: tuple[str, ...]) -> None:
         super().__init__(message, [FieldError(loc, message)])
-
-
-class PublishRequirements(errors.Conflict):
-    """Publishing needs what the organization requires; `errors` has what is missing."""
-
-    code = "publish_requirements"
-
-    def __init__(self, result: PolicyResult) -> None:
-        missing = _missing(result)
-        self.errors = tuple(missing[:MOST_MISSING])
-        more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
-        super().__init__(
-            "Your organization publishes only versions without policy errors: "
-            f"{self.errors[0].message.rstrip('.')}{more}. {'. '.join(_ways_out(result))}"
-        )
-
-
-def _ways_out(result: PolicyResult) -> Iterator[str]:
-    """What to do about findings, and about rules that failed: no text and no comment mends those for good."""
-    if any(one.counts for one in result.findings):
-        yield "Fix what is found in a draft, or suppress it with a comment if that is allowed"
-    if any(one.severity == "error" for one in result.failed_rules):
-        yield "An Admin has to mend the rules that could not be evaluated (`PUT /policies`): no comment helps"
-
-
-def _missing(result: PolicyResult) -> list[FieldError]:
-    place = ("policies",)
-    missing = [
-        FieldError(place, one.message, one.component_path, one.line, one.column, one.code)
-        for one in result.findings
-        if one.counts
-    ]
-    missing += [
-        FieldError(place, f"The rule {one.name} could not be evaluated: {one.error}", code=one.name)
-        for one in result.failed_rules
-        if one.severity == "error"
-    ]
-    return missing

@@ -21,7 +21,6 @@ from headgate.policies.model import (
     Policy,
     PolicyFinding,
     PolicyResult,
-    PublishRequirements,
     Rule,
     Settings,
     Severity,
@@ -100,11 +99,9 @@ def stored(caller: Caller) -> Stored:
     return store.get(caller.organization_id)
 
 
-def require_passed(caller: Caller, settings: Settings, text: Text) -> None:
-    """Raises PublishRequirements if something counts as an error or is not known, and what `check` does."""
-    result = _checked(settings, text, Asker.of(caller), None)
-    if not result.passed:
-        raise PublishRequirements(result)
+def judge(caller: Caller, settings: Settings, text: Text) -> PolicyResult:
+    """What a text breaks by these settings; one question to the collector. Raises what `check` does."""
+    return _checked(settings, text, Asker.of(caller), None)
 
 
 def unchanged(caller: Caller, known: Stored) -> Write:

@@ -11,14 +11,15 @@ from headgate.storage.items import Item
 _LARGEST_IN_ITEM: Final = 300_000
 
 
-def write(text: str, folder: str) -> Item:
+def write(text: str, folder: str, *, largest: int = _LARGEST_IN_ITEM) -> Item:
     """The attributes that hold `text`, for the item to have. A large one is written to S3 `<folder>/<sha256>` now.
 
-    An object that no item comes to name is harmless: it is named by its content.
+    `largest` is the most that the item has room for, compressed. An object that no item comes to name is harmless: it
+    is named by its content.
     """
     content = text.encode()
     compressed = zlib.compress(content, 6)
-    if len(compressed) <= _LARGEST_IN_ITEM:
+    if len(compressed) <= largest:
         return {"content": compressed}
     key = f"{folder}/{hashlib.sha256(content).hexdigest()}"
     objects.write(key, compressed)

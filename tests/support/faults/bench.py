@@ -25,13 +25,13 @@ from headgate.opamp import service as opamp
 from headgate.settings import settings
 from headgate.storage import aws as headgate_aws
 from headgate_local import template
-from tests.support.endpoints import LARGE
+from tests.support.endpoints import A_TEST_OF_RULES, LARGE
 from tests.support.faults import every_message, every_page
 from tests.support.faults.aws_faults import Aws, Fault, watched
 from tests.support.faults.every_message import Message
 from tests.support.faults.rows import Row
 from tests.support.faults.state import Held, State, changes
-from tests.support.world import PUBLIC, World, bearer, founded, service
+from tests.support.world import A_TEST, PUBLIC, World, bearer, founded, service
 from web.visitor import SESSION_COOKIE, VISIT_COOKIE
 
 # Beside the change: records, counters of uses and attempts, keys that may be used again, and texts by their hash.
@@ -79,6 +79,7 @@ class Bench:
         self.aws.begin(fault)
         method, _, path = row.endpoint.partition(" ")
         ids = {"n": "1", "pipeline": "logs", "slug": "pii-redaction", "platform": "docker", "name": "collector-amd64"}
+        ids["test_name"] = A_TEST
         ids |= self.world.ids | {"organization_id": self.world.organization_id}
         ids |= {name: self.world.ids.get(value, value) for name, value in row.ids.items()}
         url = path.format(**ids) + (f"?{self._link(ids).query()}" if row.query == "link" else row.query.format(**ids))
@@ -143,6 +144,8 @@ def made_ready(
         ids = world.ids
         large = world.call(world.admin, "POST", f"{PUBLIC}/configurations", 201, {"name": "Large", "yaml": LARGE})
         ids["large_id"] = large["id"]
+        tests = f"{PUBLIC}/configurations/{ids['configuration_id']}/versions/2/tests"
+        world.call(world.admin, "PUT", f"{tests}/large", 200, {**A_TEST_OF_RULES, "sample": LARGE})
         browser = Browser(*sessions.begin(_admin(world).user, "browser", clock.now()))
         device = logins.begin_device("192.0.2.1", clock.now())
         logins.approve_device(sessions.caller(_admin(world), world.organization_id), device.user_code, clock.now())

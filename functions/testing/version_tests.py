@@ -1,0 +1,71 @@
+"""The endpoints of a version's named tests."""
+
+from typing import Annotated
+
+from fastapi import Header, Response
+
+from headgate.http.auditing import audited
+from headgate.http.credentials import Reader, Writer
+from headgate.http.parameters import ConfigurationId, VersionNumber, entity_tags
+from headgate.http.problems import documented
+from headgate.http.routing import EXTENSION
+from headgate.http.routing import router as group
+from headgate.suites import service as suites
+from testing.tests_wire import ListedTestOut, NamedTestIn, NamedTestOut, VersionTestsOut
+
+router = group("/configurations", "Tests of a version")
+
+IfMatch = Annotated[str | None, Header(description="The ETag of the state to change")]
+
+
+@router.get("/{configuration_id}/versions/{n}/tests", openapi_extra=EXTENSION)
+def list_tests(configuration_id: ConfigurationId, n: VersionNumber, caller: Reader) -> VersionTestsOut:
+    """The tests of a version by name, without what they say, and the evidence that suites of them left."""
+    return VersionTestsOut.of(suites.overview(caller, configuration_id, n))
+
+
+@router.get("/{configuration_id}/versions/{n}/tests/{test_name}", openapi_extra=EXTENSION)
+def get_test(
+    configuration_id: ConfigurationId, n: VersionNumber, test_name: str, caller: Reader, response: Response
+) -> NamedTestOut:
+    """One test of a version."""
+    listed, test = suites.get(caller, configuration_id, n, test_name)
+    response.headers["ETag"] = listed.etag
+    return NamedTestOut.of(listed, test)
+
+
+@router.put(
+    "/{configuration_id}/versions/{n}/tests/{test_name}",
+    responses=documented(409, 412),
+    openapi_extra=EXTENSION | audited("test.saved"),
+)
+def put_test(
+    configuration_id: ConfigurationId,
+    n: VersionNumber,
+    test_name: str,
+    body: NamedTestIn,
+    caller: Writer,
+    response: Response,
+    if_match: IfMatch = None,
+) -> ListedTestOut:
+    """Add a test to a draft, or replace it whole. It is stored without being run: a suite compiles its rules.
+
+    The next version begins with the tests of the one before. Names are unique, also without regard to case.
+    """
+    tags = None if if_match is None else entity_tags(if_match)
+    saved = suites.put(caller, configuration_id, n, test_name, body.as_test(), tags)
+    response.headers["ETag"] = saved.etag
+    return ListedTestOut.of(saved)
+
+
+@router.delete(
+    "/{configuration_id}/versions/{n}/tests/{test_name}",
+    status_code=204,
+    responses=documented(409, 412),
+    openapi_extra=EXTENSION | audited("test.deleted"),
+)
+def delete_test(
+    configuration_id: ConfigurationId, n: VersionNumber, test_name: str, caller: Writer, if_match: IfMatch = None
+) -> None:
+    """Delete a test of a draft."""
+    suites.delete(caller, configuration_id, n, test_name, None if if_match is None else entity_tags(if_match))

@@ -1,0 +1,72 @@
+"""What an organization requires of a version to publish it, and what is missing."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from headgate.foundation import errors
+from headgate.foundation.errors import FieldError
+from headgate.policies.model import PolicyResult
+
+MOST_MISSING: Final = 100
+"""A refusal lists no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unmet:
+    """A requirement that is not fulfilled, what is missing, and what to do about it."""
+
+    requirement: str
+    missing: Sequence[FieldError]
+    ways_out: Sequence[str]
+
+    def sentence(self) -> str:
+        more = f" (and {len(self.missing) - 1} more)" if len(self.missing) > 1 else ""
+        return f"{self.requirement}: {self.missing[0].message.rstrip('.')}{more}. {'. '.join(self.ways_out)}"
+
+
+class PublishRequirements(errors.Conflict):
+    """Publishing needs what the organization requires; `errors` has what is missing."""
+
+    code = "publish_requirements"
+
+    def __init__(self, unmet: Sequence[Unmet]) -> None:
+        super().__init__(". ".join(one.sentence() for one in unmet))
+        self.errors = tuple(missing for one in unmet for missing in one.missing)[:MOST_MISSING]
+
+
+def of_policies(result: PolicyResult) -> Unmet:
+    """For a result that has not passed."""
+    return Unmet(
+        "Your organization publishes only versions without policy errors", _broken(result), [*_mending(result)]
+    )
+
+
+def of_tests(missing: Sequence[FieldError]) -> Unmet:
+    """For a version that lacks evidence that its tests passed; `missing` is not empty."""
+    run = "Run them: `headgate test suite`, or `POST /testing/suites` with the version and without `tests`"
+    way_out = "Save one first: `PUT …/tests/{name}`" if missing[0].code == "no_tests" else run
+    return Unmet("Your organization publishes only versions whose tests passed", missing, [way_out])
+
+
+def _mending(result: PolicyResult) -> Iterator[str]:
+    """What to do about findings, and about rules that failed: no text and no comment mends those for good."""
+    if any(one.counts for one in result.findings):
+        yield "Fix what is found in a draft, or suppress it with a comment if that is allowed"
+    if any(one.severity == "error" for one in result.failed_rules):
+        yield "An Admin has to mend the rules that could not be evaluated (`PUT /policies`): no comment helps"
+
+
+def _broken(result: PolicyResult) -> list[FieldError]:
+    place = ("policies",)
+    missing = [
+        FieldError(place, one.message, one.component_path, one.line, one.column, one.code)
+        for one in result.findings
+        if one.counts
+    ]
+    missing += [
+        FieldError(place, f"The rule {one.name} could not be evaluated: {one.error}", code=one.name)
+        for one in result.failed_rules
+        if one.severity == "error"
+    ]
+    return missing

@@ -1,0 +1,1 @@
+"""Tests of a version by name, what each says, and the suites that run them."""

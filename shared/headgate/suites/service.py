@@ -1,0 +1,104 @@
+"""What can be done with the tests of a version, and by whom."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from headgate.configurations import service as configurations
+from headgate.foundation import clock
+from headgate.foundation.caller import Caller
+from headgate.storage.retry import retry
+from headgate.suites.model import NamedTest, of_text, to_text
+from headgate.version_tests import service as version_tests
+from headgate.version_tests.model import NAME, BadTestName, Evidence, Listed, NoSuchTest, VersionTests, text_digest
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Evidence, and whether it is of the version as it is now: its text, its tests and its collector version."""
+
+    evidence: Evidence
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """A version's tests by name, and the evidence of their suites, newest first."""
+
+    tests: VersionTests
+    evidence: Sequence[Shown]
+
+
+def overview(caller: Caller, configuration_id: str, n: int) -> Overview:
+    """Two reads. Raises ConfigurationNotFound, VersionNotFound."""
+    version = configurations.get_version(caller, configuration_id, n)
+    return overview_of(configuration_id, n, version.yaml or "", version.collector_version)
+
+
+def overview_of(configuration_id: str, n: int, yaml: str, collector_version: str) -> Overview:
+    """Of a version that the caller is known to see; one read."""
+    tests, recorded = version_tests.with_evidence(configuration_id, n)
+    now = (text_digest(yaml), tests.sha256, collector_version)
+    shown = [Shown(one, (one.text_sha256, one.tests_sha256, one.collector_version) == now) for one in recorded.entries]
+    return Overview(tests, shown)
+
+
+def get(caller: Caller, configuration_id: str, n: int, name: str) -> tuple[Listed, NamedTest]:
+    """One test; two reads, and a GET if it is large. Raises ConfigurationNotFound, VersionNotFound, NoSuchTest."""
+    configurations.get_version_without_text(caller, configuration_id, n)
+    listed = version_tests.of_version(configuration_id, n).named(name)
+    if listed is None:
+        raise NoSuchTest
+    return listed, of_text(version_tests.text(listed.content))
+
+
+def put(
+    caller: Caller, configuration_id: str, n: int, name: str, test: NamedTest, if_match: frozenset[str] | None
+) -> Listed:
+    """Add a test to a draft or replace one, by its name. It is not run, and its rules are not compiled.
+
+    Raises ConfigurationNotFound, VersionNotFound, NotTheOwner, VersionIsPublished, BadTestName, NameTakenInOtherCase,
+    TooManyTests, TestChanged.
+    """
+    if not NAME.fullmatch(name):
+        raise BadTestName(("path", "name"))
+    configurations.require_draft(caller, configuration_id, n)
+    listed = Listed(
+        name=name,
+        target_pipeline=test.target_pipeline,
+        signal_type=test.signal_type,
+        rules=len(test.rules),
+        expects_output=test.expected is not None,
+        content=version_tests.content(to_text(test)),
+        updated_at=clock.now(),
+        updated_by=caller.principal,
+    )
+
+    def once() -> Listed:
+        still_a_draft = configurations.require_draft(caller, configuration_id, n)
+        before = version_tests.of_version(configuration_id, n)
+        before.require_match(name, if_match)
+        there = before.named(name)
+        if there is not None and there.content == listed.content:
+            return there
+        version_tests.save(configuration_id, n, before, before.put(listed), still_a_draft)
+        return listed
+
+    return retry(once)
+
+
+def delete(caller: Caller, configuration_id: str, n: int, name: str, if_match: frozenset[str] | None) -> None:
+    """Delete a test of a draft.
+
+    Raises ConfigurationNotFound, VersionNotFound, NotTheOwner, VersionIsPublished, NoSuchTest, TestChanged.
+    """
+
+    def once() -> None:
+        still_a_draft = configurations.require_draft(caller, configuration_id, n)
+        before = version_tests.of_version(configuration_id, n)
+        after = before.without(name)
+        before.require_match(name, if_match)
+        version_tests.save(configuration_id, n, before, after, still_a_draft)
+
+    retry(once)

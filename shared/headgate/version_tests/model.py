@@ -1,0 +1,208 @@
+"""A version's tests, the evidence of their suites, and which changes are allowed.
+
+What a test says is a text here, known by its SHA-256: `headgate.suites` reads it.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from typing import Final, Literal
+
+from headgate.foundation import errors
+from headgate.foundation.collector import Signal
+from headgate.foundation.principal import Principal
+
+MAX_TESTS: Final = 50
+MAX_EVIDENCE: Final = 10
+"""As many suites are remembered, one for each text, tests and collector version."""
+NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", re.ASCII)
+
+Verdict = Literal["Success", "Fail", "Error"]
+
+
+class NoSuchTest(errors.NotFound):
+    """The version has no test of that name."""
+
+    code = "test_not_found"
+
+    def __init__(self) -> None:
+        super().__init__("No such test; list the version's tests for their names")
+
+
+class BadTestName(errors.Invalid):
+    """A test is a file in a folder, so its name is one."""
+
+    code = "bad_test_name"
+
+    def __init__(self, loc: tuple[str | int, ...]) -> None:
+        message = (
+            "This must be 1 to 80 of the letters A to Z and a to z, digits, `.`, `_` and `-`, "
+            "and begin with a letter or a digit"
+        )
+        super().__init__(f"{'.'.join(map(str, loc))}: {message}", [errors.FieldError(loc, message)])
+
+
+class TooManyTests(errors.Conflict):
+    """The version has as many tests as it may have."""
+
+    code = "too_many_tests"
+
+    def __init__(self) -> None:
+        super().__init__(f"A version has {MAX_TESTS} tests at most; delete one first")
+
+
+class NameTakenInOtherCase(errors.Conflict):
+    """In a folder on some systems, both would be the same file."""
+
+    code = "test_name_taken"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"There is a test '{name}', whose name differs in case only; use that name, or another one")
+
+
+class TestChanged(errors.PreconditionFailed):
+    """`If-Match` names an earlier state of the test."""
+
+    __test__ = False
+    code = "test_changed"
+
+    def __init__(self, etag: str | None) -> None:
+        now = "it does not exist" if etag is None else f"its ETag is now {etag}"
+        super().__init__(f"The test has changed since; {now}")
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """Where the text of a test is: in its list, if it is small, else in the object of that key."""
+
+    sha256: str
+    compressed: bytes | None
+    key: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A test in the list of its version."""
+
+    name: str
+    target_pipeline: str
+    signal_type: Signal
+    rules: int
+    expects_output: bool
+    content: Content
+    updated_at: datetime
+    updated_by: Principal
+
+    @property
+    def etag(self) -> str:
+        return f'"{self.content.sha256}"'
+
+
+@dataclass(frozen=True)
+class VersionTests:
+    """All tests of a version by name. `revision` counts their changes and is 0 if there was none."""
+
+    tests: tuple[Listed, ...] = ()
+    revision: int = 0
+
+    @cached_property
+    def sha256(self) -> str:
+        """What all of them say, by their names."""
+        return digest([(one.name, one.content.sha256) for one in self.tests])
+
+    def named(self, name: str) -> Listed | None:
+        return next((one for one in self.tests if one.name == name), None)
+
+    def put(self, test: Listed) -> "VersionTests":
+        """With the test added or replaced. Raises NameTakenInOtherCase, TooManyTests."""
+        others = [one for one in self.tests if one.name != test.name]
+        same = next((one.name for one in others if one.name.lower() == test.name.lower()), None)
+        if same is not None:
+            raise NameTakenInOtherCase(same)
+        if len(others) >= MAX_TESTS:
+            raise TooManyTests
+        return VersionTests(tuple(sorted([*others, test], key=lambda one: one.name)), self.revision + 1)
+
+    def without(self, name: str) -> "VersionTests":
+        """Raises NoSuchTest."""
+        if self.named(name) is None:
+            raise NoSuchTest
+        return VersionTests(tuple(one for one in self.tests if one.name != name), self.revision + 1)
+
+    def require_match(self, name: str, if_match: frozenset[str] | None) -> None:
+        """Raises TestChanged if the request's `If-Match` names another state of the test."""
+        found = self.named(name)
+        if if_match is None:
+            return
+        if found is None or if_match.isdisjoint(("*", found.etag)):
+            raise TestChanged(None if found is None else found.etag)
+
+
+@dataclass(frozen=True, slots=True)
+class TestVerdict:
+    """What became of one test of a suite."""
+
+    __test__ = False
+    name: str
+    status: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a suite of all of a version's tests came to: of which text, with which tests, on which collector."""
+
+    job_id: str
+    text_sha256: str
+    tests_sha256: str
+    collector_version: str
+    tests: tuple[TestVerdict, ...]
+    finished_at: datetime
+
+    @property
+    def passed(self) -> bool:
+        return all(one.status == "Success" for one in self.tests)
+
+    def is_of(self, other: "Evidence") -> bool:
+        """Whether it is of the same text, tests and collector version."""
+        return _subject(self) == _subject(other)
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """The evidence of a version, newest first. `revision` counts its changes and is 0 if there is none."""
+
+    entries: tuple[Evidence, ...] = ()
+    revision: int = 0
+
+    def add(self, evidence: Evidence) -> "Recorded":
+        """With the evidence, instead of older evidence of the same; the oldest above the limit is left out.
+
+        Recording the same suite again changes nothing, and a suite that ended earlier does not replace a later one.
+        """
+        if any(one.job_id == evidence.job_id for one in self.entries):
+            return self
+        same = next((one for one in self.entries if one.is_of(evidence)), None)
+        if same is not None and same.finished_at > evidence.finished_at:
+            return self
+        kept = [one for one in self.entries if one is not same]
+        entries = sorted([evidence, *kept], key=lambda one: one.finished_at, reverse=True)[:MAX_EVIDENCE]
+        return replace(self, entries=tuple(entries), revision=self.revision + 1)
+
+
+def digest(tests: Sequence[tuple[str, str]]) -> str:
+    """The SHA-256 of tests by their names and the SHA-256 of what each says."""
+    listed = json.dumps(sorted(tests), ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(listed.encode()).hexdigest()
+
+
+def text_digest(text: str) -> str:
+    """The SHA-256 of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _subject(evidence: Evidence) -> tuple[str, str, str]:
+    return evidence.text_sha256, evidence.tests_sha256, evidence.collector_version

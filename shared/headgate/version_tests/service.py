@@ -1,0 +1,112 @@
+"""A version's tests and evidence, for those that know that the caller may see the version, or that have no caller."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from headgate.foundation.errors import FieldError
+from headgate.storage.retry import retry
+from headgate.storage.table import Write
+from headgate.version_tests import store
+from headgate.version_tests.model import Content, Evidence, Recorded, VersionTests, text_digest
+
+_PLACE: Final = ("tests",)
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What shows whether a version's tests passed: `missing` has what stands against it.
+
+    `still_so` is for a transaction that depends on it, which fails unless tests and evidence are still these.
+    """
+
+    missing: Sequence[FieldError]
+    still_so: Sequence[Write]
+
+
+def of_version(configuration_id: str, n: int) -> VersionTests:
+    """One read."""
+    return store.tests(configuration_id, n)
+
+
+def with_evidence(configuration_id: str, n: int) -> tuple[VersionTests, Recorded]:
+    """One read of both."""
+    return store.tests_and_evidence(configuration_id, n)
+
+
+def content(text: str) -> Content:
+    """What a test says, stored by its hash."""
+    return store.content(text)
+
+
+def text(content: Content) -> str:
+    """What a test says; a GET if it is large."""
+    return store.text(content)
+
+
+def save(configuration_id: str, n: int, before: VersionTests, after: VersionTests, *conditions: Write) -> None:
+    """One transaction. Raises LostRace if a condition does not hold, or the tests are no longer as in `before`."""
+    store.save(configuration_id, n, before, after, *conditions)
+
+
+def carried(configuration_id: str, n: int, to: int) -> list[Write]:
+    """For the transaction that makes the version `to`: it gets the tests of version `n`; one read."""
+    return store.carried(configuration_id, n, store.tests(configuration_id, n), to)
+
+
+def record(configuration_id: str, n: int, evidence: Evidence) -> None:
+    """Keep what a suite of all of the version's tests came to. Raises Contention."""
+
+    def once() -> None:
+        before = store.evidence(configuration_id, n)
+        after = before.add(evidence)
+        if after is not before:
+            store.record(configuration_id, n, before, after)
+
+    retry(once)
+
+
+def proof(configuration_id: str, n: int, yaml: str, collector_version: str) -> Proof:
+    """Whether this text passed the version's tests, as they are now, on that collector; one read. Nothing is run."""
+    tests, recorded = store.tests_and_evidence(configuration_id, n)
+    missing = [*_missing(tests, recorded, text_digest(yaml), collector_version)]
+    conditions = [
+        store.unchanged(configuration_id, n, tests),
+        store.evidence_unchanged(configuration_id, n, recorded),
+    ]
+    return Proof(missing, conditions)
+
+
+def _missing(tests: VersionTests, recorded: Recorded, text_sha256: str, collector_version: str) -> Iterator[FieldError]:
+    if not tests.tests:
+        yield FieldError(_PLACE, "This version has no tests", code="no_tests")
+        return
+    if not recorded.entries:
+        yield FieldError(_PLACE, "No suite of this version's tests has ended yet", code="tests_not_run")
+        return
+
+    def differs(one: Evidence) -> Sequence[FieldError]:
+        return [*_differences(one, tests, text_sha256, collector_version)]
+
+    # The one that is nearest tells the most; of several, the newest.
+    nearest = min(recorded.entries, key=lambda one: len(differs(one)))
+    yield from differs(nearest)
+    if not differs(nearest):
+        for one in nearest.tests:
+            if one.status != "Success":
+                yield FieldError(
+                    (*_PLACE, one.name), f"The test {one.name} ended with {one.status}", code="test_not_passed"
+                )
+
+
+def _differences(one: Evidence, tests: VersionTests, text_sha256: str, collector_version: str) -> Iterator[FieldError]:
+    """Why the evidence is of something else."""
+    if one.text_sha256 != text_sha256:
+        yield FieldError(_PLACE, "The text has changed since its tests were run", code="text_changed")
+    if one.tests_sha256 != tests.sha256:
+        yield FieldError(_PLACE, "The tests have changed since they were run", code="tests_changed")
+    if one.collector_version != collector_version:
+        message = f"The tests were run on collector {one.collector_version}; this version is for {collector_version}"
+        yield FieldError(_PLACE, message, code="other_collector")
