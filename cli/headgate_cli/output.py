@@ -29,6 +29,12 @@ def say(message: str) -> None:
     click.echo(harmless(message), err=True)
 
 
+def status_line(content: str) -> None:
+    """Replace the line that says what the command waits for; only on a terminal."""
+    if sys.stderr.isatty():
+        click.echo(f"\r\033[K{content}", nl=False, err=True)
+
+
 def print_result(message: str) -> None:
     """Print a result for people."""
     click.echo(harmless(message))

@@ -93,6 +93,17 @@ def place(path: Path) -> Path:
     return reached
 
 
+def below(folder: Path, relative: str) -> Path:
+    """A file in the folder that a text of the folder names. Raises Failed for a path or a link that leads out of it."""
+    path = folder / relative
+    if Path(relative).is_absolute() or ".." in Path(relative).parts or not relative.isprintable():
+        raise Failed(f"{one_line(relative)} leads out of {one_line(str(folder))}: name a file in that folder")
+    # `place` trusts the folders on the way to a file outside of the working folder.
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
+        raise Failed(f"{one_line(str(path))} is a link that leads out of its folder")
+    return path
+
+
 def is_file(wanted: str) -> bool:
     """Whether the argument names a file, even one that `read` refuses."""
     if wanted == STDIN or _DESCRIPTOR.fullmatch(wanted):

@@ -1,19 +1,36 @@
-"""Reading YAML files: rules, and the pipelines of a configuration."""
+"""Reading YAML files: rules, tests, and the pipelines of a configuration."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from headgate_cli.errors import Failed
 from headgate_cli.untrusted import one_line, quoted
 
+if TYPE_CHECKING:
+    import yaml
+
 _MOST_MERGED: Final = 200_000
+# How deep the lines of keys are known: a field of an entry of a field, such as `rules[0].condition`.
+_DEEPEST_LINE: Final = 3
+_MOST_LINES: Final = 10_000
 SIGNALS: Final = ("logs", "metrics", "traces")
+
+# Keys and indexes from the top of a document: ("rules", 0, "condition").
+Place = tuple[str | int, ...]
 
 
 def parse(content: str, label: str) -> object:
     """The parsed text. Raises Failed, with line and column, if it is not YAML."""
+    return parse_with_lines(content, label)[0]
+
+
+def parse_with_lines(content: str, label: str) -> tuple[object, Mapping[Place, int]]:
+    """The parsed text, and the lines, from 1, of its keys and entries down to the third level.
+
+    Raises Failed, with line and column, if it is not YAML, or if a key of these levels is given twice.
+    """
     # Imported here: most commands do without it.
     import yaml
 
@@ -28,8 +45,14 @@ def parse(content: str, label: str) -> object:
             if self.merged > _MOST_MERGED:
                 raise yaml.YAMLError(f"its merges (<<) expand to more than {_MOST_MERGED:,} entries")
 
+    loader = None
     try:
-        return yaml.load(content, Loader)  # noqa: S506  Loader is a SafeLoader with a bound on merges
+        loader = Loader(content)
+        node = loader.get_single_node()
+        lines: dict[Place, int] = {}
+        # Before the values are made: making them resolves merges in the nodes.
+        _add_lines(node, (), lines)
+        return loader.construct_document(node) if node is not None else None, lines
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
@@ -39,6 +62,43 @@ def parse(content: str, label: str) -> object:
         raise Failed(f"{one_line(label)}{where}: {quoted(reason)}") from error
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise Failed(f"{one_line(label)} is not valid YAML: {quoted(str(error))}") from error
+    finally:
+        if loader is not None:
+            loader.dispose()
+
+
+def span_of(content: str, label: str, key: str) -> tuple[int, int] | None:
+    """Where the value of a top-level key begins and ends in the text; None if it has no such key. Raises Failed."""
+    import yaml
+
+    parse(content, label)
+    node = yaml.compose(content, yaml.SafeLoader)
+    for named, value in node.value if isinstance(node, yaml.MappingNode) else ():
+        if named.value == key:
+            return value.start_mark.index, value.end_mark.index
+    return None
+
+
+def _add_lines(node: yaml.Node | None, place: Place, lines: dict[Place, int]) -> None:
+    """Record the lines of a node's keys or entries, and of those below them."""
+    from yaml import MappingNode, MarkedYAMLError, ScalarNode, SequenceNode
+
+    if not node or len(place) >= _DEEPEST_LINE:
+        return
+    entries: list[tuple[str | int, yaml.Node, yaml.Node]] = []
+    if isinstance(node, MappingNode):
+        entries = [(key.value, key, value) for key, value in node.value if isinstance(key, ScalarNode)]
+    elif isinstance(node, SequenceNode):
+        entries = [(at, value, value) for at, value in enumerate(node.value)]
+    for name, marked, value in entries:
+        if len(lines) >= _MOST_LINES:
+            return
+        below = (*place, name)
+        if below in lines and name != "<<":
+            problem = f"{name} is given twice, first in line {lines[below]}"
+            raise MarkedYAMLError(problem=problem, problem_mark=marked.start_mark)
+        lines[below] = marked.start_mark.line + 1
+        _add_lines(value, below, lines)
 
 
 def dump_yaml(value: object) -> str:

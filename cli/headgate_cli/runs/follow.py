@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import Final
 
@@ -10,7 +9,7 @@ import click
 
 from headgate_cli.api import Api, Entity, entities, number, optional, text
 from headgate_cli.errors import FAILED, Ended, Failed
-from headgate_cli.output import print_result, say
+from headgate_cli.output import print_result, say, status_line
 from headgate_cli.untrusted import block, one_line, quoted
 
 FINAL: Final = ("Success", "Fail", "Error")
@@ -29,18 +28,18 @@ def follow(api: Api, run_id: str) -> Entity:
     try:
         while polls < _MOST_POLLS:
             run = api.get(f"/testing/runs/{run_id}")
-            _line(f"{one_line(text(run, 'status'))}  {time.monotonic() - begun:.0f} s")
+            status_line(f"{one_line(text(run, 'status'))}  {time.monotonic() - begun:.0f} s")
             if run["status"] in FINAL:
                 return run
             polls += 1
             time.sleep(_SECONDS_AT_FIRST if polls <= _POLLS_AT_FIRST else _SECONDS_LATER)
         raise Failed(f"the run has not ended in an hour: look later with `headgate test show {one_line(run_id)}`")
     except KeyboardInterrupt:
-        _line("")
+        status_line("")
         say(f"The run continues. See its result with `headgate test show {run_id} --wait`")
         raise
     finally:
-        _line("")
+        status_line("")
 
 
 def show(run: Entity, tested: str = "") -> None:
@@ -82,9 +81,3 @@ def _counts(records: Entity) -> str:
 
 def _colour(status: str) -> str:
     return {"Success": "green", "Fail": "red", "Error": "red"}.get(status, "yellow")
-
-
-def _line(content: str) -> None:
-    """Replace the status line; only on a terminal."""
-    if sys.stderr.isatty():
-        click.echo(f"\r\033[K{content}", nl=False, err=True)
