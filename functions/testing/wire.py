@@ -17,11 +17,12 @@ from pydantic.config import JsonDict
 from headgate.foundation.clock import rfc3339
 from headgate.foundation.collector import Signal
 from headgate.http.wire import CollectorVersion, ConfigurationId, Input, Name, refused_as
-from headgate.rules.engine import Format, Sample
+from headgate.rules.engine import Format, Sample, Scalar
 from headgate.rules.model import DEFAULT_CONTEXTS, MAX_RULES, Context, Expect, Rule, RuleSet, StoredRule
 from headgate.runs.model import RuleResult, Run, Status
 from headgate.runs.samples import of_json
 from headgate.runs.service import Start, StoredVersion
+from testing.stand_ins import TakesStandIns
 
 Pipeline = Annotated[str, StringConstraints(min_length=1, max_length=1_024)]
 
@@ -147,7 +148,7 @@ _GATES: Final = "`+name` or `name` enables a feature gate of the collector, `-na
 _TRACE: Final = "Record what each component of the pipelines does to each record, for `…/steps`"
 
 
-class StartRun(Input):
+class StartRun(TakesStandIns):
     """Either `configuration_id` with `version_number`, or `yaml`; `rules` or `use_saved_rules` or neither."""
 
     configuration_id: ConfigurationId | None = None
@@ -200,6 +201,7 @@ class StartRun(Input):
             use_saved_rules=self.use_saved_rules,
             feature_gates=self.feature_gates,
             trace=self.trace,
+            stand_ins=self.stand_ins(),
         )
 
 
@@ -275,6 +277,9 @@ class RunOut(BaseModel):
     sample_name: str | None
     feature_gates: list[str]
     trace: bool
+    skip: list[str]
+    attributes: dict[str, dict[str, Scalar]]
+    env_names: list[str]
     created_at: str
     started_at: str | None
     finished_at: str | None
@@ -298,6 +303,9 @@ class RunOut(BaseModel):
             sample_name=run.sample_name,
             feature_gates=list(run.feature_gates),
             trace=run.trace,
+            skip=list(run.skip),
+            attributes={component: dict(values) for component, values in run.attributes.items()},
+            env_names=list(run.env_names),
             created_at=rfc3339(run.created_at),
             started_at=rfc3339(run.started_at) if run.started_at else None,
             finished_at=rfc3339(run.finished_at) if run.finished_at else None,

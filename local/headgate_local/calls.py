@@ -37,7 +37,12 @@ _TRANSACTED: Final = {
     "Get": "GetItem",
 }
 # S3's operations whose permission has another name.
-_S3_ACTIONS: Final = {"HeadObject": "GetObject", "ListObjectsV2": "ListBucket", "ListObjects": "ListBucket"}
+_S3_ACTIONS: Final = {
+    "HeadObject": "GetObject",
+    "ListObjectsV2": "ListBucket",
+    "ListObjects": "ListBucket",
+    "ListObjectVersions": "ListBucketVersions",
+}
 _MISSING: Final = ("NoSuchKey", "404")
 _ID: Final = re.compile(r"\b([a-z]+_)[0-9a-z]{26}\b")
 
@@ -149,6 +154,8 @@ def _asked(function: str, model: OperationModel, params: Parameters) -> list[Cal
             return _of_dynamodb(function, operation, params)
         case "s3":
             action, bucket, key = _S3_ACTIONS.get(operation, operation), params.get("Bucket"), params.get("Key")
+            if params.get("VersionId") is not None:
+                action += "Version"
             if key is None:
                 return [Call(function, f"s3:{action}", f"s3:::{bucket}", prefix=_up_to(params.get("Prefix"), "/"))]
             return [Call(function, f"s3:{action}", f"s3:::{bucket}/{_up_to(key, '/')}x")]

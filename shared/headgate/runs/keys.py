@@ -11,6 +11,11 @@ def queue(organization_id: str) -> Key:
     return {"run_id": f"queue#{organization_id}"}
 
 
+def variables(run_id: str) -> str:
+    """The beginning of the keys of the objects with values of variables."""
+    return f"variables/{run_id}/"
+
+
 def file(run_id: str, name: str) -> str:
     """The key of an object."""
     return f"runs/{run_id}/{name}"

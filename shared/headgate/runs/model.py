@@ -1,7 +1,7 @@
 """Test runs, their states, and which changes of them are allowed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
@@ -9,7 +9,7 @@ from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.foundation.collector import Signal
 from headgate.foundation.principal import Principal
-from headgate.rules.engine import Format
+from headgate.rules.engine import Format, Scalar, StandIns
 from headgate.rules.model import Rule
 
 Status = Literal["Queued", "Running", "Success", "Fail", "Error"]
@@ -117,6 +117,10 @@ class Run:
     # How many records the sample has of its signal, and the output of each signal; None until they are counted.
     records_in: int | None = None
     records_out: Mapping[Signal, int] | None = None
+    # What the run leaves out and replaces; of its variables the names only.
+    skip: tuple[str, ...] = ()
+    attributes: Mapping[str, Mapping[str, Scalar]] = field(default_factory=dict)
+    env_names: tuple[str, ...] = ()
 
     @property
     def is_final(self) -> bool:
@@ -143,6 +147,9 @@ class Run:
     def has_waited(self, at: datetime) -> bool:
         """Whether it has been Queued for so long that it may have been lost on its way into or out of the queue."""
         return self.status == "Queued" and at > self.created_at + timedelta(minutes=1)
+
+    def stand_ins(self, env: Mapping[str, str]) -> StandIns:
+        return StandIns(self.skip, self.attributes, env)
 
     def start(self, records_in: int, at: datetime) -> "Run":
         return replace(self, status="Running", records_in=records_in, started_at=at)

@@ -14,12 +14,12 @@ from pydantic import AfterValidator, BaseModel, StrictBool, StringConstraints, V
 
 from headgate.checker import published
 from headgate.foundation import clock
-from headgate.runs import store
+from headgate.runs import store, variables
 from headgate.runs.model import Run, Untrusted
 from headgate.storage import objects
 
 # The limits in layers/collector/internal/sandbox, with room for the note that something was cut off.
-LARGEST: Final = {"output": 32 << 20, "stderr": 66_000, "outcome.json": 4_096}
+LARGEST: Final = {"output": 32 << 20, "stderr": 66_000, "outcome.json": 8_192}
 # What a traced run leaves besides.
 STEPS: Final = "steps"
 LARGEST_STEPS: Final = 16 << 20
@@ -39,12 +39,14 @@ _Line = Annotated[str, StringConstraints(max_length=1_500), AfterValidator(_in_o
 
 
 class Outcome(BaseModel):
-    """How the collector ended, according to the test runner. `cause` is the reason in the collector's words."""
+    """How the collector ended, according to the test runner. `cause` is the reason in the collector's words, `proposal`
+    how to run the test without a component that cannot work in a sandbox."""
 
     ran: StrictBool
     executed: StrictBool
     reason: _Line
     cause: _Line = ""
+    proposal: _Line = ""
     started_at: datetime = datetime.min.replace(tzinfo=UTC)
     finished_at: datetime = datetime.min.replace(tzinfo=UTC)
 
@@ -62,7 +64,7 @@ def give(run: Run, *, trace: bool = False) -> str:
     task: dict[str, object] = {
         "collector_version": run.collector_version,
         "duration_seconds": run.duration_seconds,
-        "get": {name: store.link(run.id, name, _LINK_SECONDS) for name in ("collector.yaml", "input")},
+        "get": _links(run),
         "sample_name": run.sample_name or "",
         "feature_gates": list(run.feature_gates),
         "post": {name: store.upload(run.id, name, limit, _LINK_SECONDS) for name, limit in limits.items()},
@@ -74,6 +76,15 @@ def give(run: Run, *, trace: bool = False) -> str:
         task["collector"] = source
     store.put_file(run.id, "task.json", json.dumps(task))
     return store.link(run.id, "task.json", _LINK_SECONDS)
+
+
+def _links(run: Run) -> dict[str, str]:
+    """The links of the run's input. Values of variables are behind a link only, since the task stays with the run."""
+    links = {name: store.link(run.id, name, _LINK_SECONDS) for name in ("collector.yaml", "input")}
+    if run.env_names:
+        links["collector.yaml"] = variables.link(run.id, _LINK_SECONDS, "collector.yaml")
+        links["env"] = variables.link(run.id, _LINK_SECONDS)
+    return links
 
 
 def outcome(run: Run) -> Outcome:

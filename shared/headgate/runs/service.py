@@ -1,7 +1,7 @@
 """Starting test runs, and reading their results."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -17,9 +17,9 @@ from headgate.foundation.ids import new_id
 from headgate.observability import metrics
 from headgate.rules import engine
 from headgate.rules import service as rule_sets
-from headgate.rules.engine import Sample
+from headgate.rules.engine import Sample, StandIns
 from headgate.rules.model import Rule
-from headgate.runs import runner, store, turns
+from headgate.runs import runner, store, turns, variables
 from headgate.runs.model import (
     MAX_SAMPLE_BYTES,
     NoSavedRules,
@@ -81,6 +81,7 @@ class Start:
     use_saved_rules: bool = False
     feature_gates: Sequence[str] = ()
     trace: bool = False
+    stand_ins: StandIns = field(default_factory=StandIns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +123,7 @@ def start(caller: Caller, asked: Start) -> Run:
             yaml_at=source.named_at,
             duration_seconds=asked.duration_seconds,
             feature_gates=asked.feature_gates,
+            stand_ins=asked.stand_ins,
         )
         signals = tuple(prepared.signals)
         engine.require_compilable(signals, [run_rule.rule for run_rule in rules], asker=asker, version=version)
@@ -155,6 +157,9 @@ def start(caller: Caller, asked: Start) -> Run:
         sample_name=asked.sample.name,
         feature_gates=tuple(asked.feature_gates),
         trace=asked.trace,
+        skip=asked.stand_ins.skip,
+        attributes=asked.stand_ins.attributes,
+        env_names=tuple(sorted(asked.stand_ins.env)),
         rules=rules,
         created_at=at,
     )
@@ -162,7 +167,7 @@ def start(caller: Caller, asked: Start) -> Run:
         refused_run = run.refuse(refusal, at)
         store.create(refused_run)
         return refused_run
-    _launch(run, source.yaml, asked.sample.text)
+    _launch(run, source.yaml, asked.sample.text, asked.stand_ins.env)
     return run
 
 
@@ -204,6 +209,7 @@ def stderr(caller: Caller, run_id: str) -> str:
 
 def finish_lost(lost: Run) -> Run:
     """End a run as Error, since its execution is gone. Returns it as it is then."""
+    forget_variables(lost)
     ended = lost.fail("The test run was interrupted: its execution did not come to an end", clock.now())
     try:
         store.update(ended)
@@ -213,6 +219,15 @@ def finish_lost(lost: Run) -> Run:
         count_outcome(ended)
     turns.make_room(lost.organization_id, lost.id)
     return ended
+
+
+def forget_variables(ending: Run) -> None:
+    """Delete the values of a run's variables, before it ends: while they are there, it is not final.
+
+    Raises BotoCoreError, ClientError; the run goes on then, and whatever was to end it is repeated.
+    """
+    if ending.env_names:
+        variables.delete(ending.id)
 
 
 def count_outcome(ended: Run) -> None:
@@ -279,12 +294,14 @@ def _not_installed(version: str, asker: Asker) -> str | None:
     return f"collector {version} is not installed on the test runner; installed: {', '.join(installed)}"
 
 
-def _launch(run: Run, yaml: str, sample: str) -> None:
+def _launch(run: Run, yaml: str, sample: str, env: Mapping[str, str] | None = None) -> None:
     """Store the run and its files, and start its execution. Raises TestingUnavailable, TooManyRuns; nothing stays then.
 
     The files come first, since the execution reads them, and the run before its turn, which changes it.
     """
     try:
+        if env:
+            variables.put(run.id, env)
         store.put_file(run.id, "configuration.yaml", yaml)
         store.put_file(run.id, "sample", sample)
         store.create(run)
@@ -300,6 +317,8 @@ def _launch(run: Run, yaml: str, sample: str) -> None:
 def _forget(run: Run) -> None:
     """What cannot be removed just now ends as Error when it is next read, and expires."""
     try:
+        if run.env_names:
+            variables.delete(run.id)
         store.delete(run.id)
         store.delete_files(run.id)
         turns.make_room(run.organization_id, run.id)

@@ -15,7 +15,7 @@ from headgate.foundation.collector import Signal
 from headgate.observability import metrics
 from headgate.rules import engine
 from headgate.rules.engine import Sample, Verdict
-from headgate.runs import log, runner, service, store, tracing, turns
+from headgate.runs import log, runner, service, store, tracing, turns, variables
 from headgate.runs.model import NOTHING_CAME_OUT, RuleResult, Run, RunRule, Untrusted
 from headgate.runs.runner import Outcome
 
@@ -63,6 +63,9 @@ def prepare(run_id: str) -> Collection:
     yaml, sample = store.file(run_id, "configuration.yaml"), store.file(run_id, "sample")
     if yaml is None or sample is None:
         raise RunGone
+    env = variables.get(run_id) if run.env_names else {}
+    if env is None:
+        raise RunGone
     prepared = engine.prepare(
         yaml,
         run.target_pipeline,
@@ -72,8 +75,12 @@ def prepare(run_id: str) -> Collection:
         version=run.collector_version,
         duration_seconds=run.duration_seconds,
         feature_gates=run.feature_gates,
+        stand_ins=run.stand_ins(env),
     )
-    store.put_file(run_id, "collector.yaml", prepared.collector_yaml)
+    if env:
+        variables.put_text(run_id, "collector.yaml", prepared.collector_yaml)
+    else:
+        store.put_file(run_id, "collector.yaml", prepared.collector_yaml)
     store.put_file(run_id, "input", prepared.input)
     notes = list(prepared.notes)
     no_steps = tracing.why_not(run) if run.trace else ""
@@ -126,11 +133,13 @@ def record(run_id: str, evaluation: Evaluation) -> None:
     elif not outcome.executed:
         after = run.refuse(outcome.why, at)
     elif not outcome.ran:
-        after = run.fail(f"headgate: {outcome.why}\n{stderr}", at)
+        proposed = _note(outcome.proposal) if outcome.proposal else ""
+        after = run.fail(f"headgate: {outcome.why}\n{proposed}{stderr}", at)
     else:
         results = tuple(_result(*pair) for pair in zip(run.rules, evaluation.verdicts, strict=True))
         notes = _notes_on(run, evaluation, written)
         after = run.complete(results, evaluation.records, notes + stderr, at)
+    service.forget_variables(run)
     store.update(after)
     service.count_outcome(after)
     turns.make_room(run.organization_id, run_id)
@@ -152,6 +161,7 @@ def fail(run_id: str, stage: Stage, error: str, at_fault: str | None) -> None:
     else:
         after = run.fail(f"headgate: {reason}\n{_stderr_if_there(run)}", clock.now())
     metrics.count("RunStepsFailed")
+    service.forget_variables(run)
     store.update(after)
     service.count_outcome(after)
     turns.make_room(run.organization_id, run_id)

@@ -80,6 +80,18 @@ def delete(key: str) -> None:
     aws.s3().delete_object(Bucket=settings().bucket, Key=key)
 
 
+def delete_for_good(prefix: str) -> None:
+    """Delete every object whose key begins so, with its earlier versions, which `delete` leaves in the bucket.
+
+    One LIST, and one DELETE for each version.
+    """
+    listed = aws.s3().list_object_versions(Bucket=settings().bucket, Prefix=prefix)
+    for version in (*listed.get("Versions", ()), *listed.get("DeleteMarkers", ())):
+        aws.s3().delete_object(Bucket=settings().bucket, Key=version["Key"], VersionId=version["VersionId"])
+    if listed.get("IsTruncated"):
+        delete_for_good(prefix)
+
+
 def link(key: str, seconds: int) -> str:
     """A URL that serves one object to whoever has it, for some time. No request."""
     parameters = {"Bucket": settings().bucket, "Key": key}
