@@ -10,7 +10,7 @@ import os
 import secrets
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from http import HTTPStatus
 from io import BytesIO
@@ -24,7 +24,7 @@ from moto.core.base_backend import BackendDict
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 from werkzeug.serving import make_server
 
-from headgate_local import signatures
+from headgate_local import direct_calls, signatures
 from headgate_local.moto_data import REGION
 
 if TYPE_CHECKING:
@@ -37,14 +37,18 @@ _CHOOSE_SIGNER: Final = "choose-signer.cognito-identity-provider"
 
 
 @contextmanager
-def running() -> Iterator[str]:
-    """The URL of an empty moto on a free port. Until the end, the environment has its address and its key."""
+def running(*, direct: bool = False) -> Iterator[str]:
+    """The URL of an empty moto on a free port. Until the end, the environment has its address and its key.
+
+    With `direct`, this process's own clients call moto without a connection, which takes less than half the time.
+    """
     # moto keeps its tables in the process: those of a server that ran before are still there.
     BackendDict.reset()
     before = _of_aws(os.environ)
     key = signatures.Key("LOCAL" + secrets.token_hex(8).upper(), secrets.token_urlsafe(32).encode())
-    application = _signed_only(DomainDispatcherApplication(create_backend_app), key)
-    server = make_server(_HOST, 0, application, threaded=True, request_handler=_Quiet)
+    application = DomainDispatcherApplication(create_backend_app)
+    guarded = _signed_only(application, key)
+    server = make_server(_HOST, 0, guarded, threaded=True, request_handler=_Quiet)
     url = f"http://{_HOST}:{server.port}"
     for name in before:
         del os.environ[name]
@@ -53,7 +57,7 @@ def running() -> Iterator[str]:
     thread = threading.Thread(target=server.serve_forever, name="moto", daemon=True)
     thread.start()
     try:
-        with _signing_everything():
+        with _signing_everything(), direct_calls.to(application, url) if direct else nullcontext():
             yield url
     finally:
         server.shutdown()

@@ -59,7 +59,7 @@ def run() -> None:
         checker.warm()
         stack.callback(lambda: checker.of_this_process().close())
         calls.record()
-        aws_url = stack.enter_context(aws_server.running())
+        aws_url = stack.enter_context(aws_server.running(direct=True))
         restored = stack.enter_context(store.restored(options.data, template))
         local = Local(template, aws_url, _base_url(options), options.data, options.collectors)
         stack.enter_context(user_pool.running(template, options.data))
