@@ -5,12 +5,12 @@ from typing import Annotated, Final, Self
 
 from fastapi import Path, Query, Response
 from fastapi.responses import RedirectResponse
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, BeforeValidator
 
 from headgate.http.pagination import PageRequest
 from headgate.http.parameters import whole_number
 from headgate.runs.service import LARGEST_ANSWER
-from headgate.runs.trace import LeftOut, RecordedStep, Step, StepRecord, Trace
+from headgate.runs.trace import LeftOut, Step, StepRecord, Trace
 from headgate.storage.page import Slice
 
 StepNumber = Annotated[int, BeforeValidator(whole_number), Path(ge=1)]
@@ -46,23 +46,21 @@ class StepsOut(BaseModel):
             reason=trace.reason,
             complete=trace.complete,
             left_out=trace.left_out,
-            items=[_plain(step) for step in trace.items],
+            items=list(trace.items),
         )
 
 
 class StepOut(Step):
-    """A step and a page of its records. `left_out` is how many records of the step are not listed on any page."""
+    """A step and a page of its records."""
 
     records: list[StepRecord]
-    left_out: int = Field(ge=0)
     next_cursor: str | None
 
     @classmethod
-    def of(cls, step: RecordedStep, records: Slice[StepRecord], paging: PageRequest) -> Self:
+    def of(cls, step: Step, records: Slice[StepRecord], paging: PageRequest) -> Self:
         return cls(
-            **dict(_plain(step)),
+            **{name: getattr(step, name) for name in Step.model_fields},
             records=list(records.entries),
-            left_out=step.left_out,
             next_cursor=paging.cursor(records),
         )
 
@@ -73,7 +71,3 @@ def answer(model: BaseModel, link: Callable[[], str]) -> Response:
     if len(content) > LARGEST_ANSWER:
         return RedirectResponse(link())
     return Response(content, media_type="application/json")
-
-
-def _plain(step: RecordedStep) -> Step:
-    return Step(**{name: getattr(step, name) for name in Step.model_fields})

@@ -19,7 +19,7 @@ from run_steps.app import handler
 from testing.app import router
 from tests.support.members import API, JoinWith, Member
 from tests.support.runs import leave, queued, verdict
-from tests.support.traces import document, of_three_records, record, step
+from tests.support.traces import document, field, of_three_records, record, step
 
 EVALUATED = {"tallies": [], "verdicts": [Verdict(**verdict(True)).model_dump()], "records": {"logs": 1}}
 PREPARED = {"signals": ["logs"], "collector_yaml": "a: b", "input": "x", "records": 1, "notes": []}
@@ -213,6 +213,14 @@ FAILURES: dict[str, tuple[Any, str]] = {
     "it answers something else": ({"steps": 5}, "the checker's answer is not a list of steps"),
     "it answers a step without a number": (
         document({**step(1, "x"), "n": 0}),
+        "the checker's answer is not a list of steps",
+    ),
+    "it answers a step twice": (
+        document(step(1, "x"), step(1, "x")),
+        "the checker's answer is not a list of steps",
+    ),
+    "it answers half a character": (
+        document(step(1, "x", record(1, "changed", field("a", "added", None, "\ud800")))),
         "the checker's answer is not a list of steps",
     ),
     "it answers too much": (

@@ -23,7 +23,7 @@ from headgate.identity import service as identity
 from headgate.identity.model import Invitation, Member, User
 from headgate.observability.log import logger
 from headgate.runs import steps, store, tracing
-from headgate.runs.trace import Trace
+from headgate.runs.trace import RecordedTrace
 from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local.service import functions
@@ -220,6 +220,6 @@ def _finished_run(world: World) -> str:
     store.put_file(run_id, "outcome.json", outcome(1).model_dump_json())
     steps.record(run_id, steps.evaluate(run_id))
     traced = of_three_records()
-    document = Trace(available=True, complete=True, items=traced["steps"])
+    document = RecordedTrace(available=True, complete=True, items=traced["steps"])
     store.put_file(run_id, tracing.DOCUMENT, document.model_dump_json())
     return run_id

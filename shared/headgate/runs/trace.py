@@ -113,17 +113,13 @@ class StepRecord(BaseModel):
     fields: list[FieldChange]
     fields_left_out: Count
 
-    def is_of(self, record: int) -> bool:
-        """Whether it is that record of the sample, or was made of it."""
-        return record == self.record or record in self.records
-
 
 class Step(BaseModel):
     """A component of a pipeline, and what the records went through there: log records, spans and data points.
 
     `feeds` are the pipelines that a connector feeds. `replaces` are the components that the sample or the recorder
     stands for. `exact` is false where records are matched by what they contain, because the component keeps them for a
-    time or puts new ones in their place.
+    time or puts new ones in their place. `left_out` is how many of its records, or details of records, are not told.
     """
 
     n: Annotated[int, Field(ge=1)]
@@ -145,13 +141,13 @@ class Step(BaseModel):
     merged: Count
     errors: list[Failure]
     statements: list[Statement]
+    left_out: Count
 
 
 class RecordedStep(Step):
-    """A step with its records: what went in, in that order, then what was created. `left_out` are further ones."""
+    """A step with its records: what went in, in that order, then what was created."""
 
     records: list[StepRecord]
-    left_out: Count
 
 
 class Trace(BaseModel):
@@ -161,15 +157,21 @@ class Trace(BaseModel):
     reason: str | None = None
     complete: bool = False
     left_out: LeftOut = LeftOut()
-    items: Sequence[RecordedStep] = ()
+    items: Sequence[Step] = ()
 
-    @classmethod
-    def unavailable(cls, reason: str) -> "Trace":
-        return cls(available=False, reason=reason)
-
-    def step(self, n: int) -> RecordedStep:
+    def step(self, n: int) -> Step:
         """Raises StepNotFound."""
         for step in self.items:
             if step.n == n:
                 return step
         raise StepNotFound(self)
+
+
+class RecordedTrace(Trace):
+    """All steps with all records, as they are stored."""
+
+    items: Sequence[RecordedStep] = ()
+
+    @classmethod
+    def unavailable(cls, reason: str) -> "RecordedTrace":
+        return cls(available=False, reason=reason)

@@ -4,11 +4,13 @@ The test runner leaves what the collector recorded as the file `steps`, which is
 document of it that is stored as `steps.json`.
 """
 
-from collections.abc import Iterator
-from typing import Final
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, TypeAlias
 
 from botocore.exceptions import BotoCoreError, ClientError
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, JsonValue, ValidationError, field_validator
+from pydantic_core import PydanticSerializationError
 
 from headgate import checker
 from headgate.checker import Asker, NoChecker, NotInstalled
@@ -17,11 +19,20 @@ from headgate.foundation.caller import Caller
 from headgate.foundation.errors import Unavailable
 from headgate.runs import runner, service, store
 from headgate.runs.model import OutputNotReady, Run, Untrusted
-from headgate.runs.trace import LARGEST_DOCUMENT, LeftOut, RecordedStep, RunNotTraced, StepRecord, Trace
-from headgate.storage import objects
+from headgate.runs.trace import (
+    LARGEST_DOCUMENT,
+    LeftOut,
+    RecordedStep,
+    RecordedTrace,
+    RunNotTraced,
+    Step,
+    StepRecord,
+    Trace,
+)
 from headgate.storage.page import Slice
 
 DOCUMENT: Final = "steps.json"
+Records: TypeAlias = Mapping[int, Sequence[Mapping[str, JsonValue]]]
 _SECONDS: Final = 20.0
 # A page ends after that many bytes, so that a few records with large bodies do not make it too large for an answer.
 _PAGE_BYTES: Final = 1_000_000
@@ -35,6 +46,16 @@ class _Answer(BaseModel):
     complete: bool
     left_out: LeftOut
     steps: list[RecordedStep]
+
+    @field_validator("steps")
+    @classmethod
+    def _numbered(cls, steps: list[RecordedStep]) -> list[RecordedStep]:
+        if any(step.n != place for place, step in enumerate(steps, 1)):
+            raise ValueError("the steps count from 1")
+        return steps
+
+    def trace(self) -> RecordedTrace:
+        return RecordedTrace(available=True, complete=self.complete, left_out=self.left_out, items=self.steps)
 
 
 def why_not(run: Run) -> str:
@@ -52,7 +73,7 @@ def why_not(run: Run) -> str:
 
 def note_unavailable(run: Run, reason: str) -> None:
     """Store why the run has no steps."""
-    _store(run.id, Trace.unavailable(reason))
+    _store(run.id, RecordedTrace.unavailable(reason))
 
 
 def record(run: Run) -> str:
@@ -72,32 +93,26 @@ def record(run: Run) -> str:
 
 def trace(caller: Caller, run_id: str) -> Trace:
     """The steps of a run that has ended. Raises RunNotFound, RunNotTraced, OutputNotReady."""
-    run = service.get(caller, run_id)
-    if not run.trace:
-        raise RunNotTraced
-    if not run.is_final:
-        raise OutputNotReady
-    return _stored(run_id) or Trace.unavailable(_ENDED_BEFORE)
+    return _read(caller, run_id)[0]
 
 
 def step(
     caller: Caller, run_id: str, n: int, *, record: int | None, limit: int, after: str | None
-) -> tuple[RecordedStep, Slice[StepRecord]]:
+) -> tuple[Step, Slice[StepRecord]]:
     """A step, and a page of its records: of all, or of one record of the sample.
 
     Raises RunNotFound, RunNotTraced, OutputNotReady, StepNotFound.
     """
-    step = trace(caller, run_id).step(n)
-    wanted = _wanted(step, record, int(after or 0))
+    trace, records = _read(caller, run_id)
+    step = trace.step(n)
     page: list[StepRecord] = []
-    size, position = 0, None
-    for at, entry in wanted:
+    size = 0
+    for at, entry in _of_record(records[n], record, int(after or 0)):
         if len(page) == limit or size > _PAGE_BYTES:
-            position = str(at)
-            break
-        page.append(entry)
-        size += len(entry.model_dump_json())
-    return step, Slice(page, position)
+            return step, Slice(page, str(at))
+        page.append(StepRecord.model_validate(entry))
+        size += len(page[-1].model_dump_json())
+    return step, Slice(page, None)
 
 
 def link(run_id: str) -> str:
@@ -105,49 +120,60 @@ def link(run_id: str) -> str:
     return store.link(run_id, DOCUMENT)
 
 
-def _wanted(step: RecordedStep, record: int | None, start: int) -> Iterator[tuple[int, StepRecord]]:
-    for at, entry in enumerate(step.records):
-        if at >= start and (record is None or entry.is_of(record)):
+def _read(caller: Caller, run_id: str) -> tuple[Trace, Records]:
+    """The steps, and the records of each, by its number, as they are stored: a page needs a few of many."""
+    run = service.get(caller, run_id)
+    if not run.trace:
+        raise RunNotTraced
+    if not run.is_final:
+        raise OutputNotReady
+    text = store.file_if_there(run_id, DOCUMENT, LARGEST_DOCUMENT)
+    if text is None:
+        return RecordedTrace.unavailable(_ENDED_BEFORE), {}
+    document = json.loads(text)
+    return Trace.model_validate(document), {step["n"]: step["records"] for step in document["items"]}
+
+
+def _of_record(
+    records: Sequence[Mapping[str, JsonValue]], record: int | None, start: int
+) -> Iterator[tuple[int, Mapping[str, JsonValue]]]:
+    """From a position on, those that are that record of the sample or were made of it; all without one."""
+    for at, entry in enumerate(records[start:], start):
+        made_of = entry["records"]
+        if record in (None, entry["record"]) or (isinstance(made_of, list) and record in made_of):
             yield at, entry
 
 
-def _of_files(run: Run) -> Trace | None:
+def _of_files(run: Run) -> RecordedTrace | None:
     """None if it was noted when the run was prepared why it has no steps."""
     try:
         events = runner.steps(run)
     except Untrusted as lie:
-        return Trace.unavailable(str(lie))
+        return RecordedTrace.unavailable(str(lie))
     if events is not None:
         return _document(run, events)
-    return None if _stored(run.id) else Trace.unavailable(_ENDED_BEFORE)
+    noted = store.file_size(run.id, DOCUMENT) > 0
+    return None if noted else RecordedTrace.unavailable(_ENDED_BEFORE)
 
 
-def _document(run: Run, events: str) -> Trace:
+def _document(run: Run, events: str) -> RecordedTrace:
     question = {"events": events, "yaml": store.file(run.id, "configuration.yaml") or ""}
     try:
         answer = checker.call("steps", question, asker=_asker(run), version=run.collector_version, timeout=_SECONDS)
-        recorded = _Answer.model_validate(answer)
+        trace = _Answer.model_validate(answer).trace()
+        too_large = len(trace.model_dump_json()) > LARGEST_DOCUMENT
     except Unavailable as outage:
-        return Trace.unavailable(outage.detail)
+        return RecordedTrace.unavailable(outage.detail)
     except checker.Refused as refused:
-        return Trace.unavailable(refused.message)
-    except ValidationError:
-        return Trace.unavailable("the checker's answer is not a list of steps")
-    trace = Trace(available=True, complete=recorded.complete, left_out=recorded.left_out, items=recorded.steps)
-    too_large = len(trace.model_dump_json()) > LARGEST_DOCUMENT
-    return Trace.unavailable("the steps are too large") if too_large else trace
+        return RecordedTrace.unavailable(refused.message)
+    except (ValidationError, PydanticSerializationError):
+        # The latter for half a character, which has no UTF-8.
+        return RecordedTrace.unavailable("the checker's answer is not a list of steps")
+    return RecordedTrace.unavailable("the steps are too large") if too_large else trace
 
 
-def _store(run_id: str, document: Trace) -> None:
+def _store(run_id: str, document: RecordedTrace) -> None:
     store.put_file(run_id, DOCUMENT, document.model_dump_json())
-
-
-def _stored(run_id: str) -> Trace | None:
-    try:
-        text = store.file_if_there(run_id, DOCUMENT, LARGEST_DOCUMENT)
-    except objects.TooLong:
-        return None
-    return None if text is None else Trace.model_validate_json(text)
 
 
 def _asker(run: Run) -> Asker:
