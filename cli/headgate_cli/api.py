@@ -157,6 +157,9 @@ class Api:
         headers = {"If-Match": if_match} if if_match else {}
         return self._entity(self._send("PATCH", path, body, headers, parameters))
 
+    def delete(self, path: str, *, if_match: str = "") -> None:
+        self._send("DELETE", path, None, {"If-Match": if_match} if if_match else {})
+
     def get_with_etag(self, path: str) -> tuple[Entity, str]:
         """An entity, and the ETag to give back as `if_match`."""
         answer = self._send("GET", path)

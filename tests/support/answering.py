@@ -57,7 +57,7 @@ def serving() -> Iterator[Server]:
                 # Whoever asked has enough.
                 self.close_connection = True
 
-        do_GET = do_POST = do_PATCH = do_PUT = _answer
+        do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = _answer
 
         def log_message(self, *_: object) -> None:
             pass

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import click
 
 from headgate_cli.api import Api, number, optional, text
@@ -16,7 +19,8 @@ from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import diff as show_diff
 from headgate_cli.output import minute, print_json, print_result, print_text, say, table
-from headgate_cli.safe_files import name, read
+from headgate_cli.safe_files import STDIN, name, read
+from headgate_cli.suites import stored, sync
 from headgate_cli.untrusted import block, one_line
 
 _CONFIGURATION = "CONFIGURATION"
@@ -140,7 +144,7 @@ def versions(api: Api, configuration: str, as_json: bool) -> None:
 @click.option("--exit-code", is_flag=True, help="End with 1 if there is a difference.")
 @connected
 def diff(api: Api, configuration: str, before: int | None, after: int | None, file: str, exit_code: bool) -> None:
-    """Show what changed between two versions, or between a version and a file.
+    """Show what changed between two versions, or between a version and a file; their tests too.
 
     \b
     Examples:
@@ -164,10 +168,24 @@ def diff(api: Api, configuration: str, before: int | None, after: int | None, fi
     before_text, before_name = side(older), f"{configuration_name} v{older}"
     after_text = read(file) if file else side(newer)
     after_name = one_line(name(file)) if file else f"{configuration_name} v{newer}"
-    if not show_diff(before_text, after_text, (before_name, after_name)):
+    differs = show_diff(before_text, after_text, (before_name, after_name))
+    for before_test, after_test, test_name in _tests(api, latest.id, older, newer, file, after_text):
+        names = (f"{before_name}, {test_name}", f"{after_name}, {test_name}")
+        differs = show_diff(before_test, after_test, names) or differs
+    if not differs:
         say(f"No difference between {before_name} and {after_name}")
     elif exit_code:
         raise Ended(FAILED)
+
+
+def _tests(
+    api: Api, configuration_id: str, older: int, newer: int, file: str, content: str
+) -> Iterator[tuple[str, str, str]]:
+    """Both sides of each test that differs, and its name; nothing for a file that has no folder of tests."""
+    if not file:
+        yield from stored.between(api, configuration_id, older, newer)
+    elif file != STDIN and sync.concerns(Path(file), {}):
+        yield from stored.against_files(api, configuration_id, older, Path(file), content)
 
 
 @config.command()

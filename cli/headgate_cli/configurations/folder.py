@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -22,12 +22,16 @@ CONFIGURATION_ID: Final = re.compile(r"cfg_[0-7][0-9a-hjkmnp-tv-z]{25}")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file's configuration, and the version and content that were last pulled or pushed."""
+    """A file's configuration, and the version and content that were last pulled or pushed.
+
+    `tests` has the SHA-256 of what each of its tests says, by the test's name.
+    """
 
     id: str
     name: str
     version: int
     sha256: str
+    tests: Mapping[str, str] = field(default_factory=dict)
 
 
 class Folder:
@@ -62,6 +66,7 @@ class Folder:
         content = {
             "configurations": {
                 name: {"id": entry.id, "name": entry.name, "version": entry.version, "sha256": entry.sha256}
+                | ({"tests": dict(sorted(entry.tests.items()))} if entry.tests else {})
                 for name, entry in sorted(self.entries.items())
             }
         }
@@ -87,8 +92,10 @@ class Folder:
         return safe_files.is_file(str(self.path / file)) and safe_files.read_bytes(self.path / file) == text.encode()
 
 
-def entry_of(configuration_id: str, name: str, version: int, text: str) -> Entry:
-    return Entry(configuration_id, name, version, digest(text))
+def entry_of(
+    configuration_id: str, name: str, version: int, text: str, tests: Mapping[str, str] | None = None
+) -> Entry:
+    return Entry(configuration_id, name, version, digest(text), tests or {})
 
 
 def digest(text: str) -> str:
@@ -112,7 +119,13 @@ def _read(path: Path) -> Mapping[str, Entry]:
     try:
         content = json.loads(safe_files.read_bytes(path))
         return {
-            _plain(file): Entry(_id(entry["id"]), str(entry["name"]), int(entry["version"]), str(entry["sha256"]))
+            _plain(file): Entry(
+                _id(entry["id"]),
+                str(entry["name"]),
+                int(entry["version"]),
+                str(entry["sha256"]),
+                {_plain(name): str(sha256) for name, sha256 in entry.get("tests", {}).items()},
+            )
             for file, entry in content["configurations"].items()
         }
     except FileNotFoundError:

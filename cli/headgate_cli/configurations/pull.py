@@ -16,6 +16,7 @@ from headgate_cli.configurations.folder import Folder, entry_of
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import print_json, print_result, say
+from headgate_cli.suites import sync
 from headgate_cli.untrusted import one_line
 
 
@@ -39,6 +40,8 @@ def pull(
     as_json: bool,
 ) -> None:
     """Write configurations to files, and record in headgate.json which version each file holds.
+
+    The tests of collector.yaml are written to collector.tests.
 
     Without arguments, pulls every file of the folder again. Commit headgate.json with the files.
 
@@ -72,7 +75,8 @@ def pull(
         if result is not None and result.file:
             pulled.append(result)
             if not as_json:
-                print_result(f"{one_line(result.file)}: {one_line(result.name)} v{result.version_number}")
+                tests = f", {result.tests} test{'' if result.tests == 1 else 's'}" if result.tests else ""
+                print_result(f"{one_line(result.file)}: {one_line(result.name)} v{result.version_number}{tests}")
     if as_json:
         print_json([asdict(result) for result in pulled])
     if refused:
@@ -87,6 +91,7 @@ class Pulled:
     configuration_id: str
     name: str
     version_number: int
+    tests: int = 0
 
 
 def _pull(api: Api, target: Folder, configuration_id: str, *, published: bool, force: bool) -> Pulled | None:
@@ -100,13 +105,20 @@ def _pull(api: Api, target: Folder, configuration_id: str, *, published: bool, f
         n = latest.published
         yaml = text(lookup.version(api, configuration_id, n), "yaml")
     file = target.of(configuration_id) or _free_name(target, latest.name)
-    entry = entry_of(latest.id, latest.name, n, yaml)
+    path = target.path / file
     if target.changed_here(file) and not force and not target.holds(file, yaml):
-        say(f"{one_line(str(target.path / file))} was changed here: push it, or discard the change with --force")
+        say(f"{one_line(str(path))} was changed here: push it, or discard the change with --force")
+        return None
+    known = target.entries.get(file)
+    tests = sync.pull_plan(api, path, yaml, known.tests if known else {}, latest.id, n)
+    if tests.changed and not force:
+        for changed in tests.changed:
+            say(f"{one_line(changed)} was changed here: push it, or discard the change with --force")
         return None
     target.write(file, yaml)
-    target.record(file, entry)
-    return Pulled(str(target.path / file), latest.id, latest.name, n)
+    sync.pull(tests)
+    target.record(file, entry_of(latest.id, latest.name, n, yaml, tests.there))
+    return Pulled(str(path), latest.id, latest.name, n, len(tests.there))
 
 
 def _free_name(target: Folder, name: str) -> str:

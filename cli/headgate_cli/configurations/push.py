@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -16,12 +15,14 @@ from headgate_cli.api import Api, number, text
 from headgate_cli.checks.gate import require_valid_texts
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.configurations import lookup
-from headgate_cli.configurations.folder import MANIFEST, SUFFIXES, Entry, Folder, digest, entry_of
+from headgate_cli.configurations.change import Change, collector_too, conflicts, published_too, say_conflict, show
+from headgate_cli.configurations.folder import MANIFEST, SUFFIXES, Entry, Folder, entry_of
 from headgate_cli.configurations.lookup import Latest
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
-from headgate_cli.output import diff, print_json, print_result, say
+from headgate_cli.output import print_json, print_result, say
 from headgate_cli.safe_files import STDIN, name, read
+from headgate_cli.suites import stored, sync
 from headgate_cli.untrusted import one_line
 
 _description = click.option("-m", "--description", default="", help="A description of the version.")
@@ -39,48 +40,11 @@ _ADVICE: Final = "for another version, use --collector-version X.Y.Z"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """A file, its text, and its configuration on the server; `latest` is None if it is not there yet.
-
-    `collector_version` is the one that was asked for, or empty.
-    """
-
-    folder: Folder
-    file: str
-    text: str
-    name: str
-    latest: Latest | None
-    collector_version: str = ""
-
-    @property
-    def path(self) -> str:
-        return str(self.folder.path / self.file)
-
-    @property
-    def saves(self) -> bool:
-        """Whether a version is added: for another text, or for another collector version of a published one."""
-        return self.latest is None or self.latest.yaml != self.text or (self.moves and not self.is_draft)
-
-    @property
-    def moves(self) -> bool:
-        """Whether another collector version was asked for than the latest version has."""
-        now = self.latest.collector_version if self.latest else ""
-        return bool(self.collector_version) and self.collector_version != now
-
-    @property
-    def checked_on(self) -> str:
-        """The collector version that validates it; empty for the server's default."""
-        return self.collector_version or (self.latest.collector_version if self.latest else "")
-
-    @property
-    def is_draft(self) -> bool:
-        """Whether the latest version on the server is not published yet."""
-        return self.latest is None or self.latest.published != self.latest.version
-
-
-@dataclass(frozen=True, slots=True)
 class Pushed:
-    """A file that is equal to a version now; whether that version was saved, and published, by this push."""
+    """A file that is equal to a version now; whether that version was saved, and published, by this push.
+
+    `tests` says what became of its tests; empty if nothing did.
+    """
 
     file: str
     configuration_id: str
@@ -88,6 +52,7 @@ class Pushed:
     version_number: int
     saved: bool
     published: bool
+    tests: str = ""
 
 
 @click.command()
@@ -182,10 +147,11 @@ def push(
     no_validate: bool,
     as_json: bool,
 ) -> None:
-    """Save each file as a new version if it differs from the latest version.
+    """Save each file as a new version if it differs from the latest version, with its tests.
 
     A file that is not in headgate.json becomes a new configuration, named like the file. All files are validated before
-    anything is saved.
+    anything is saved. The tests of collector.yaml are in collector.tests (`headgate test suite --help`); a test that is
+    no longer there is deleted in the new version.
 
     \b
     Examples:
@@ -195,14 +161,14 @@ def push(
       headgate config push collector.yaml --collector-version 0.158.0
     """
     changes = _changes(api, paths, configuration, collector_version or "")
-    conflicts = [] if force else [change for change in changes if _conflicts(change)]
-    for change in conflicts:
-        _say_conflict(change)
-    if conflicts:
+    refused = [] if force else [change for change in changes if conflicts(change)]
+    for change in refused:
+        say_conflict(change)
+    if refused:
         say(_NOT_SAVED)
         raise Ended(FAILED)
     if dry_run:
-        _show(changes, publish=publish)
+        show(changes, publish=publish)
     if not no_validate:
         texts = {
             change.path: (change.text, change.checked_on)
@@ -216,7 +182,7 @@ def push(
     for change in changes:
         pushed.append(_save(api, change, description, publish=publish))
         if not as_json:
-            print_result(_summary(pushed[-1], _collector_too(change)))
+            print_result(_summary(pushed[-1], collector_too(change)))
     if as_json:
         print_json([asdict(file) for file in pushed])
 
@@ -268,7 +234,17 @@ def _change(api: Api, folder: Folder, file: str, configuration: str, collector_v
     if not known:
         _refuse_namesake(api, folder, file)
     latest = lookup.latest(api, known) if known else None
-    return Change(folder, file, content, latest.name if latest else Path(file).stem, latest, collector_version)
+    tests = _tests(api, folder.path / file, content, entry if entry and entry.id == known else None, latest)
+    return Change(folder, file, content, latest.name if latest else Path(file).stem, latest, collector_version, tests)
+
+
+def _tests(api: Api, path: Path, content: str, entry: Entry | None, latest: Latest | None) -> sync.Plan | None:
+    """What changes of the tests; None if there are none here, and were none. Raises WrongTests."""
+    recorded = entry.tests if entry else {}
+    if not sync.concerns(path, recorded):
+        return None
+    there = stored.digests(api, latest.id, latest.version) if latest else {}
+    return sync.plan(path, content, recorded, there)
 
 
 def _refuse_namesake(api: Api, folder: Folder, file: str) -> None:
@@ -285,56 +261,6 @@ def _refuse_namesake(api: Api, folder: Folder, file: str) -> None:
             f"--to {ids[0]}; to create another configuration, use `headgate config create` with --name. "
             "Nothing was saved"
         )
-
-
-def _conflicts(change: Change) -> bool:
-    """Whether the server's latest text is another one than was last pulled or pushed here."""
-    entry, latest = change.folder.entries.get(change.file), change.latest
-    if entry is None or latest is None or entry.id != latest.id or latest.yaml == change.text:
-        return False
-    # Compare texts, not numbers: a draft changes without a new number.
-    return digest(latest.yaml) != entry.sha256
-
-
-def _say_conflict(conflict: Change) -> None:
-    entry, latest = conflict.folder.entries[conflict.file], conflict.latest
-    assert latest is not None
-    path = one_line(conflict.path)
-    changed = f"{path}: version {latest.version} on the server differs from what was last pulled or pushed here"
-    if digest(conflict.text) == entry.sha256:
-        say(f"{changed}, and the file is unchanged: get it with `headgate config pull`")
-        return
-    say(
-        f"{changed} (version {entry.version}). Compare them with\n"
-        f"  headgate config diff {one_line(latest.id)} --file {one_line(shlex.quote(conflict.path))}\n"
-        "copy what you need from it into the file, and push with --force"
-    )
-
-
-def _show(changes: Sequence[Change], *, publish: bool) -> None:
-    for change in changes:
-        label, path, too = one_line(change.name), one_line(change.path), _published_too(publish)
-        collector = _collector_too(change)
-        if change.latest is None:
-            diff("", change.text, ("nothing", path))
-            say(f"{path}: would become a new configuration {label}{collector}{too}")
-        elif change.saves:
-            diff(change.latest.yaml, change.text, (f"{label} v{change.latest.version}", path))
-            say(f"{path}: would become {label} v{change.latest.version + 1}{collector}{too}")
-        elif change.moves:
-            say(f"{path}: would stay {label} v{change.latest.version}{collector}{too}")
-        elif publish and change.is_draft:
-            say(f"{path}: {label} v{change.latest.version} would be published")
-        else:
-            say(f"{path}: no change")
-
-
-def _collector_too(change: Change) -> str:
-    return f", for collector {change.collector_version}" if change.moves else ""
-
-
-def _published_too(publish: bool) -> str:
-    return ", published" if publish else ""
 
 
 def _save(api: Api, change: Change, description: str, *, publish: bool) -> Pushed:
@@ -356,21 +282,47 @@ def _save(api: Api, change: Change, description: str, *, publish: bool) -> Pushe
             )
     else:
         entry = _unchanged_entry(change, latest)
-    # Recorded at once: an error with the next file must not lose this one.
-    if change.folder.entries.get(change.file) != entry:
-        change.folder.record(change.file, entry)
+    # Recorded at once: an error with the tests, or with the next file, must not lose this one.
+    entry = replace(entry, tests=change.tests.there if change.tests else {})
+    _record(change, entry)
+    if change.tests and change.tests.changes:
+        _save_tests(api, change, change.tests, entry)
     if moves:
         set_collector_version(api, entry.id, entry.version, change.collector_version)
     publishes = publish and (latest is None or latest.published != entry.version)
     if publishes:
         _publish_version(api, entry.id, entry.version)
     return Pushed(
-        change.path, entry.id, change.name, entry.version, saved=change.saves or change.moves, published=publishes
+        change.path,
+        entry.id,
+        change.name,
+        entry.version,
+        saved=change.saves or change.alters,
+        published=publishes,
+        tests=change.tests.told if change.tests else "",
     )
 
 
+def _save_tests(api: Api, change: Change, tests: sync.Plan, entry: Entry) -> None:
+    """Save and delete what differs, and record it."""
+    now = dict(tests.there)
+    if change.latest and entry.version > change.latest.version + 1:
+        # Somebody else saved a version in between, and its tests are those of this one.
+        now = stored.digests(api, entry.id, entry.version)
+    try:
+        sync.apply(api, tests, entry.id, entry.version, now)
+    finally:
+        _record(change, replace(entry, tests=now))
+
+
+def _record(change: Change, entry: Entry) -> None:
+    if change.folder.entries.get(change.file) != entry:
+        change.folder.record(change.file, entry)
+
+
 def _summary(pushed: Pushed, collector: str) -> str:
-    outcome = (collector if pushed.saved else ", unchanged") + _published_too(pushed.published)
+    tests = f", {pushed.tests}" if pushed.tests else ""
+    outcome = (f"{collector}{tests}" if pushed.saved else ", unchanged") + published_too(pushed.published)
     return f"{one_line(pushed.file)}: {one_line(pushed.name)} v{pushed.version_number}{outcome}"
 
 
