@@ -1,4 +1,4 @@
-"""The tasks of the state machine of test runs. The input is `{"step": …, "run_id": …}` and what the step needs."""
+"""The tasks of the state machine of test runs and jobs. The input is `{"step": …, "run_id": …}`, and what it needs."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -9,8 +9,11 @@ from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter
 
 from headgate.foundation import clock
 from headgate.foundation.errors import Unavailable
+from headgate.foundation.ids import is_id
+from headgate.jobs import steps as job_steps
+from headgate.jobs.model import Unworkable
 from headgate.observability import faults, metrics
-from headgate.runs import steps
+from headgate.runs import steps as run_steps
 from headgate.runs.steps import RunGone
 
 
@@ -25,32 +28,41 @@ class Step(BaseModel):
 
     step: Literal["prepare", "evaluate", "record", "fail", "settle"]
     run_id: str
-    evaluation: steps.Evaluation = steps.Evaluation()
-    stage: steps.Stage = "prepare"
+    evaluation: run_steps.Evaluation = run_steps.Evaluation()
+    stage: run_steps.Stage = "prepare"
     error: dict[str, JsonValue] = {}
+
+    @property
+    def is_of_job(self) -> bool:
+        return is_id("job", self.run_id)
 
 
 def prepare(asked: Step) -> JsonValue:
-    return _json(steps.prepare(asked.run_id))
+    prepared = job_steps.prepare if asked.is_of_job else run_steps.prepare
+    return _json(prepared(asked.run_id))
 
 
 def evaluate(asked: Step) -> JsonValue:
-    return _json(steps.evaluate(asked.run_id))
+    evaluated = job_steps.evaluate if asked.is_of_job else run_steps.evaluate
+    return _json(evaluated(asked.run_id))
 
 
 def record(asked: Step) -> JsonValue:
-    steps.record(asked.run_id, asked.evaluation)
+    recorded = job_steps.record if asked.is_of_job else run_steps.record
+    recorded(asked.run_id, asked.evaluation)
     return None
 
 
 def fail(asked: Step) -> JsonValue:
-    steps.fail(asked.run_id, asked.stage, str(asked.error.get("Error", "")), _own_words(asked.error.get("Cause")))
+    failed = job_steps.fail if asked.is_of_job else run_steps.fail
+    failed(asked.run_id, asked.stage, str(asked.error.get("Error", "")), _own_words(asked.error.get("Cause")))
     return None
 
 
 def finish(asked: Step) -> JsonValue:
     """For an execution that has ended without having recorded anything: timed out, or stopped by a person."""
-    steps.finish(asked.run_id)
+    finished = job_steps.finish if asked.is_of_job else run_steps.finish
+    finished(asked.run_id)
     return None
 
 
@@ -63,20 +75,22 @@ _STEPS: Final[Mapping[str, Callable[[Step], JsonValue]]] = {
     "settle": finish,
 }
 _STEP: Final = TypeAdapter(Step)
+_TOLD: Final = (PassingFault.__name__, Unworkable.__name__)
 _NO_STORAGE: Final = "the service's storage did not answer; run the test again"
 
 
 def handler(event: Mapping[str, JsonValue], _context: object) -> JsonValue:
-    """Carry out one step. Raises PassingFault when trying again may help."""
+    """Carry out one step. Raises PassingFault when trying again may help, and Unworkable when it cannot."""
     # Lambda counts an error in the minute in which the invocation began.
     at = clock.now()
     asked = _STEP.validate_python(event)
     try:
         return _STEPS[asked.step](asked)
-    except (Unavailable, BotoCoreError, ClientError, RunGone) as error:
-        if isinstance(error, RunGone) or faults.blame(error) != "ours":
+    except (Unavailable, BotoCoreError, ClientError, RunGone, Unworkable) as error:
+        final = isinstance(error, RunGone | Unworkable)
+        if final or faults.blame(error) != "ours":
             metrics.count("ExpectedStepErrors", at)
-        if isinstance(error, RunGone):
+        if final:
             raise
         detail = error.detail if isinstance(error, Unavailable) else _NO_STORAGE
         raise PassingFault(detail) from error
@@ -88,12 +102,12 @@ def _json(model: BaseModel) -> JsonValue:
 
 
 def _own_words(cause: JsonValue) -> str | None:
-    """The message of a PassingFault in a function's error; messages of AWS and of defects are not shown."""
+    """The message of an error of ours; messages of AWS and of defects are not shown."""
     try:
         error = json.loads(cause) if isinstance(cause, str) else None
     except ValueError:
         return None
     match error:
-        case {"errorType": str(kind), "errorMessage": str(message)} if kind == PassingFault.__name__:
+        case {"errorType": str(kind), "errorMessage": str(message)} if kind in _TOLD:
             return message
     return None

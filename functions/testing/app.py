@@ -8,16 +8,18 @@ from headgate.http.app import create_app, lambda_handler
 from headgate.http.auditing import audited
 from headgate.http.credentials import Reader, SessionMember, Writer
 from headgate.http.pagination import Paging
-from headgate.http.parameters import ConfigurationId, RunId, VersionNumber
+from headgate.http.parameters import ConfigurationId, JobId, RunId, VersionNumber
 from headgate.http.paths import PUBLIC
 from headgate.http.routing import EXTENSION, application_router
 from headgate.http.routing import router as group
 from headgate.http.wire import ids_in_body
 from headgate.identity import checks
+from headgate.jobs import service as jobs
 from headgate.rules import service as rules
 from headgate.runs import service as runs
 from headgate.runs import tracing
 from testing import rule_pages, trace_wire, version_tests
+from testing.suite_wire import StartSuite, SuiteOut
 from testing.trace_wire import LARGE, RecordNumber, StepNumber, StepOut, StepsOut
 from testing.wire import RuleSetOut, RuleSets, RunOut, SaveRules, SaveRulesByHand, StartRun
 from web import pages
@@ -85,6 +87,26 @@ def get_run_step(run_id: RunId, n: StepNumber, caller: Reader, paging: Paging, r
     """
     step, records = tracing.step(caller, run_id, n, record=record, limit=paging.limit, after=paging.after)
     return trace_wire.answer(StepOut.of(step, records, paging), lambda: tracing.link(run_id))
+
+
+@router.post("/suites", status_code=201, openapi_extra=EXTENSION | audited("suite.started"))
+def start_suite(body: StartSuite, caller: Writer, response: Response) -> SuiteOut:
+    """Run the tests of a text side by side, as one job, which takes one place among the runs under way.
+
+    A test that ends only when the collector has run for its duration takes that long; any other ends when its sample is
+    through.
+    """
+    with checks.under_way(caller):
+        job = jobs.start(caller, "suite", body.as_request().model_dump(mode="json"), published=False)
+    response.headers["Location"] = f"{PUBLIC}{jobs.path(job)}"
+    return SuiteOut.of(job, None)
+
+
+@router.get("/suites/{suite_id}", openapi_extra=EXTENSION)
+def get_suite(suite_id: JobId, caller: Reader) -> SuiteOut:
+    """A suite: its status, and the outcome of each test once it is `Done`."""
+    job = jobs.get(caller, suite_id, "suite")
+    return SuiteOut.of(job, jobs.result(job))
 
 
 @rules_router.get("/{configuration_id}/versions/{n}/validation-pipelines")

@@ -37,7 +37,7 @@ from moto.stepfunctions.parser.asl.eval.environment import Environment
 from moto.stepfunctions.parser.asl.eval.event.event_detail import EventDetails
 from moto.stepfunctions.parser.asl.utils import boto_client
 
-from headgate.runs import service as runs
+from headgate.jobs import service as jobs
 from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local import calls
@@ -55,7 +55,7 @@ _TASK_ARN: Final = "arn:aws:ecs:us-east-1:123456789012:task/local/"
 
 @contextmanager
 def part(local: Local) -> Iterator[None]:
-    """The template's state machines can be executed. Runs that the last service left unfinished are finished."""
+    """The template's state machines can be executed. Runs and jobs that the last service left unfinished end."""
     version = settings().collector_version
     with installed(handlers(local.template), Fargate(local.template, local.collectors, version)):
         for logical_id, properties in local.template.of_type("AWS::Serverless::StateMachine"):
@@ -64,7 +64,7 @@ def part(local: Local) -> Iterator[None]:
                 definition=definition(local.template, properties),
                 roleArn="arn:aws:iam::123456789012:role/local",
             )
-        runs.finish_unfinished()
+        jobs.finish_unfinished()
         yield
 
 

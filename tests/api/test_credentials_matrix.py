@@ -186,6 +186,7 @@ def request_path(path: str) -> str:
         n=1,
         pipeline="logs",
         run_id=new_id("run"),
+        suite_id=new_id("job"),
         fleet_id=new_id("flt"),
         deployment_id=new_id("dep"),
         slug="no-such-flow",

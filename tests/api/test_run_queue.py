@@ -129,7 +129,7 @@ def test_a_start_that_loses_the_last_place_is_429_and_leaves_nothing(
         return Prepared(signals=["logs"], collector_yaml="", input="", records=1, notes=[])
 
     monkeypatch.setattr(engine, "prepare", prepared_meanwhile)
-    monkeypatch.setattr(service, "_not_installed", lambda *_: None)
+    monkeypatch.setattr(service, "not_installed", lambda *_: None)
 
     refused = ann.http.post(f"{API}/testing/runs", json=VALID)
 

@@ -27,6 +27,7 @@ LARGE: Final = f"{YAML}# {''.join(Random(1).choices('abcdefghijklmnopqrstuvwxyz0
 A_TEST_OF_RULES: Final = {"target_pipeline": "logs", "sample": "a line", "rules": RULES}
 LARGE_TEST: Final = {"n": "2", "test_name": "large"}
 RUN: Final = {"sample": "a line", "signal_type": "logs", "target_pipeline": "logs", "duration_seconds": 1}
+SUITE: Final = {"yaml": YAML, "tests": [{"name": "a", "sample": "a line", "target_pipeline": "logs", "rules": RULES}]}
 POLICIES: Final = {
     "severities": {"insecure_tls": "error"},
     "not_suppressible": [],
@@ -255,6 +256,16 @@ ENDPOINTS: Final = [
     endpoint(f"GET {PUBLIC}/testing/runs/{{run_id}}/stderr", "read", 404, right(200)),
     endpoint(f"GET {PUBLIC}/testing/runs/{{run_id}}/steps", "read", 404, right(200)),
     endpoint(f"GET {PUBLIC}/testing/runs/{{run_id}}/steps/{{n}}", "read", 404, right(200)),
+    endpoint(
+        f"POST {PUBLIC}/testing/suites",
+        "write",
+        422,
+        right(201, SUITE),
+        right(201, SUITE, headers=ONCE, name="with a key"),
+        action="suite.started",
+        target="testing/suites/{id}",
+    ),
+    endpoint(f"GET {PUBLIC}/testing/suites/{{suite_id}}", "read", 404, right(200)),
     # No gallery is published where `unfilled` is tried.
     endpoint(f"GET {PUBLIC}/flows", "read", 503, right(200)),
     endpoint(f"GET {PUBLIC}/flows/{{slug}}", "read", 404, right(200, denied=404), isolated="of no organization"),

@@ -1,5 +1,6 @@
 """An organization that holds one of everything, and every kind of credential."""
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -21,6 +22,8 @@ from headgate.foundation.principal import Principal
 from headgate.identity import invitation_store, member_store, sessions
 from headgate.identity import service as identity
 from headgate.identity.model import Invitation, Member, User
+from headgate.jobs import steps as job_steps
+from headgate.jobs import store as job_store
 from headgate.observability.log import logger
 from headgate.runs import steps, store, tracing
 from headgate.runs.trace import RecordedTrace
@@ -118,6 +121,7 @@ def founded(http: TestClient, name: str) -> World:
     world.ids["inviting_id"] = inviting(admin)
     _fill(world)
     world.ids["run_id"] = _finished_run(world)
+    world.ids["suite_id"] = finished_suite(world)
     return world
 
 
@@ -223,3 +227,23 @@ def _finished_run(world: World) -> str:
     document = RecordedTrace(available=True, complete=True, items=traced["steps"])
     store.put_file(run_id, tracing.DOCUMENT, document.model_dump_json())
     return run_id
+
+
+def finished_suite(world: World) -> str:
+    """A suite of a text, which only its creator and Admins see; its steps done here."""
+    test = {"name": "a", "sample": "a line", "target_pipeline": "logs", "duration_seconds": 1, "rules": RULES}
+    asked = {"yaml": YAML, "tests": [test]}
+    job_id: str = world.call(world.admin, "POST", f"{PUBLIC}/testing/suites", 201, asked)["id"]
+    job_steps.prepare(job_id)
+    leave_results(job_id, {"a": OUTPUT})
+    job_steps.record(job_id, job_steps.evaluate(job_id))
+    return job_id
+
+
+def leave_results(job_id: str, outputs: Mapping[str, str]) -> None:
+    """What an honest test runner leaves of a job whose cases ran for a second: the output of each, by its id."""
+    told = outcome(1).model_dump(mode="json")
+    lines = [
+        json.dumps({"id": id_, "outcome": told, "output": output, "stderr": ""}) for id_, output in outputs.items()
+    ]
+    job_store.put_file(job_id, "results", "".join(f"{line}\n" for line in lines))

@@ -35,6 +35,7 @@ Action = Literal[
     "rule_by_hand.removed",
     "policies.changed",
     "run.started",
+    "suite.started",
     "fleet.created",
     "fleet.token_renewed",
     "install.composed",  # its command holds the fleet's token

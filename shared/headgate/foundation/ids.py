@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from headgate.foundation import clock
 
-Prefix = Literal["org", "usr", "sva", "tok", "cfg", "rul", "run", "flt", "dep", "ins", "ses", "aud", "inv"]
+Prefix = Literal["org", "usr", "sva", "tok", "cfg", "rul", "run", "flt", "dep", "ins", "ses", "aud", "inv", "job"]
 
 ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 _LENGTH: Final = 26

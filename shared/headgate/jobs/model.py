@@ -1,7 +1,7 @@
 """Jobs, their cases, what came of each case, and which changes of a job are allowed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
@@ -9,7 +9,7 @@ from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.foundation.collector import Signal
 from headgate.foundation.principal import Principal
-from headgate.rules.engine import Sample, Verdict
+from headgate.rules.engine import Sample, StandIns, Verdict
 from headgate.rules.model import Rule
 from headgate.runs.model import LONGEST, RETENTION
 
@@ -61,6 +61,7 @@ class Case:
     feature_gates: tuple[str, ...] = ()
     rules: tuple[Rule, ...] = ()
     judged: bool = True
+    stand_ins: StandIns = field(default_factory=StandIns)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cache
 from typing import Literal, TypeVar
 
-from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, JsonValue, TypeAdapter, ValidationError
 
 from headgate import checker
 from headgate.checker import Asker, NoChecker, NotInstalled
@@ -101,7 +101,8 @@ class StandIns:
 class Prepared(BaseModel):
     """What a run needs: the collector's configuration and input, and the signals that rules can test.
 
-    `nothing_out` is why nothing may have come out, if nothing does; it may be empty.
+    `nothing_out` is why nothing may have come out, if nothing does; it may be empty. A collector that has read its
+    input and then done nothing for `idle_milliseconds` puts nothing more out; 0 if only the run's end tells.
     """
 
     signals: list[Signal]
@@ -110,6 +111,7 @@ class Prepared(BaseModel):
     records: int
     notes: list[str]
     nothing_out: str = ""
+    idle_milliseconds: int = Field(0, ge=0)
 
 
 class Verdict(BaseModel):

@@ -18,10 +18,6 @@ RETENTION: Final = timedelta(days=30)
 # The state machine ends after seven minutes (statemachines/test_run.asl.yaml), so then nothing is under way.
 LONGEST: Final = timedelta(minutes=10)
 MAX_SAMPLE_BYTES: Final = 1_048_576
-NOTHING_CAME_OUT: Final = (
-    "headgate: nothing came out of the pipeline; most often a filter or a sampling processor dropped all of the "
-    "sample, a processor held it for longer than duration_seconds, or the receiver's operators took no line of it\n"
-)
 NEVER_EXECUTED: Final = "The test was never executed: "
 
 

@@ -127,7 +127,7 @@ def start(caller: Caller, asked: Start) -> Run:
         )
         signals = tuple(prepared.signals)
         engine.require_compilable(signals, [run_rule.rule for run_rule in rules], asker=asker, version=version)
-        refusal = _not_installed(version, asker)
+        refusal = not_installed(version, asker)
     except engine.Unpreparable as problem:
         raise problem.as_invalid(source.named_at) from problem
     except engine.RunRefused as refused:
@@ -284,7 +284,7 @@ def _rules(asked: Start) -> tuple[RunRule, ...]:
     return tuple(RunRule(stored.rule, stored.api_owned) for stored in saved.rules)
 
 
-def _not_installed(version: str, asker: Asker) -> str | None:
+def not_installed(version: str, asker: Asker) -> str | None:
     """Why that collector cannot run, None if it can: the test runner has the checker's versions. Raises Unavailable."""
     if version == settings().collector_version:
         return None

@@ -15,8 +15,8 @@ from headgate.foundation.collector import Signal
 from headgate.observability import metrics
 from headgate.rules import engine
 from headgate.rules.engine import Sample, Verdict
-from headgate.runs import log, runner, service, store, tracing, turns, variables
-from headgate.runs.model import NOTHING_CAME_OUT, RuleResult, Run, RunRule, Untrusted
+from headgate.runs import log, notes, runner, service, store, tracing, turns, variables
+from headgate.runs.model import RuleResult, Run, RunRule, Untrusted
 from headgate.runs.runner import Outcome
 
 Stage = Literal["prepare", "collect", "evaluate", "record"]
@@ -82,14 +82,14 @@ def prepare(run_id: str) -> Collection:
     else:
         store.put_file(run_id, "collector.yaml", prepared.collector_yaml)
     store.put_file(run_id, "input", prepared.input)
-    notes = list(prepared.notes)
+    noted = list(prepared.notes)
     no_steps = tracing.why_not(run) if run.trace else ""
     if no_steps:
         tracing.note_unavailable(run, no_steps)
-        notes.append(_NO_STEPS + no_steps)
-    store.put_file(run_id, "notes", "".join(map(_note, notes)))
+        noted.append(_NO_STEPS + no_steps)
+    store.put_file(run_id, "notes", "".join(map(notes.note, noted)))
     if prepared.nothing_out:
-        store.put_file(run_id, "nothing-out", _note(prepared.nothing_out))
+        store.put_file(run_id, "nothing-out", notes.note(prepared.nothing_out))
     task_url = runner.give(run, trace=run.trace and not no_steps)
     store.update(run.start(prepared.records, clock.now()))
     return Collection(run_id=run_id, task_url=task_url)
@@ -124,7 +124,7 @@ def record(run_id: str, evaluation: Evaluation) -> None:
     outcome, at = evaluation.outcome, clock.now()
     try:
         written, fault = runner.stderr(run), evaluation.fault
-        stderr = _notes(run_id) + (_note(_NO_STEPS + evaluation.no_steps) if evaluation.no_steps else "")
+        stderr = _notes(run_id) + (notes.note(_NO_STEPS + evaluation.no_steps) if evaluation.no_steps else "")
         stderr += log.told(written)
     except Untrusted as lie:
         written, stderr, fault = "", _notes(run_id), evaluation.fault or str(lie)
@@ -133,12 +133,14 @@ def record(run_id: str, evaluation: Evaluation) -> None:
     elif not outcome.executed:
         after = run.refuse(outcome.why, at)
     elif not outcome.ran:
-        proposed = _note(outcome.proposal) if outcome.proposal else ""
+        proposed = notes.note(outcome.proposal) if outcome.proposal else ""
         after = run.fail(f"headgate: {outcome.why}\n{proposed}{stderr}", at)
     else:
         results = tuple(_result(*pair) for pair in zip(run.rules, evaluation.verdicts, strict=True))
-        notes = _notes_on(run, evaluation, written)
-        after = run.complete(results, evaluation.records, notes + stderr, at)
+        rules = [run_rule.rule for run_rule in run.rules]
+        nothing_out = "" if any(evaluation.records.values()) else store.file(run.id, "nothing-out") or ""
+        added = notes.on_output(evaluation.records, nothing_out, written, rules, evaluation.verdicts)
+        after = run.complete(results, evaluation.records, added + stderr, at)
     service.forget_variables(run)
     store.update(after)
     service.count_outcome(after)
@@ -155,7 +157,7 @@ def fail(run_id: str, stage: Stage, error: str, at_fault: str | None) -> None:
     except RunGone:
         _make_room_after(run_id)
         return
-    reason = f"{_STAGES[stage]}: {at_fault or _reason(error)}"
+    reason = why(stage, error, at_fault)
     if stage == "prepare":
         after = run.refuse(reason, clock.now())
     else:
@@ -165,6 +167,11 @@ def fail(run_id: str, stage: Stage, error: str, at_fault: str | None) -> None:
     store.update(after)
     service.count_outcome(after)
     turns.make_room(run.organization_id, run_id)
+
+
+def why(stage: Stage, error: str, at_fault: str | None) -> str:
+    """A sentence on a step that failed, with the arguments of `fail`."""
+    return f"{_STAGES[stage]}: {at_fault or _reason(error)}"
 
 
 def finish(run_id: str) -> None:
@@ -212,32 +219,11 @@ def _notes(run_id: str) -> str:
     return store.file(run_id, "notes") or ""
 
 
-def _notes_on(run: Run, evaluation: Evaluation, written: str) -> str:
-    """Notes on a run that is complete: on its output, on how the collector ended, and on its rules."""
-    notes = ""
-    if not any(evaluation.records.values()):
-        notes = NOTHING_CAME_OUT + (store.file(run.id, "nothing-out") or "")
-    if log.crashed(written):
-        notes += _note(
-            "the collector crashed after its shutdown, when the output was complete: a component sent records to an "
-            "exporter that was gone"
-        )
-    return notes + "".join(
-        _note(f"rule '{run_rule.rule.name}': {verdict.note}")
-        for run_rule, verdict in zip(run.rules, evaluation.verdicts, strict=True)
-        if verdict.note
-    )
-
-
-def _note(text: str) -> str:
-    return f"headgate: note: {' '.join(text.split())}\n"
-
-
 def _stderr_if_there(run: Run) -> str:
     """The stderr, of a run that may end because the bucket does not answer, or before there is any."""
     try:
-        notes = store.file_if_there(run.id, "notes") or ""
-        return notes + log.told(runner.stderr_as_left(run.id))
+        noted = store.file_if_there(run.id, "notes") or ""
+        return noted + log.told(runner.stderr_as_left(run.id))
     except (BotoCoreError, ClientError):
         return _NO_STDERR
 

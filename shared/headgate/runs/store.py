@@ -22,6 +22,8 @@ from headgate.storage.table import ConditionFailed
 
 _LINK_SECONDS: Final = 300
 _UNFINISHED: Final = "#status IN (:queued, :running)"
+# The table also holds jobs, which have a kind.
+_UNFINISHED_RUN: Final = f"attribute_not_exists(#kind) AND {_UNFINISHED}"
 _UNFINISHED_VALUES: Final[Item] = {":queued": "Queued", ":running": "Running"}
 
 
@@ -40,6 +42,12 @@ def run(run_id: str) -> Run | None:
     return _run(item) if item else None
 
 
+def has_ended(run_id: str) -> bool:
+    """Whether a run or a job has ended, or is not there; one read."""
+    item = table.runs.get(keys.run(run_id))
+    return item is None or item["status"] not in _UNFINISHED_VALUES.values()
+
+
 def update(after: Run) -> None:
     """Replace a run that has not ended; one conditional write. Raises AlreadyFinal, also if there is no such run."""
     try:
@@ -55,7 +63,7 @@ def delete(run_id: str) -> None:
 
 def unfinished() -> Iterator[Run]:
     """Every run that has not ended; a scan, for the start of a service that runs alone."""
-    return map(_run, table.runs.scan(_UNFINISHED, _UNFINISHED_VALUES))
+    return map(_run, table.runs.scan(_UNFINISHED_RUN, _UNFINISHED_VALUES))
 
 
 def queue(organization_id: str) -> Queue:

@@ -1,4 +1,4 @@
-"""Whose turn it is: runs enter the queue of their organization, begin, and make room for the next.
+"""Whose turn it is: runs and jobs enter the queue of their organization, begin, and make room for the next.
 
 A crash loses no run. A run is started after its place is stored, and is started again by the next request that reads it
 with a place and still Queued. A run that ends makes room in the same step, which is retried. A place that was never
@@ -6,16 +6,26 @@ given back ends by itself. Reading a run that has waited long makes sure of all 
 """
 
 import json
+from typing import Protocol
 
 from botocore.exceptions import ClientError
 
 from headgate.foundation import clock
 from headgate.runs import store
-from headgate.runs.model import Run
 from headgate.runs.queue import PLACE_SETTLED_AFTER, Queue
 from headgate.settings import settings
 from headgate.storage import aws
 from headgate.storage.retry import retry
+
+
+class Queued(Protocol):
+    """A run, or a job."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def organization_id(self) -> str: ...
 
 
 def require_room(organization_id: str) -> None:
@@ -24,7 +34,7 @@ def require_room(organization_id: str) -> None:
     queue.require_room(settings().runs_waiting, settings().runs_under_way)
 
 
-def enter(run: Run) -> None:
+def enter(run: Queued) -> None:
     """Begin the run, or add it to those that wait; a read, a write, and StartExecution. Raises TooManyRuns."""
 
     def once() -> list[str]:
@@ -54,8 +64,7 @@ def make_room(organization_id: str, *ended: str) -> None:
         before = store.queue(organization_id)
         after = before.leave(*ended).without_lost(at)
         while (turn := after.next(settings().runs_under_way)) is not None:
-            waited = store.run(turn)
-            if waited is None or waited.is_final:
+            if store.has_ended(turn):
                 after = after.leave(turn)
             else:
                 _begin(turn)
@@ -66,7 +75,7 @@ def make_room(organization_id: str, *ended: str) -> None:
     retry(once)
 
 
-def advance(run: Run) -> bool:
+def advance(run: Queued) -> bool:
     """Begin a run that has been Queued for long, if it can. False if it is lost: it does not wait and cannot begin."""
     at = clock.now()
     queue = store.queue(run.organization_id)
@@ -81,11 +90,16 @@ def advance(run: Run) -> bool:
     return True
 
 
+def waits(run: Queued) -> bool:
+    """Whether it waits for its turn; one read."""
+    return run.id in store.queue(run.organization_id).waiting
+
+
 def _ended(queue: Queue) -> list[str]:
     """Runs that have ended and still have a place."""
     at = clock.now()
     old = [place.run_id for place in queue.places if at > place.since + PLACE_SETTLED_AFTER]
-    return [run_id for run_id in old if (run := store.run(run_id)) is None or run.is_final]
+    return [run_id for run_id in old if store.has_ended(run_id)]
 
 
 def _begin(run_id: str) -> None:

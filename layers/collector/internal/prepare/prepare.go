@@ -87,6 +87,9 @@ type Prepared struct {
 	Notes []string `json:"notes"`
 	// NothingOut tells why nothing may have come out, if nothing does; it may be empty.
 	NothingOut string `json:"nothing_out"`
+	// IdleMilliseconds is for how long a collector that has read the sample does nothing if it puts nothing more out; 0 if
+	// only the end of the run tells.
+	IdleMilliseconds int `json:"idle_milliseconds"`
 }
 
 // Connects tells whether a connector (by its id) can take one signal and put out another.
@@ -175,6 +178,7 @@ func prepare(ctx context.Context, request Request, collector Collector) (*Prepar
 	}
 	prepared.Notes = append(prepared.Notes, waits(resolved, request.DurationSeconds)...)
 	prepared.Notes = append(prepared.Notes, foundNothing(resolved, request.Env)...)
+	prepared.IdleMilliseconds = idle(resolved)
 	return prepared, nil
 }
 

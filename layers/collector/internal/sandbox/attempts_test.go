@@ -23,6 +23,15 @@ func attempt(what, argument string) (string, error) {
 	case "read":
 		content, err := os.ReadFile(argument)
 		return string(content), err
+	case "poll", "poll-and-spin":
+		go poll(argument)
+		if what == "poll-and-spin" {
+			go func() {
+				for {
+				}
+			}()
+		}
+		return "", nil
 	case "list":
 		entries, err := os.ReadDir(argument)
 		return fmt.Sprint(entries), err
@@ -249,4 +258,12 @@ func write(file *os.File, size int) error {
 	}
 	_, err := file.Write(make([]byte, size))
 	return err
+}
+
+// poll reads a file again and again, as a receiver of files does.
+func poll(name string) {
+	for {
+		_, _ = os.ReadFile(name)
+		time.Sleep(50 * time.Millisecond)
+	}
 }

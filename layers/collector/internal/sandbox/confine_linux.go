@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -57,10 +58,15 @@ var libraryDirectories = []string{
 	"/lib64", "/usr/lib64", "/lib", "/usr/lib",
 }
 
-// uid is a user for this run only, so that its processes are counted separately.
-func uid() int {
-	const first = 200_000
-	return first + os.Getpid()
+// started counts the runs of this process.
+var started atomic.Int64
+
+// newUser returns a user for one run only, so that its processes are counted separately, and cannot signal or read those
+// of a run beside it.
+func newUser() int {
+	// Linux has at most four million processes.
+	const first, each, most = 200_000, 1 << 22, 500
+	return first + os.Getpid() + each*int(started.Add(1)%most)
 }
 
 // plan tells `sandbox-init` what to do.
@@ -129,7 +135,7 @@ func launch(run Run, tier tier, root *root) (*collector, error) {
 		Disk: uint64(run.Limits.Disk), Names: uint64(run.Limits.Names),
 	}
 	if tier.otherUser {
-		asked.User = uid()
+		asked.User = run.user
 	}
 	encoded, err := json.Marshal(asked)
 	if err != nil {

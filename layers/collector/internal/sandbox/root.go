@@ -57,7 +57,7 @@ func newRoot(run Run, tier tier) (_ *root, err error) {
 		}
 	}
 	if tier.otherUser {
-		return r, os.Chown(r.folder, uid(), uid())
+		return r, os.Chown(r.folder, run.user, run.user)
 	}
 	return r, nil
 }
@@ -172,6 +172,14 @@ func (r *root) place(name string, content []byte) error {
 	}
 	_, err = file.Write(content)
 	return errors.Join(err, file.Close())
+}
+
+// sample is where this process finds the run's input.
+func (r *root) sample(run Run) string {
+	if run.InputName != "" {
+		return filepath.Join(r.path, run.InputName)
+	}
+	return filepath.Join(r.folder, InputFile)
 }
 
 // sharedLibraries returns the files that a dynamically linked binary loads: none for an official release.

@@ -78,15 +78,23 @@ type Run struct {
 	// Env is the collector's whole environment. Its values are hidden in what the run tells.
 	Env      map[string]string
 	Duration time.Duration
-	Limits   Limits
+	// Idle is for how long a collector that has read its input does nothing if it is done: then it is stopped before its
+	// duration is over. 0 lets it run for its duration.
+	Idle   time.Duration
+	Limits Limits
+
+	// user is who the collector runs as, in tiers with another user.
+	user int
 }
 
 // Outcome is how a run ended.
 type Outcome struct {
-	// Ran is true only if the collector became ready, ran for the whole duration and stopped cleanly.
+	// Ran is true only if the collector became ready, ran for the whole duration or until it was done, and stopped cleanly.
 	Ran bool `json:"ran"`
 	// Executed is false if the collector was never started.
 	Executed bool `json:"executed"`
+	// Idle is set if it was stopped before its duration was over, because it was done.
+	Idle bool `json:"idle"`
 	// Reason is what went wrong, or empty, and Cause the collector's own error about it, in one line.
 	Reason string `json:"reason"`
 	Cause  string `json:"cause"`
@@ -98,6 +106,9 @@ type Outcome struct {
 	Confinement string `json:"confinement"`
 	Stderr      []byte `json:"-"`
 	Output      []byte `json:"-"`
+	// Short is set if the machine may have been short of what the collector needed: it was killed from outside, or did not
+	// become ready in time.
+	Short bool `json:"-"`
 }
 
 // Do runs the collector. Cancelling ctx kills it. An error means that the machine failed, not the run.
@@ -125,6 +136,7 @@ func (e *unableError) Unwrap() error { return e.err }
 
 // try runs the collector in one tier.
 func try(ctx context.Context, run Run, tier tier) (*Outcome, error) {
+	run.user = newUser()
 	root, err := newRoot(run, tier)
 	if err != nil {
 		return nil, err
@@ -135,9 +147,9 @@ func try(ctx context.Context, run Run, tier tier) (*Outcome, error) {
 		return nil, err
 	}
 	outcome := &Outcome{Executed: true, Confinement: tier.name, StartedAt: time.Now().UTC()}
-	outcome.Reason = collector.live(ctx, run, root)
+	outcome.Reason, outcome.Idle = collector.live(ctx, run, root)
 	outcome.FinishedAt = time.Now().UTC()
-	outcome.Ran = outcome.Reason == ""
+	outcome.Ran, outcome.Short = outcome.Reason == "", collector.short
 	outcome.Stderr = asText(root.hideIn(collector.stderr.hiding(hiding.New(run.Env))))
 	if !outcome.Ran {
 		outcome.Cause = cause(outcome.Stderr)
@@ -162,13 +174,21 @@ type collector struct {
 	ended   chan struct{}
 	state   error
 	kill    sync.Once
+	// short is set if the machine may have been short of what it needed.
+	short bool
 }
 
-// live waits for the collector to become ready, to run for its duration and to stop. It returns what went wrong, or "".
-func (c *collector) live(ctx context.Context, run Run, root *root) string {
+// live waits for the collector to become ready, to run for its duration or until it is done, and to stop. It returns what
+// went wrong, or "", and whether it was done before its time.
+func (c *collector) live(ctx context.Context, run Run, root *root) (reason string, idle bool) {
 	defer c.end()
 	poll := time.NewTicker(root.interval())
 	defer poll.Stop()
+	look, still := c.watch(run, root)
+	if still != nil {
+		defer look.Stop()
+		defer still.close()
+	}
 	born := time.Now()
 	deadline := time.NewTimer(run.Limits.Ready)
 	defer deadline.Stop()
@@ -176,43 +196,74 @@ func (c *collector) live(ctx context.Context, run Run, root *root) string {
 	for {
 		select {
 		case <-ctx.Done():
-			return "the run was cancelled"
+			return "the run was cancelled", false
 		case <-c.ended:
 			// What ends the collector after its shutdown cannot change the output: a goroutine that nothing waits for may
 			// still send records to an exporter that is gone.
 			if stopping && (c.state == nil || c.stderr.hasStopped()) {
-				return root.overLimit(run.Limits)
+				return root.overLimit(run.Limits), idle
 			}
 			if reason := root.overLimit(run.Limits); reason != "" {
-				return reason
+				return reason, false
 			}
+			c.short = c.wasKilled()
 			return fmt.Sprintf("the collector %s after %.1f s%s",
-				c.howItEnded(), time.Since(born).Seconds(), c.forWantOfMemory(run.Limits))
+				c.howItEnded(), time.Since(born).Seconds(), c.forWantOfMemory(run.Limits)), false
 		case <-ready:
 			ready = nil
 			deadline.Reset(run.Duration)
+		case <-look.C:
+			if ready != nil || stopping || !still.reached(root.recordedBytes()) {
+				continue
+			}
+			stopping, idle = true, true
+			deadline.Reset(run.Limits.Grace)
+			if reason := c.interrupt(); reason != "" {
+				return reason, false
+			}
 		case <-deadline.C:
 			if ready != nil {
-				return fmt.Sprintf("the collector was not ready within %.0f s", run.Limits.Ready.Seconds())
+				c.short = true
+				return fmt.Sprintf("the collector was not ready within %.0f s", run.Limits.Ready.Seconds()), false
 			}
 			if stopping {
-				return fmt.Sprintf("the collector did not stop within %.0f s of the interrupt signal", run.Limits.Grace.Seconds())
+				return fmt.Sprintf("the collector did not stop within %.0f s of the interrupt signal", run.Limits.Grace.Seconds()), false
 			}
 			stopping = true
 			deadline.Reset(run.Limits.Grace)
-			c.stderr.awaitStop()
-			if err := c.command.Process.Signal(syscall.SIGINT); err != nil && !errors.Is(err, os.ErrProcessDone) {
-				return "the collector could not be signalled to stop: " + err.Error()
+			if reason := c.interrupt(); reason != "" {
+				return reason, false
 			}
 		case <-poll.C:
 			if reason := root.overLimit(run.Limits); reason != "" {
-				return reason
+				return reason, false
 			}
 			if ready != nil && c.stderr.quiet() > run.Limits.Quiet && cause(c.stderr.bytes()) != "" {
-				return fmt.Sprintf("the collector did not become ready in %.0f s", time.Since(born).Seconds())
+				return fmt.Sprintf("the collector did not become ready in %.0f s", time.Since(born).Seconds()), false
 			}
 		}
 	}
+}
+
+// watch begins to look for a collector that is done. Without that, or if the machine does not tell, it runs for its
+// duration: the ticker never ticks then.
+func (c *collector) watch(run Run, root *root) (*time.Ticker, *stillness) {
+	if run.Idle > 0 {
+		still, err := watchSample(root.sample(run), c.command.Process.Pid, run.Idle)
+		if err == nil {
+			return time.NewTicker(lookEvery), still
+		}
+	}
+	return &time.Ticker{}, nil
+}
+
+// interrupt asks the collector to stop. It returns what went wrong, or "".
+func (c *collector) interrupt() string {
+	c.stderr.awaitStop()
+	if err := c.command.Process.Signal(syscall.SIGINT); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return "the collector could not be signalled to stop: " + err.Error()
+	}
+	return ""
 }
 
 // end kills the collector if it still runs, and waits for its end.
@@ -222,6 +273,16 @@ func (c *collector) end() {
 		_ = syscall.Kill(-c.command.Process.Pid, syscall.SIGKILL)
 		<-c.ended
 	})
+}
+
+// wasKilled reports whether the kernel killed it, which it does if the machine has no memory left.
+func (c *collector) wasKilled() bool {
+	var exit *exec.ExitError
+	if !errors.As(c.state, &exit) {
+		return false
+	}
+	status, isUnix := exit.Sys().(syscall.WaitStatus)
+	return isUnix && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
 func (c *collector) howItEnded() string {

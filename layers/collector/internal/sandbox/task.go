@@ -24,7 +24,14 @@ type task struct {
 	Post map[string]form   `json:"post"`
 	// Collector is where the collector is if it is not installed here.
 	Collector *source `json:"collector"`
+	// A task whose files to get are `cases` is a job: Collectors are those of its versions that are not installed here, and
+	// BudgetSeconds is the time for all cases together.
+	Collectors    map[string]*source `json:"collectors"`
+	BudgetSeconds int                `json:"budget_seconds"`
 }
+
+// isJob reports whether the task has many cases.
+func (t *task) isJob() bool { return t.Get[casesFile] != "" }
 
 // Files of a run, and their maximum sizes. The signed forms limit stored files as well.
 const (
@@ -52,6 +59,9 @@ func fetchTask(ctx context.Context, files *files, link string) (*task, error) {
 	if err := json.Unmarshal(text, &asked); err != nil {
 		return nil, errors.New("the task is not valid JSON")
 	}
+	if asked.isJob() {
+		return &asked, nil
+	}
 	if asked.DurationSeconds < 1 || time.Duration(asked.DurationSeconds)*time.Second > longest {
 		return nil, fmt.Errorf("the task's duration_seconds is not between 1 and %.0f", longest.Seconds())
 	}
@@ -64,6 +74,9 @@ func fetchTask(ctx context.Context, files *files, link string) (*task, error) {
 // do fetches the run's files, runs the collector and stores the results; outcome.json last, as the sign that all others
 // are stored.
 func (t *task) do(ctx context.Context, files *files, collectors string) error {
+	if t.isJob() {
+		return t.doCases(ctx, files, collectors)
+	}
 	outcome, err := t.outcome(ctx, files, collectors)
 	if err != nil {
 		return err
@@ -85,14 +98,11 @@ func (t *task) do(ctx context.Context, files *files, collectors string) error {
 }
 
 func (t *task) outcome(ctx context.Context, files *files, collectors string) (*Outcome, error) {
-	collector := filepath.Join(collectors, t.CollectorVersion, "otelcol-contrib")
-	if _, err := os.Stat(collector); err != nil {
-		if t.Collector == nil {
-			return &Outcome{Reason: fmt.Sprintf("collector %s is not installed on the test runner", t.CollectorVersion)}, nil
-		}
-		if collector, err = t.Collector.fetch(ctx, files); err != nil {
-			return &Outcome{Reason: fmt.Sprintf("collector %s could not be fetched: %v", t.CollectorVersion, err)}, nil
-		}
+	collector, fetched, reason := findCollector(ctx, files, collectors, t.CollectorVersion, t.Collector)
+	if reason != "" {
+		return &Outcome{Reason: reason}, nil
+	}
+	if fetched {
 		defer os.RemoveAll(filepath.Dir(collector))
 	}
 	config, err := files.get(ctx, ConfigFile, t.Get[ConfigFile], largestText)
@@ -128,4 +138,23 @@ func (t *task) env(ctx context.Context, files *files) (map[string]string, error)
 		return nil, errors.New("the variables are not a JSON object of texts")
 	}
 	return env, nil
+}
+
+// findCollector returns the program of a version: the installed one, or the one of its source, fetched into a folder of
+// its own. If there is neither, it returns the reason.
+func findCollector(
+	ctx context.Context, files *files, installed, version string, from *source,
+) (path string, fetched bool, reason string) {
+	path = filepath.Join(installed, version, "otelcol-contrib")
+	_, err := os.Stat(path)
+	if err == nil {
+		return path, false, ""
+	}
+	if from == nil {
+		return "", false, fmt.Sprintf("collector %s is not installed on the test runner", version)
+	}
+	if path, err = from.fetch(ctx, files); err != nil {
+		return "", false, fmt.Sprintf("collector %s could not be fetched: %v", version, err)
+	}
+	return path, true, ""
 }

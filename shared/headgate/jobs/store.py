@@ -1,0 +1,117 @@
+"""Jobs in the runs table, and their files in the bucket. One function, one access pattern."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final, cast
+
+from headgate.foundation import clock
+from headgate.jobs import keys
+from headgate.jobs.model import Job, Kind, Status
+from headgate.storage import idempotent_create, items, objects, principals, table
+from headgate.storage.items import Item
+from headgate.storage.table import ConditionFailed
+
+_UNFINISHED: Final = "attribute_exists(#kind) AND #status IN (:queued, :running)"
+_UNFINISHED_VALUES: Final[Item] = {":queued": "Queued", ":running": "Running"}
+
+
+class AlreadyFinal(Exception):
+    """The job has already ended, in another way."""
+
+
+def create(job: Job, path: str) -> None:
+    """Store a new job, which `path` leads to; one transaction.
+
+    Raises LostRace if its request's `Idempotency-Key` was taken over.
+    """
+    table.transact([table.runs.put_over(_item(job)), *idempotent_create.writes(path)])
+
+
+def job(job_id: str) -> Job | None:
+    """One read. None if there is none."""
+    item = table.runs.get(keys.job(job_id))
+    return _job(item) if item else None
+
+
+def update(after: Job) -> None:
+    """Replace a job that has not ended; one conditional write. Raises AlreadyFinal, also if there is no such job."""
+    try:
+        table.write(table.runs.put_if(_item(after), _UNFINISHED, _UNFINISHED_VALUES))
+    except ConditionFailed as error:
+        raise AlreadyFinal from error
+
+
+def delete(job_id: str) -> None:
+    """One delete."""
+    table.write(table.runs.delete(keys.job(job_id)))
+
+
+def unfinished() -> Iterator[Job]:
+    """Every job that has not ended; a scan, for the start of a service that runs alone."""
+    return map(_job, table.runs.scan(_UNFINISHED, _UNFINISHED_VALUES))
+
+
+def put_file(job_id: str, name: str, text: str) -> None:
+    objects.write(keys.file(job_id, name), text.encode(), objects.TEXT)
+
+
+def file(job_id: str, name: str, limit: int | None = None) -> bytes | None:
+    """A file that its job depends on, None if there is none. Raises ClientError if access is denied, and TooLong."""
+    return objects.read_unless_missing(keys.file(job_id, name), limit)
+
+
+def link(job_id: str, name: str, seconds: int) -> str:
+    """A URL that serves one file to whoever has it, for some minutes."""
+    return objects.link(keys.file(job_id, name), seconds)
+
+
+def upload(job_id: str, name: str, limit: int, seconds: int) -> dict[str, object]:
+    """The URL and fields of a form that stores one file of up to `limit` bytes, for whoever has them."""
+    return objects.upload_form(keys.file(job_id, name), limit, seconds)
+
+
+def delete_file(job_id: str, name: str) -> None:
+    objects.delete(keys.file(job_id, name))
+
+
+def _item(job: Job) -> Item:
+    return keys.job(job.id) | {
+        "organization_id": job.organization_id,
+        "created_by": principals.attribute(job.created_by),
+        "published": job.published,
+        "kind": job.kind,
+        "status": job.status,
+        "configuration_id": job.configuration_id,
+        "version_number": job.version_number,
+        "cases": job.cases,
+        "reason": job.reason,
+        "created_at": clock.rfc3339(job.created_at),
+        "started_at": clock.rfc3339(job.started_at) if job.started_at else None,
+        "finished_at": clock.rfc3339(job.finished_at) if job.finished_at else None,
+        "expires": int(job.expires_at.timestamp()),
+    }
+
+
+def _job(item: Item) -> Job:
+    return Job(
+        id=items.text(item, "run_id"),
+        organization_id=items.text(item, "organization_id"),
+        created_by=principals.read(item, "created_by"),
+        published=item["published"] is True,
+        kind=cast("Kind", items.text(item, "kind")),
+        status=cast("Status", items.text(item, "status")),
+        configuration_id=items.optional_text(item, "configuration_id"),
+        version_number=items.optional_number(item, "version_number"),
+        created_at=clock.parse(items.text(item, "created_at")),
+        started_at=_time(item, "started_at"),
+        finished_at=_time(item, "finished_at"),
+        cases=items.optional_number(item, "cases"),
+        reason=items.text(item, "reason"),
+    )
+
+
+def _time(item: Item, name: str) -> datetime | None:
+    text = items.optional_text(item, name)
+    return clock.parse(text) if text else None
