@@ -34,6 +34,7 @@ var Handlers = map[string]operation.Handler{
 	"prepare":        prepare.Handle,
 	"reference":      reference.Handler(),
 	"compare":        withoutCollector(compare.Handle),
+	"compare_starts": withoutCollector(compare.HandleStarts),
 	"compile":        withoutCollector(rules.Handle),
 	"evaluate":       withoutCollector(evaluate.Handle),
 }

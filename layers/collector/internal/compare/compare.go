@@ -55,6 +55,8 @@ type Request struct {
 	// time that the other side's run made.
 	LeftRan  *Span `json:"left_ran"`
 	RightRan *Span `json:"right_ran"`
+	// MaxBytes bounds the fields that are told; 0 stands for maxAnswer, which is the most.
+	MaxBytes int `json:"max_bytes"`
 }
 
 // Result is what differs.
@@ -105,7 +107,7 @@ type Difference struct {
 	FieldsLeftOut int `json:"fields_left_out,omitempty"`
 }
 
-// Handle answers `compare {left, right, ignore, left_ran, right_ran}`.
+// Handle answers `compare {left, right, ignore, left_ran, right_ran, max_bytes}`.
 func Handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	var asked Request
 	if err := json.Unmarshal(raw, &asked); err != nil {
@@ -141,9 +143,12 @@ func Outputs(ctx context.Context, asked Request) (*Result, error) {
 	}
 	result := &Result{Equal: true, Signals: map[string]*Summary{}, Differences: []Difference{}}
 	result.Profiles = left.profiles + right.profiles
-	told := &telling{result: result, differ: &differ{
+	told := &telling{result: result, most: maxAnswer, differ: &differ{
 		anyLeft: !left.knowsTimes && right.knowsTimes, anyRight: left.knowsTimes && !right.knowsTimes, work: work,
 	}}
+	if asked.MaxBytes > 0 {
+		told.most = min(asked.MaxBytes, maxAnswer)
+	}
 	for _, signal := range signals {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -163,7 +168,8 @@ func tooLarge(format string, arguments ...any) error {
 type telling struct {
 	result *Result
 	differ *differ
-	bytes  int
+	// most bounds bytes, the size of what is told so far.
+	most, bytes int
 }
 
 func (t *telling) signal(signal string, left, right []*record) {
@@ -205,7 +211,7 @@ func (t *telling) signal(signal string, left, right []*record) {
 
 // full tells whether no more differences are listed; they are counted.
 func (t *telling) full() bool {
-	return len(t.result.Differences) >= maxDifferences || t.bytes > maxAnswer
+	return len(t.result.Differences) >= maxDifferences || t.bytes > t.most
 }
 
 // fields finds the fields in which a pair differs, and counts them. It returns false if there are none.
@@ -246,7 +252,7 @@ func (t *telling) fields(difference *Difference, one pair, summary *Summary, cou
 }
 
 func (t *telling) add(difference Difference) {
-	if t.full() && difference.Change != changed || len(t.result.Differences) >= maxDifferences || t.bytes > 2*maxAnswer {
+	if t.full() && difference.Change != changed || len(t.result.Differences) >= maxDifferences || t.bytes > 2*t.most {
 		t.result.LeftOut++
 		return
 	}
