@@ -9,6 +9,7 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/evaluate"
 	"github.com/headgate/headgate/layers/collector/internal/inspect"
 	"github.com/headgate/headgate/layers/collector/internal/lint"
+	"github.com/headgate/headgate/layers/collector/internal/mutants"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/ottlref"
 	"github.com/headgate/headgate/layers/collector/internal/policies"
@@ -28,6 +29,7 @@ var Handlers = map[string]operation.Handler{
 	"price":          validate.HandlePrice,
 	"lint":           lint.Handle,
 	"ottl_reference": ottlref.Handler(),
+	"mutants":        mutants.Handle,
 	"policies":       policies.Handle,
 	"policy_list":    withoutCollector(policies.HandleList),
 	"policy_rules":   policies.HandleRules,

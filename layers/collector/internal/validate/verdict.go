@@ -2,12 +2,14 @@ package validate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
 
 	"github.com/headgate/headgate/layers/collector/internal/bounds"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
+	"github.com/headgate/headgate/layers/collector/internal/source"
 	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/otelcol"
 )
@@ -66,4 +68,24 @@ func recovered(err *error) {
 		fmt.Fprintf(os.Stderr, "panic: %v\n%s", reason, debug.Stack())
 		*err = panicked{reason}
 	}
+}
+
+// Accepts tells whether the collector accepts a configuration, without a search for the reasons if it does not. Its
+// error has the code too_costly or panicked.
+func Accepts(ctx context.Context, env *operation.Environment, request Request) (bool, error) {
+	document, err := source.Parse(request.YAML)
+	if err != nil {
+		return false, nil
+	}
+	if cost := tooCostly(document.Affordable(), request.replaced()); cost != nil {
+		return false, cost
+	}
+	_, verdict := dryRun(ctx, env, request)
+	if cost := tooCostly(verdict); cost != nil {
+		return false, cost
+	}
+	if errors.As(verdict, new(panicked)) {
+		return false, &operation.Error{Code: "panicked", Message: verdict.Error()}
+	}
+	return verdict == nil, nil
 }

@@ -1,0 +1,210 @@
+// Package mutants makes variants of a configuration that each leave out or change one thing, and judges whether tests
+// notice it.
+//
+// A variant is the user's text with one place edited; every other byte stays. What the edit changed is confirmed on the
+// parsed text, and the collector must accept the variant: what cannot be loaded is not a mutant.
+package mutants
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/headgate/headgate/layers/collector/internal/operation"
+	"github.com/headgate/headgate/layers/collector/internal/prepare"
+	"github.com/headgate/headgate/layers/collector/internal/source"
+	"github.com/headgate/headgate/layers/collector/internal/validate"
+)
+
+const (
+	// MaxMutants is how many mutants a request may ask for.
+	MaxMutants = 100
+	// maxCandidates bounds the places that are looked at: a text of 1 MB can have 20,000 statements.
+	maxCandidates = 20_000
+	// validated is how many bytes of text the collector validates for a request, each mutant counted with overhead more
+	// for what any text costs it: 100 mutants of a text of 3 KB, 5 of one with 2,500 statements, which take it 0.7 s each.
+	validated = 800_000
+	overhead  = 5_000
+	// answered bounds the texts of an answer together.
+	answered = 8 << 20
+)
+
+// Request asks for mutants of a configuration that runs of these pipelines reach. After is the number of places that
+// earlier requests went through.
+type Request struct {
+	YAML      string            `json:"yaml"`
+	Env       map[string]string `json:"env"`
+	Pipelines []string          `json:"pipelines"`
+	Max       int               `json:"max"`
+	After     int               `json:"after"`
+}
+
+// Result is the mutants in the order of the text. LeftOut counts the places in reach that were not looked at. Next is the
+// After of the request that goes on, or null. Untested are the pipelines that no run reaches.
+type Result struct {
+	Mutants []Mutant `json:"mutants"`
+	// Places counts the places in reach at which something can be changed; Refused, those of this request where the
+	// collector would not load the result.
+	Places   int      `json:"places"`
+	Refused  int      `json:"refused"`
+	LeftOut  int      `json:"left_out"`
+	Next     *int     `json:"next"`
+	Untested []string `json:"untested"`
+}
+
+// Mutant is a variant of the configuration. Line and Column are the place in the user's text, in code points from 1.
+type Mutant struct {
+	ID   string `json:"id"`
+	Kind Kind   `json:"kind"`
+	// Component is the path of what was changed: `processors::filter/noise`, `service::pipelines::logs`.
+	Component string `json:"component"`
+	// Pipelines are those of the request whose runs reach it.
+	Pipelines   []string `json:"pipelines"`
+	Line        int      `json:"line"`
+	Column      int      `json:"column"`
+	Description string   `json:"description"`
+	// WouldNotice tells what a test needs to notice it.
+	WouldNotice string `json:"would_notice"`
+	YAML        string `json:"yaml"`
+}
+
+// Kind is what a mutant changes.
+type Kind string
+
+// The kinds of mutants.
+const (
+	Processor  Kind = "processor"  // leaves a processor out of a pipeline
+	Connector  Kind = "connector"  // leaves a connector out of a pipeline's exporters
+	Statement  Kind = "statement"  // leaves an OTTL statement out
+	Where      Kind = "where"      // leaves a statement's where out
+	Condition  Kind = "condition"  // leaves a condition out
+	Operand    Kind = "operand"    // leaves one side of an `and` or `or` out
+	Comparison Kind = "comparison" // includes or excludes the limit of a comparison: `<` for `<=`
+	Route      Kind = "route"      // leaves a route of a routing connector out
+	Action     Kind = "action"     // leaves an action of an attributes or resource processor out
+	ActionKind Kind = "action_kind"
+	Number     Kind = "number" // changes a number
+	Flag       Kind = "flag"   // changes true to false, or false to true
+	Entry      Kind = "entry"  // leaves an entry of another list, or another setting, out
+)
+
+// Handle answers `mutants` with a Result. Its errors are invalid_configuration, too_costly and bad_request.
+func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage) (any, error) {
+	var request Request
+	if err := json.Unmarshal(raw, &request); err != nil {
+		return nil, operation.BadRequest("mutants takes yaml, env, pipelines, max and after: %v", err)
+	}
+	if request.Max < 1 || request.Max > MaxMutants || request.After < 0 {
+		return nil, operation.BadRequest("max is from 1 to %d, after from 0 on", MaxMutants)
+	}
+	return Make(ctx, env, request)
+}
+
+// Make makes mutants of a configuration. Its errors are those of Handle, and internal ones.
+func Make(ctx context.Context, env *operation.Environment, request Request) (*Result, error) {
+	factories, err := env.Factories()
+	if err != nil {
+		return nil, fmt.Errorf("making the factories: %w", err)
+	}
+	reaches, err := prepare.Reaches(ctx, request.YAML, factories.Connectors)
+	if err != nil {
+		return nil, refused(err)
+	}
+	document, err := source.Parse(request.YAML)
+	if err != nil {
+		return nil, refused(err)
+	}
+	accepted, err := validate.Accepts(ctx, env, validate.Request{YAML: request.YAML, Env: request.Env})
+	if err != nil {
+		return nil, err
+	}
+	if !accepted {
+		return nil, refused(errors.New("the collector refuses the configuration: correct it first, `validate` tells what"))
+	}
+	f := newFinder(document, reaches, request.Pipelines)
+	f.find()
+	m := &maker{ctx: ctx, env: env, request: request, document: document}
+	return m.make(spread(f.candidates), untested(reaches, request.Pipelines))
+}
+
+func refused(err error) error {
+	var cost *source.Cost
+	if errors.As(err, &cost) {
+		return &operation.Error{Code: "too_costly", Message: cost.Message}
+	}
+	return &operation.Error{Code: "invalid_configuration", Message: err.Error()}
+}
+
+// untested are the pipelines that no run of the asked ones starts.
+func untested(reaches map[string]prepare.Reach, asked []string) []string {
+	left := maps.Clone(reaches)
+	for _, target := range asked {
+		for id := range reaches[target].Pipelines {
+			delete(left, id)
+		}
+	}
+	names := slices.Sorted(maps.Keys(left))
+	return append(make([]string, 0, len(names)), names...)
+}
+
+type maker struct {
+	ctx      context.Context
+	env      *operation.Environment
+	request  Request
+	document *source.Document
+}
+
+// make tries the candidates in turn until there are enough mutants, or the collector has validated enough text.
+func (m *maker) make(candidates []*candidate, untested []string) (*Result, error) {
+	result := &Result{Mutants: []Mutant{}, Places: len(candidates), Untested: untested}
+	most := max(1, validated/(len(m.request.YAML)+overhead))
+	at, written := m.request.After, 0
+	for ; at < len(candidates) && len(result.Mutants) < m.request.Max && most > 0; at++ {
+		one := candidates[at]
+		text, ok := m.edited(one)
+		if !ok {
+			result.Refused++
+			continue
+		}
+		if written += len(text); written > answered && len(result.Mutants) > 0 {
+			break
+		}
+		most--
+		accepted, err := validate.Accepts(m.ctx, m.env, validate.Request{YAML: text, Env: m.request.Env})
+		if err := m.ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err != nil || !accepted {
+			result.Refused++ // a text that would cost too much, or panics, is refused like any other
+			continue
+		}
+		result.Mutants = append(result.Mutants, one.mutant(text))
+	}
+	if at < len(candidates) {
+		result.LeftOut, result.Next = len(candidates)-at, &at
+	}
+	slices.SortStableFunc(result.Mutants, func(a, b Mutant) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Column - b.Column
+	})
+	return result, nil
+}
+
+// edited returns the text of a mutant, if the edit changes what it should and nothing else.
+func (m *maker) edited(one *candidate) (string, bool) {
+	edit, ok := one.change.edit(m.document)
+	if !ok {
+		return "", false
+	}
+	text := m.document.Apply(edit)
+	changed, err := source.Parse(text)
+	if err != nil || changed.Root() == nil {
+		return "", false
+	}
+	return text, one.change.confirmed(m.document.Root(), changed.Root())
+}

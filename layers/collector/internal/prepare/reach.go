@@ -1,0 +1,36 @@
+package prepare
+
+import (
+	"context"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/connector"
+)
+
+// Reach is what a run of a target pipeline starts.
+type Reach struct {
+	// Pipelines are the target and those that its connectors feed, with their processors.
+	Pipelines map[string][]string
+	// Receivers are the target's own, one of which may read the sample.
+	Receivers  []string
+	Connectors []string
+}
+
+// Reaches returns what a run of each pipeline of a configuration starts. Its errors are a *Problem, a *Refusal, a
+// *source.Cost, and internal ones.
+func Reaches(ctx context.Context, text string, connectors map[component.Type]connector.Factory) (map[string]Reach, error) {
+	source, err := read(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	reaches := make(map[string]Reach, len(source.pipelines))
+	for target, given := range source.pipelines {
+		lifted := source.lift(target, ByFactories(connectors))
+		reach := Reach{Pipelines: map[string][]string{}, Receivers: given.receivers, Connectors: lifted.connectors}
+		for _, kept := range lifted.pipelines {
+			reach.Pipelines[kept.id] = kept.processors
+		}
+		reaches[target] = reach
+	}
+	return reaches, nil
+}
