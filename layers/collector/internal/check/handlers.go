@@ -30,6 +30,8 @@ var Handlers = map[string]operation.Handler{
 	"lint":           lint.Handle,
 	"ottl_reference": ottlref.Handler(),
 	"mutants":        mutants.Handle,
+	"mutants_judge":  withoutCollector(mutants.HandleJudge),
+	"mutants_score":  withoutCollector(mutants.HandleScore),
 	"policies":       policies.Handle,
 	"policy_list":    withoutCollector(policies.HandleList),
 	"policy_rules":   policies.HandleRules,

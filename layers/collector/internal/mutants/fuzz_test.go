@@ -22,7 +22,7 @@ func FuzzMutants(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		text = strings.ToValidUTF8(text, "\ufffd") // as in any request, which is JSON
-		reaches, err := prepare.Reaches(context.Background(), text, nil)
+		reaches, err := prepare.Reaches(context.Background(), text, nil, nil)
 		if err != nil {
 			return
 		}

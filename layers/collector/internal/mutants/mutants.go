@@ -109,7 +109,7 @@ func Make(ctx context.Context, env *operation.Environment, request Request) (*Re
 	if err != nil {
 		return nil, fmt.Errorf("making the factories: %w", err)
 	}
-	reaches, err := prepare.Reaches(ctx, request.YAML, factories.Connectors)
+	reaches, err := prepare.Reaches(ctx, request.YAML, request.Env, factories.Connectors)
 	if err != nil {
 		return nil, refused(err)
 	}

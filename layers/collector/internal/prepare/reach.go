@@ -18,8 +18,10 @@ type Reach struct {
 
 // Reaches returns what a run of each pipeline of a configuration starts. Its errors are a *Problem, a *Refusal, a
 // *source.Cost, and internal ones.
-func Reaches(ctx context.Context, text string, connectors map[component.Type]connector.Factory) (map[string]Reach, error) {
-	source, err := read(ctx, text)
+func Reaches(
+	ctx context.Context, text string, env map[string]string, connectors map[component.Type]connector.Factory,
+) (map[string]Reach, error) {
+	source, err := read(ctx, text, env)
 	if err != nil {
 		return nil, err
 	}
