@@ -1,4 +1,4 @@
-"""The fields of a request that say what a run leaves out, what it replaces, and which variables it has."""
+"""The fields of a request that say what a run leaves out, replaces and records, and which variables it has."""
 
 import json
 from typing import Annotated, Final
@@ -20,6 +20,11 @@ _ENV: Final = (
     "what it tells"
 )
 
+_OUTPUTS: Final = (
+    "Ids of pipelines: the output has only what these export, such as one of those that a routing connector feeds. By "
+    "default, what every pipeline of the run exports"
+)
+
 
 def _bounded(attributes: dict[str, dict[str, Scalar]]) -> dict[str, dict[str, Scalar]]:
     size = len(json.dumps(attributes, ensure_ascii=False))
@@ -33,6 +38,8 @@ AttributeValue = Annotated[
     str | bool | int | Annotated[float, Field(allow_inf_nan=False)],
     refused_as("This must be text, a number or a boolean"),
 ]
+PipelineId = Annotated[str, StringConstraints(min_length=1, max_length=1_024)]
+OutputPipelines = Annotated[list[PipelineId], Field(max_length=20)]
 Skip = Annotated[list[ComponentId], Field(max_length=50)]
 Attributes = Annotated[
     dict[ComponentId, Annotated[dict[str, AttributeValue], Field(min_length=1, max_length=100)]],
@@ -47,6 +54,7 @@ class TakesStandIns(Input):
     skip: Skip = Field(default=[], description=_SKIP, json_schema_extra=_BEYOND)
     attributes: Attributes = Field(default={}, description=_ATTRIBUTES, json_schema_extra=_BEYOND)
     env: Variables = Field(default={}, description=_ENV, json_schema_extra=_BEYOND)
+    output_pipelines: OutputPipelines = Field(default=[], description=_OUTPUTS, json_schema_extra=_BEYOND)
 
     def stand_ins(self) -> StandIns:
-        return StandIns(tuple(self.skip), self.attributes, self.env)
+        return StandIns(tuple(self.skip), self.attributes, self.env, tuple(self.output_pipelines))

@@ -280,6 +280,7 @@ class RunOut(BaseModel):
     skip: list[str]
     attributes: dict[str, dict[str, Scalar]]
     env_names: list[str]
+    output_pipelines: list[str]
     created_at: str
     started_at: str | None
     finished_at: str | None
@@ -306,6 +307,7 @@ class RunOut(BaseModel):
             skip=list(run.skip),
             attributes={component: dict(values) for component, values in run.attributes.items()},
             env_names=list(run.env_names),
+            output_pipelines=list(run.output_pipelines),
             created_at=rfc3339(run.created_at),
             started_at=rfc3339(run.started_at) if run.started_at else None,
             finished_at=rfc3339(run.finished_at) if run.finished_at else None,

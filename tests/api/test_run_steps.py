@@ -339,6 +339,16 @@ def test_a_collector_that_records_no_steps_runs_without(what: str, run: Run, ann
     assert read(ann, run).json()["reason"] == reason
 
 
+def test_the_pipelines_whose_output_is_wanted_reach_the_checker(ann: Member, collector: Collector) -> None:
+    wanted = queued(ann, output_pipelines=("logs/a",))
+    store.put_file(wanted.id, "configuration.yaml", "a: b")
+    store.put_file(wanted.id, "sample", "x")
+    task_of(wanted)
+
+    assert collector.asked["prepare"]["output_pipelines"] == ["logs/a"]
+    assert ann.http.get(f"{API}/testing/runs/{wanted.id}").json()["output_pipelines"] == ["logs/a"]
+
+
 def test_a_run_says_whether_it_is_traced(ann: Member, run: Run) -> None:
     plain = queued(ann)
 

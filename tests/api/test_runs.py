@@ -76,6 +76,9 @@ REFUSED = {
     "an empty feature gate": {"feature_gates": [""]},
     "a feature gate without an end": {"feature_gates": ["a" * 201]},
     "too many feature gates": {"feature_gates": ["a"] * 21},
+    "an output pipeline that is not in a list": {"output_pipelines": "logs"},
+    "an empty name of an output pipeline": {"output_pipelines": [""]},
+    "too many output pipelines": {"output_pipelines": [f"logs/{n}" for n in range(21)]},
     "an unknown field": {"samples": "x"},
 }
 

@@ -51,6 +51,7 @@ def test_two_versions_of_a_configuration_are_refused(server: Server, run: Run) -
 
 def test_what_is_said_of_a_sample_and_feature_gates_are_sent_only_if_given(server: Server, run: Run) -> None:
     said = "--sample-format raw --sample-name /var/log/app.log --feature-gate +a.b --feature-gate -c"
+    said += " --output-pipeline logs/a --output-pipeline logs/b"
     first, _, _ = run(f"test run shop --sample sample.log --no-wait {said}")
     second, _, _ = run("test run shop --sample sample.log --no-wait")
 
@@ -58,7 +59,8 @@ def test_what_is_said_of_a_sample_and_feature_gates_are_sent_only_if_given(serve
     assert (first, second) == (0, 0)
     assert (with_all["sample_format"], with_all["sample_name"]) == ("raw", "/var/log/app.log")
     assert with_all["feature_gates"] == ["+a.b", "-c"]
-    assert not {"sample_format", "sample_name", "feature_gates"} & set(without)
+    assert with_all["output_pipelines"] == ["logs/a", "logs/b"]
+    assert not {"sample_format", "sample_name", "feature_gates", "output_pipelines"} & set(without)
 
 
 def test_a_format_that_there_is_not_is_a_usage_error(server: Server, run: Run) -> None:

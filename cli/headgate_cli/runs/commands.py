@@ -81,6 +81,13 @@ def test() -> None:
     metavar="[+|-]NAME",
     help="A feature gate of the collector to enable (+, the default) or disable (-). Repeatable.",
 )
+@click.option(
+    "--output-pipeline",
+    "output_pipelines",
+    multiple=True,
+    metavar="PIPELINE",
+    help="Record only what this pipeline exports, such as one that a routing connector feeds. Repeatable.",
+)
 @click.option("--trace", is_flag=True, help="Print what each component of the pipeline did.")
 @click.option(
     "--record",
@@ -107,6 +114,7 @@ def run(
     duration: int,
     collector_version: str | None,
     feature_gates: Sequence[str],
+    output_pipelines: Sequence[str],
     trace: bool,
     record: int | None,
     no_wait: bool,
@@ -151,6 +159,7 @@ def run(
             "sample_format": sample_format,
             "sample_name": sample_name,
             "feature_gates": list(feature_gates),
+            "output_pipelines": list(output_pipelines),
             "trace": trace,
         }
         # A server that does not know a field refuses it.

@@ -117,6 +117,8 @@ class Run:
     skip: tuple[str, ...] = ()
     attributes: Mapping[str, Mapping[str, Scalar]] = field(default_factory=dict)
     env_names: tuple[str, ...] = ()
+    # The pipelines whose output is recorded; all if there is none.
+    output_pipelines: tuple[str, ...] = ()
 
     @property
     def is_final(self) -> bool:
@@ -145,7 +147,7 @@ class Run:
         return self.status == "Queued" and at > self.created_at + timedelta(minutes=1)
 
     def stand_ins(self, env: Mapping[str, str]) -> StandIns:
-        return StandIns(self.skip, self.attributes, env)
+        return StandIns(self.skip, self.attributes, env, self.output_pipelines)
 
     def start(self, records_in: int, at: datetime) -> "Run":
         return replace(self, status="Running", records_in=records_in, started_at=at)

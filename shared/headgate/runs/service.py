@@ -160,6 +160,7 @@ def start(caller: Caller, asked: Start) -> Run:
         skip=asked.stand_ins.skip,
         attributes=asked.stand_ins.attributes,
         env_names=tuple(sorted(asked.stand_ins.env)),
+        output_pipelines=asked.stand_ins.output_pipelines,
         rules=rules,
         created_at=at,
     )

@@ -159,6 +159,7 @@ def _item(run: Run) -> Item:
         "skip": list(run.skip),
         "attributes": json.dumps(run.attributes),
         "env_names": list(run.env_names),
+        "output_pipelines": list(run.output_pipelines),
         # Twenty conditions of 4,096 characters of four bytes are 320 KB.
         "rules": _compressed(json.dumps([_run_rule_item(rule) for rule in run.rules], ensure_ascii=False)),
         "created_at": clock.rfc3339(run.created_at),
@@ -201,6 +202,7 @@ def _run(item: Item) -> Run:
         skip=tuple(cast("list[str]", item.get("skip", []))),
         attributes=json.loads(str(item.get("attributes", "{}"))),
         env_names=tuple(cast("list[str]", item.get("env_names", []))),
+        output_pipelines=tuple(cast("list[str]", item.get("output_pipelines", []))),
         rules=rules,
         created_at=clock.parse(items.text(item, "created_at")),
         started_at=_time(item, "started_at"),

@@ -9,7 +9,7 @@ import (
 // NotRecordedID is the exporter of the pipelines of which nothing is recorded. A pipeline must have an exporter.
 const NotRecordedID = "nop/headgate_not_recorded"
 
-const mostOutputPipelines = 50
+const mostOutputPipelines = 20
 
 // recordOnly lets the run record only what these pipelines export, and returns notes; none of them means all. All
 // pipelines of a signal share one recorder, so this is how a test sees what reached a pipeline.

@@ -67,7 +67,7 @@ func TestAPipelineOfWhichNothingCanBeRecordedIsAProblem(t *testing.T) {
 		`the run does not reach a pipeline "traces/b"; it reaches "logs/app", "metrics", "logs/b"`: {"logs/b", "traces/b"},
 		`the run does not reach a pipeline "` + strings.Repeat("x", 60) + `…"; it reaches `:        {strings.Repeat("x", 100_000)},
 		`it names "logs/b" twice`:               {"logs/b", "logs/b"},
-		`it names 51 pipelines: use at most 50`: many,
+		`it names 21 pipelines: use at most 20`: many,
 	} {
 		_, err := Prepare(context.Background(), withOutputs(pipelines...), collector)
 		var problem *Problem
