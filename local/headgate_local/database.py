@@ -99,8 +99,13 @@ class Database:
             raise self._unreadable(error) from error
 
     def write(self, changes: Sequence[Change]) -> None:
-        """Save the changes in one transaction. Raises OSError, a full disk for example; then none of them is saved."""
+        """Save the changes in one transaction. Raises OSError, a full disk for example; then none of them is saved.
+
+        What a deleted object contained, which may be a secret, is overwritten; nothing of it stays in the files.
+        """
+        removes = any(change.value is None and change.place.startswith("bucket/") for change in changes)
         try:
+            self._connection.execute(f"PRAGMA secure_delete = {'ON' if removes else 'OFF'}")
             with self._connection:
                 for change in changes:
                     # A key may hold what UTF-8 cannot: half of a surrogate pair.
@@ -112,6 +117,8 @@ class Database:
                     self._connection.execute(
                         "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?)", (*row, _checksum(*row))
                     )
+            if removes:
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         except sqlite3.Error as error:
             raise OSError(f"{self._path} cannot be written: {error}") from error
 
