@@ -1,4 +1,4 @@
-"""Every key of jobs, built here and nowhere else. Jobs share the table and the bucket's folder of test runs."""
+"""Every key of jobs, built here and nowhere else. Jobs share the table and the bucket's folders of test runs."""
 
 from headgate.storage.table import Key
 
@@ -10,3 +10,8 @@ def job(job_id: str) -> Key:
 def file(job_id: str, name: str) -> str:
     """The key of an object."""
     return f"runs/{job_id}/{name}"
+
+
+def secret(job_id: str) -> str:
+    """What the keys of the objects with values of variables begin with."""
+    return f"variables/{job_id}/"

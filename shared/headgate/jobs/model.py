@@ -96,7 +96,10 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job. One that is `published` is about published versions only, so the whole organization may see it."""
+    """A job. One that is `published` is about published versions only, so the whole organization may see it.
+
+    The request of one that is `secret` has values of variables: it is gone for good before the job has ended.
+    """
 
     id: str
     organization_id: str
@@ -109,6 +112,7 @@ class Job:
     created_at: datetime
     started_at: datetime | None = None
     finished_at: datetime | None = None
+    secret: bool = False
     # How many cases it has, once they are known, and why it is in Error.
     cases: int | None = None
     reason: str = ""

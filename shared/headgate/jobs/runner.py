@@ -76,12 +76,12 @@ def give(job: Job, prepared: Iterable[tuple[Case, Prepared]]) -> str:
         raise Unworkable(
             f"the configurations and samples of its {len(cases)} cases are over {LARGEST_CASES >> 20} MB together"
         )
-    store.put_file(job.id, "cases", content)
+    store.put_asked(job, "cases", content)
     sources = {version: published.source(version, _LINK_SECONDS) for version in sorted(versions)}
     task = {
         "budget_seconds": _BUDGET_SECONDS,
         "collectors": {version: source for version, source in sources.items() if source is not None},
-        "get": {"cases": store.link(job.id, "cases", _LINK_SECONDS)},
+        "get": {"cases": store.asked_link(job, "cases", _LINK_SECONDS)},
         "post": {"results": store.upload(job.id, "results", LARGEST_RESULTS, _LINK_SECONDS)},
     }
     store.put_file(job.id, "task.json", json.dumps(task))

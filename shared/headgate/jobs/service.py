@@ -47,13 +47,14 @@ def start(
     request: JsonValue,
     *,
     published: bool,
+    secret: bool = False,
     configuration_id: str | None = None,
     version_number: int | None = None,
 ) -> Job:
     """Start a job, which is Queued then. Its request holds all that it needs: nobody's rights are asked for later.
 
-    `published` if it is about published versions only. Raises JobTooLarge; TooManyRuns; TestingNotSetUp; and
-    TestingUnavailable, when nothing was started and no job exists.
+    `published` if it is about published versions only, `secret` if the request has values of variables. Raises
+    JobTooLarge; TooManyRuns; TestingNotSetUp; and TestingUnavailable, when nothing was started and no job exists.
     """
     require_room(caller)
     content = json.dumps(request, ensure_ascii=False, separators=(",", ":"))
@@ -65,6 +66,7 @@ def start(
         organization_id=caller.organization_id,
         created_by=caller.principal,
         published=published,
+        secret=secret,
         kind=kind,
         status="Queued",
         configuration_id=configuration_id,
@@ -73,7 +75,7 @@ def start(
     )
     # The file comes first, since the execution reads it, and the job before its turn, which changes it.
     try:
-        store.put_file(job.id, "request.json", content)
+        store.put_asked(job, "request.json", content)
         store.create(job, path(job))
         turns.enter(job)
     except (BotoCoreError, ClientError) as error:
@@ -138,6 +140,7 @@ def count_outcome(ended: Job) -> None:
 
 
 def _end_lost(lost: Job) -> Job:
+    store.delete_asked(lost)
     ended = lost.fail("The job was interrupted: its execution did not come to an end", clock.now())
     try:
         store.update(ended)
@@ -151,7 +154,7 @@ def _forget(job: Job) -> None:
     """What cannot be removed just now ends as Error when it is next read, and expires."""
     try:
         store.delete(job.id)
-        store.delete_file(job.id, "request.json")
+        store.delete_asked(job)
         turns.make_room(job.organization_id, job.id)
     except (BotoCoreError, ClientError, errors.Contention):
         return

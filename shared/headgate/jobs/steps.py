@@ -141,6 +141,8 @@ def finish(job_id: str) -> None:
 
 
 def _end(after: Job) -> None:
+    # Before it has ended: if this fails, the step is repeated.
+    store.delete_asked(after)
     store.update(after)
     service.count_outcome(after)
     turns.make_room(after.organization_id, after.id)
@@ -166,7 +168,7 @@ def _unfinished(job_id: str) -> Job:
 
 
 def _request(job: Job) -> JsonValue:
-    content = store.file(job.id, "request.json", MAX_REQUEST_BYTES)
+    content = store.asked(job, "request.json", MAX_REQUEST_BYTES)
     if content is None:
         raise RunGone
     request: JsonValue = json.loads(content)

@@ -62,6 +62,27 @@ def file(job_id: str, name: str, limit: int | None = None) -> bytes | None:
     return objects.read_unless_missing(keys.file(job_id, name), limit)
 
 
+def put_asked(job: Job, name: str, text: str) -> None:
+    """Store a text that is made of the request, which may be secret."""
+    objects.write(_asked(job, name), text.encode(), objects.TEXT)
+
+
+def asked(job: Job, name: str, limit: int | None = None) -> bytes | None:
+    """Such a text, None if there is none. Raises ClientError if access is denied, and TooLong."""
+    return objects.read_unless_missing(_asked(job, name), limit)
+
+
+def asked_link(job: Job, name: str, seconds: int) -> str:
+    """A URL that serves such a text to whoever has it, for some minutes."""
+    return objects.link(_asked(job, name), seconds)
+
+
+def delete_asked(job: Job) -> None:
+    """Delete a secret request, and all that was made of it, for good. Raises BotoCoreError, ClientError."""
+    if job.secret:
+        objects.delete_for_good(keys.secret(job.id))
+
+
 def link(job_id: str, name: str, seconds: int) -> str:
     """A URL that serves one file to whoever has it, for some minutes."""
     return objects.link(keys.file(job_id, name), seconds)
@@ -72,8 +93,8 @@ def upload(job_id: str, name: str, limit: int, seconds: int) -> dict[str, object
     return objects.upload_form(keys.file(job_id, name), limit, seconds)
 
 
-def delete_file(job_id: str, name: str) -> None:
-    objects.delete(keys.file(job_id, name))
+def _asked(job: Job, name: str) -> str:
+    return keys.secret(job.id) + name if job.secret else keys.file(job.id, name)
 
 
 def _item(job: Job) -> Item:
@@ -81,6 +102,7 @@ def _item(job: Job) -> Item:
         "organization_id": job.organization_id,
         "created_by": principals.attribute(job.created_by),
         "published": job.published,
+        "secret": job.secret,
         "kind": job.kind,
         "status": job.status,
         "configuration_id": job.configuration_id,
@@ -100,6 +122,7 @@ def _job(item: Item) -> Job:
         organization_id=items.text(item, "organization_id"),
         created_by=principals.read(item, "created_by"),
         published=item["published"] is True,
+        secret=item["secret"] is True,
         kind=cast("Kind", items.text(item, "kind")),
         status=cast("Status", items.text(item, "status")),
         configuration_id=items.optional_text(item, "configuration_id"),
