@@ -1,14 +1,27 @@
-"""The option `--env NAME=VALUE`, and the field of a request that it becomes."""
+"""The options `--env NAME=VALUE` and `--env-file FILE`, and the field of a request that they become.
+
+Values may be secrets, so no message repeats one.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, TypeVar
 
 import click
 
+from headgate_cli.errors import Failed
+from headgate_cli.safe_files import name, read
+from headgate_cli.untrusted import one_line
+
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_FROM_FILES: Final = "headgate_cli.variables"
+_ENV_FILE_HELP: Final = (
+    "A file of NAME=VALUE lines for ${env:NAME}; a value is everything after the =, quotes too, and # begins a comment "
+    "line. --env wins. Repeatable."
+)
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 class _Variable(click.ParamType[tuple[str, str]]):
@@ -17,7 +30,7 @@ class _Variable(click.ParamType[tuple[str, str]]):
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
         variable, separator, content = str(value).partition("=")
         if not separator:
-            self.fail(f"{value!r} has no =: write NAME=VALUE", param, ctx)
+            self.fail("there is no = in it: write NAME=VALUE", param, ctx)
         if not _NAME.fullmatch(variable):
             self.fail(f"{variable!r} is not a variable name: use letters, digits and _, no digit first", param, ctx)
         return variable, content
@@ -28,4 +41,42 @@ def in_request(env: Sequence[tuple[str, str]]) -> dict[str, object]:
     return {"env": dict(env)} if env else {}
 
 
-env = click.option("--env", multiple=True, type=_Variable(), help="A value for ${env:NAME}. Repeatable.")
+def env(command: _Command) -> _Command:
+    """Give a command both options; it gets `env`, names with values, of which a later one wins."""
+    from_file = click.option(
+        "--env-file",
+        multiple=True,
+        metavar="FILE",
+        help=_ENV_FILE_HELP,
+        expose_value=False,
+        # Before --env, whose value has both.
+        is_eager=True,
+        callback=_remember,
+    )
+    single = click.option(
+        "--env",
+        multiple=True,
+        type=_Variable(),
+        callback=lambda ctx, _, given: (*ctx.meta.get(_FROM_FILES, ()), *given),
+        help="A value for ${env:NAME}. Repeatable.",
+    )
+    return single(from_file(command))
+
+
+def _remember(ctx: click.Context, _param: click.Parameter, files: Sequence[str]) -> None:
+    if ctx.resilient_parsing:
+        return
+    ctx.meta[_FROM_FILES] = [variable for file in files for variable in _read(file)]
+
+
+def _read(file: str) -> Iterator[tuple[str, str]]:
+    """The variables of a file. Raises Failed, which names the line and not what is in it."""
+    for number, line in enumerate(read(file).removeprefix("\ufeff").split("\n"), start=1):
+        line = line.removesuffix("\r")
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        variable, separator, content = line.partition("=")
+        if not separator or not _NAME.fullmatch(variable):
+            problem = "has no =" if not separator else "does not begin with a variable name and ="
+            raise Failed(f"{one_line(name(file))}:{number} {problem}: write NAME=VALUE, without spaces around the name")
+        yield variable, content

@@ -52,7 +52,7 @@ TOO_NARROW = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
         ("test run edge.yaml --sample s --rule =true", 2, "'=true' has no name before the ="),
         ("test run edge.yaml --sample s --rule x", 2, "'x' has no =: write NAME=CONDITION"),
         ("validate edge.yaml --env 1A=x", 2, "'1A' is not a variable name: use letters, digits and _, no digit first"),
-        ("validate edge.yaml --env A", 2, "'A' has no =: write NAME=VALUE"),
+        ("validate edge.yaml --env A", 2, "there is no = in it: write NAME=VALUE"),
         (f"config show cfg_{'0' * 26}", 1, "No such configuration: see `headgate config list`"),
         (f"test show run_{'0' * 26}", 1, "No such test run: check the id; runs are deleted after 30 days"),
         (f"fleet install flt_{'0' * 26}", 1, "No such fleet: see `headgate fleet list`"),

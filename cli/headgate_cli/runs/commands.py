@@ -9,6 +9,7 @@ from typing import Final
 
 import click
 
+from headgate_cli import variables
 from headgate_cli.api import Api, Entity, ServerError, optional, text
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.command_group import Group
@@ -18,7 +19,7 @@ from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import print_json, print_result, print_text, say
 from headgate_cli.rules.files import refusal, rules_for
-from headgate_cli.runs import steps
+from headgate_cli.runs import stand_ins, steps
 from headgate_cli.runs.follow import FINAL, follow, show
 from headgate_cli.runs.ids import RunId
 from headgate_cli.safe_files import STDIN, is_file, name, read
@@ -88,6 +89,8 @@ def test() -> None:
     metavar="PIPELINE",
     help="Record only what this pipeline exports, such as one that a routing connector feeds. Repeatable.",
 )
+@stand_ins.stand_ins
+@variables.env
 @click.option("--trace", is_flag=True, help="Print what each component of the pipeline did.")
 @click.option(
     "--record",
@@ -115,6 +118,9 @@ def run(
     collector_version: str | None,
     feature_gates: Sequence[str],
     output_pipelines: Sequence[str],
+    skip: Sequence[str],
+    attributes: Sequence[stand_ins.Attribute],
+    env: Sequence[tuple[str, str]],
     trace: bool,
     record: int | None,
     no_wait: bool,
@@ -133,6 +139,8 @@ def run(
       headgate test run collector.yaml --pipeline logs --sample sample.log --rule 'has a body:all=log.body != nil'
       headgate test run collector.yaml --sample sample.log --rules rules.yaml --duration 2
       headgate test run collector.yaml --sample sample.log --trace --record 3
+      headgate test run edge --sample sample.log --skip k8sattributes --env-file test.env
+      headgate test run edge --sample sample.log --attribute k8sattributes:k8s.pod.name=web-1
     """
     if bool(rules_file) + bool(rules) + saved_rules > 1:
         raise click.UsageError("--rules, --rule and --saved-rules exclude each other: choose one")
@@ -164,6 +172,7 @@ def run(
         }
         # A server that does not know a field refuses it.
         request |= {field: value for field, value in given.items() if value}
+        request |= stand_ins.in_request(skip, attributes) | variables.in_request(env)
         if saved_rules:
             request["use_saved_rules"] = True
         elif rules_file:
