@@ -187,6 +187,7 @@ def request_path(path: str) -> str:
         pipeline="logs",
         run_id=new_id("run"),
         suite_id=new_id("job"),
+        comparison_id=new_id("job"),
         fleet_id=new_id("flt"),
         deployment_id=new_id("dep"),
         slug="no-such-flow",

@@ -28,6 +28,11 @@ A_TEST_OF_RULES: Final = {"target_pipeline": "logs", "sample": "a line", "rules"
 LARGE_TEST: Final = {"n": "2", "test_name": "large"}
 RUN: Final = {"sample": "a line", "signal_type": "logs", "target_pipeline": "logs", "duration_seconds": 1}
 SUITE: Final = {"yaml": YAML, "tests": [{"name": "a", "sample": "a line", "target_pipeline": "logs", "rules": RULES}]}
+COMPARISON: Final = {
+    "left": {"yaml": YAML},
+    "right": {"yaml": YAML},
+    "tests": [{"name": "a", "sample": "a line", "target_pipeline": "logs"}],
+}
 POLICIES: Final = {
     "severities": {"insecure_tls": "error"},
     "not_suppressible": [],
@@ -266,6 +271,16 @@ ENDPOINTS: Final = [
         target="testing/suites/{id}",
     ),
     endpoint(f"GET {PUBLIC}/testing/suites/{{suite_id}}", "read", 404, right(200)),
+    endpoint(
+        f"POST {PUBLIC}/testing/comparisons",
+        "write",
+        422,
+        right(201, COMPARISON),
+        right(201, COMPARISON, headers=ONCE, name="with a key"),
+        action="comparison.started",
+        target="testing/comparisons/{id}",
+    ),
+    endpoint(f"GET {PUBLIC}/testing/comparisons/{{comparison_id}}", "read", 404, right(200)),
     # No gallery is published where `unfilled` is tried.
     endpoint(f"GET {PUBLIC}/flows", "read", 503, right(200)),
     endpoint(f"GET {PUBLIC}/flows/{{slug}}", "read", 404, right(200, denied=404), isolated="of no organization"),

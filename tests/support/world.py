@@ -122,6 +122,7 @@ def founded(http: TestClient, name: str) -> World:
     _fill(world)
     world.ids["run_id"] = _finished_run(world)
     world.ids["suite_id"] = finished_suite(world)
+    world.ids["comparison_id"] = finished_comparison(world)
     return world
 
 
@@ -236,6 +237,17 @@ def finished_suite(world: World) -> str:
     job_id: str = world.call(world.admin, "POST", f"{PUBLIC}/testing/suites", 201, asked)["id"]
     job_steps.prepare(job_id)
     leave_results(job_id, {"a": OUTPUT})
+    job_steps.record(job_id, job_steps.evaluate(job_id))
+    return job_id
+
+
+def finished_comparison(world: World) -> str:
+    """A comparison of two texts, which only its creator and Admins see; its steps done here."""
+    test = {"name": "a", "sample": "a line", "target_pipeline": "logs", "duration_seconds": 1}
+    asked = {"left": {"yaml": YAML}, "right": {"yaml": YAML}, "tests": [test]}
+    job_id: str = world.call(world.admin, "POST", f"{PUBLIC}/testing/comparisons", 201, asked)["id"]
+    job_steps.prepare(job_id)
+    leave_results(job_id, {"left/a": OUTPUT, "right/a": OUTPUT})
     job_steps.record(job_id, job_steps.evaluate(job_id))
     return job_id
 

@@ -36,6 +36,7 @@ Action = Literal[
     "policies.changed",
     "run.started",
     "suite.started",
+    "comparison.started",
     "fleet.created",
     "fleet.token_renewed",
     "install.composed",  # its command holds the fleet's token

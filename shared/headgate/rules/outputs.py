@@ -15,6 +15,8 @@ from headgate.foundation.errors import Unavailable
 from headgate.validation.model import TOO_COSTLY
 
 Change = Literal["added", "missing", "changed"]
+# The checker's own bound, before a question is made of more.
+_MOST_CHARACTERS: Final = 16 << 20
 _OURS: Final = ("not_otlp", "bad_path", "too_large", TOO_COSTLY)
 
 
@@ -54,7 +56,7 @@ class FieldCount(BaseModel):
     changed: int
 
 
-class Summary(BaseModel):
+class SignalSummary(BaseModel):
     """The records of a signal: log records, spans, data points. Without `complete`, `fields` lacks some."""
 
     left: int
@@ -67,7 +69,7 @@ class Summary(BaseModel):
     complete: bool
 
 
-class Field(BaseModel):
+class FieldDifference(BaseModel):
     """A field that differs, with the values as OTLP/JSON has them. If `cut`, they are texts around the difference."""
 
     path: str
@@ -88,7 +90,7 @@ class Difference(BaseModel):
     left: int | None
     right: int | None
     name: str
-    fields: list[Field]
+    fields: list[FieldDifference]
     fields_left_out: int = 0
 
 
@@ -96,7 +98,7 @@ class Differences(BaseModel):
     """What differs. `left_out` more records do; `profiles` documents with profiles were not compared."""
 
     equal: bool
-    signals: dict[Signal, Summary]
+    signals: dict[Signal, SignalSummary]
     differences: list[Difference]
     left_out: int
     profiles: int = 0
@@ -110,19 +112,23 @@ def compare(
     ignore: Sequence[str] | None = None,
     left_ran: Ran | None = None,
     right_ran: Ran | None = None,
+    max_bytes: int = 0,
 ) -> Differences:
     """What differs between two outputs, OTLP/JSON documents one after the other.
 
     `ignore` are paths as OTTL has them; None stands for the default. Without `left_ran`, as for an expected output, any
-    time there equals one that the right side's run made. The default collector answers. Raises Incomparable,
-    Unavailable.
+    time there equals one that the right side's run made. `max_bytes` bounds the fields that are told, to 1 MB at most.
+    The default collector answers. Raises Incomparable, Unavailable.
     """
+    if len(left) + len(right) > _MOST_CHARACTERS:
+        raise Incomparable("too_large", f"Both outputs together are over {_MOST_CHARACTERS >> 20} MB")
     request = {
         "left": left,
         "right": right,
         "ignore": None if ignore is None else list(ignore),
         "left_ran": _span(left_ran),
         "right_ran": _span(right_ran),
+        "max_bytes": max_bytes,
     }
     try:
         return _differences().validate_python(checker.call("compare", request, asker=asker))

@@ -53,6 +53,12 @@ def get(caller: Caller, configuration_id: str, n: int, name: str) -> tuple[Liste
     return listed, of_text(version_tests.text(listed.content))
 
 
+def tests_of(configuration_id: str, n: int) -> dict[str, NamedTest]:
+    """All tests of a version that the caller is known to see, by name; one read, and a GET for each large test."""
+    listed = version_tests.of_version(configuration_id, n).tests
+    return {one.name: of_text(version_tests.text(one.content)) for one in listed}
+
+
 def put(
     caller: Caller, configuration_id: str, n: int, name: str, test: NamedTest, if_match: frozenset[str] | None
 ) -> Listed:

@@ -144,8 +144,8 @@ class CollectorVersionNotInstalled(Invalid):
 
     code = "collector_version_not_installed"
 
-    def __init__(self, message: str, field: str, part: str = "body") -> None:
-        super().__init__(message, [FieldError((part, field), message)])
+    def __init__(self, message: str, field: str, part: str = "body", within: tuple[str, ...] = ()) -> None:
+        super().__init__(message, [FieldError((part, *within, field), message)])
 
 
 class YamlInvalid(Invalid):

@@ -1,0 +1,1 @@
+"""`test diff`: what two versions, files or collectors put out for the same samples, record by record."""

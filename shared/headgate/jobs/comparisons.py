@@ -1,0 +1,169 @@
+"""Starting comparisons: two versions or texts, and the tests that both are given."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from headgate import checker
+from headgate.checker import Asker
+from headgate.configurations import service as configurations
+from headgate.foundation.caller import Caller
+from headgate.foundation.errors import FieldError, Invalid, NotFound
+from headgate.jobs import service
+from headgate.jobs.kinds.comparison import Request, Side, SideName, Test
+from headgate.jobs.model import Job
+from headgate.rules import outputs
+from headgate.rules.outputs import Incomparable
+from headgate.runs.model import MAX_SAMPLE_BYTES, SampleTooLarge
+from headgate.settings import settings
+from headgate.suites import service as suites
+from headgate.suites.model import NamedTest, to_text
+from headgate.validation.model import CollectorVersionNotInstalled
+
+
+class NothingToCompare(Invalid):
+    """There are no tests, or not those that are asked for, so that nothing would go through the pipelines."""
+
+    code = "no_tests"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, [FieldError(("body", "tests"), message)])
+
+
+class BadIgnoredPath(Invalid):
+    """A path of `ignore` that no record can have."""
+
+    code = "bad_path"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, [FieldError(("body", "ignore"), message)])
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A stored version, or a text; and the collector that runs it, without one the version's own or the default one."""
+
+    yaml: str | None = None
+    configuration_id: str | None = None
+    n: int | None = None
+    collector_version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A comparison. Without `tests`, those of the right side's version; if there are none, of the left side's.
+
+    `names` chooses among these.
+    """
+
+    left: Source
+    right: Source
+    tests: Mapping[str, NamedTest] | None = None
+    names: Sequence[str] | None = None
+    ignore: Sequence[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Resolved:
+    side: Side
+    published: bool
+
+
+def start(caller: Caller, asked: Ask) -> Job:
+    """Start a comparison, which is Queued then. Its texts and tests are read now, with the caller's rights.
+
+    Raises ConfigurationNotFound, VersionNotFound; CollectorVersionNotInstalled, NothingToCompare, BadIgnoredPath;
+    SampleTooLarge, JobTooLarge; TooManyRuns; and Unavailable, when nothing was started and no job exists.
+    """
+    service.require_room(caller)
+    asker = Asker.of(caller)
+    sources: dict[SideName, Source] = {"left": asked.left, "right": asked.right}
+    resolved = {name: _resolve(caller, name, source) for name, source in sources.items()}
+    _require_installed(sources, resolved, asker)
+    if asked.ignore is not None:
+        _require_paths(asked.ignore, asker)
+    tests = _tests(asked)
+    for test in tests.values():
+        if len(test.sample.encode()) > MAX_SAMPLE_BYTES:
+            raise SampleTooLarge
+    request = Request(
+        left=resolved["left"].side,
+        right=resolved["right"].side,
+        tests=[Test(name=name, text=to_text(_without_rules(test))) for name, test in tests.items()],
+        ignore=None if asked.ignore is None else list(asked.ignore),
+    )
+    right = resolved["right"].side
+    return service.start(
+        caller,
+        "comparison",
+        request.model_dump(mode="json"),
+        published=all(one.published for one in resolved.values()),
+        configuration_id=right.configuration_id,
+        version_number=right.version_number,
+    )
+
+
+def _resolve(caller: Caller, name: SideName, source: Source) -> _Resolved:
+    if source.configuration_id is None or source.n is None:
+        version = source.collector_version or settings().collector_version
+        return _Resolved(Side(yaml=source.yaml or "", collector_version=version), published=False)
+    try:
+        stored = configurations.get_version(caller, source.configuration_id, source.n)
+    except NotFound as error:
+        error.named_by(name)
+        raise
+    side = Side(
+        yaml=stored.yaml or "",
+        collector_version=source.collector_version or stored.collector_version,
+        configuration_id=source.configuration_id,
+        version_number=source.n,
+    )
+    return _Resolved(side, published=stored.status == "published")
+
+
+def _require_installed(
+    sources: Mapping[SideName, Source], resolved: Mapping[SideName, _Resolved], asker: Asker
+) -> None:
+    """Raises CollectorVersionNotInstalled, Unavailable."""
+    wanted = {name: one.side.collector_version for name, one in resolved.items()}
+    if set(wanted.values()) == {settings().collector_version}:
+        return
+    installed = checker.installed(asker=asker)
+    for name, version in wanted.items():
+        if version not in installed:
+            field = "collector_version" if sources[name].collector_version else "version_number"
+            message = f"Collector {version} is not installed; installed: {', '.join(installed)}"
+            raise CollectorVersionNotInstalled(message, field, within=(name,))
+
+
+def _require_paths(ignore: Sequence[str], asker: Asker) -> None:
+    """Raises BadIgnoredPath, Unavailable."""
+    try:
+        outputs.compare("", "", ignore=ignore, asker=asker)
+    except Incomparable as refused:
+        raise BadIgnoredPath(refused.message) from refused
+
+
+def _tests(asked: Ask) -> Mapping[str, NamedTest]:
+    """The caller may see the versions by now. Raises NothingToCompare."""
+    if asked.tests is not None:
+        return asked.tests
+    for source in (asked.right, asked.left):
+        if source.configuration_id is None or source.n is None:
+            continue
+        tests = suites.tests_of(source.configuration_id, source.n)
+        if tests:
+            return _named(tests, asked.names)
+    raise NothingToCompare("Neither side is a version with tests: send `tests`, or save tests with a version")
+
+
+def _named(tests: Mapping[str, NamedTest], names: Sequence[str] | None) -> Mapping[str, NamedTest]:
+    if names is None:
+        return tests
+    absent = [name for name in names if name not in tests]
+    if absent:
+        raise NothingToCompare(f"There is no test {', '.join(absent)}; the tests are {', '.join(tests)}")
+    return {name: tests[name] for name in names}
+
+
+def _without_rules(test: NamedTest) -> NamedTest:
+    return replace(test, rules=(), expected=None)
