@@ -1,5 +1,6 @@
 """The answers of the flows endpoints."""
 
+from dataclasses import asdict
 from typing import Self
 
 from pydantic import BaseModel
@@ -36,12 +37,38 @@ class FlowSummary(BaseModel):
         )
 
 
+class FlowRuleOut(BaseModel):
+    name: str
+    condition: str
+    context: str | None
+    expect: str
+    min: int | None
+    max: int | None
+
+
+class FlowTestOut(BaseModel):
+    """A test that proves the flow, with the fields of a version's test."""
+
+    name: str
+    target_pipeline: str
+    signal_type: Signal
+    duration_seconds: int
+    sample: str
+    rules: list[FlowRuleOut]
+
+
 class FlowDetail(FlowSummary):
-    """A flow with its description, in Markdown, and the YAML to create a configuration with."""
+    """A flow with its description, in Markdown, the YAML to create a configuration with, and tests for it."""
 
     description: str
     yaml: str
+    tests: list[FlowTestOut]
 
     @classmethod
     def of_full(cls, full: FullFlow) -> Self:
-        return cls(**FlowSummary.of(full.flow).model_dump(), description=full.description, yaml=full.yaml)
+        return cls(
+            **FlowSummary.of(full.flow).model_dump(),
+            description=full.description,
+            yaml=full.yaml,
+            tests=[FlowTestOut.model_validate(asdict(test)) for test in full.tests],
+        )

@@ -1,5 +1,6 @@
 """The gallery as the API serves it, from the bucket that it was published to."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,9 +9,10 @@ import pytest
 
 from flows.app import router
 from headgate.flows import publish, store
-from headgate.flows.model import Flow, FullFlow
+from headgate.flows.model import Flow, FlowRule, FlowTest, FullFlow
 from headgate.settings import settings
 from headgate.storage import aws
+from testing.tests_wire import NamedTestIn
 from tests.support.members import API, JoinWith, Member
 
 FOLDER = Path(__file__).parents[2] / "flows"
@@ -21,7 +23,10 @@ LISTED = {
 
 def a_flow(slug: str) -> FullFlow:
     flow = Flow(slug, f"The flow {slug}", "It flows.", "headgate", "Headgate", ("logs",), ("a",), "0.139.0", "otelcol")
-    return FullFlow(flow, "It *flows*.", "receivers: {}  # as written\n")
+    rules = (FlowRule("some", "true", expect="count", min=1),)
+    return FullFlow(
+        flow, "It *flows*.", "receivers: {}  # as written\n", (FlowTest(slug, "logs", "logs", 3, "x", rules),)
+    )
 
 
 def gallery(*slugs: str) -> dict[str, bytes]:
@@ -82,10 +87,27 @@ def test_a_flow_adds_description_and_yaml_byte_for_byte(ann: Member) -> None:
     answer = ann.http.get(f"{API}/flows/zebra")
 
     assert answer.status_code == 200
-    assert set(answer.json()) == LISTED | {"description", "yaml"}
+    assert set(answer.json()) == LISTED | {"description", "yaml", "tests"}
     assert answer.json()["yaml"] == "receivers: {}  # as written\n"
     assert answer.json()["description"] == "It *flows*."
     assert answer.json()["collector_distribution"] == "otelcol"
+
+
+@pytest.mark.usefixtures("three_flows")
+def test_a_flows_tests_are_as_those_of_a_version_are_put(ann: Member) -> None:
+    (test,) = ann.http.get(f"{API}/flows/zebra").json()["tests"]
+
+    assert test.pop("name") == "zebra"
+    assert NamedTestIn.model_validate(test).as_test().rules[0].expect == "count"
+
+
+def test_a_flow_of_a_gallery_of_an_earlier_release_has_no_tests(ann: Member) -> None:
+    objects = gallery("old")
+    flow = json.loads(objects[store.key_of("old")])
+    del flow["tests"]
+    publish_these({**objects, store.key_of("old"): json.dumps(flow).encode()})
+
+    assert ann.http.get(f"{API}/flows/old").json()["tests"] == []
 
 
 @pytest.mark.usefixtures("three_flows")

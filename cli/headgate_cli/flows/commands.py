@@ -8,11 +8,12 @@ from typing import Final
 
 import click
 
-from headgate_cli.api import Api, Entity, ServerError, text
+from headgate_cli.api import Api, Entity, ServerError, entities, text
 from headgate_cli.command_group import Group
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Failed
 from headgate_cli.output import print_json, print_result, print_text, say, table
+from headgate_cli.suites.files import NAME
 from headgate_cli.untrusted import block, one_line
 from headgate_cli.yaml_files import SIGNALS
 
@@ -82,10 +83,11 @@ def show(api: Api, slug: str, yaml_only: bool, as_json: bool) -> None:
 @flow.command()
 @click.argument("slug")
 @click.option("--name", default="", help="The configuration's name; the flow's name by default.")
+@click.option("--no-tests", is_flag=True, help="Leave out the flow's tests.")
 @as_json
 @connected
-def use(api: Api, slug: str, name: str, as_json: bool) -> None:
-    """Create a configuration of your own from a flow, as a draft.
+def use(api: Api, slug: str, name: str, no_tests: bool, as_json: bool) -> None:
+    """Create a configuration of your own from a flow, as a draft, with the tests that prove the flow.
 
     \b
     Examples:
@@ -93,13 +95,37 @@ def use(api: Api, slug: str, name: str, as_json: bool) -> None:
     """
     flow = _flow(api, slug)
     request = {"name": name or text(flow, "name"), "yaml": text(flow, "yaml"), "description": text(flow, "summary")}
+    # A server of an earlier release has none.
+    tests = {} if no_tests else {_test_name(test): test for test in entities(flow, "tests")}
     created = api.create("/configurations", request)
+    configuration_id = one_line(text(created, "id"))
+    for test_name, test in tests.items():
+        _save_test(api, configuration_id, test_name, test)
     if as_json:
         print_json(created)
         return
-    configuration_id = one_line(text(created, "id"))
     print_result(configuration_id)
-    say(f"{one_line(text(created, 'name'))} v1 is a draft. Next: `headgate config edit {configuration_id}`")
+    with_tests = f" with {len(tests)} test{'' if len(tests) == 1 else 's'}" if tests else ""
+    say(f"{one_line(text(created, 'name'))} v1 is a draft{with_tests}. Next: `headgate config edit {configuration_id}`")
+
+
+def _test_name(test: Entity) -> str:
+    name = text(test, "name")
+    if not NAME.fullmatch(name):
+        raise Failed(f"the flow has a test {one_line(name)!r}, which cannot be the name of a file: add --no-tests")
+    return name
+
+
+def _save_test(api: Api, configuration_id: str, test_name: str, test: Entity) -> None:
+    """Raises Failed, which says that the configuration is there."""
+    try:
+        api.put(
+            f"/configurations/{configuration_id}/versions/1/tests/{test_name}",
+            {field: value for field, value in test.items() if field != "name" and value is not None},
+        )
+    except Failed as error:
+        created = f"{configuration_id} is created as a draft"
+        raise Failed(f"{created}, but its test {test_name} could not be saved: {error.message}") from error
 
 
 def _flow(api: Api, slug: str) -> Entity:

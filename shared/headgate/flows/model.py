@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Literal
 
 from headgate.foundation import errors
 from headgate.foundation.collector import Signal
@@ -45,12 +45,37 @@ class Flow:
 
 
 @dataclass(frozen=True, slots=True)
+class FlowRule:
+    """A rule of a flow's test, as the API takes it."""
+
+    name: str
+    condition: str
+    context: str | None = None
+    expect: Literal["any", "all", "none", "count"] = "any"
+    min: int | None = None
+    max: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FlowTest:
+    """What proves a flow: a sample through one of its pipelines, and rules on what comes out."""
+
+    name: str
+    target_pipeline: str
+    signal_type: Signal
+    duration_seconds: int
+    sample: str
+    rules: tuple[FlowRule, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class FullFlow:
-    """A flow with its description, in Markdown, and its YAML."""
+    """A flow with its description, in Markdown, its YAML, and its tests: none in a gallery of an earlier release."""
 
     flow: Flow
     description: str
     yaml: str
+    tests: tuple[FlowTest, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
-from headgate.flows.model import SLUG, Flow, FullFlow
+from headgate.flows.model import SLUG, Flow, FlowRule, FlowTest, FullFlow
 from headgate.foundation.collector import VARIABLE_NAME, Signal
 from headgate.foundation.yaml_text import safe_load
 
@@ -115,7 +115,18 @@ class Source:
             collector_version=file.collector_version,
             collector_distribution=file.collector_distribution,
         )
-        return FullFlow(flow, self._description(), self.yaml)
+        return FullFlow(flow, self._description(), self.yaml, (self._test(),))
+
+    def _test(self) -> FlowTest:
+        trial = self.file.test
+        return FlowTest(
+            name=self.slug,
+            target_pipeline=trial.target_pipeline,
+            signal_type=trial.signal_type,
+            duration_seconds=trial.duration_seconds,
+            sample=self.sample,
+            rules=tuple(FlowRule(**rule.model_dump()) for rule in self.rules),
+        )
 
     def _description(self) -> str:
         defaults = _variables(self.yaml)
