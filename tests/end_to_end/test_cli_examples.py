@@ -117,6 +117,7 @@ def furnish(cli: Cli, line: str) -> str:
             cli.write("rules.yaml", cli.ok("rules", "get", "edge"))
         if RUN in line:
             run = {"signal_type": "logs", "target_pipeline": "logs", "duration_seconds": 1, "rules": [RULE]}
+            run["trace"] = True
             started = post("/testing/runs", configuration_id=edge, version_number=3, sample="a line\n", **run)["id"]
             cli.ok("test", "show", started, "--wait")
             line = line.replace(RUN, started)

@@ -77,7 +77,7 @@ def test_the_steps_are_a_table_of_counts_with_the_statements_below(server: Serve
         ["3", "filter", "processor", "logs", "3", "2", "0", "1", "0"],
         [],
         ["Step", "Line", "Matched", "Changed", "Dropped", "Errors", "Statement"],
-        ["2", "9:11", "2", "1", "0", "0", 'set(attributes["level"],', '"error")'],
+        ["2", "9", "2", "1", "0", "0", 'set(attributes["level"],', '"error")'],
     ]
 
 
@@ -87,20 +87,43 @@ def test_a_record_is_followed_through_all_steps(server: Server, run: Run) -> Non
     assert code == 0
     assert out.splitlines() == [
         "Record 1  line 1",
-        "  1  filelog  (receiver in logs)",
-        "     created",
-        "  2  transform/clean  (processor in logs)",
-        '     changed by set(attributes["level"], "error") (line 9:11)',
+        "  1  filelog          created",
+        '  2  transform/clean  changed by set(attributes["level"], "error") (line 9)',
         '       + attributes["level"]: "error"',
-        "  3  filter  (processor in logs)",
-        "     unchanged",
+        "  3  filter           unchanged",
     ]
 
 
 def test_what_dropped_a_record_is_named_with_its_line(server: Server, run: Run) -> None:
     _, out, _ = run(f"test steps {RUN} --record 2")
 
-    assert out.splitlines()[-1] == '     dropped by IsMatch(body, "health") (line 14:9)'
+    assert out.splitlines()[-1] == '  3  filter           dropped by IsMatch(body, "health") (line 14)'
+
+
+def test_several_reasons_are_told_by_their_lines(server: Server, run: Run) -> None:
+    by = [{"statement": f"set(cache, {line})", "path": "p", "line": line, "column": 3} for line in (7, 7, 9)]
+    component = {"component": "transform", "path": "", "line": None, "column": None}
+    changed = record(1, "changed", field("a", "added", None, 1, by=by[2]), by=[*by, component])
+    server.answering = Traced(step(1, "transform", changed))
+
+    _, out, _ = run(f"test steps {RUN} --record 1")
+
+    assert out.splitlines()[1:] == ["  1  transform  changed by lines 7, 9, transform", "       + a: 1  (line 9)"]
+
+
+def test_a_record_that_is_routed_is_followed_into_its_pipelines(server: Server, run: Run) -> None:
+    server.answering = Traced(
+        step(1, "routing", record(1, "unchanged"), kind="connector", feeds=["logs/a", "logs/b"]),
+        step(2, "debug", record(1, "unchanged"), pipeline="logs/a", kind="exporter"),
+        step(3, "debug", record(2, "unchanged"), pipeline="logs/b", kind="exporter"),
+    )
+
+    _, out, _ = run(f"test steps {RUN} --record 1")
+
+    assert out.splitlines()[1:] == [
+        "  1  routing in logs → logs/a, logs/b  unchanged",
+        "  2  debug in logs/a                   unchanged",
+    ]
 
 
 def test_a_step_is_shown_with_all_its_records_of_all_pages(server: Server, run: Run) -> None:
@@ -120,7 +143,7 @@ def test_each_change_has_a_sign_and_values_show_their_types(server: Server, run:
 
     _, out, _ = run(f"test steps {RUN} --record 1")
 
-    assert out.splitlines()[3:] == [
+    assert out.splitlines()[2:] == [
         '       ~ body: "5" → 5',
         '       - a: {"k": [1]}',
         f'       ~ b: "{"x" * 80}" → "one\\ntwo"',
@@ -133,7 +156,7 @@ def test_long_values_stand_below_each_other(server: Server, run: Run) -> None:
 
     _, out, _ = run(f"test steps {RUN} --record 1")
 
-    assert out.splitlines()[3:] == ["       ~ b", f'         - "{"x" * 80}"', f'         + "{"y" * 80}"']
+    assert out.splitlines()[2:] == ["       ~ b", f'         - "{"x" * 80}"', f'         + "{"y" * 80}"']
 
 
 def test_changes_are_coloured_on_a_terminal_only(server: Server, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,7 +180,7 @@ def test_records_that_are_matched_as_sets_are_said_so(server: Server, run: Run) 
     assert lines(table)[1][2] == "*"
     assert "* matches records by what they contain" in table
     assert "unchanged" in way
-    assert "not found here: this step matches records by what they contain" in lost
+    assert "not found: this step matches records by what they contain" in lost
 
 
 def test_a_record_that_there_is_not_is_said_so(server: Server, run: Run) -> None:
@@ -174,7 +197,7 @@ def test_errors_of_statements_are_below_the_tables(server: Server, run: Run) -> 
 
     _, out, _ = run(f"test steps {RUN}")
 
-    assert out.splitlines()[-1] == "error in step 2, line 9:11, 2 times: no map"
+    assert out.splitlines()[-1] == "error in step 2, line 9, 2 times: no map"
 
 
 def test_what_was_left_out_is_said(server: Server, run: Run) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 import click
 
 from headgate_cli.api import Entity, entities, number, optional, text
-from headgate_cli.output import print_result, say, table
+from headgate_cli.output import cells, print_result, say, table
 from headgate_cli.untrusted import one_line, quoted
 
 _COUNTS: Final = ("records_in", "records_out", "changed", "dropped", "created")
@@ -59,14 +60,20 @@ def show_way(record: int, steps: Sequence[Entity]) -> None:
         say(f"No step has a record {record}: records count from 1, and a large trace has only the newest ones")
         return
     print_result(click.style(f"Record {record}  {one_line(named)}", bold=True))
-    for step in steps:
-        entries = entities(step, "records")
-        if entries or not step.get("exact"):
-            _print_heading(step)
-        for entry in entries:
-            _record(entry)
-        if not entries and not step.get("exact"):
-            print_result(f"     not found here: this step {_SETS}")
+    # A step that the record did not reach is left out, unless it may have got it and nobody can tell.
+    shown = [step for step in steps if entities(step, "records") or not step.get("exact")]
+    one_pipeline = len({_pipeline(step) for step in shown}) == 1
+    labels = [_name(step) if one_pipeline else f"{_name(step)} in {_pipeline(step)}" for step in shown]
+    width = max(cells(one_line(label)) for label in labels)
+    for step, label in zip(shown, labels, strict=True):
+        padding = " " * (width - cells(one_line(label)))
+        heading = f"{number(step, 'n'):>3}  {click.style(one_line(label), bold=True)}{padding}  "
+        for entry in entities(step, "records"):
+            print_result(heading + _outcome(entry))
+            _fields(entry)
+            heading = " " * (width + 7)
+        if not entities(step, "records"):
+            print_result(f"{heading}not found: this step {_SETS}")
 
 
 def show_step(step: Entity) -> None:
@@ -76,7 +83,8 @@ def show_step(step: Entity) -> None:
         place = entry.get("record")
         label = f"record {place}" if isinstance(place, int) else "new"
         print_result(f"   {click.style(label, bold=True)}  {one_line(text(entry, 'name'))}")
-        _record(entry)
+        print_result(f"     {_outcome(entry)}")
+        _fields(entry)
     left_out = number(step, "left_out")
     if left_out:
         say(f"{left_out} more records, or details of records, are over the limits of a trace")
@@ -116,7 +124,7 @@ def _statements(steps: Sequence[Entity]) -> None:
             text(statement, "text"),
         ]
         for step in steps
-        for statement in entities(step, "statements")
+        for statement in sorted(entities(step, "statements"), key=_line)
     ]
     if rows:
         print_result("")
@@ -134,19 +142,28 @@ def _errors(steps: Sequence[Entity]) -> None:
                 print_result(f"{click.style('error', fg='red')} in {where}, {times}: {quoted(text(error, 'message'))}")
 
 
-def _record(entry: Entity) -> None:
+def _outcome(entry: Entity) -> str:
     outcome, reasons = text(entry, "outcome"), entities(entry, "by")
-    outputs = number(entry, "outputs")
-    several = f" into {outputs}" if outcome == "split" else ""
-    print_result(
-        f"     {click.style(one_line(outcome), fg=_OUTCOMES.get(outcome))}{several}"
-        f"{' by ' if reasons else ''}{', '.join(map(_reason, reasons))}"
-    )
+    said = click.style(one_line(outcome), fg=_OUTCOMES.get(outcome))
+    if outcome == "split":
+        said += f" into {number(entry, 'outputs')}"
+    if not reasons:
+        return said
+    if len(reasons) == 1:
+        return f"{said} by {_reason(reasons[0])}"
+    # The table of statements has their texts.
+    lines = [_place(reason) for reason in reasons if _place(reason)]
+    others = [_reason(reason) for reason in reasons if not _place(reason)]
+    named = [f"lines {', '.join(dict.fromkeys(lines))}"] if lines else []
+    return f"{said} by {', '.join([*named, *others])}"
+
+
+def _fields(entry: Entity) -> None:
+    several = len(entities(entry, "by")) > 1
     for field in entities(entry, "fields"):
         first, *further = _field(field)
         cause = field.get("by")
-        # Which of several reasons changed it.
-        place = _place(cause) if isinstance(cause, dict) and len(reasons) > 1 else ""
+        place = _place(cause) if isinstance(cause, dict) and several else ""
         print_result(f"       {first}{f'  (line {place})' if place else ''}")
         for line in further:
             print_result(f"       {line}")
@@ -161,8 +178,13 @@ def _reason(reason: Entity) -> str:
     return f"{one_line(said)} (line {place})" if place else one_line(said)
 
 
+def _line(entity: Entity) -> tuple[int, int]:
+    """For sorting; what is not in the text comes last."""
+    return (number(entity, "line"), number(entity, "column")) if entity.get("line") else (sys.maxsize, 0)
+
+
 def _place(entity: Entity) -> str:
-    return f"{number(entity, 'line')}:{number(entity, 'column')}" if entity.get("line") else ""
+    return str(number(entity, "line")) if entity.get("line") else ""
 
 
 def _field(field: Entity) -> Iterator[str]:
