@@ -126,6 +126,10 @@ class LocalCollector:
         self.close()
 
     @property
+    def binary(self) -> Path:
+        return self._binary
+
+    @property
     def version(self) -> str:
         """The version that the binary says it is. Starts it if it has not been. Raises what `ask` does."""
         with self._lock:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Concatenate, Final, ParamSpec, Protocol, Self
 
-import click
-from click.core import ParameterSource
-
-from headgate_cli import connection
+from headgate_cli import local_options
 from headgate_cli.api import Entity, ServerError, entities
 from headgate_cli.local_collector import BINARY, CollectorFailed, LocalCollector, NotInstalled, Refused, find
 
@@ -72,7 +69,7 @@ class LocalChecks:
         yaml = str(request.get("yaml", ""))
         if not yaml:
             raise _refusal("invalid", "This must not be empty", "yaml", "body.yaml: ")
-        collector = self._collector(str(request.get("version") or ""))
+        collector = self.collector(str(request.get("version") or ""))
         try:
             if path == "/ottl/lint":
                 return _lint(collector, yaml)
@@ -87,13 +84,14 @@ class LocalChecks:
     def ask(self, op: str, fields: Mapping[str, object], version: str = "") -> Entity:
         """The result of an operation that the API has in another form. Raises what `post` does."""
         try:
-            return self._collector(version).ask(op, fields)
+            return self.collector(version).ask(op, fields)
         except Refused as refused:
             if refused.code == "bad_request":
                 raise _refusal(refused.code, refused.message, op) from refused
             raise _problem(refused, op) from refused
 
-    def _collector(self, version: str) -> LocalCollector:
+    def collector(self, version: str) -> LocalCollector:
+        """That of a version, of the default one if it is empty. Raises ServerError, NoCollector, CollectorFailed."""
         if version not in self._collectors:
             try:
                 binary = Path(self._binary).absolute() if self._binary else find(version)
@@ -111,31 +109,11 @@ class LocalChecks:
 
 def connected_or_local(command: Callable[Concatenate[Checking, P], None]) -> Callable[P, None]:
     """Pass a command the API, or with `--local` the collectors of this machine. Adds the options that choose."""
+    return local_options.choosing("Check", _checks, lambda api: api)(command)
 
-    @click.option("--local", is_flag=True, help="Check with a collector on this machine, without a server.")
-    @click.option(
-        "--collector",
-        type=click.Path(exists=True, dir_okay=False, executable=True),
-        default=None,
-        help="The collector for --local; by default the one that `make collector` built.",
-    )
-    @functools.wraps(command)
-    def with_options(*args: P.args, **options: P.kwargs) -> None:
-        local, collector = options.pop("local"), options.pop("collector")
-        if not local:
-            if collector:
-                raise click.UsageError("--collector is the collector of --local: add --local")
-            connection.with_api(command)(*args, **options)
-            return
-        context = click.get_current_context()
-        for name in ("url", "token"):
-            if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-                raise click.UsageError(f"--{name} names a server, and --local asks none: leave one of them out")
-            options.pop(name)
-        with LocalChecks(str(collector or "")) as checks:
-            command(checks, *args, **options)
 
-    return connection.server_options(with_options)
+def _checks(collector: str) -> AbstractContextManager[Checking]:
+    return LocalChecks(collector)
 
 
 def _validate(collector: LocalCollector, yaml: str, env: object) -> Entity:

@@ -17,6 +17,7 @@ from headgate_cli.configurations import lookup, names
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
+from headgate_cli.local_testing.api import LocalTesting, connected_or_local
 from headgate_cli.output import print_json, print_result, print_text, say
 from headgate_cli.rules.files import refusal, rules_for
 from headgate_cli.runs import stand_ins, steps
@@ -101,7 +102,7 @@ def test() -> None:
 @click.option("--no-wait", is_flag=True, help="Print the run's id without waiting for the result.")
 @click.option("--watch", is_flag=True, help="Run again whenever one of the files changes; Ctrl-C stops.")
 @as_json
-@connected
+@connected_or_local
 def run(
     api: Api,
     configuration: str,
@@ -146,6 +147,8 @@ def run(
         raise click.UsageError("--rules, --rule and --saved-rules exclude each other: choose one")
     if saved_rules and is_file(configuration):
         raise click.UsageError("--saved-rules needs a configuration; a file has no saved rules")
+    if isinstance(api, LocalTesting):
+        _require_local(configuration, saved_rules=saved_rules, trace=trace, no_wait=no_wait)
     if record and (not trace or no_wait):
         raise click.UsageError("--record needs --trace, and excludes --no-wait")
     given_rules = [_rule(rule) for rule in rules]
@@ -262,6 +265,15 @@ def _present(api: Api, run: Entity, *, as_json: bool, further: Entity = _NOTHING
 
 
 test.add_command(steps.steps)
+
+
+def _require_local(configuration: str, **asked: bool) -> None:
+    """Raises UsageError for what only a server has."""
+    if not is_file(configuration):
+        raise click.UsageError("--local runs a file: a stored configuration is on a server")
+    for option, wanted in asked.items():
+        if wanted:
+            raise click.UsageError(f"--{option.replace('_', '-')} needs a server: leave it out, or --local")
 
 
 def _configuration(api: Api, wanted: str, n: int | None) -> tuple[str, dict[str, object]]:

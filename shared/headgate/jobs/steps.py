@@ -28,7 +28,7 @@ from headgate.jobs.runner import Left
 from headgate.observability import metrics
 from headgate.rules import engine
 from headgate.rules.engine import Prepared, Results
-from headgate.runs import log, notes, turns
+from headgate.runs import notes, turns
 from headgate.runs import service as runs
 from headgate.runs import steps as run_steps
 from headgate.runs.model import NEVER_EXECUTED, Untrusted
@@ -224,7 +224,7 @@ class _Checks:
             signals=prepared.signals,
             records=prepared.records,
             notes="".join(map(notes.note, prepared.notes))[:_LARGEST_NOTES],
-            nothing_out=notes.note(prepared.nothing_out) if prepared.nothing_out else "",
+            nothing_out=prepared.nothing_out,
             idle=prepared.idle_milliseconds > 0,
         )
         return found, prepared
@@ -254,37 +254,33 @@ class _Judge:
         """What came of a case; `left` is None if it did not run. Raises Unworkable, Unavailable."""
         signals = tuple(ready.signals)
         if left is None:
-            reason = f"{NEVER_EXECUTED}{ready.reason}"
-            return CaseResult(case, "refused", ready.reason, ready.field, ready.line, stderr=f"{reason}\n")
-        outcome, log_text = left.outcome, left.stderr
-        if log_text and not log_text.endswith("\n"):
-            log_text += "\n"
-        told = ready.notes + log.told(log_text)
-        if not outcome.ran:
-            stderr = f"headgate: {outcome.why}\n{told}" if outcome.executed else f"{NEVER_EXECUTED}{outcome.why}\n"
-            return CaseResult(
-                case,
-                "error",
-                outcome.why,
-                signals=signals,
-                records_in=ready.records,
-                output=left.output,
-                stderr=stderr,
-                log=log_text,
-                seconds=left.seconds,
-            )
-        found = self._evaluated(case, ready, left.output) if case.judged else None
-        added = "" if found is None else self._notes(case, ready, log_text, found)
+            said = NEVER_EXECUTED + ready.reason
+            return CaseResult(case, "refused", ready.reason, ready.field, ready.line, stderr=said)
+        outcome, written = left.outcome, left.stderr
+        if written and not written.endswith("\n"):
+            written += "\n"
+        found = self._evaluated(case, ready, left.output) if case.judged and outcome.ran else None
+        told = notes.told(
+            outcome,
+            written,
+            ready.notes,
+            asker=self._asker,
+            nothing_out=ready.nothing_out,
+            records=None if found is None else found.records,
+            rules=case.rules,
+            verdicts=() if found is None else found.verdicts,
+        )
         return CaseResult(
             case,
-            "ran",
+            "ran" if outcome.ran else "error",
+            "" if outcome.ran else outcome.why,
             signals=signals,
             records_in=ready.records,
             records_out=None if found is None else found.records,
             verdicts=() if found is None else tuple(found.verdicts),
             output=left.output,
-            stderr=added + told,
-            log=log_text,
+            stderr=told,
+            log=written,
             seconds=left.seconds,
         )
 
@@ -297,7 +293,3 @@ class _Judge:
                 ready.signals, case.rules, output, asker=self._asker, version=case.collector_version
             )
         return self._known[key]
-
-    @staticmethod
-    def _notes(case: Case, ready: _Ready, written: str, found: Results) -> str:
-        return notes.on_output(found.records, ready.nothing_out, written, case.rules, found.verdicts)

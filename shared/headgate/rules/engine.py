@@ -164,6 +164,10 @@ class _Evaluation(BaseModel):
     records: dict[Signal, int]
 
 
+class _Told(BaseModel):
+    stderr: str
+
+
 class Results(BaseModel):
     """The results of rules, in their order, and how many records of each signal there were."""
 
@@ -261,6 +265,11 @@ def evaluate(
     return results
 
 
+def tell(said: Mapping[str, object], *, asker: Asker) -> str:
+    """What a run says on standard error; `said` are the fields of the operation `tell`. Raises Unavailable."""
+    return _ask("tell", said, _tellings(), _Judge(None, asker)).stderr
+
+
 def _field_error(refusal: _Refusal, rule_name: str) -> FieldError:
     return FieldError(("body", "rules", refusal.index, refusal.field), f"rule '{rule_name}': {refusal.message}")
 
@@ -342,3 +351,8 @@ def _compilations() -> TypeAdapter[_Compilation]:
 @cache
 def _evaluations() -> TypeAdapter[_Evaluation]:
     return TypeAdapter(_Evaluation)
+
+
+@cache
+def _tellings() -> TypeAdapter[_Told]:
+    return TypeAdapter(_Told)

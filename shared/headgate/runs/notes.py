@@ -1,17 +1,18 @@
-"""What this service adds to a collector's standard error: lines that begin with `headgate:`."""
+"""What a run says on its standard error: notes of this service, then the collector's words for a reader.
+
+The collector's program composes it (the operation `tell`), so that it is the same without a service.
+"""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 
+from headgate.checker import Asker
+from headgate.foundation import errors
 from headgate.foundation.collector import Signal
+from headgate.rules import engine
 from headgate.rules.engine import Verdict
 from headgate.rules.model import Rule
-from headgate.runs import log
-
-NOTHING_CAME_OUT: Final = (
-    "headgate: nothing came out of the pipeline; most often a filter or a sampling processor dropped all of the "
-    "sample, a processor held it for longer than duration_seconds, or the receiver's operators took no line of it\n"
-)
+from headgate.runs.model import NEVER_EXECUTED
+from headgate.runs.runner import Outcome
 
 
 def note(text: str) -> str:
@@ -19,21 +20,41 @@ def note(text: str) -> str:
     return f"headgate: note: {' '.join(text.split())}\n"
 
 
-def on_output(
-    records: Mapping[Signal, int], nothing_out: str, written: str, rules: Sequence[Rule], verdicts: Sequence[Verdict]
+def told(
+    outcome: Outcome,
+    written: str,
+    noted: str,
+    *,
+    asker: Asker,
+    nothing_out: str = "",
+    records: Mapping[Signal, int] | None = None,
+    rules: Sequence[Rule] = (),
+    verdicts: Sequence[Verdict] = (),
 ) -> str:
-    """The lines on a collector that ran as it should: on its output, on how it ended, and on its rules.
+    """What a run says that ended so, when its collector had `written` that and its lines of notes were `noted`.
 
-    `nothing_out` is a line for an empty output, `written` what the collector wrote.
+    `nothing_out` tells why there may be no output, `records` what it has, if it was counted. If no checker answers, the
+    collector's words are as they were written: they are not worth failing a run for.
     """
-    lines = "" if any(records.values()) else NOTHING_CAME_OUT + nothing_out
-    if log.crashed(written):
-        lines += note(
-            "the collector crashed after its shutdown, when the output was complete: a component sent records to an "
-            "exporter that was gone"
-        )
-    return lines + "".join(
-        note(f"rule '{rule.name}': {verdict.note}")
-        for rule, verdict in zip(rules, verdicts, strict=True)
-        if verdict.note
-    )
+    said = {
+        **outcome.model_dump(include={"executed", "ran", "reason", "cause", "proposal"}),
+        "stderr": written,
+        "noted": noted,
+        "nothing_out": nothing_out,
+        "records": records,
+        "rules": [{"name": rule.name, "note": verdict.note} for rule, verdict in zip(rules, verdicts, strict=False)],
+    }
+    nothing_came_out = records is not None and not any(records.values())
+    if not (written or outcome.proposal or nothing_came_out or any(verdict.note for verdict in verdicts)):
+        return _as_it_is(outcome, written, noted)
+    try:
+        return engine.tell(said, asker=asker)
+    except errors.Unavailable:
+        return _as_it_is(outcome, written, noted)
+
+
+def _as_it_is(outcome: Outcome, written: str, noted: str) -> str:
+    if not outcome.executed:
+        return NEVER_EXECUTED + outcome.why
+    reason = "" if outcome.ran else f"headgate: {outcome.why}\n"
+    return f"{reason}{noted}{written}"

@@ -15,7 +15,7 @@ from headgate.foundation.collector import Signal
 from headgate.observability import metrics
 from headgate.rules import engine
 from headgate.rules.engine import Sample, Verdict
-from headgate.runs import log, notes, runner, service, store, tracing, turns, variables
+from headgate.runs import notes, runner, service, store, tracing, turns, variables
 from headgate.runs.model import RuleResult, Run, RunRule, Untrusted
 from headgate.runs.runner import Outcome
 
@@ -89,7 +89,7 @@ def prepare(run_id: str) -> Collection:
         noted.append(_NO_STEPS + no_steps)
     store.put_file(run_id, "notes", "".join(map(notes.note, noted)))
     if prepared.nothing_out:
-        store.put_file(run_id, "nothing-out", notes.note(prepared.nothing_out))
+        store.put_file(run_id, "nothing-out", prepared.nothing_out)
     task_url = runner.give(run, trace=run.trace and not no_steps)
     store.update(run.start(prepared.records, clock.now()))
     return Collection(run_id=run_id, task_url=task_url)
@@ -122,25 +122,33 @@ def record(run_id: str, evaluation: Evaluation) -> None:
     """End the run with what the test runner and the rules reported. Raises RunGone."""
     run = _unfinished(run_id)
     outcome, at = evaluation.outcome, clock.now()
+    noted, fault, written = _notes(run_id), evaluation.fault, ""
     try:
-        written, fault = runner.stderr(run), evaluation.fault
-        stderr = _notes(run_id) + (notes.note(_NO_STEPS + evaluation.no_steps) if evaluation.no_steps else "")
-        stderr += log.told(written)
+        written = runner.stderr(run)
     except Untrusted as lie:
-        written, stderr, fault = "", _notes(run_id), evaluation.fault or str(lie)
+        fault = fault or str(lie)
+    if evaluation.no_steps:
+        noted += notes.note(_NO_STEPS + evaluation.no_steps)
     if outcome is None or fault:
-        after = run.fail(f"headgate: {fault}\n{stderr}", at)
+        # Words that are not trusted, in the form in which they were left.
+        after = run.fail(f"headgate: {fault}\n{noted}{written}", at)
     elif not outcome.executed:
         after = run.refuse(outcome.why, at)
     elif not outcome.ran:
-        proposed = notes.note(outcome.proposal) if outcome.proposal else ""
-        after = run.fail(f"headgate: {outcome.why}\n{proposed}{stderr}", at)
+        after = run.fail(notes.told(outcome, written, noted, asker=_asker(run)), at)
     else:
         results = tuple(_result(*pair) for pair in zip(run.rules, evaluation.verdicts, strict=True))
-        rules = [run_rule.rule for run_rule in run.rules]
-        nothing_out = "" if any(evaluation.records.values()) else store.file(run.id, "nothing-out") or ""
-        added = notes.on_output(evaluation.records, nothing_out, written, rules, evaluation.verdicts)
-        after = run.complete(results, evaluation.records, added + stderr, at)
+        told = notes.told(
+            outcome,
+            written,
+            noted,
+            asker=_asker(run),
+            nothing_out="" if any(evaluation.records.values()) else store.file(run.id, "nothing-out") or "",
+            records=evaluation.records,
+            rules=[run_rule.rule for run_rule in run.rules],
+            verdicts=evaluation.verdicts,
+        )
+        after = run.complete(results, evaluation.records, told, at)
     service.forget_variables(run)
     store.update(after)
     service.count_outcome(after)
@@ -223,7 +231,7 @@ def _stderr_if_there(run: Run) -> str:
     """The stderr, of a run that may end because the bucket does not answer, or before there is any."""
     try:
         noted = store.file_if_there(run.id, "notes") or ""
-        return noted + log.told(runner.stderr_as_left(run.id))
+        return noted + runner.stderr_as_left(run.id)
     except (BotoCoreError, ClientError):
         return _NO_STDERR
 

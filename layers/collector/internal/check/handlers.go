@@ -17,6 +17,7 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/reference"
 	"github.com/headgate/headgate/layers/collector/internal/rename"
 	"github.com/headgate/headgate/layers/collector/internal/rules"
+	"github.com/headgate/headgate/layers/collector/internal/tell"
 	"github.com/headgate/headgate/layers/collector/internal/validate"
 )
 
@@ -41,6 +42,7 @@ var Handlers = map[string]operation.Handler{
 	"compare_starts": withoutCollector(compare.HandleStarts),
 	"compile":        withoutCollector(rules.Handle),
 	"evaluate":       withoutCollector(evaluate.Handle),
+	"tell":           withoutCollector(tell.Handle),
 }
 
 // withoutCollector adapts a handler that does not use the collector.

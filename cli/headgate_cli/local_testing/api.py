@@ -1,0 +1,80 @@
+"""The part of the API that tests pipelines, given by collectors of this machine: commands ask it like a server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import Concatenate, Final, ParamSpec, Self
+
+from headgate_cli import local_options
+from headgate_cli.api import Api, Entity, ServerError
+from headgate_cli.checks.local import LocalChecks
+from headgate_cli.local_collector import Refused
+from headgate_cli.local_testing import refusals, runs
+from headgate_cli.local_testing.cases import Cases
+from headgate_cli.responses import Answer
+
+P = ParamSpec("P")
+
+_RUNS: Final = "/testing/runs"
+
+
+class LocalTesting(Api):
+    """Answers requests as the API does, without HTTP. Nothing is stored but what this process asked for."""
+
+    def __init__(self, collector: str = "") -> None:
+        # Not that of Api, which opens connections.
+        self.url = "this machine"
+        self._checks = LocalChecks(collector)
+        self._cases = Cases(self._checks)
+        self._stored: dict[str, bytes] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._checks.close()
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, object] | None = None,
+        headers: Mapping[str, str] | None = None,  # noqa: ARG002  those of HTTP, which mean nothing here
+        parameters: Mapping[str, str | int] | None = None,  # noqa: ARG002  likewise
+        *,
+        may_redirect: bool = False,  # noqa: ARG002  likewise
+    ) -> Answer:
+        if method == "GET" and path in self._stored:
+            return Answer(200, {}, self._stored[path])
+        try:
+            match method, path:
+                case "POST", "/testing/runs":
+                    return self._run(body or {})
+        except Refused as refused:
+            raise refusals.of_question(refused) from refused
+        raise ServerError(404, "not_found", "this needs a server: leave out --local", [])
+
+    def _run(self, body: Mapping[str, object]) -> Answer:
+        document, result = runs.run(self._cases, body)
+        path = f"{_RUNS}/{runs.ID}"
+        self._stored |= {path: _json(document), f"{path}/output": result.output.encode()}
+        self._stored[f"{path}/stderr"] = result.log.encode()
+        return Answer(202, {}, self._stored[path])
+
+
+def _json(document: Entity) -> bytes:
+    return json.dumps(document, ensure_ascii=False).encode()
+
+
+def connected_or_local(command: Callable[Concatenate[Api, P], None]) -> Callable[P, None]:
+    """Pass a command the API, or with `--local` collectors of this machine. Adds the options that choose."""
+    return local_options.choosing("Run", _testing, lambda api: api)(command)
+
+
+def _testing(collector: str) -> AbstractContextManager[Api]:
+    return LocalTesting(collector)
