@@ -1,7 +1,7 @@
 """The bodies and answers of the policies endpoints."""
 
 import json
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
 
@@ -30,12 +30,6 @@ def _each_once(values: list[str]) -> list[str]:
     if twice is not None:
         raise ValueError(f"{twice} is listed twice")
     return values
-
-
-def _available(requirement: str) -> str:
-    if requirement == "tests":
-        raise ValueError("`tests` is not available yet; `policies` is")
-    return requirement
 
 
 Code = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,63}$")]
@@ -75,15 +69,18 @@ class PolicySettings(Input):
     """What an organization makes of policies, whole: `PUT` replaces all of it.
 
     `severities` says how built-in policies count, by their codes; `not_suppressible` has the codes that no comment
-    suppresses; with `publish_requires`, a version with errors of policies is not published.
+    suppresses; `publish_requires` has what a version needs to be published.
     """
 
     severities: Annotated[dict[Code, Setting], Field(max_length=_MAX_CODES)]
     not_suppressible: Annotated[list[Code], Field(max_length=_MAX_CODES), AfterValidator(_each_once)]
     rules: Annotated[list[RuleIn], Field(max_length=MAX_RULES)]
     publish_requires: Annotated[
-        list[Annotated[Literal["policies", "tests"], AfterValidator(_available)]], AfterValidator(_each_once)
-    ] = Field(description="`policies`, or nothing. `tests` is not available yet")
+        list[Requirement],
+        AfterValidator(_each_once),
+    ] = Field(
+        description="`policies`: no errors of policies; `tests`: evidence of a suite that the version's tests passed"
+    )
 
     @model_validator(mode="after")
     def _fit_together(self) -> Self:
@@ -93,8 +90,12 @@ class PolicySettings(Input):
         return self
 
     def settings(self) -> Settings:
-        requires: list[Requirement] = [one for one in self.publish_requires if one == "policies"]
-        return Settings(self.severities, self.not_suppressible, tuple(rule.rule() for rule in self.rules), requires)
+        return Settings(
+            self.severities,
+            self.not_suppressible,
+            tuple(rule.rule() for rule in self.rules),
+            self.publish_requires,
+        )
 
 
 class PolicyOut(BaseModel):

@@ -1,5 +1,6 @@
 """The page of policies: what there is, how it counts, and for Admins the form that changes that."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from fastapi import Response
@@ -9,7 +10,7 @@ from headgate.foundation.caller import Caller
 from headgate.http.statuses import status_of
 from headgate.identity import checks
 from headgate.policies import service as policies
-from headgate.policies.model import Policy, Rule, Setting, Settings
+from headgate.policies.model import Policy, Requirement, Rule, Setting, Settings
 from headgate.policies.service import Policies
 from web.html import NOTHING, Html, html, joined
 from web.layout import csrf_field, options, page, redirect
@@ -25,6 +26,17 @@ _SETTINGS: Final[tuple[tuple[Setting, str], ...]] = (
     ("info", "Information"),
     ("off", "Off"),
 )
+# Each has a checkbox: what it says, and what members read.
+_REQUIREMENTS: Final[Mapping[Requirement, tuple[str, str]]] = {
+    "policies": (
+        "Publish only versions without errors of policies",
+        "Versions with errors of policies are not published",
+    ),
+    "tests": (
+        "Publish only versions whose tests passed",
+        "Versions without evidence that their tests passed are not published",
+    ),
+}
 _KINDS: Final = {"error": "bad", "warning": "", "info": "", "off": ""}
 
 _PAGE: Final = """\
@@ -36,10 +48,10 @@ _PAGE: Final = """\
 <div class="card"><h2>Rules of this organization</h2>{rules}<p class="small soft last">Admins change rules with
 <code>headgate policy get</code> and <code>headgate policy set</code>.</p></div>"""
 _FORM: Final = """\
-<form method="post" action="{path}">{csrf}{etag}{table}
-<label class="check"><input type="checkbox" name="publish_requires" value="policies"{required}>
-Publish only versions without errors of policies</label>
+<form method="post" action="{path}">{csrf}{etag}{table}{requirements}
 <div class="buttons"><button>Save</button></div></form>"""
+_REQUIREMENT: Final = """\
+<label class="check"><input type="checkbox" name="requires.{name}" value="yes"{checked}> {label}</label>"""
 _TABLE: Final = """\
 <table><thead><tr><th>Policy</th><th>Counts as</th><th>Comments</th></tr></thead><tbody>{rows}</tbody></table>"""
 _ROW: Final = """\
@@ -91,14 +103,14 @@ def _settings(known: Policies, form: dict[str, str]) -> Settings:
         severities=severities,
         not_suppressible=[policy.code for policy in known.built_in if form.get(f"strict.{policy.code}") == "yes"],
         rules=stored.rules,
-        publish_requires=["policies"] if form.get("publish_requires") == "policies" else [],
+        publish_requires=[name for name in _REQUIREMENTS if form.get(f"requires.{name}") == "yes"],
     )
 
 
 def _page(who: Visitor, caller: Caller, known: Policies, problem: str = "", status: int = 200) -> Response:
     stored, shown = known.stored, frame(who, caller, "policies")
     table = html(_TABLE, rows=[_row(policy, stored.settings, editable=caller.is_admin) for policy in known.built_in])
-    required = "policies" in stored.settings.publish_requires
+    required = stored.settings.publish_requires
     if caller.is_admin:
         built_in = html(
             _FORM,
@@ -106,7 +118,10 @@ def _page(who: Visitor, caller: Caller, known: Policies, problem: str = "", stat
             csrf=csrf_field(shown),
             etag=hidden("etag", stored.etag),
             table=table,
-            required=Html(" checked") if required else NOTHING,
+            requirements=[
+                html(_REQUIREMENT, name=name, label=label, checked=Html(" checked") if name in required else NOTHING)
+                for name, (label, _) in _REQUIREMENTS.items()
+            ],
         )
     else:
         built_in = table
@@ -117,11 +132,7 @@ def _page(who: Visitor, caller: Caller, known: Policies, problem: str = "", stat
             if stored.updated_at and stored.updated_by
             else "All of them are advice."
         ),
-        publishing=(
-            html("<p>{tag}</p>", tag=tag("Versions with errors of policies are not published", "bad"))
-            if required
-            else NOTHING
-        ),
+        publishing=[html("<p>{tag}</p>", tag=tag(_REQUIREMENTS[name][1], "bad")) for name in required],
         built_in=built_in,
         rules=(
             html('<ul class="plain">{rows}</ul>', rows=joined(map(_rule, stored.settings.rules)))

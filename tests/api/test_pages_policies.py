@@ -72,15 +72,18 @@ def test_what_an_admin_saves_counts_and_rules_stay(admin: Browser, organization_
         severity__insecure_tls="error",
         severity__plain_http="warning",
         strict__insecure_tls="yes",
-        publish_requires="policies",
+        requires__policies="yes",
+        requires__tests="yes",
     )
     saved = store.get(organization_id).settings
 
     assert (answer.status_code, answer.headers["location"]) == (303, admin.path)
-    assert saved == Settings({"insecure_tls": "error"}, ["insecure_tls"], [RULE], ["policies"])
+    assert saved == Settings({"insecure_tls": "error"}, ["insecure_tls"], [RULE], ["policies", "tests"])
     page = admin.page().text
     assert '<option value="error" selected>Error</option>' in page
     assert "Versions with errors of policies are not published" in page
+    assert "Versions without evidence that their tests passed are not published" in page
+    assert page.count(" checked>") == 3
     assert "Send it &lt;b&gt;somewhere&lt;/b&gt;" in page
     assert "<b>" not in page
 

@@ -121,7 +121,7 @@ def test_what_is_replaced_whole_needs_every_field(admin: TestClient, field: str)
 @pytest.mark.parametrize(
     ("changed", "loc", "message"),
     [
-        ({"publish_requires": ["tests"]}, ["publish_requires", 0], "`tests` is not available yet; `policies` is"),
+        ({"publish_requires": ["review"]}, ["publish_requires", 0], "This must be 'policies' or 'tests'"),
         ({"publish_requires": ["policies"] * 2}, ["publish_requires"], "policies is listed twice"),
         ({"severities": {"insecure_tls": "fatal"}}, ["severities", "insecure_tls"], "This must be 'error',"),
         ({"rules": [{**RULE, "severity": "off"}]}, ["rules", 0, "severity"], "This must be 'error',"),

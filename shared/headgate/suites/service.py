@@ -65,7 +65,7 @@ def put(
     """Add a test to a draft or replace one, by its name. It is not run, and its rules are not compiled.
 
     Raises ConfigurationNotFound, VersionNotFound, NotTheOwner, VersionIsPublished, BadTestName, NameTakenInOtherCase,
-    TooManyTests, TestChanged.
+    TooManyTests, TestsTooLarge, TestChanged.
     """
     if not NAME.fullmatch(name):
         raise BadTestName(("path", "name"))

@@ -17,6 +17,8 @@ from headgate.foundation.collector import Signal
 from headgate.foundation.principal import Principal
 
 MAX_TESTS: Final = 50
+MAX_BYTES: Final = 12 << 20
+"""What all tests of a version say together, so that a suite of them fits a job."""
 MAX_EVIDENCE: Final = 10
 """As many suites are remembered, one for each text, tests and collector version."""
 NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}", re.ASCII)
@@ -55,6 +57,18 @@ class TooManyTests(errors.Conflict):
         super().__init__(f"A version has {MAX_TESTS} tests at most; delete one first")
 
 
+class TestsTooLarge(errors.Conflict):
+    """What the version's tests say would be over the limit together."""
+
+    __test__ = False
+    code = "tests_too_large"
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"All tests of a version have {MAX_BYTES >> 20} MB at most together; shorten a sample, or delete one first"
+        )
+
+
 class NameTakenInOtherCase(errors.Conflict):
     """In a folder on some systems, both would be the same file."""
 
@@ -77,9 +91,10 @@ class TestChanged(errors.PreconditionFailed):
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """Where the text of a test is: in its list, if it is small, else in the object of that key."""
+    """Where the text of a test is: in its list, if it is small, else in the object of that key. `size` is in bytes."""
 
     sha256: str
+    size: int
     compressed: bytes | None
     key: str | None
 
@@ -118,13 +133,15 @@ class VersionTests:
         return next((one for one in self.tests if one.name == name), None)
 
     def put(self, test: Listed) -> "VersionTests":
-        """With the test added or replaced. Raises NameTakenInOtherCase, TooManyTests."""
+        """With the test added or replaced. Raises NameTakenInOtherCase, TooManyTests, TestsTooLarge."""
         others = [one for one in self.tests if one.name != test.name]
         same = next((one.name for one in others if one.name.lower() == test.name.lower()), None)
         if same is not None:
             raise NameTakenInOtherCase(same)
         if len(others) >= MAX_TESTS:
             raise TooManyTests
+        if sum(one.content.size for one in (*others, test)) > MAX_BYTES:
+            raise TestsTooLarge
         return VersionTests(tuple(sorted([*others, test], key=lambda one: one.name)), self.revision + 1)
 
     def without(self, name: str) -> "VersionTests":

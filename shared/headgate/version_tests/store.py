@@ -54,6 +54,7 @@ def content(text: str) -> Content:
     compressed, key = stored.get("content"), stored.get("content_key")
     return Content(
         text_digest(text),
+        len(text.encode()),
         compressed if isinstance(compressed, bytes) else None,
         key if isinstance(key, str) else None,
     )
@@ -113,6 +114,7 @@ def _item(configuration_id: str, n: int, tests: VersionTests) -> Item:
             "rules": one.rules,
             "expects_output": one.expects_output,
             "sha256": one.content.sha256,
+            "size": one.content.size,
             "content": one.content.compressed,
             "content_key": one.content.key,
             "updated_at": clock.rfc3339(one.updated_at),
@@ -139,6 +141,7 @@ def _listed(item: Mapping[str, Value]) -> Listed:
         expects_output=item["expects_output"] is True,
         content=Content(
             items.text(item, "sha256"),
+            items.number(item, "size"),
             compressed if isinstance(compressed, bytes) else None,
             items.optional_text(item, "content_key"),
         ),
