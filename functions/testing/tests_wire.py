@@ -5,13 +5,14 @@ from typing import Annotated, Final, Self
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
 
 from headgate.foundation.collector import Signal
-from headgate.http.wire import Input, PrincipalOut, Time
-from headgate.rules.engine import Format, Sample
+from headgate.http.wire import PrincipalOut, Time, Variables
+from headgate.rules.engine import Format, Sample, Scalar
 from headgate.rules.model import MAX_RULES, Context, Expect, Rule
 from headgate.runs.samples import of_json
 from headgate.suites.model import DURATION_SECONDS, NamedTest, signal_of
 from headgate.suites.service import Overview, Shown
 from headgate.version_tests.model import Listed, Verdict
+from testing.stand_ins import TakesStandIns
 from testing.wire import FeatureGate, Pipeline, RuleIn, SampleIn, distinct
 
 MAX_IGNORED: Final = 50
@@ -19,7 +20,7 @@ MAX_IGNORED: Final = 50
 Ignored = Annotated[str, StringConstraints(min_length=1, max_length=1_024)]
 
 
-class NamedTestIn(Input):
+class NamedTestIn(TakesStandIns):
     """A sample through one pipeline, and `rules` for what comes out, the `expected` output, or both."""
 
     target_pipeline: Pipeline
@@ -37,9 +38,14 @@ class NamedTestIn(Input):
         list[Ignored] | None,
         Field(
             max_length=MAX_IGNORED,
-            description="Paths that are not compared with `expected`, such as `time_unix_nano`; by default, times",
+            description="Paths that are not compared with `expected`; by default, `observed_time_unix_nano`. A time "
+            "in `expected` equals any that the run made",
         ),
     ] = None
+    env: Variables = Field(
+        default={},
+        description="Values for `${env:NAME}`: the collector's whole environment; stored and shown with the test",
+    )
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -66,6 +72,7 @@ class NamedTestIn(Input):
             rules=tuple(rule.rule(signal) for rule in self.rules),
             expected=self.expected,
             ignore=None if self.ignore is None else tuple(self.ignore),
+            stand_ins=self.stand_ins(),
         )
 
 
@@ -130,6 +137,10 @@ class NamedTestOut(BaseModel):
     rules: list[TestRuleOut]
     expected: str | None
     ignore: list[str] | None
+    skip: list[str]
+    attributes: dict[str, dict[str, Scalar]]
+    env: dict[str, str]
+    output_pipelines: list[str]
     sha256: str
     updated_at: Time
     updated_by: PrincipalOut
@@ -148,6 +159,10 @@ class NamedTestOut(BaseModel):
             rules=[TestRuleOut.of(rule) for rule in test.rules],
             expected=test.expected,
             ignore=None if test.ignore is None else list(test.ignore),
+            skip=list(test.stand_ins.skip),
+            attributes={id_: dict(given) for id_, given in test.stand_ins.attributes.items()},
+            env=dict(test.stand_ins.env),
+            output_pipelines=list(test.stand_ins.output_pipelines),
             sha256=listed.content.sha256,
             updated_at=listed.updated_at,
             updated_by=PrincipalOut.of(listed.updated_by),

@@ -1,6 +1,7 @@
 """The named tests of a version: saved, listed, changed, carried over to the next version."""
 
 from concurrent.futures import ThreadPoolExecutor
+from random import Random
 from typing import Any
 
 import pytest
@@ -8,11 +9,13 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from configurations.app import router as configurations_router
+from headgate.foundation import clock
 from headgate.foundation.ids import new_id
+from headgate.foundation.principal import Principal
 from headgate.http.app import create_app
-from headgate.settings import settings
-from headgate.storage import aws
-from headgate.version_tests.model import MAX_TESTS
+from headgate.version_tests import store
+from headgate.version_tests.model import MAX_TESTS, Content, Listed, VersionTests
+from headgate_local.template import Template
 from testing import version_tests
 from tests.support.configurations import append, create, publish
 from tests.support.members import API, JoinWith, Member
@@ -31,6 +34,9 @@ EVERYTHING = {
     "rules": [{**RULE, "context": "metric", "expect": "count", "min": 1, "max": None}],
     "expected": '{"resourceMetrics":[]}\n',
     "ignore": ["time_unix_nano"],
+    "skip": ["k8sattributes"],
+    "attributes": {"resourcedetection/all": {"host.name": "a", "cores": 4, "spot": True, "load": 0.5}},
+    "env": {"TOKEN": "é"},
 }
 
 
@@ -262,12 +268,12 @@ def test_versions_appended_while_tests_change_have_them_as_they_were_at_one_mome
             assert put(ann, configuration_id, f"{name}{number:02}").status_code == 200
 
     with ThreadPoolExecutor(3) as pool:
-        changes = pool.submit(lambda: [change(number) for number in range(8)])
-        appended = [pool.submit(append, ann, configuration_id, "b: 1") for _ in range(4)]
+        changes = pool.submit(lambda: [change(number) for number in range(4)])
+        appended = [pool.submit(append, ann, configuration_id, "b: 1") for _ in range(3)]
         changes.result()
         numbers = [one.result().json()["n"] for one in appended]
 
-    assert sorted(numbers) == [2, 3, 4, 5]
+    assert sorted(numbers) == [2, 3, 4]
     for n in numbers:
         there = names(ann, configuration_id, n)
         firsts, seconds = ([one[-2:] for one in there if one.startswith(kind)] for kind in ("first", "second"))
@@ -305,17 +311,34 @@ def test_an_admin_who_appends_gets_no_tests_of_a_draft_that_the_owner_keeps(
     assert [one["name"] for one in admin.get(path(configuration_id, n=3)).json()["items"]] == ["shown"]
 
 
-def test_fifty_large_tests_fit_their_list(ann: Member, configuration_id: str) -> None:
-    """A pipeline's name at its longest, and what cannot be compressed at the most that a list holds."""
-    pipeline = "logs/" + "".join(chr(0x10000 + n) for n in range(1_019))
-    for number in range(MAX_TESTS):
-        sample = f"{number}{'x' * 1_000}"
-        test = {**TEST, "target_pipeline": pipeline, "sample": sample}
-        assert put(ann, configuration_id, f"{number}", test).status_code == 200, number
-
-    item = aws.dynamodb().get_item(
-        TableName=settings().versions_table,
-        Key={"configuration_id": {"S": configuration_id}, "item": {"S": "tests#00000001"}},
+def test_fifty_tests_at_their_largest_fit_their_list(aws_here: Template) -> None:
+    """Names of pipelines and members at their longest, and what cannot be compressed at the most that a list holds."""
+    configuration_id, wide = new_id("cfg"), chr(0x10000)
+    by = Principal("service_account", new_id("sva"), wide * 200)
+    content = Content("0" * 64, 1_048_576, Random(1).randbytes(2_000), None)
+    tests = tuple(
+        Listed(f"{number:080}", f"logs/{wide * 1_019}", "metrics", 20, True, content, clock.now(), by)
+        for number in range(MAX_TESTS)
     )
-    assert len(item["Item"]["tests"]["L"]) == MAX_TESTS
-    assert append(ann, configuration_id, "b: 1").status_code == 201
+    store.save(configuration_id, 1, VersionTests(), VersionTests(tests, 1))
+
+    assert len(store.tests(configuration_id, 1).tests) == MAX_TESTS
+
+
+def test_a_list_holds_what_is_small_and_names_what_is_not(aws_here: Template) -> None:
+    small = store.content(new_id("cfg"))
+    large = store.content("".join(new_id("cfg") for _ in range(400)))
+
+    assert (small.key, large.compressed) == (None, None)
+    assert small.compressed is not None
+    assert len(small.compressed) <= 2_000
+    assert large.key is not None
+
+
+def test_all_tests_of_a_version_have_a_size_together(ann: Member, configuration_id: str) -> None:
+    sample = "x" * 1_000_000
+    answers = [put(ann, configuration_id, f"{number}", {**TEST, "sample": sample}) for number in range(13)]
+
+    assert [one.status_code for one in answers] == [200] * 12 + [409]
+    assert refused(answers[-1]) == (409, "tests_too_large")
+    assert put(ann, configuration_id, "0", {**TEST, "sample": sample + "x"}).status_code == 200

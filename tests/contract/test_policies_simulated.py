@@ -302,9 +302,9 @@ def test_the_tables_whose_keys_tell_nothing_are_limited_by_action(given_roles: d
 
     assert allowed == {
         *product(["Configurations"], ["GetItem", "PutItem", "UpdateItem"], ["ConfigurationsTable"]),
-        *product(["Configurations"], ["GetItem", "PutItem", "Query"], ["VersionsTable"]),
+        *product(["Configurations"], ["GetItem", "PutItem", "Query", "ConditionCheckItem"], ["VersionsTable"]),
         *product(["Fleets", "Testing"], ["GetItem"], ["ConfigurationsTable", "VersionsTable"]),
-        *product(["Testing"], ["PutItem", "Query"], ["VersionsTable"]),
+        *product(["Testing"], ["PutItem", "Query", "ConditionCheckItem"], ["VersionsTable"]),
         ("Opamp", "GetItem", "VersionsTable"),
     }
 

@@ -2,14 +2,14 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, cast, get_args
 
 from pydantic import JsonValue
 
 from headgate.foundation import errors
 from headgate.foundation.collector import Signal
-from headgate.rules.engine import Format, Sample
+from headgate.rules.engine import Format, Sample, Scalar, StandIns
 from headgate.rules.items import rule_attributes, rule_of
 from headgate.rules.model import Rule
 from headgate.storage.items import Value
@@ -32,7 +32,7 @@ class NamedTest:
     """A sample through one pipeline, and what has to come out: rules, an expected output, or both.
 
     `expected` is OTLP/JSON, one document a line, and empty if nothing may come out. `ignore` has the paths that are not
-    compared, None for the comparison's own default.
+    compared, None for the comparison's own default. Variables of its stand-ins are stored and shown with it.
     """
 
     target_pipeline: str
@@ -45,6 +45,7 @@ class NamedTest:
     rules: Sequence[Rule] = ()
     expected: str | None = None
     ignore: Sequence[str] | None = None
+    stand_ins: StandIns = field(default_factory=StandIns)
 
     def as_sample(self) -> Sample:
         return Sample(self.sample, is_otlp=False, format=self.sample_format, name=self.sample_name)
@@ -58,11 +59,8 @@ def signal_of(pipeline: str) -> Signal:
     return cast("Signal", signal)
 
 
-def to_text(test: NamedTest) -> str:
-    """JSON with sorted names and without what is not given, so that tests that say the same are the same text.
-
-    docs/testing.md describes it: the command line computes its SHA-256 too.
-    """
+def to_document(test: NamedTest) -> dict[str, JsonValue]:
+    """What the test says, without what is not given."""
     fields: dict[str, object] = {
         "target_pipeline": test.target_pipeline,
         "signal_type": test.signal_type,
@@ -74,14 +72,13 @@ def to_text(test: NamedTest) -> str:
         "rules": [rule_attributes(rule) for rule in test.rules] or None,
         "expected": test.expected,
         "ignore": None if test.ignore is None else list(test.ignore),
+        **test.stand_ins.question(),
     }
-    given = {name: value for name, value in fields.items() if value is not None}
-    return json.dumps(given, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return cast("dict[str, JsonValue]", {name: value for name, value in fields.items() if value is not None})
 
 
-def of_text(text: str) -> NamedTest:
-    """The test that `to_text` wrote."""
-    fields = cast("Mapping[str, JsonValue]", json.loads(text))
+def of_document(fields: Mapping[str, JsonValue]) -> NamedTest:
+    """The test that `to_document` described."""
     rules = cast("Sequence[Mapping[str, Value]]", fields.get("rules", ()))
     ignore = cast("Sequence[str] | None", fields.get("ignore"))
     return NamedTest(
@@ -95,4 +92,23 @@ def of_text(text: str) -> NamedTest:
         rules=tuple(rule_of(rule) for rule in rules),
         expected=cast("str | None", fields.get("expected")),
         ignore=None if ignore is None else tuple(ignore),
+        stand_ins=StandIns(
+            skip=tuple(cast("Sequence[str]", fields.get("skip", ()))),
+            attributes=cast("Mapping[str, Mapping[str, Scalar]]", fields.get("attributes", {})),
+            env=cast("Mapping[str, str]", fields.get("env", {})),
+            output_pipelines=tuple(cast("Sequence[str]", fields.get("output_pipelines", ()))),
+        ),
     )
+
+
+def to_text(test: NamedTest) -> str:
+    """JSON with sorted names and without what is not given, so that tests that say the same are the same text.
+
+    docs/testing.md describes it: the command line computes its SHA-256 too.
+    """
+    return json.dumps(to_document(test), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def of_text(text: str) -> NamedTest:
+    """The test that `to_text` wrote."""
+    return of_document(cast("Mapping[str, JsonValue]", json.loads(text)))
