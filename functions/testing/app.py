@@ -91,20 +91,22 @@ def get_run_step(run_id: RunId, n: StepNumber, caller: Reader, paging: Paging, r
 
 @router.post("/suites", status_code=201, openapi_extra=EXTENSION | audited("suite.started"))
 def start_suite(body: StartSuite, caller: Writer, response: Response) -> SuiteOut:
-    """Run the tests of a text side by side, as one job, which takes one place among the runs under way.
+    """Run tests of a stored version or of a text side by side, as one job, which takes one place of the runs under way.
+
+    All tests of a stored version leave evidence with the version, which publishing may require.
 
     A test that ends only when the collector has run for its duration takes that long; any other ends when its sample is
     through.
     """
-    with checks.under_way(caller):
-        job = jobs.start(caller, "suite", body.as_request().model_dump(mode="json"), published=False)
+    with ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound), checks.under_way(caller):
+        job = body.start(caller)
     response.headers["Location"] = f"{PUBLIC}{jobs.path(job)}"
     return SuiteOut.of(job, None)
 
 
 @router.get("/suites/{suite_id}", openapi_extra=EXTENSION)
 def get_suite(suite_id: JobId, caller: Reader) -> SuiteOut:
-    """A suite: its status, and the outcome of each test once it is `Done`."""
+    """A suite: its status, and the outcome of each test once it has ended."""
     job = jobs.get(caller, suite_id, "suite")
     return SuiteOut.of(job, jobs.result(job))
 

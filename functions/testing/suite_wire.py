@@ -1,102 +1,96 @@
 """What the endpoints of suites take and give, field by field."""
 
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, Field, StringConstraints
+from pydantic import BaseModel, Discriminator, Field, StringConstraints, Tag, model_validator
 
+from headgate.foundation.caller import Caller
 from headgate.foundation.clock import rfc3339
-from headgate.foundation.collector import Signal
-from headgate.http.wire import CollectorVersion, Input
-from headgate.jobs.kinds import suite
+from headgate.http.problems import HIDDEN
+from headgate.http.wire import CollectorVersion, ConfigurationId, Input
+from headgate.jobs import suites
+from headgate.jobs.kinds.suite_result import Result
 from headgate.jobs.model import Job, Status
-from headgate.rules.engine import Format, Sample
-from headgate.rules.model import DEFAULT_CONTEXTS, MAX_RULES
-from headgate.runs.model import MAX_SAMPLE_BYTES, SampleTooLarge
-from headgate.runs.samples import of_json
-from headgate.settings import settings
-from testing.wire import FeatureGate, Pipeline, RuleIn, SampleIn
+from headgate.version_tests.model import MAX_TESTS, NAME
+from testing.tests_wire import NamedTestIn
 
-_MAX_TESTS: Final = 50
-_SIGNALS: Final[tuple[Signal, ...]] = ("logs", "traces", "metrics")
-
-TestName = Annotated[str, StringConstraints(min_length=1, max_length=80, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+TestName = Annotated[str, StringConstraints(pattern=f"^{NAME.pattern}$")]
 
 
-class TestIn(Input):
-    """A test: a sample through one pipeline, and rules. `signal_type` is the pipeline's own unless it is given."""
-
-    __test__ = False
+class SuiteTestIn(NamedTestIn):
+    """A test of a text, with its name."""
 
     name: TestName
-    target_pipeline: Pipeline
-    signal_type: Signal | None = None
-    sample: SampleIn
-    sample_format: Format | None = None
-    sample_name: Annotated[str | None, Field(min_length=1, max_length=1_024)] = None
-    duration_seconds: Annotated[int, Field(ge=1, le=60)] = 5
-    feature_gates: list[FeatureGate] = Field(default=[], max_length=20)
-    rules: list[RuleIn] = Field(default=[], max_length=MAX_RULES)
-
-    def as_test(self) -> suite.Test:
-        """Raises SampleTooLarge."""
-        sample = Sample(self.sample, is_otlp=False) if isinstance(self.sample, str) else of_json(self.sample)
-        if len(sample.text.encode()) > MAX_SAMPLE_BYTES:
-            raise SampleTooLarge
-        signal = self.signal_type or self._signal_of_pipeline()
-        return suite.Test(
-            name=self.name,
-            target_pipeline=self.target_pipeline,
-            signal_type=signal,
-            sample=sample.text,
-            sample_is_otlp=sample.is_otlp,
-            sample_format=self.sample_format,
-            sample_name=self.sample_name,
-            duration_seconds=self.duration_seconds,
-            feature_gates=self.feature_gates,
-            rules=[
-                suite.StoredRule(
-                    name=rule.name,
-                    condition=rule.condition,
-                    context=rule.context or DEFAULT_CONTEXTS[signal],
-                    expect=rule.expect,
-                    min=rule.min,
-                    max=rule.max,
-                )
-                for rule in self.rules
-            ],
-        )
-
-    def _signal_of_pipeline(self) -> Signal:
-        own = self.target_pipeline.partition("/")[0]
-        return next((signal for signal in _SIGNALS if signal == own), "logs")
 
 
-def _distinct(tests: list[TestIn]) -> list[TestIn]:
-    names = [test.name for test in tests]
-    repeated = next((name for place, name in enumerate(names) if name in names[:place]), None)
-    if repeated is not None:
-        raise ValueError(f"The test name '{repeated}' is used twice")
-    return tests
+# A name, or a test; the tags are not shown as parts of a place.
+_NameOrTest = Annotated[
+    Annotated[TestName, Tag(f"{HIDDEN}name")] | Annotated[SuiteTestIn, Tag(f"{HIDDEN}test")],
+    Discriminator(lambda value: f"{HIDDEN}name" if isinstance(value, str) else f"{HIDDEN}test"),
+]
 
 
 class StartSuite(Input):
-    """A text and its tests, which run side by side on one collector."""
+    """Either `configuration_id` with `version_number`, and `tests` by name (by default, all); or `yaml` with `tests`.
 
-    yaml: Annotated[str, StringConstraints(min_length=1)]
-    tests: Annotated[list[TestIn], Field(min_length=1, max_length=_MAX_TESTS), AfterValidator(_distinct)]
-    collector_version: CollectorVersion | None = None
+    `output`: the result has each test's output, as far as it has room.
+    """
 
-    def as_request(self) -> suite.Request:
-        """Raises SampleTooLarge."""
-        version = self.collector_version or settings().collector_version
-        return suite.Request(yaml=self.yaml, collector_version=version, tests=[test.as_test() for test in self.tests])
+    configuration_id: ConfigurationId | None = None
+    version_number: Annotated[int, Field(ge=1)] | None = None
+    yaml: Annotated[str, StringConstraints(min_length=1)] | None = None
+    tests: Annotated[list[_NameOrTest], Field(min_length=1, max_length=MAX_TESTS)] | None = None
+    collector_version: Annotated[
+        CollectorVersion | None, Field(description="By default, the version's own; for `yaml`, the default one")
+    ] = None
+    output: bool = False
+
+    @model_validator(mode="after")
+    def _one_of_each(self) -> Self:
+        stored = self.configuration_id is not None or self.version_number is not None
+        if stored == (self.yaml is not None):
+            raise ValueError("Either `configuration_id` with `version_number` is needed, or `yaml`")
+        if stored and (self.configuration_id is None or self.version_number is None):
+            raise ValueError("`configuration_id` and `version_number` go together")
+        if stored and self._of_text:
+            raise ValueError("`tests` of a stored version are names; save the tests with the version first")
+        if not stored and (self.tests is None or self._names):
+            raise ValueError("`tests` of a `yaml` are the tests themselves, at least one")
+        names = [*(self._names or ()), *(name.lower() for name, _ in self._of_text)]
+        repeated = next((name for place, name in enumerate(names) if name in names[:place]), None)
+        if repeated is not None:
+            raise ValueError(f"The test name '{repeated}' is used twice")
+        return self
+
+    @property
+    def _names(self) -> list[str] | None:
+        return None if self.tests is None else [one for one in self.tests if isinstance(one, str)]
+
+    @property
+    def _of_text(self) -> list[tuple[str, SuiteTestIn]]:
+        return [(one.name, one) for one in self.tests or () if not isinstance(one, str)]
+
+    def start(self, caller: Caller) -> Job:
+        """Raises what `suites.start_of_version` and `suites.start_of_text` do."""
+        if self.configuration_id is not None and self.version_number is not None:
+            return suites.start_of_version(
+                caller,
+                self.configuration_id,
+                self.version_number,
+                self._names,
+                collector_version=self.collector_version,
+                with_output=self.output,
+            )
+        tests = [(name, test.as_test()) for name, test in self._of_text]
+        return suites.start_of_text(
+            caller, self.yaml or "", tests, collector_version=self.collector_version, with_output=self.output
+        )
 
 
-class JobOut(BaseModel):
-    """A job. `reason` says why it is in `Error`; `result` is there when it is `Done`."""
+class JobFields(BaseModel):
+    """What every kind of job has beside its status."""
 
     id: str
-    status: Status
     reason: str
     configuration_id: str | None
     version_number: int | None
@@ -105,18 +99,34 @@ class JobOut(BaseModel):
     finished_at: str | None
 
 
-class SuiteOut(JobOut):
-    """A suite of tests that has been started."""
+class JobOut(JobFields):
+    """A job. `reason` says why it is in `Error`; `result` is there when it is `Done`."""
 
-    kind: Literal["suite"] = "suite"
-    result: suite.Result | None
+    status: Status
+
+
+SuiteStatus = Literal["Queued", "Running", "Success", "Fail", "Error"]
+
+
+class SuiteOut(JobFields):
+    """A suite: `Success` if every test is one, `Fail` if one is not, `Error` if it did not come to an end.
+
+    `reason` says why it is in `Error`. `result` is there from `Success` and `Fail` on.
+    """
+
+    status: SuiteStatus
+    result: Result | None
 
     @classmethod
     def of(cls, job: Job, result: object) -> Self:
-        return cls(
-            **fields_of(job),
-            result=None if result is None else suite.Result.model_validate(result),
-        )
+        concluded = None if result is None else Result.model_validate(result)
+        return cls(**fields_of(job) | {"status": _status(job, concluded)}, result=concluded)
+
+
+def _status(job: Job, result: Result | None) -> SuiteStatus:
+    if job.status != "Done":
+        return job.status
+    return "Success" if result is not None and result.passed else "Fail"
 
 
 def fields_of(job: Job) -> dict[str, object]:

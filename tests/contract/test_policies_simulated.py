@@ -307,6 +307,16 @@ def test_the_tables_whose_keys_tell_nothing_are_limited_by_action(given_roles: d
         *product(["Testing"], ["PutItem", "Query", "ConditionCheckItem"], ["VersionsTable"]),
         ("Opamp", "GetItem", "VersionsTable"),
     }
+    roles = {function.removesuffix("Function"): given_roles[function] for function in FUNCTIONS}
+    of_evidence = {
+        (function, action)
+        for function, action in product(roles, ACTIONS)
+        if decided(roles[function], action, "VersionsTable", "evidence#") == "allowed"
+    }
+    assert of_evidence - {(function, action) for function, action, table in allowed if table == "VersionsTable"} == {
+        ("RunSteps", "GetItem"),
+        ("RunSteps", "PutItem"),
+    }
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

@@ -110,6 +110,10 @@ def _group(world: World) -> Body:
     return {"name": "New", "configuration_id": world.ids["configuration_id"], "version_number": 1}
 
 
+def _suite_of_version(world: World) -> Body:
+    return {"configuration_id": world.ids["configuration_id"], "version_number": 2, "tests": [A_TEST]}
+
+
 def _saved_run(world: World) -> Body:
     version = {"configuration_id": world.ids["configuration_id"], "version_number": 1}
     return {**RUN, **version, "use_saved_rules": True}
@@ -266,9 +270,11 @@ ENDPOINTS: Final = [
         "write",
         422,
         right(201, SUITE),
-        right(201, SUITE, headers=ONCE, name="with a key"),
+        right(201, _suite_of_version, headers=ONCE, name="of a version, with a key"),
         action="suite.started",
         target="testing/suites/{id}",
+        ids_in_body=("configuration_id",),
+        beside_ids={"version_number": 1},
     ),
     endpoint(f"GET {PUBLIC}/testing/suites/{{suite_id}}", "read", 404, right(200)),
     endpoint(

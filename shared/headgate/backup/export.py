@@ -20,6 +20,7 @@ from headgate.identity.hashing import hash_of
 from headgate.storage import items, objects
 from headgate.storage.items import Item, Value
 from headgate.storage.table import Key
+from headgate.version_tests import keys as test_keys
 
 # How often a configuration that changes at the same time is read.
 _TRIES: Final = 20
@@ -83,7 +84,9 @@ def _configuration(key: Key) -> Iterator[Record]:
         before = TABLES["configurations"].get(key)
         if before is None:
             return
-        beside = list(TABLES["versions"].each(items.text(key, "configuration_id")))
+        configuration_id = items.text(key, "configuration_id")
+        evidence = TABLES["versions"].each(test_keys.evidence_of(configuration_id))
+        beside = [*evidence, *TABLES["versions"].each(configuration_id)]
         after = TABLES["configurations"].get(key)
         if after == before:
             for item in beside:

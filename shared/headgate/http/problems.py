@@ -31,6 +31,8 @@ _RETRY_AFTER_OUTAGE: Final = "2"
 _MAX_ERRORS: Final = 100
 # How pydantic begins a message: "String should match pattern …", "List should have at least 1 item".
 _SUBJECT: Final = re.compile(r"^[A-Z][a-z]+ should ")
+HIDDEN: Final = "~"
+"""How the tag of a union begins that is not to be shown as a part of a place."""
 _TOO_LARGE: Final = "The request body is over 1 MB (1,048,576 bytes)"
 
 
@@ -155,7 +157,8 @@ def _request_invalid(request: Request, error: Exception) -> JSONResponse:
 
 def _field_error(entry: Mapping[str, object]) -> errors.FieldError:
     location, kind, message = entry.get("loc"), entry.get("type"), str(entry.get("msg"))
-    loc = tuple(location) if isinstance(location, tuple) else ("body",)
+    shown = [part for part in location if not str(part).startswith(HIDDEN)] if isinstance(location, tuple) else []
+    loc = tuple(shown) or ("body",)
     match kind:
         case "extra_forbidden":
             message = "Unknown field"

@@ -27,6 +27,29 @@ class SignalNotKnown(errors.Invalid):
         super().__init__(message, [errors.FieldError(("body", "target_pipeline"), message)])
 
 
+class NoTests(errors.Invalid):
+    """A suite of a version that has no tests."""
+
+    code = "no_tests"
+
+    def __init__(self, n: int) -> None:
+        message = f"Version {n} has no tests; save one first: `PUT …/versions/{n}/tests/{{name}}`"
+        super().__init__(message, [errors.FieldError(("body", "version_number"), message)])
+
+
+class TestsNotFound(errors.Invalid):
+    """A suite of tests that the version does not have."""
+
+    __test__ = False
+    code = "test_not_found"
+
+    def __init__(self, n: int, unknown: Sequence[tuple[int, str]]) -> None:
+        wrong = [
+            errors.FieldError(("body", "tests", place), f"Version {n} has no test '{name}'") for place, name in unknown
+        ]
+        super().__init__(wrong[0].message, wrong)
+
+
 @dataclass(frozen=True, slots=True)
 class NamedTest:
     """A sample through one pipeline, and what has to come out: rules, an expected output, or both.

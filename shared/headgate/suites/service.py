@@ -9,7 +9,7 @@ from headgate.configurations import service as configurations
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.storage.retry import retry
-from headgate.suites.model import NamedTest, of_text, to_text
+from headgate.suites.model import NamedTest, NoTests, TestsNotFound, of_text, to_text
 from headgate.version_tests import service as version_tests
 from headgate.version_tests.model import NAME, BadTestName, Evidence, Listed, NoSuchTest, VersionTests, text_digest
 
@@ -28,6 +28,17 @@ class Overview:
 
     tests: VersionTests
     evidence: Sequence[Shown]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Tests of a version with its text and its collector version. `tests_sha256` is there if they are all of them."""
+
+    yaml: str
+    collector_version: str
+    published: bool
+    tests: Sequence[tuple[str, NamedTest]]
+    tests_sha256: str | None
 
 
 def overview(caller: Caller, configuration_id: str, n: int) -> Overview:
@@ -56,7 +67,32 @@ def get(caller: Caller, configuration_id: str, n: int, name: str) -> tuple[Liste
 def tests_of(configuration_id: str, n: int) -> dict[str, NamedTest]:
     """All tests of a version that the caller is known to see, by name; one read, and a GET for each large test."""
     listed = version_tests.of_version(configuration_id, n).tests
-    return {one.name: of_text(version_tests.text(one.content)) for one in listed}
+    texts = version_tests.texts([one.content for one in listed])
+    return {one.name: of_text(text) for one, text in zip(listed, texts, strict=True)}
+
+
+def select(caller: Caller, configuration_id: str, n: int, names: Sequence[str] | None) -> Selection:
+    """What a suite of a version runs: the tests of these names, or all; two reads, and a GET for each that is large.
+
+    Raises ConfigurationNotFound, VersionNotFound, NoTests, TestsNotFound.
+    """
+    version = configurations.get_version(caller, configuration_id, n)
+    stored = version_tests.of_version(configuration_id, n)
+    if not stored.tests:
+        raise NoTests(n)
+    wanted = None if names is None else set(names)
+    chosen = [one for one in stored.tests if wanted is None or one.name in wanted]
+    unknown = [(place, name) for place, name in enumerate(names or ()) if stored.named(name) is None]
+    if unknown:
+        raise TestsNotFound(n, unknown)
+    texts = version_tests.texts([one.content for one in chosen])
+    return Selection(
+        yaml=version.yaml or "",
+        collector_version=version.collector_version,
+        published=version.status == "published",
+        tests=[(one.name, of_text(text)) for one, text in zip(chosen, texts, strict=True)],
+        tests_sha256=stored.sha256 if len(chosen) == len(stored.tests) else None,
+    )
 
 
 def put(

@@ -8,4 +8,10 @@ def tests(configuration_id: str, n: int) -> Key:
 
 
 def evidence(configuration_id: str, n: int) -> Key:
-    return {"configuration_id": configuration_id, "item": f"evidence#{n:08d}"}
+    """In a partition of its own, so that the function which writes it can have no right on versions."""
+    return {"configuration_id": evidence_of(configuration_id), "item": f"evidence#{n:08d}"}
+
+
+def evidence_of(configuration_id: str) -> str:
+    """The partition with the evidence of a configuration's versions."""
+    return f"evidence#{configuration_id}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,6 +14,7 @@ from headgate.version_tests import store
 from headgate.version_tests.model import Content, Evidence, Recorded, VersionTests, text_digest
 
 _PLACE: Final = ("tests",)
+_AT_ONCE: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,12 @@ def content(text: str) -> Content:
 def text(content: Content) -> str:
     """What a test says; a GET if it is large."""
     return store.text(content)
+
+
+def texts(contents: Sequence[Content]) -> list[str]:
+    """What tests say, in their order; a GET for each that is large, several at once."""
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        return list(threads.map(store.text, contents))
 
 
 def save(configuration_id: str, n: int, before: VersionTests, after: VersionTests, *conditions: Write) -> None:

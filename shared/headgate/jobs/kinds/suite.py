@@ -1,141 +1,172 @@
-"""Suites: the tests of one configuration, each with a sample and rules."""
+"""Suites: the tests of one configuration, each with a sample, and with rules, an expected output or both."""
 
+from __future__ import annotations
+
+import time
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import BaseModel, JsonValue
 
 from headgate.checker import Asker
+from headgate.foundation import clock
 from headgate.foundation.collector import Signal
-from headgate.jobs.model import Case, CaseResult, Job
-from headgate.rules.engine import Format, Sample, Verdict
-from headgate.rules.model import Context, Expect, Rule
+from headgate.jobs.kinds.suite_result import Result, RuleOutcome, TestOutcome, fitted
+from headgate.jobs.model import MAX_RESULT_BYTES, Case, CaseResult, Job, Unworkable
+from headgate.rules import outputs
+from headgate.rules.outputs import Incomparable, Ran
+from headgate.runs.model import LONGEST
+from headgate.suites.model import NamedTest, of_document, to_document
+from headgate.version_tests import service as version_tests
+from headgate.version_tests.model import Evidence, TestVerdict, text_digest
+
+# How the comparison begins a message about the expected output.
+_LEFT: Final = "left: "
+# A step has 60 s, some of which rules need.
+_COMPARING_SECONDS: Final = 20.0
+# Of all tests together, in bytes: half of a result.
+_DIFFERENCES: Final = MAX_RESULT_BYTES // 2
 
 
-class StoredRule(BaseModel):
-    """A rule, as a request stores it."""
-
-    name: str
-    condition: str
-    context: Context
-    expect: Expect = "any"
-    min: int | None = None
-    max: int | None = None
-
-    def rule(self) -> Rule:
-        return Rule(self.name, self.condition, self.context, self.expect, self.min, self.max)
-
-
-class Test(BaseModel):
-    """One test of a suite."""
-
-    __test__ = False
+class RequestedTest(BaseModel):
+    """A test, and what it says as a document."""
 
     name: str
-    target_pipeline: str
-    signal_type: Signal
-    sample: str
-    sample_is_otlp: bool
-    sample_format: Format | None = None
-    sample_name: str | None = None
-    duration_seconds: int = 5
-    feature_gates: list[str] = []
-    rules: list[StoredRule] = []
+    says: dict[str, JsonValue]
+
+    def test(self) -> NamedTest:
+        return of_document(self.says)
 
 
 class Request(BaseModel):
-    """A suite: the text, the collector, and the tests."""
+    """A suite: the text, the collector, and the tests. `all_tests_sha256` is there if they are all of a version's."""
 
     yaml: str
     collector_version: str
-    tests: list[Test]
+    tests: list[RequestedTest]
+    all_tests_sha256: str | None
+    with_output: bool
 
 
-class RuleOutcome(BaseModel):
-    """The result of one rule, with the fields that a test run's has."""
-
-    name: str
-    passed: bool
-    context: Context
-    condition: str
-    expect: Expect
-    min: int | None
-    max: int | None
-    matched: int
-    total: int
-    message: str
-
-    @classmethod
-    def of(cls, rule: Rule, verdict: Verdict) -> "RuleOutcome":
-        seen = verdict.model_dump(include={"passed", "matched", "total", "message"})
-        return cls.model_validate(asdict(rule) | seen)
-
-
-class TestOutcome(BaseModel):
-    """What came of one test. In `Error`, `reason` says why, and the first line of `stderr`."""
-
-    __test__ = False
-
-    name: str
-    status: Literal["Success", "Fail", "Error"]
-    reason: str
-    validation_results: list[RuleOutcome]
-    # Records by signal: the sample's, and the output's.
-    records: dict[Literal["in", "out"], dict[Signal, int]] | None
-    stderr: str
-    seconds: float
-
-
-class Result(BaseModel):
-    """What came of a suite: `passed` if every test is a Success."""
-
-    passed: bool
-    collector_version: str
-    tests: list[TestOutcome]
+def request_of(
+    yaml: str,
+    tests: Sequence[tuple[str, NamedTest]],
+    *,
+    collector_version: str,
+    all_tests_sha256: str | None = None,
+    with_output: bool,
+) -> JsonValue:
+    """The request of a suite."""
+    asked = Request(
+        yaml=yaml,
+        collector_version=collector_version,
+        tests=[RequestedTest(name=name, says=to_document(test)) for name, test in tests],
+        all_tests_sha256=all_tests_sha256,
+        with_output=with_output,
+    )
+    document: JsonValue = asked.model_dump(mode="json")
+    return document
 
 
 def cases(_job: Job, request: JsonValue, _asker: Asker) -> Sequence[Case]:
     """One case for each test."""
     asked = Request.model_validate(request)
-    return [
-        Case(
-            id=test.name,
-            yaml=asked.yaml,
-            target_pipeline=test.target_pipeline,
-            signal_type=test.signal_type,
-            sample=Sample(test.sample, test.sample_is_otlp, test.sample_format, test.sample_name),
-            collector_version=asked.collector_version,
-            duration_seconds=test.duration_seconds,
-            feature_gates=tuple(test.feature_gates),
-            rules=tuple(rule.rule() for rule in test.rules),
-        )
-        for test in asked.tests
-    ]
+    return [_case(asked, one.name, one.test()) for one in asked.tests]
 
 
-def conclude(_job: Job, request: JsonValue, results: Sequence[CaseResult], _asker: Asker) -> JsonValue:
-    """The verdict on the suite, and the outcome of each test."""
+def conclude(job: Job, request: JsonValue, results: Sequence[CaseResult], asker: Asker) -> JsonValue:
+    """The verdict on the suite, and the outcome of each test.
+
+    A suite of all tests of a stored version leaves evidence. Raises Unworkable, Unavailable.
+    """
     asked = Request.model_validate(request)
-    tests = [_outcome(result) for result in results]
+    begun = job.started_at or job.created_at
+    # Any time that the run made equals any time in the expected output.
+    ran = Ran(begun, begun + LONGEST)
+    deadline = time.monotonic() + _COMPARING_SECONDS
+    told = _DIFFERENCES // len(asked.tests)
+    tests = []
+    for one, result in zip(asked.tests, results, strict=True):
+        if time.monotonic() > deadline:
+            raise Unworkable("its outputs take too long to compare; give it fewer tests, or smaller samples")
+        tests.append(_outcome(result, one.test(), ran, asker, told, with_output=asked.with_output))
+    _record(job, asked, tests)
     passed = all(test.status == "Success" for test in tests)
-    concluded = Result(passed=passed, collector_version=asked.collector_version, tests=tests)
+    concluded = Result(passed=passed, collector_version=asked.collector_version, tests=fitted(tests))
     document: JsonValue = concluded.model_dump(mode="json")
     return document
 
 
-def _outcome(result: CaseResult) -> TestOutcome:
-    ran = result.status == "ran"
+def _case(asked: Request, name: str, test: NamedTest) -> Case:
+    return Case(
+        id=name,
+        yaml=asked.yaml,
+        target_pipeline=test.target_pipeline,
+        signal_type=test.signal_type,
+        sample=test.as_sample(),
+        collector_version=asked.collector_version,
+        duration_seconds=test.duration_seconds,
+        feature_gates=tuple(test.feature_gates),
+        rules=tuple(test.rules),
+        stand_ins=test.stand_ins,
+    )
+
+
+def _outcome(
+    result: CaseResult, test: NamedTest, ran: Ran, asker: Asker, told: int, *, with_output: bool
+) -> TestOutcome:
+    """`told` is how many bytes of differences are told."""
     rules = [RuleOutcome.of(*pair) for pair in zip(result.case.rules, result.verdicts, strict=False)]
-    return TestOutcome(
+    outcome = TestOutcome(
         name=result.case.id,
-        status="Error" if not ran else "Success" if all(rule.passed for rule in rules) else "Fail",
+        status="Error",
         reason=result.reason,
         validation_results=rules,
         records=_records(result),
+        differences=None,
+        output=result.output if with_output and result.status == "ran" else None,
+        output_left_out=False,
         stderr=result.stderr,
+        cut=False,
         seconds=round(result.seconds, 1),
     )
+    if result.status != "ran":
+        return outcome
+    equal = True
+    if test.expected is not None:
+        try:
+            found = outputs.compare(
+                test.expected, result.output, asker=asker, ignore=test.ignore, right_ran=ran, max_bytes=told
+            )
+        except Incomparable as error:
+            reason = _about(error)
+            stderr = f"headgate: {reason}\n{result.stderr}"
+            return outcome.model_copy(update={"reason": reason, "stderr": stderr})
+        outcome.differences, equal = found, found.equal
+    outcome.status = "Success" if equal and all(rule.passed for rule in rules) else "Fail"
+    return outcome
+
+
+def _about(error: Incomparable) -> str:
+    """Why the output cannot be compared, with the test's own names of fields."""
+    if error.message.startswith(_LEFT):
+        return f"expected: {error.message.removeprefix(_LEFT)}"
+    return error.message if error.code == "bad_path" else f"expected: {error.message}"
+
+
+def _record(job: Job, asked: Request, tests: Sequence[TestOutcome]) -> None:
+    """Evidence for the version, of exactly what was run, whatever has changed since."""
+    if asked.all_tests_sha256 is None or job.configuration_id is None or job.version_number is None:
+        return
+    evidence = Evidence(
+        job_id=job.id,
+        text_sha256=text_digest(asked.yaml),
+        tests_sha256=asked.all_tests_sha256,
+        collector_version=asked.collector_version,
+        tests=tuple(TestVerdict(one.name, one.status) for one in tests),
+        finished_at=clock.now(),
+    )
+    version_tests.record(job.configuration_id, job.version_number, evidence)
 
 
 def _records(result: CaseResult) -> dict[Literal["in", "out"], dict[Signal, int]] | None:

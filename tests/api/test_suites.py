@@ -1,0 +1,404 @@
+"""Suites without a collector: what starts one, what evidence it leaves, and how large its result gets."""
+
+import json
+from typing import Any
+
+import pytest
+from httpx2 import Response
+
+from configurations.app import router as configurations_router
+from headgate.jobs import steps as job_steps
+from headgate.jobs.kinds import suite_result
+from headgate.jobs.kinds.suite_result import RuleOutcome, TestOutcome
+from headgate.jobs.model import MAX_RESULT_BYTES
+from headgate.rules import engine, outputs
+from headgate.rules.engine import Prepared, Results, Sample, Verdict
+from headgate.rules.outputs import Difference, Differences, FieldDifference, Incomparable, SignalSummary
+from headgate.runs import turns
+from headgate.settings import settings
+from headgate.storage import aws
+from headgate.version_tests.model import MAX_TESTS, text_digest
+from testing import app, version_tests
+from tests.support.configurations import YAML, create, get, patch, publish
+from tests.support.members import API, JoinWith, Member
+from tests.support.world import leave_results
+
+# moto does not close the content of an object that is deleted with all its versions.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:S3 key was not disposed:ResourceWarning"),
+    pytest.mark.filterwarnings("ignore:Unclosed file:ResourceWarning"),
+]
+RULE = {"name": "some", "condition": "true"}
+TEST = {"target_pipeline": "logs", "sample": "a line", "duration_seconds": 1, "rules": [RULE]}
+NAMED = {"name": "a", **TEST}
+SAME = Differences(equal=True, signals={}, differences=[], left_out=0)
+
+
+class Judge:
+    """The collector's checker: which rules pass, and how an output compares with the expected one."""
+
+    def __init__(self) -> None:
+        self.passed = True
+        self.compared: Differences | Incomparable = SAME
+        self.asked: list[dict[str, Any]] = []
+
+    def evaluate(self, _signals: object, rules: Any, _output: str, **_: object) -> Results:
+        verdict = Verdict(matched=int(self.passed), total=1, passed=self.passed, message="seen")
+        return Results(verdicts=[verdict] * len(rules), records={"logs": 1})
+
+    def compare(self, left: str, right: str, **more: Any) -> Differences:
+        self.asked.append({"left": left, "right": right, **more})
+        if isinstance(self.compared, Incomparable):
+            raise self.compared
+        return self.compared
+
+
+@pytest.fixture(autouse=True)
+def judge(monkeypatch: pytest.MonkeyPatch) -> Judge:
+    judge = Judge()
+    monkeypatch.setattr(engine, "prepare", prepared)
+    monkeypatch.setattr(engine, "require_compilable", lambda *_, **__: None)
+    monkeypatch.setattr(engine, "evaluate", judge.evaluate)
+    monkeypatch.setattr(outputs, "compare", judge.compare)
+    monkeypatch.setattr("headgate.runs.service.not_installed", lambda *_: None)
+    monkeypatch.setattr(turns, "enter", lambda _: None)
+    return judge
+
+
+def prepared(_yaml: str, _pipeline: str, _signal: str, sample: Sample, **_: object) -> Prepared:
+    return Prepared(signals=["logs"], collector_yaml="", input=sample.text, records=1, notes=[], idle_milliseconds=1)
+
+
+@pytest.fixture
+def ann(join: JoinWith) -> Member:
+    return join([configurations_router, version_tests.router, app.router], "ann")
+
+
+@pytest.fixture
+def bob(join: JoinWith) -> Member:
+    return join([configurations_router, version_tests.router, app.router], "bob")
+
+
+@pytest.fixture
+def draft(ann: Member) -> str:
+    """The id of a configuration whose draft has the tests `a` and `b`."""
+    configuration_id = create(ann)
+    for name in ("a", "b"):
+        put(ann, configuration_id, name)
+    return configuration_id
+
+
+def put(member: Member, configuration_id: str, name: str, **fields: object) -> None:
+    path = f"{API}/configurations/{configuration_id}/versions/1/tests/{name}"
+    assert member.http.put(path, json={**TEST, **fields}).status_code == 200
+
+
+def start(member: Member, **asked: object) -> Response:
+    return member.http.post(f"{API}/testing/suites", json=asked)
+
+
+def of_version(configuration_id: str, **more: object) -> dict[str, object]:
+    return {"configuration_id": configuration_id, "version_number": 1, **more}
+
+
+def run(member: Member, **asked: Any) -> dict[str, Any]:
+    """A suite that has run: each test put out the same."""
+    job_id = begun(member, **asked)
+    end(member, job_id, **asked)
+    found: dict[str, Any] = member.http.get(f"{API}/testing/suites/{job_id}").json()
+    return found
+
+
+def begun(member: Member, **asked: Any) -> str:
+    answer = start(member, **asked)
+    assert answer.status_code == 201, answer.text
+    job_id = str(answer.json()["id"])
+    job_steps.prepare(job_id)
+    return job_id
+
+
+def end(member: Member, job_id: str, **asked: Any) -> None:
+    tests = asked.get("tests") or [one["name"] for one in listed(member, asked["configuration_id"])["items"]]
+    leave_results(job_id, {one if isinstance(one, str) else one["name"]: "out\n" for one in tests})
+    job_steps.record(job_id, job_steps.evaluate(job_id))
+
+
+def listed(member: Member, configuration_id: str) -> dict[str, Any]:
+    found: dict[str, Any] = get(member, f"/{configuration_id}/versions/1/tests").json()
+    return found
+
+
+def error_of(answer: Response) -> tuple[int, list[object], str]:
+    error = answer.json()["errors"][0]
+    return answer.status_code, error["loc"], error["message"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "loc", "says"),
+    [
+        ({}, ["body"], "Either `configuration_id` with `version_number` is needed, or `yaml`"),
+        ({"yaml": "a: 1"}, ["body"], "`tests` of a `yaml` are the tests themselves"),
+        ({"yaml": "a: 1", "tests": []}, ["body", "tests"], "at least 1 item"),
+        ({"yaml": "a: 1", "tests": ["a"]}, ["body"], "`tests` of a `yaml` are the tests themselves"),
+        ({"yaml": "a: 1", "tests": [NAMED, {**NAMED, "name": "A"}]}, ["body"], "The test name 'a' is used twice"),
+        ({"yaml": "a: 1", "tests": [TEST]}, ["body", "tests", 0, "name"], "This field is required"),
+        ({"yaml": "a: 1", "tests": [{**NAMED, "name": "../a"}]}, ["body", "tests", 0, "name"], "match pattern"),
+        (
+            {"yaml": "a: 1", "tests": [NAMED, {**NAMED, "name": "b", "rules": [{**RULE, "condition": ""}]}]},
+            ["body", "tests", 1, "rules", 0, "condition"],
+            "This must not be empty",
+        ),
+        ({"yaml": "a: 1", "tests": [{**NAMED, "rules": []}]}, ["body", "tests", 0], "A test needs `rules`"),
+        ({"version_number": 1, "tests": ["a"]}, ["body"], "`configuration_id` and `version_number` go together"),
+        ({"yaml": "a: 1", "tests": [{**NAMED, "name": f"{n}"} for n in range(51)]}, ["body", "tests"], "at most 50"),
+        ({"yaml": "a: 1", "tests": [5]}, ["body", "tests", 0], "valid dictionary"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_is_not_a_suite_is_refused_by_its_place(
+    ann: Member, asked: dict[str, object], loc: list[object], says: str
+) -> None:
+    status, at, message = error_of(start(ann, **asked))
+
+    assert (status, at) == (422, loc)
+    assert says in message
+
+
+def test_tests_of_a_stored_version_are_names(ann: Member, draft: str) -> None:
+    assert "are names" in error_of(start(ann, **of_version(draft, tests=[NAMED])))[2]
+    assert error_of(start(ann, **of_version(draft, tests=["a", "none"]))) == (
+        422,
+        ["body", "tests", 1],
+        "Version 1 has no test 'none'",
+    )
+
+
+def test_a_version_without_tests_has_no_suite(ann: Member) -> None:
+    status, loc, message = error_of(start(ann, **of_version(create(ann))))
+
+    assert (status, loc) == (422, ["body", "version_number"])
+    assert "Version 1 has no tests" in message
+
+
+def test_drafts_of_others_have_no_suites(ann: Member, bob: Member, draft: str) -> None:
+    unseen = start(bob, **of_version(draft))
+    suite = run(ann, **of_version(draft))
+    assert (unseen.status_code, unseen.json()["code"]) == (404, "configuration_not_found")
+    assert bob.http.get(f"{API}/testing/suites/{suite['id']}").status_code == 404
+
+    publish(ann, draft)
+    published = run(bob, **of_version(draft))
+    assert ann.http.get(f"{API}/testing/suites/{published['id']}").json() == published
+
+
+def test_a_suite_of_all_tests_of_a_version_leaves_evidence(ann: Member, draft: str) -> None:
+    suite = run(ann, **of_version(draft))
+    found = listed(ann, draft)
+
+    assert (suite["status"], suite["result"]["passed"]) == ("Success", True)
+    assert [{name: one[name] for name in one if name != "finished_at"} for one in found["evidence"]] == [
+        {
+            "passed": True,
+            "current": True,
+            "text_sha256": text_digest(YAML),
+            "tests_sha256": found["tests_sha256"],
+            "collector_version": settings().collector_version,
+            "tests": [{"name": "a", "status": "Success"}, {"name": "b", "status": "Success"}],
+            "job_id": suite["id"],
+        }
+    ]
+
+
+def test_a_suite_that_fails_leaves_evidence_too(ann: Member, draft: str, judge: Judge) -> None:
+    judge.passed = False
+    suite = run(ann, **of_version(draft))
+
+    assert (suite["status"], listed(ann, draft)["evidence"][0]["passed"]) == ("Fail", False)
+
+
+def test_naming_all_tests_is_a_suite_of_all(ann: Member, draft: str) -> None:
+    run(ann, **of_version(draft, tests=["b", "a"]))
+
+    assert listed(ann, draft)["evidence"][0]["current"] is True
+
+
+def test_some_tests_and_tests_of_a_text_leave_no_evidence(ann: Member, draft: str) -> None:
+    run(ann, **of_version(draft, tests=["a"]))
+    run(ann, yaml=YAML, tests=[NAMED, {**NAMED, "name": "b"}])
+
+    assert listed(ann, draft)["evidence"] == []
+
+
+def test_a_step_that_is_repeated_leaves_evidence_once(ann: Member, draft: str) -> None:
+    job_id = begun(ann, **of_version(draft))
+    leave_results(job_id, {"a": "", "b": ""})
+    for _ in range(2):
+        evaluation = job_steps.evaluate(job_id)
+    job_steps.record(job_id, evaluation)
+
+    assert len(listed(ann, draft)["evidence"]) == 1
+
+
+def test_evidence_is_of_what_was_run_whatever_has_changed_meanwhile(ann: Member, draft: str) -> None:
+    before = listed(ann, draft)["tests_sha256"]
+    job_id = begun(ann, **of_version(draft))
+    patch(ann, draft, 1, yaml="a: 2")
+    put(ann, draft, "a", sample="another")
+    leave_results(job_id, {"a": "", "b": ""})
+    job_steps.record(job_id, job_steps.evaluate(job_id))
+    (evidence,) = listed(ann, draft)["evidence"]
+
+    assert (evidence["text_sha256"], evidence["tests_sha256"]) == (text_digest(YAML), before)
+    assert evidence["current"] is False
+
+
+def test_a_suite_on_another_collector_says_so(ann: Member, draft: str) -> None:
+    suite = run(ann, **of_version(draft, collector_version="0.158.0"))
+    (evidence,) = listed(ann, draft)["evidence"]
+
+    assert (suite["result"]["collector_version"], evidence["collector_version"]) == ("0.158.0", "0.158.0")
+    assert evidence["current"] is False
+
+
+def test_an_expected_output_is_compared_as_the_test_says(ann: Member, judge: Judge) -> None:
+    test = {**NAMED, "rules": [], "expected": "want\n", "ignore": ['attributes["id"]']}
+    suite = run(ann, yaml=YAML, tests=[test, {**NAMED, "name": "b"}])
+    (asked,) = judge.asked
+
+    assert (asked["left"], asked["right"], list(asked["ignore"])) == ("want\n", "out\n", ['attributes["id"]'])
+    assert suite["result"]["tests"][0]["differences"] == SAME.model_dump()
+    assert suite["result"]["tests"][1]["differences"] is None
+
+
+def test_an_output_that_differs_fails_though_rules_pass(ann: Member, judge: Judge) -> None:
+    judge.compared = SAME.model_copy(update={"equal": False})
+    suite = run(ann, yaml=YAML, tests=[{**NAMED, "expected": ""}])
+
+    assert suite["result"]["tests"][0]["status"] == "Fail"
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "reason"),
+    [
+        ("not_otlp", "left: line 3: no OTLP", "expected: line 3: no OTLP"),
+        ("bad_path", "ignore[0]: no such path", "ignore[0]: no such path"),
+        ("too_large", "the outputs are too large", "expected: the outputs are too large"),
+    ],
+)
+def test_what_cannot_be_compared_is_an_error_that_names_the_field(
+    ann: Member, judge: Judge, code: str, message: str, reason: str
+) -> None:
+    judge.compared = Incomparable(code, message)
+    (test,) = run(ann, yaml=YAML, tests=[{**NAMED, "expected": "x"}])["result"]["tests"]
+
+    assert (test["status"], test["reason"]) == ("Error", reason)
+    assert test["stderr"].startswith(f"headgate: {reason}\n")
+
+
+def test_outputs_are_there_if_they_were_asked_for(ann: Member) -> None:
+    asked = run(ann, yaml=YAML, tests=[NAMED], output=True)["result"]["tests"][0]
+    unasked = run(ann, yaml=YAML, tests=[NAMED])["result"]["tests"][0]
+
+    assert (asked["output"], unasked["output"], unasked["output_left_out"]) == ("out\n", None, False)
+
+
+def test_variables_of_a_test_are_not_left_in_what_stays_of_a_suite(ann: Member) -> None:
+    run(ann, yaml=YAML, tests=[{**NAMED, "env": {"TOKEN": "t0p-secret"}}])
+    client, bucket = aws.s3(), settings().bucket
+    versions = client.list_object_versions(Bucket=bucket).get("Versions", [])
+    read = [
+        client.get_object(Bucket=bucket, Key=one["Key"], VersionId=one["VersionId"])["Body"].read() for one in versions
+    ]
+
+    assert read
+    assert [content for content in read if b"t0p-secret" in content] == []
+
+
+# The size of a result.
+
+
+def outcome(name: str, **changes: Any) -> TestOutcome:
+    made = TestOutcome(
+        name=name,
+        status="Fail",
+        reason="",
+        validation_results=[],
+        records=None,
+        differences=None,
+        output=None,
+        output_left_out=False,
+        stderr="",
+        cut=False,
+        seconds=1.0,
+    )
+    return made.model_copy(update=changes)
+
+
+def largest(name: str) -> TestOutcome:
+    """As large as a test can get: control characters take six bytes each in JSON."""
+    wide = "\x01" * 4_096
+    rule = RuleOutcome(
+        name="\x01" * 200,
+        passed=False,
+        context="log",
+        condition=wide,
+        expect="any",
+        min=None,
+        max=None,
+        matched=0,
+        total=0,
+        message=wide,
+    )
+    field = FieldDifference(path=wide, change="changed", left={"stringValue": wide}, right={"stringValue": wide})
+    difference = Difference(signal="logs", change="changed", left=0, right=0, name=wide, fields=[field] * 4)
+    summary = SignalSummary(left=1, right=1, same=0, changed=1, added=0, missing=0, fields=[], complete=True)
+    differences = Differences(equal=False, signals={"logs": summary}, differences=[difference] * 10, left_out=0)
+    return outcome(
+        name,
+        reason=wide,
+        validation_results=[rule] * 20,
+        differences=differences,
+        stderr=wide * 16,
+        output=wide * 10,
+    )
+
+
+def size(outcomes: list[TestOutcome]) -> int:
+    return len(json.dumps([one.model_dump(mode="json") for one in outcomes], ensure_ascii=False).encode())
+
+
+def test_fifty_tests_at_their_largest_fit_a_result() -> None:
+    fitted = suite_result.fitted([largest(f"{number:080}") for number in range(MAX_TESTS)])
+
+    assert size(fitted) < MAX_RESULT_BYTES
+    assert {(one.status, one.cut, len(one.validation_results)) for one in fitted} == {("Fail", True, 20)}
+    assert {one.output is None for one in fitted} == {one.output_left_out for one in fitted} == {True, False}
+    differences = fitted[0].differences
+    assert differences is not None
+    assert (len(differences.differences), differences.left_out) == (5, 5)
+    assert differences.differences[0].fields_left_out == 4
+
+
+def test_what_fits_is_not_cut() -> None:
+    small = [outcome("a", stderr="x" * 60_000, output="y"), outcome("b")]
+
+    assert suite_result.fitted(small) == small
+
+
+def test_only_tests_that_take_more_than_their_share_are_cut() -> None:
+    fitted = suite_result.fitted([largest("a"), *(outcome(f"{n}", stderr="x" * 2_500) for n in range(9))], 200_000)
+
+    assert [one.cut for one in fitted] == [True] + [False] * 9
+    assert fitted[1].stderr == "x" * 2_500
+
+
+def test_the_smallest_outputs_are_kept() -> None:
+    sizes = [5_000, 100, 90_000, 200]
+    fitted = suite_result.fitted([outcome(f"{n}", output="x" * length) for n, length in enumerate(sizes)], 20_000)
+
+    assert [(len(one.output or ""), one.output_left_out) for one in fitted] == [
+        (5_000, False),
+        (100, False),
+        (0, True),
+        (200, False),
+    ]
