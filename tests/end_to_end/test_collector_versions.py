@@ -54,7 +54,7 @@ def test_the_default_collector_describes_itself(versions: Versions) -> None:
     listed = versions.listed()[settings().collector_version]
 
     assert (listed["default"], listed["source"], listed["reduced"], listed["lacks"]) == (True, "built", False, [])
-    assert listed["can"] == {"lines": True, "lint": True, "runs": True, "steps": False, "upgrade_check": True}
+    assert listed["can"] == {"lines": True, "lint": True, "runs": True, "steps": True, "upgrade_check": True}
     assert listed["unusable"] is None
 
 

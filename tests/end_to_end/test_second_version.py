@@ -55,7 +55,7 @@ def test_each_version_is_built_here_and_can_do_everything(version: str, client: 
     found = listed(client, version)
 
     assert (found["source"], found["unusable"], found["default"]) == ("built", None, version == DEFAULT)
-    assert {name for name, can in found["can"].items() if can} == {"lines", "lint", "runs", "upgrade_check"}
+    assert {name for name, can in found["can"].items() if can} == {"lines", "lint", "runs", "steps", "upgrade_check"}
     assert found["reduced"] == bool(found["lacks"])
 
 

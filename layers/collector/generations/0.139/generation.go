@@ -21,6 +21,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.uber.org/zap/zapcore"
 )
 
 // Lambdas tells whether OTTL's grammar has lambda expressions. With them came a token of their own for nil, and signs
@@ -116,3 +117,11 @@ func ParseMore(context, _, _ string) error {
 
 // Release gives a context back after its last use. Here a context is a value, which nothing has to give back.
 func Release(any) {}
+
+// Evaluated returns the context that OTTL names in a message of its debug log, nil if the field is another one.
+func Evaluated(field zapcore.Field) any {
+	if field.Key != "TransformContext" {
+		return nil
+	}
+	return field.Interface
+}

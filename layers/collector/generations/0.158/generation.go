@@ -5,6 +5,7 @@ package generation
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/headgate/headgate/layers/collector/internal/standard"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl/contexts/ottldatapoint"
@@ -24,6 +25,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.uber.org/zap/zapcore"
 )
 
 // Lambdas tells whether OTTL's grammar has lambda expressions. With them came a token of their own for nil, and signs
@@ -126,4 +128,21 @@ func Release(context any) {
 	if pooled, is := context.(interface{ Close() }); is {
 		pooled.Close()
 	}
+}
+
+// Evaluated returns the context that OTTL names in a message of its debug log, nil if the field is another one. The log
+// wraps it, and unwraps it for an encoder only: it is the wrapper's only field.
+func Evaluated(field zapcore.Field) any {
+	if field.Key == "TransformContext" {
+		return field.Interface
+	}
+	wrapper := reflect.ValueOf(field.Interface)
+	if field.Type != zapcore.InlineMarshalerType || wrapper.Kind() != reflect.Pointer || wrapper.IsNil() {
+		return nil
+	}
+	inside := wrapper.Elem()
+	if inside.Kind() != reflect.Struct || inside.NumField() != 1 || inside.Field(0).Kind() != reflect.Interface {
+		return nil
+	}
+	return *(*any)(inside.Field(0).Addr().UnsafePointer())
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/reference"
 	"github.com/headgate/headgate/layers/collector/internal/rename"
 	"github.com/headgate/headgate/layers/collector/internal/rules"
+	"github.com/headgate/headgate/layers/collector/internal/steps"
 	"github.com/headgate/headgate/layers/collector/internal/tell"
 	"github.com/headgate/headgate/layers/collector/internal/validate"
 )
@@ -40,6 +41,7 @@ var Handlers = map[string]operation.Handler{
 	"reference":      reference.Handler(),
 	"compare":        withoutCollector(compare.Handle),
 	"compare_starts": withoutCollector(compare.HandleStarts),
+	"steps":          steps.Handle,
 	"compile":        withoutCollector(rules.Handle),
 	"evaluate":       withoutCollector(evaluate.Handle),
 	"tell":           withoutCollector(tell.Handle),

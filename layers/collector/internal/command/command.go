@@ -10,6 +10,7 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/recorder"
 	"github.com/headgate/headgate/layers/collector/internal/reference"
 	"github.com/headgate/headgate/layers/collector/internal/sandbox"
+	"github.com/headgate/headgate/layers/collector/internal/trace"
 	"go.opentelemetry.io/collector/otelcol"
 )
 
@@ -27,7 +28,9 @@ func Run(settings otelcol.CollectorSettings, factories func() (otelcol.Factories
 		Providers: settings.ProviderModules, Lacking: lacking,
 	}
 	settings.Factories = recorder.Lasting(settings.Factories)
+	settings = trace.Asked(os.Args, settings)
 	command := otelcol.NewCommand(settings)
+	trace.AddFlag(command)
 	command.AddCommand(check.NewCommand(env), reference.NewCommand(env), sandbox.NewCommand())
 	if err := command.Execute(); err != nil {
 		log.Fatalf("collector server run finished with error: %v", err)

@@ -15,11 +15,13 @@ import (
 	"go.opentelemetry.io/collector/featuregate"
 )
 
-// Description is the answer. Reduced is set if the official release has components that this build lacks.
+// Description is the answer. Reduced is set if the official release has components that this build lacks. Can is what
+// this build does besides that: `steps` for the trace of a run.
 type Description struct {
 	Version      string             `json:"version"`
 	Distribution string             `json:"distribution"`
 	Reduced      bool               `json:"reduced"`
+	Can          []string           `json:"can"`
 	Lacks        []operation.Absent `json:"lacks"`
 	Components   []Component        `json:"components"`
 	FeatureGates []FeatureGate      `json:"feature_gates"`
@@ -69,6 +71,7 @@ func Handle(_ context.Context, env *operation.Environment, _ json.RawMessage) (a
 	}
 	return Description{
 		Version: env.BuildInfo.Version, Distribution: env.BuildInfo.Command, Reduced: len(lacks) > 0, Lacks: lacks,
+		Can:        []string{"steps"},
 		Components: components, FeatureGates: gates(),
 	}, nil
 }

@@ -54,6 +54,8 @@ func createExtension(
 	}}
 	i.recorder.observe("extensions", id, &settings.TelemetrySettings)
 	created, err := factory.Create(ctx, settings, config)
-	_, err = built(i.recorder, created, err)
+	if err == nil {
+		i.recorder.built(created)
+	}
 	return err
 }

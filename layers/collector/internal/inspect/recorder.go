@@ -70,13 +70,10 @@ func (r *recorder) of(path string) []Log {
 }
 
 // built remembers a component that was created, to shut it down.
-func built[C component.Component](r *recorder, created C, err error) (C, error) {
-	if err == nil {
-		r.mutex.Lock()
-		defer r.mutex.Unlock()
-		r.created = append(r.created, created)
-	}
-	return created, err
+func (r *recorder) built(created component.Component) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.created = append(r.created, created)
 }
 
 // shutdown ends what was created and never started, so that less of it stays in memory. The collector's contract for

@@ -30,8 +30,11 @@ const (
 // standInType is the processor that stands in for others: every collector has it, and it takes values of any type.
 const standInType = "resource"
 
+// InsteadOf is how the id of a stand-in begins, before the id of the processor that it replaces.
+const InsteadOf = standInType + "/headgate_instead_of_"
+
 // StandInID returns the processor that sets resource attributes in the place of that one.
-func StandInID(id string) string { return standInType + "/headgate_instead_of_" + id }
+func StandInID(id string) string { return InsteadOf + id }
 
 // replace leaves out the processors of Skip, and replaces those of Attributes by processors that set these.
 func (s *source) replace(lifted *lifted, request Request) (notes []string, err error) {

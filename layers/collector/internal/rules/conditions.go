@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/headgate/headgate/layers/collector/generation"
+	"github.com/headgate/headgate/layers/collector/internal/datapoints"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/pkg/ottl"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
@@ -223,7 +224,7 @@ func (c dataPointCondition) Metrics(ctx context.Context, batch pmetric.Metrics, 
 	for _, resource := range batch.ResourceMetrics().All() {
 		for _, scope := range resource.ScopeMetrics().All() {
 			for _, metric := range scope.Metrics().All() {
-				for _, point := range dataPoints(metric) {
+				for _, point := range datapoints.Of(metric) {
 					thing := generation.NewDataPoint(resource, scope, metric, point)
 					if err := evaluate(ctx, c.condition, thing, tally); err != nil {
 						return err
@@ -233,32 +234,4 @@ func (c dataPointCondition) Metrics(ctx context.Context, batch pmetric.Metrics, 
 		}
 	}
 	return nil
-}
-
-// dataPoints are the points of a metric, of whatever kind it is.
-func dataPoints(metric pmetric.Metric) []any {
-	var points []any
-	switch metric.Type() {
-	case pmetric.MetricTypeGauge:
-		for _, point := range metric.Gauge().DataPoints().All() {
-			points = append(points, point)
-		}
-	case pmetric.MetricTypeSum:
-		for _, point := range metric.Sum().DataPoints().All() {
-			points = append(points, point)
-		}
-	case pmetric.MetricTypeHistogram:
-		for _, point := range metric.Histogram().DataPoints().All() {
-			points = append(points, point)
-		}
-	case pmetric.MetricTypeExponentialHistogram:
-		for _, point := range metric.ExponentialHistogram().DataPoints().All() {
-			points = append(points, point)
-		}
-	case pmetric.MetricTypeSummary:
-		for _, point := range metric.Summary().DataPoints().All() {
-			points = append(points, point)
-		}
-	}
-	return points
 }

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"syscall"
 
+	"github.com/headgate/headgate/layers/collector/internal/tracefile"
 	"golang.org/x/sys/unix"
 )
 
@@ -94,6 +95,9 @@ func (run Run) arguments() []string {
 	arguments := []string{"otelcol-contrib", "--config", ConfigFile}
 	if len(run.FeatureGates) > 0 {
 		arguments = append(arguments, "--feature-gates="+strings.Join(run.FeatureGates, ","))
+	}
+	if run.Trace {
+		arguments = append(arguments, "--"+tracefile.Flag+"=.")
 	}
 	return arguments
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/headgate/headgate/layers/collector/internal/inputname"
+	"github.com/headgate/headgate/layers/collector/internal/tracefile"
 	"golang.org/x/sys/unix"
 )
 
@@ -303,6 +304,19 @@ func (r *root) output(limit int64) ([]byte, error) {
 		all = append(all, content...)
 	}
 	return all, nil
+}
+
+// steps reads the trace.
+func (r *root) steps() ([]byte, error) {
+	var all []byte
+	for _, name := range []string{tracefile.First, tracefile.Second} {
+		content, err := r.recorded(name, tracefile.Largest+1)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, content...)
+	}
+	return asText(all), nil
 }
 
 // recorded reads a file up to the limit, without following a link. A missing file is empty.

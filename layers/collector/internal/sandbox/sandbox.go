@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/headgate/headgate/layers/collector/internal/hiding"
+	"github.com/headgate/headgate/layers/collector/internal/tracefile"
 )
 
 // Files in the collector's folder. Further signals are recorded in `output.1`, `output.2` and so on.
@@ -76,7 +77,9 @@ type Run struct {
 	// FeatureGates are set for the collector: `+one`, `-other`.
 	FeatureGates []string
 	// Env is the collector's whole environment. Its values are hidden in what the run tells.
-	Env      map[string]string
+	Env map[string]string
+	// Trace makes a collector of ours record what goes through its components. No other collector knows how.
+	Trace    bool
 	Duration time.Duration
 	// Idle is for how long a collector that has read its input does nothing if it is done: then it is stopped before its
 	// duration is over. 0 lets it run for its duration.
@@ -109,10 +112,15 @@ type Outcome struct {
 	// Short is set if the machine may have been short of what the collector needed: it was killed from outside, or did not
 	// become ready in time.
 	Short bool `json:"-"`
+	// Steps is the trace, also of a run that failed.
+	Steps []byte `json:"-"`
 }
 
 // Do runs the collector. Cancelling ctx kills it. An error means that the machine failed, not the run.
 func Do(ctx context.Context, run Run) (*Outcome, error) {
+	if run.Trace {
+		run.Limits.Disk += 2*tracefile.Largest + overDisk
+	}
 	var failures []error
 	for _, tier := range tiers() {
 		outcome, err := try(ctx, run, tier)
@@ -159,6 +167,11 @@ func try(ctx context.Context, run Run, tier tier) (*Outcome, error) {
 		return nil, err
 	}
 	outcome.Output = asText(outcome.Output)
+	if run.Trace {
+		if outcome.Steps, err = root.steps(); err != nil {
+			return nil, err
+		}
+	}
 	return outcome, nil
 }
 

@@ -18,6 +18,8 @@ type task struct {
 	// SampleName is where the collector finds the sample, an absolute path, or empty; FeatureGates are set for it.
 	SampleName   string   `json:"sample_name"`
 	FeatureGates []string `json:"feature_gates"`
+	// Trace asks for the file `steps`.
+	Trace bool `json:"trace"`
 	// Get are links to the run's input files, with `env` only if there are variables: they are not in the task, which
 	// stays longer than they do. Post are forms that store its results; both by the file's name.
 	Get  map[string]string `json:"get"`
@@ -39,6 +41,7 @@ const (
 	envFile     = "env"
 	stderrFile  = "stderr"
 	outcomeFile = "outcome.json"
+	stepsFile   = "steps"
 
 	largestTask = 64 << 10
 	largestText = 16 << 20
@@ -87,6 +90,11 @@ func (t *task) do(ctx context.Context, files *files, collectors string) error {
 	if err := files.post(ctx, stderrFile, t.Post[stderrFile], outcome.Stderr); err != nil {
 		return err
 	}
+	if t.Trace {
+		if err := files.post(ctx, stepsFile, t.Post[stepsFile], outcome.Steps); err != nil {
+			return err
+		}
+	}
 	outcome.Reason = inOneLine(outcome.Reason)
 	var encoded bytes.Buffer
 	plain := json.NewEncoder(&encoded)
@@ -119,7 +127,7 @@ func (t *task) outcome(ctx context.Context, files *files, collectors string) (*O
 	}
 	return Do(ctx, Run{
 		Collector: collector, Config: config, Input: input, InputName: t.SampleName, FeatureGates: t.FeatureGates,
-		Env: env, Duration: time.Duration(t.DurationSeconds) * time.Second, Limits: DefaultLimits(),
+		Env: env, Trace: t.Trace, Duration: time.Duration(t.DurationSeconds) * time.Second, Limits: DefaultLimits(),
 	})
 }
 

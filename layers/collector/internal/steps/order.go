@@ -1,0 +1,113 @@
+package steps
+
+import (
+	"slices"
+	"strings"
+)
+
+// orderSteps finds the steps in the order of the pipelines, from those that the receivers feed on.
+func (f *follower) orderSteps() {
+	var roots, reached []string
+	for _, name := range sorted(f.pipelines) {
+		if slices.ContainsFunc(f.pipelines[name].Receivers, func(id string) bool { return f.find("receiver", id, name) > 0 }) {
+			roots = append(roots, name)
+		}
+	}
+	reached = roots
+	for i := 0; i < len(reached); i++ {
+		name := reached[i]
+		lists := f.pipelines[name]
+		for _, id := range lists.Receivers {
+			f.addStep(name, f.find("receiver", id, name))
+		}
+		for _, id := range lists.Processors {
+			f.addStep(name, f.find("processor", id, name))
+		}
+		for _, id := range lists.Exporters {
+			f.addStep(name, f.find("exporter", id, name))
+			for _, number := range sortedNumbers(f.steps) {
+				own := f.steps[number]
+				if own.kind != "connector" || own.component != id || own.signal != signalOf(name) {
+					continue
+				}
+				f.addStep(name, number)
+				for _, fed := range f.fedBy(own) {
+					if !slices.Contains(reached, fed) {
+						reached = append(reached, fed)
+					}
+				}
+			}
+		}
+	}
+}
+
+func signalOf(pipeline string) string {
+	signal, _, _ := strings.Cut(pipeline, "/")
+	return signal
+}
+
+// find returns the number of a component in a pipeline, 0 if there is none.
+func (f *follower) find(kind, id, pipeline string) int {
+	for _, number := range sortedNumbers(f.steps) {
+		own := f.steps[number]
+		if own.kind == kind && own.component == id && own.signal == signalOf(pipeline) &&
+			(own.pipeline == pipeline || own.pipeline == "") {
+			return number
+		}
+	}
+	return 0
+}
+
+// fedBy returns the pipelines that a connector feeds.
+func (f *follower) fedBy(connector definition) []string {
+	fed := []string{}
+	for _, name := range sorted(f.pipelines) {
+		if signalOf(name) == connector.outSignal && slices.Contains(f.pipelines[name].Receivers, connector.component) {
+			fed = append(fed, name)
+		}
+	}
+	return fed
+}
+
+func (f *follower) addStep(pipeline string, number int) *flow {
+	if number == 0 {
+		return nil
+	}
+	at := key{pipeline, number}
+	if f.flows[at] == nil {
+		f.flows[at] = &flow{key: at, own: f.steps[number], errors: map[string]int{}, waits: holds(f.steps[number].component)}
+		f.order = append(f.order, at)
+	}
+	return f.flows[at]
+}
+
+// flowOf returns the step to which a batch belongs: that of the pipeline that it came from.
+func (f *follower) flowOf(number int, from *out) *flow {
+	own := f.steps[number]
+	if own.pipeline != "" {
+		return f.addStep(own.pipeline, number)
+	}
+	if from != nil {
+		candidates := from.pipelines
+		if own.kind != "receiver" && len(candidates) > 1 {
+			candidates = slices.DeleteFunc(slices.Clone(candidates), func(name string) bool {
+				lists := f.pipelines[name]
+				return len(lists.Processors) > 0 || !slices.Contains(lists.Exporters, own.component)
+			})
+		}
+		if len(candidates) > 0 {
+			if from.given == nil {
+				from.given = map[int]int{}
+			}
+			at := from.given[number]
+			from.given[number]++
+			return f.addStep(candidates[at%len(candidates)], number)
+		}
+	}
+	for _, at := range f.order {
+		if at.definition == number {
+			return f.flows[at]
+		}
+	}
+	return f.addStep("", number)
+}
