@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/headgate/headgate/layers/supervisor/internal/guard"
+	"github.com/headgate/headgate/layers/supervisor/internal/host"
 	"github.com/headgate/headgate/layers/supervisor/internal/identity"
 	"github.com/headgate/headgate/layers/supervisor/internal/output"
 	"github.com/headgate/headgate/layers/supervisor/internal/relay"
@@ -31,6 +32,9 @@ var version = "development"
 
 // The file to which the supervisor writes the collector's output.
 const outputName = "agent.log"
+
+// The file from which the supervisor starts the collector.
+const effectiveName = "effective.yaml"
 
 // The file with the machine's id, if systemd or D-Bus is installed.
 const machineID = "/etc/machine-id"
@@ -77,7 +81,11 @@ func run(arguments []string) error {
 		return fmt.Errorf("read the collector's output: %w", err)
 	}
 	defer lines.Close()
-	messages, err := relay.Start(ours.Endpoint, ours.Headers(), lines.Cause)
+	known := host.New(host.Settings{
+		Version: version, Name: ours.Name, Labels: ours.Labels,
+		Storage: ours.Storage, Effective: filepath.Join(ours.Storage, effectiveName),
+	})
+	messages, err := relay.Start(ours.Endpoint, ours.Headers(), lines.Cause, known)
 	if err != nil {
 		return fmt.Errorf("listen for the supervisor: %w", err)
 	}
@@ -93,19 +101,19 @@ func run(arguments []string) error {
 	}
 	cfg := ours.Supervisor(self, messages.URL())
 	cfg.Agent.InstanceID = instance.ID
-	if err := supervise(signals, cfg, instance); err != nil {
+	if err := supervise(signals, cfg, instance, known.Exited); err != nil {
 		return err
 	}
 	messages.Goodbye()
 	return nil
 }
 
-func supervise(signals context.Context, cfg config.Supervisor, instance *identity.Identity) error {
+func supervise(signals context.Context, cfg config.Supervisor, instance *identity.Identity, exited func()) error {
 	logger, err := telemetry.NewLogger(cfg.Telemetry.Logs)
 	if err != nil {
 		return fmt.Errorf("make the logger: %w", err)
 	}
-	logger = logger.Named("supervisor").WithOptions(zap.WrapCore(quiet))
+	logger = logger.Named("supervisor").WithOptions(zap.WrapCore(func(core zapcore.Core) zapcore.Core { return &listening{core, exited} }))
 	// Not the signals' context: a clean shutdown needs this one alive. Its end stops what a failed start leaves running.
 	running, end := context.WithCancel(context.Background())
 	defer end()
@@ -139,22 +147,31 @@ func supervise(signals context.Context, cfg config.Supervisor, instance *identit
 	return nil
 }
 
-// quiet drops the line that the supervisor logs after every message.
-func quiet(core zapcore.Core) zapcore.Core {
-	return &silent{core}
+// exitedMessage is what the supervisor logs, at the level debug, when the collector ended by itself.
+const exitedMessage = "Agent process exited unexpectedly. Will restart in a bit..."
+
+// listening notices the end of the collector, which the supervisor tells its log only, and drops the line that the
+// supervisor logs after every message.
+type listening struct {
+	zapcore.Core
+	exited func()
 }
 
-type silent struct{ zapcore.Core }
-
-func (s *silent) With(fields []zapcore.Field) zapcore.Core {
-	return &silent{s.Core.With(fields)}
+func (l *listening) With(fields []zapcore.Field) zapcore.Core {
+	return &listening{l.Core.With(fields), l.exited}
 }
 
-func (s *silent) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
-	if entry.Message == "Connected to the server." {
+// Enabled is true for all levels, so that Check sees every line.
+func (l *listening) Enabled(zapcore.Level) bool { return true }
+
+func (l *listening) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
+	if entry.Message == exitedMessage {
+		l.exited()
+	}
+	if entry.Message == "Connected to the server." || !l.Core.Enabled(entry.Level) {
 		return checked
 	}
-	return s.Core.Check(entry, checked)
+	return l.Core.Check(entry, checked)
 }
 
 // lock prevents a second supervisor with the same storage, which would use the first one's identity.

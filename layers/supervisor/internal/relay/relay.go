@@ -1,9 +1,9 @@
 // Package relay forwards the supervisor's messages to Headgate. It listens on this machine's loopback interface.
 //
-// It does five things that the official packages do not: it reports a failure with the collector's own error, not only
+// It does six things that the official packages do not: it reports a failure with the collector's own error, not only
 // its exit code; it removes the effective configuration, which contains the values of secrets; it honours HTTPS_PROXY;
-// it retries on a new connection if the server has closed an idle one; and it tells Headgate when the host stops, which
-// the official client does not over plain HTTP.
+// it retries on a new connection if the server has closed an idle one; it tells Headgate when the host stops, which
+// the official client does not over plain HTTP; and it adds what internal/host knows of this host.
 package relay
 
 import (
@@ -35,11 +35,19 @@ const (
 	goodbyeTimeout = 3 * time.Second
 )
 
+// Host knows more of this host than the supervisor does; see internal/host.
+type Host interface {
+	Outgoing(message *protobufs.AgentToServer)
+	Answered(message *protobufs.AgentToServer, answer *protobufs.ServerToAgent)
+	WithoutService(message *protobufs.AgentToServer) *protobufs.ServerToAgent
+}
+
 // Relay is a server for the single client that knows its URL.
 type Relay struct {
 	endpoint string
 	headers  http.Header
 	cause    func() string
+	host     Host
 	client   *http.Client
 	path     string
 	listener net.Listener
@@ -51,8 +59,8 @@ type Relay struct {
 }
 
 // Start listens on a free port. Every request goes to the endpoint with these headers; cause returns why a collector
-// ended.
-func Start(endpoint string, headers http.Header, cause func() string) (*Relay, error) {
+// ended, and host adds to the messages.
+func Start(endpoint string, headers http.Header, cause func() string, host Host) (*Relay, error) {
 	// Other users of this machine can reach the port, and must not use our token.
 	secret := make([]byte, 16)
 	if _, err := rand.Read(secret); err != nil {
@@ -66,6 +74,7 @@ func Start(endpoint string, headers http.Header, cause func() string) (*Relay, e
 		endpoint: endpoint,
 		headers:  headers,
 		cause:    cause,
+		host:     host,
 		client: &http.Client{
 			Timeout: timeout,
 			// A redirect would send the token to another server.
@@ -115,6 +124,9 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		if request.Context().Err() == nil {
 			log.Printf("%s cannot be reached: %v", r.endpoint, err)
 		}
+		if r.answerAlone(w, message) {
+			return
+		}
 		// After this status the supervisor sends the same message again. After any other error it drops the message.
 		http.Error(w, "Headgate cannot be reached", http.StatusServiceUnavailable)
 		return
@@ -137,6 +149,10 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	status := answer.StatusCode
 	if status == http.StatusOK {
 		r.remember(message)
+		var told protobufs.ServerToAgent
+		if err := proto.Unmarshal(content, &told); err == nil {
+			r.host.Answered(message, &told)
+		}
 	}
 	if status >= 500 {
 		// The failure of a gateway in between is temporary as well.
@@ -144,6 +160,21 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 	w.WriteHeader(status)
 	_, _ = w.Write(content)
+}
+
+// answerAlone answers a message that Headgate cannot be asked about, if there is something to tell.
+func (r *Relay) answerAlone(w http.ResponseWriter, message *protobufs.AgentToServer) bool {
+	answer := r.host.WithoutService(message)
+	if answer == nil {
+		return false
+	}
+	content, err := proto.Marshal(answer)
+	if err != nil {
+		return false
+	}
+	w.Header().Set("Content-Type", "application/x-protobuf")
+	_, _ = w.Write(content)
+	return true
 }
 
 // send posts a message. If the connection was closed, the standard client sends the request again on another one,
@@ -194,13 +225,15 @@ func (r *Relay) Goodbye() {
 	_ = answer.Body.Close()
 }
 
-// changed returns the message with the collector's own error, and without the effective configuration.
+// changed returns the message with the collector's own error and this host's report, and without the effective
+// configuration.
 func (r *Relay) changed(body []byte) (*protobufs.AgentToServer, []byte, error) {
 	var message protobufs.AgentToServer
 	if err := proto.Unmarshal(body, &message); err != nil {
 		return nil, nil, fmt.Errorf("this is not an OpAMP agent's message: %w", err)
 	}
 	message.EffectiveConfig = nil
+	r.host.Outgoing(&message)
 	status, health := message.GetRemoteConfigStatus(), message.GetHealth()
 	failed := status.GetStatus() == protobufs.RemoteConfigStatuses_RemoteConfigStatuses_FAILED &&
 		isOnlySymptom(status.GetErrorMessage())

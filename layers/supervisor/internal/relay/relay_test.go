@@ -33,7 +33,7 @@ func passed(t *testing.T, message *protobufs.AgentToServer, status int) (*http.R
 	}))
 	defer server.Close()
 	headers := http.Header{"Authorization": {"Bearer t"}, "X-Deployment-Id": {"dep_1"}}
-	r, err := relay.Start(server.URL+"/v1/opamp", headers, func() string { return "port taken" })
+	r, err := relay.Start(server.URL+"/v1/opamp", headers, func() string { return "port taken" }, silent{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestAPassingFaultIsOneThatTheSupervisorRetries(t *testing.T) {
 }
 
 func TestAServerThatIsNotThereIsAPassingFault(t *testing.T) {
-	r, err := relay.Start("http://127.0.0.1:1", http.Header{}, func() string { return "" })
+	r, err := relay.Start("http://127.0.0.1:1", http.Header{}, func() string { return "" }, silent{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestNobodySpeaksThroughItWhoDoesNotKnowItsSecret(t *testing.T) {
 	called := false
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called = true }))
 	defer server.Close()
-	r, err := relay.Start(server.URL, http.Header{}, func() string { return "" })
+	r, err := relay.Start(server.URL, http.Header{}, func() string { return "" }, silent{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func started(t *testing.T, handler http.HandlerFunc) (*relay.Relay, *int) {
 	}
 	server.Start()
 	t.Cleanup(server.Close)
-	r, err := relay.Start(server.URL, http.Header{}, func() string { return "" })
+	r, err := relay.Start(server.URL, http.Header{}, func() string { return "" }, silent{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,5 +241,41 @@ func TestAHostThatIsStoppedSaysGoodbyeUnderTheNextNumber(t *testing.T) {
 	r.Goodbye()
 	if last.AgentDisconnect == nil || last.SequenceNum != 8 || last.Capabilities != 1 || string(last.InstanceUid) != "0123456789abcdef" {
 		t.Errorf("said %v", &last)
+	}
+}
+
+// silent is a host with nothing to add.
+type silent struct{}
+
+func (silent) Outgoing(*protobufs.AgentToServer)                                {}
+func (silent) Answered(*protobufs.AgentToServer, *protobufs.ServerToAgent)      {}
+func (silent) WithoutService(*protobufs.AgentToServer) *protobufs.ServerToAgent { return nil }
+
+// before is a host that goes back to an earlier configuration when Headgate cannot be reached.
+type before struct{ silent }
+
+func (before) WithoutService(message *protobufs.AgentToServer) *protobufs.ServerToAgent {
+	return &protobufs.ServerToAgent{InstanceUid: message.InstanceUid, RemoteConfig: &protobufs.AgentRemoteConfig{ConfigHash: []byte("b")}}
+}
+
+func TestAHostThatGoesBackIsAnsweredWithoutHeadgate(t *testing.T) {
+	r, err := relay.Start("http://127.0.0.1:1", http.Header{}, func() string { return "" }, before{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	body, err := proto.Marshal(&protobufs.AgentToServer{InstanceUid: []byte("0123456789abcdef")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.Post(r.URL(), "application/x-protobuf", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	content, _ := io.ReadAll(response.Body)
+	var answer protobufs.ServerToAgent
+	if err := proto.Unmarshal(content, &answer); err != nil || string(answer.GetRemoteConfig().GetConfigHash()) != "b" {
+		t.Errorf("%s, %v, %v", response.Status, &answer, err)
 	}
 }

@@ -10,8 +10,10 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/headgate/headgate/layers/supervisor/internal/guard"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/cmd/opampsupervisor/supervisor/config"
@@ -27,7 +29,20 @@ const (
 	storage      = "HEADGATE_STORAGE"
 	health       = "HEADGATE_HEALTH_ENDPOINT"
 	applyTimeout = "HEADGATE_APPLY_TIMEOUT"
+	hostName     = "HEADGATE_NAME"
+	hostLabels   = "HEADGATE_LABELS"
+	nodeName     = "HEADGATE_KUBERNETES_NODE"
+	namespace    = "HEADGATE_KUBERNETES_NAMESPACE"
 )
+
+// The service takes no more.
+const (
+	mostLabels   = 64
+	longestKey   = 63
+	longestValue = 255
+)
+
+var labelKey = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?$`)
 
 // Folders of the storage that configurations name by a variable, as the gallery's do. Often the collector may not write
 // anywhere else.
@@ -38,6 +53,9 @@ type Settings struct {
 	Endpoint     string
 	DeploymentID string
 	Storage      string
+	// Name is what people call this host, empty for its host name; Labels select it.
+	Name         string
+	Labels       map[string]string
 	token        string
 	collector    string
 	health       string
@@ -67,7 +85,16 @@ func Read(arguments []string) (*Settings, error) {
 		collector:    or(os.Getenv(collector), "/usr/local/bin/otelcol-contrib"),
 		health:       or(os.Getenv(health), "127.0.0.1:13143"),
 	}
+	s.Name = or(os.Getenv(hostName), os.Getenv(nodeName))
 	var err error
+	if s.Labels, err = readLabels(os.Getenv(hostLabels)); err != nil {
+		return nil, err
+	}
+	for key, name := range map[string]string{"k8s.node.name": nodeName, "k8s.namespace.name": namespace} {
+		if value := os.Getenv(name); value != "" {
+			s.Labels[key] = value
+		}
+	}
 	s.applyTimeout, err = time.ParseDuration(or(os.Getenv(applyTimeout), "10s"))
 	if err != nil || s.applyTimeout <= 0 {
 		return nil, fmt.Errorf("%s is %q, but must be a duration such as 10s", applyTimeout, os.Getenv(applyTimeout))
@@ -123,8 +150,33 @@ func (s *Settings) Supervisor(self, server string) config.Supervisor {
 	return c
 }
 
+// readLabels reads `key=value` pairs with commas between them.
+func readLabels(text string) (map[string]string, error) {
+	labels := map[string]string{}
+	for _, pair := range strings.Split(text, ",") {
+		key, value, found := strings.Cut(strings.TrimSpace(pair), "=")
+		if key == "" && !found {
+			continue
+		}
+		if !found || len(key) > longestKey || !labelKey.MatchString(key) {
+			return nil, fmt.Errorf("%s has %q, but must be pairs such as zone=a,role=gateway; a key has up to %d letters, digits, and . _ / - between them", hostLabels, pair, longestKey)
+		}
+		if len(value) > longestValue || strings.ContainsFunc(value, unicode.IsControl) {
+			return nil, fmt.Errorf("%s: the value of %s must be one line of up to %d bytes", hostLabels, key, longestValue)
+		}
+		labels[key] = value
+	}
+	if len(labels) > mostLabels {
+		return nil, fmt.Errorf("%s has %d labels, but may have %d", hostLabels, len(labels), mostLabels)
+	}
+	return labels, nil
+}
+
 func (s *Settings) check() error {
 	var problems []error
+	if len(s.Name) > longestValue || strings.ContainsFunc(s.Name, unicode.IsControl) {
+		problems = append(problems, fmt.Errorf("%s must be one line of up to %d bytes", hostName, longestValue))
+	}
 	if address, err := url.Parse(s.Endpoint); err != nil || address.Host == "" || (address.Scheme != "http" && address.Scheme != "https") {
 		problems = append(problems, fmt.Errorf("%s is %q, but must be Headgate's URL for messages, starting with http:// or https://", endpoint, s.Endpoint))
 	}
