@@ -21,7 +21,7 @@ from web.parts import ENTRIES, After, home, moment, more, tag
 
 router = page_router()
 
-_KINDS: Final = {"applied": "good", "apply_failed": "bad", "stale": "bad"}
+_KINDS: Final = {"applied": "good", "apply_failed": "bad", "silent": "bad", "stale": "bad"}
 
 _PAGE: Final = """\
 <p class="small"><a href="{home}/fleets">Fleets</a> / <a href="{home}/fleets/{fleet}">{label}</a></p>

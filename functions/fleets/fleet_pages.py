@@ -271,7 +271,7 @@ def _mount(form: dict[str, str]) -> VolumeMount:
 def _instances(counted: CountedFleet) -> Html:
     if not counted.total:
         return html('<span class="soft">none yet</span>')
-    kinds = {"applied": "good", "apply_failed": "bad", "stale": "bad"}
+    kinds = {"applied": "good", "apply_failed": "bad", "silent": "bad", "stale": "bad"}
     counts = [
         html("{tag} ", tag=tag(f"{counted.instances[state]} {state.replace('_', ' ')}", kinds.get(state, "")))
         for state in INSTANCE_STATES

@@ -162,6 +162,9 @@ class InstancesOut(BaseModel):
     applying: int
     applied: int
     apply_failed: int
+    idle: int
+    stopped: int
+    silent: int
     stale: int
     unknown: int
 

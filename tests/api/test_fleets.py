@@ -43,7 +43,7 @@ def test_a_new_server_fleet_has_an_unassigned_default_group_and_no_token_in_the_
         "expires_in": "180d",
         "token_expires_at": fleet["token_expires_at"],
         "instances": dict.fromkeys(
-            ["total", "pending_pickup", "applying", "applied", "apply_failed", "stale", "unknown"], 0
+            ["total", "pending_pickup", "applying", "applied", "apply_failed", "idle", "stopped", "silent", "stale", "unknown"], 0
         ),
         "created_by": {"kind": "service_account", "id": ann.service_account_id, "name": "ann"},
         "created_at": fleet["created_at"],

@@ -83,8 +83,7 @@ def test_a_group_without_an_assignment_is_told_to_run_nothing(fleet: Fleet) -> N
     assert answer.HasField("remote_config")
     assert agent.config == b""
     agent.report(APPLIED)
-    # Nothing was applied: it waits for something to run.
-    assert fleet.state() == "pending_pickup"
+    assert fleet.state() == "idle"
     assert fleet.running() is None
 
 
@@ -100,7 +99,7 @@ def test_clearing_an_assignment_stops_the_collector(fleet: Fleet) -> None:
     # Its collector is stopped, which is no fault.
     agent.report(APPLIED)
     agent.says_health(healthy=False, error="not running")
-    assert fleet.state() == "pending_pickup"
+    assert fleet.state() == "idle"
     assert fleet.running() is None
 
 
@@ -252,13 +251,41 @@ def test_a_changed_interval_is_told_with_the_next_answer(fleet: Fleet, monkeypat
     assert not agent.heartbeat().HasField("connection_settings")
 
 
+def test_a_state_is_not_shown_longer_than_a_heartbeat_may_be_unwritten(fleet: Fleet, now: Clock) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.start()
+    agent.applies()
+    now.moves(minutes=4)
+    assert (fleet.state(), fleet.counts()) == ("applied", {"total": 1, "applied": 1})
+    now.moves(seconds=11)
+    assert (fleet.state(), fleet.counts()) == ("silent", {"total": 1, "silent": 1})
+    # What is assigned meanwhile says nothing about what the host does.
+    fleet.assign(2)
+    assert fleet.state() == "silent"
+    fleet.assign(1)
+    agent.heartbeat()
+    assert fleet.state() == "applied"
+
+
+def test_a_heartbeat_that_nothing_writes_is_no_silence(fleet: Fleet, now: Clock) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.start()
+    agent.applies()
+    for _ in range(20):
+        now.moves(seconds=30)
+        assert fleet.state() == "applied"
+        agent.heartbeat()
+
+
 def test_silence_is_stale_by_time_alone_and_ends_with_a_heartbeat(fleet: Fleet, now: Clock) -> None:
     fleet.assign(1)
     agent = fleet.agent()
     agent.start()
     agent.applies()
     now.moves(minutes=15)
-    assert fleet.state() == "applied"
+    assert fleet.state() == "silent"
     now.moves(seconds=1)
     assert fleet.state() == "stale"
     agent.heartbeat()

@@ -76,12 +76,12 @@ def test_a_host_that_was_stopped_in_order_waits_until_it_starts_again(fleet: Fle
 
     assert not answer.HasField("remote_config")
     (seen,) = fleet.instances()
-    assert (fleet.state(), seen["state_message"]) == ("pending_pickup", "The supervisor was shut down")
+    assert (fleet.state(), seen["state_message"]) == ("stopped", "The supervisor was shut down")
     assert fleet.running() is None
     now.moves(minutes=16)
     assert fleet.state() == "stale"
     agent.start()
-    assert (fleet.state(), fleet.running()) == ("applied" if n else "pending_pickup", n)
+    assert (fleet.state(), fleet.running()) == ("applied" if n else "idle", n)
     assert fleet.instances()[0]["state_message"] is None
 
 

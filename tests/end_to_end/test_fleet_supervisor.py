@@ -172,7 +172,7 @@ def test_a_version_that_only_the_old_one_would_complete_is_refused(host: Host) -
 def test_clearing_the_assignment_stops_the_collector(host: Host) -> None:
     host.apply(host.flowing("good"))
     host.assign(None)
-    host.wait_for("pending_pickup", None)
+    host.wait_for("idle", None)
 
     until(lambda: not host.sends(), host.log)
     # The supervisor says so with its next message.
@@ -196,7 +196,7 @@ def test_a_restart_of_the_host_brings_back_what_ran(host: Host) -> None:
     # It stops its collector before it ends itself.
     until(lambda: processes_of(host) == [], lambda: str(processes_of(host)))
     stopped = host.instance()
-    assert (stopped["state"], stopped["state_message"]) == ("pending_pickup", "The supervisor was shut down")
+    assert (stopped["state"], stopped["state_message"]) == ("stopped", "The supervisor was shut down")
     assert stopped["running"]["version_number"] is None
     assert "cannot be reached" not in host.log()[before:]
     host.install()

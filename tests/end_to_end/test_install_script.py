@@ -353,7 +353,7 @@ def test_a_service_is_set_up_by_its_unit_and_removed_with_it(
 
     host.install()
     unit = (tmp_path / "headgate-supervisor.service").read_text()
-    host.wait_for("pending_pickup", None)
+    host.wait_for("idle", None)
     said = (tmp_path / "calls").read_text()
     assert f'ExecStart="{root}/bin/headgate-supervisor" --environment "{root}/etc/environment"' in unit
     assert "User=headgate-supervisor\n" in unit

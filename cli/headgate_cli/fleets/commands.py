@@ -21,7 +21,9 @@ from headgate_cli.untrusted import one_line, quoted
 _KUBERNETES: Final = "kubernetes-supervisor"
 _SERVER: Final = "server-supervisor"
 _TYPES: Final = {"server": _SERVER, "kubernetes": _KUBERNETES, _SERVER: _SERVER, _KUBERNETES: _KUBERNETES}
-_STATES: Final = ("pending_pickup", "applying", "applied", "apply_failed", "stale", "unknown")
+_STATES: Final = (
+    *("pending_pickup", "applying", "applied", "apply_failed", "idle", "stopped", "silent", "stale", "unknown"),
+)
 
 
 @click.group(cls=Group)

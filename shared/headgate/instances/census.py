@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Final, TypeVar
 
 from headgate.foundation.ids import ALPHABET
-from headgate.instances.model import Instance, InstanceState, day_of, forgotten, mark_of, silent
+from headgate.instances.model import Instance, InstanceState, day_of, forgotten, mark_of, shown, stale
 
 _Key = TypeVar("_Key")
 
@@ -49,7 +49,7 @@ class Shard:
     revision: int = 0
 
     def moved(self, before: Entry | None, after: Entry, at: datetime) -> Shard:
-        """The shard with one instance counted under `after` instead of `before`, and without those silent by now."""
+        """The shard with one instance counted under `after` instead of `before`, and without those stale by now."""
         heard, days = dict(self.heard), dict(self.days)
         if before is not None:
             _change(heard, before, -1)
@@ -58,7 +58,7 @@ class Shard:
         _change(days, day_of(after.mark), 1)
         return replace(
             self,
-            heard={entry: n for entry, n in heard.items() if n > 0 and not silent(entry.mark, at)},
+            heard={entry: n for entry, n in heard.items() if n > 0 and not stale(entry.mark, at)},
             days={day: n for day, n in days.items() if n > 0 and not forgotten(day, at)},
         )
 
@@ -71,7 +71,7 @@ class Census:
 
     def groups(self, at: datetime) -> set[str]:
         """The groups whose assignments decide what the entries count as."""
-        return {entry.deployment_id for shard in self.shards for entry in shard.heard if not silent(entry.mark, at)}
+        return {entry.deployment_id for shard in self.shards for entry in shard.heard if not stale(entry.mark, at)}
 
     def total(self, at: datetime) -> int:
         """The number of instances at that time, in whichever state."""
@@ -84,9 +84,9 @@ class Census:
         counts: dict[InstanceState, int] = {}
         for shard in self.shards:
             for entry, n in shard.heard.items():
-                if not silent(entry.mark, at):
+                if not stale(entry.mark, at):
                     current = assigned_revisions.get(entry.deployment_id) == entry.state_revision
-                    state: InstanceState = entry.state if current else "pending_pickup"
+                    state = shown(entry.state, entry.mark, at, current=current)
                     counts[state] = counts.get(state, 0) + n
         # Never negative: an import of an earlier release left instances uncounted until they reported.
         counts["unknown" if on_kubernetes else "stale"] = max(0, self.total(at) - sum(counts.values()))

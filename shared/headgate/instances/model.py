@@ -10,8 +10,11 @@ from typing import Final, Literal
 
 from headgate.deployments.model import Assignment, Deployment
 from headgate.foundation.ids import encode_id, new_uuid
+from headgate.settings import settings
 
-InstanceState = Literal["pending_pickup", "applying", "applied", "apply_failed", "stale", "unknown"]
+InstanceState = Literal[
+    "pending_pickup", "applying", "applied", "apply_failed", "idle", "stopped", "silent", "stale", "unknown"
+]
 Status = Literal["unset", "applying", "applied", "failed"]
 
 INSTANCE_STATES: Final[tuple[InstanceState, ...]] = (
@@ -19,10 +22,15 @@ INSTANCE_STATES: Final[tuple[InstanceState, ...]] = (
     "applying",
     "applied",
     "apply_failed",
+    "idle",
+    "stopped",
+    "silent",
     "stale",
     "unknown",
 )
 
+SAVED_EVERY: Final = timedelta(minutes=3)
+"""A heartbeat that says nothing new is written this often, so an instance may count as silent so much early."""
 STALE_AFTER: Final = timedelta(minutes=15)
 """Specified: no heartbeat for more than this."""
 FORGOTTEN_AFTER: Final = timedelta(days=30)
@@ -127,7 +135,7 @@ class ReportedConfig:
 class Instance:
     """An agent as it is stored. `state` follows from its last message and the assignment `state_revision`.
 
-    `idle`: it runs nothing because its group is assigned nothing. `stopped`: its supervisor was shut down and said so.
+    `stopped`: its supervisor was shut down and said so.
     `conflicts` counts messages of a second process with the same uid; `told_seconds` is the heartbeat it was told.
     """
 
@@ -146,7 +154,6 @@ class Instance:
     state: InstanceState = "pending_pickup"
     state_message: str | None = None
     state_revision: int = 0
-    idle: bool = False
     stopped: bool = False
     conflicts: int = 0
     told_seconds: int = 0
@@ -155,8 +162,7 @@ class Instance:
     @property
     def under_way(self) -> bool:
         """Whether a config is being applied: then each of its messages is stored, and none may be missed."""
-        waits = self.state in ("pending_pickup", "applying") and not self.idle and not self.stopped
-        return self.accepts_config and waits
+        return self.accepts_config and self.state in ("pending_pickup", "applying") and not self.stopped
 
     def outcome_of(self, config_hash: str) -> Outcome | None:
         return next((outcome for outcome in self.outcomes if outcome.config_hash == config_hash), None)
@@ -171,9 +177,11 @@ class Instance:
 
     def shown_state(self, desired: Desired | None, at: datetime, *, on_kubernetes: bool) -> InstanceState:
         """The state at that time, also if the group was assigned something else since the last message."""
-        if silent(mark_of(self.last_seen_at), at):
+        mark = mark_of(self.last_seen_at)
+        if stale(mark, at):
             return "unknown" if on_kubernetes else "stale"
-        return self.state if desired and desired.revision == self.state_revision else "pending_pickup"
+        current = desired is not None and desired.revision == self.state_revision
+        return shown(self.state, mark, at, current=current)
 
 
 def mark_of(at: datetime) -> int:
@@ -185,9 +193,22 @@ def day_of(mark: int) -> int:
     return mark * _MARK // _DAY
 
 
-def silent(mark: int, at: datetime) -> bool:
+def stale(mark: int, at: datetime) -> bool:
     """Whether an instance last heard at `mark` is Stale, or Unknown."""
     return at.timestamp() - mark * _MARK > STALE_AFTER.total_seconds()
+
+
+def shown(state: InstanceState, mark: int, at: datetime, *, current: bool) -> InstanceState:
+    """The state of an instance last heard at `mark` that is not stale.
+
+    `current` says whether the state belongs to what is assigned now. A host that said that it stops is not silent.
+    """
+    if state == "stopped":
+        return state
+    quiet_after = SAVED_EVERY.total_seconds() + 2 * settings().fleet_heartbeat_seconds
+    if at.timestamp() - mark * _MARK > quiet_after + _MARK:
+        return "silent"
+    return state if current else "pending_pickup"
 
 
 def forgotten(day: int, at: datetime) -> bool:
@@ -264,9 +285,7 @@ def _failed(instance: Instance, desired: Desired) -> bool:
 
 def _with_state(instance: Instance, desired: Desired) -> Instance:
     state, message = _state(instance, desired)
-    reported = instance.reported
-    idle = desired.assignment is None and reported.config_hash == NOTHING and reported.status == "applied"
-    return replace(instance, state=state, state_message=message, state_revision=desired.revision, idle=idle)
+    return replace(instance, state=state, state_message=message, state_revision=desired.revision)
 
 
 def _state(instance: Instance, desired: Desired) -> tuple[InstanceState, str | None]:
@@ -276,8 +295,11 @@ def _state(instance: Instance, desired: Desired) -> tuple[InstanceState, str | N
         return "apply_failed", outcome.message or None
     reported, health = instance.reported, instance.health
     if instance.stopped:
-        return "pending_pickup", STOPPED
-    if desired.assignment is None or reported.config_hash != desired.config_hash:
+        return "stopped", STOPPED
+    if desired.assignment is None:
+        runs_nothing = reported.config_hash == NOTHING and reported.status == "applied"
+        return ("idle" if runs_nothing else "pending_pickup"), None
+    if reported.config_hash != desired.config_hash:
         return "pending_pickup", None
     if reported.status == "applied" and health is not None:
         if health.healthy:

@@ -21,8 +21,6 @@ from headgate.opamp.messages import Offer, Reply
 from headgate.settings import settings
 from headgate.storage.retry import retry
 
-HEARTBEAT_SAVED_EVERY: Final = timedelta(minutes=3)
-"""A heartbeat that says nothing new is written this often, so an instance may count as stale so much early."""
 FULL_STATE_EVERY: Final = timedelta(hours=1)
 """A message that was lost while nothing was under way is made up for within this time."""
 _CONFLICTS: Final = 3
@@ -215,7 +213,7 @@ def _instance_before(before: Instance | None, sender: _Sender, report: Report, a
 def _worth_saving(before: Instance, after: Instance) -> bool:
     """All messages except a heartbeat that says nothing new, soon after a saved one, while nothing is under way."""
     news = replace(after, sequence_num=before.sequence_num, last_seen_at=before.last_seen_at) != before
-    due = after.last_seen_at - before.last_seen_at >= HEARTBEAT_SAVED_EVERY
+    due = after.last_seen_at - before.last_seen_at >= model.SAVED_EVERY
     return news or due or before.under_way or after.under_way or after.sequence_num < before.sequence_num
 
 
