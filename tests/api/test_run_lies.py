@@ -54,7 +54,7 @@ def at(seconds: float) -> str:
 
 
 LIES: dict[str, tuple[Any, str]] = {
-    "an outcome without end": (lambda: b" " * 4_097, "outcome.json is larger than 4096 bytes"),
+    "an outcome without end": (lambda: b" " * 8_193, "outcome.json is larger than 8192 bytes"),
     "an outcome that is no JSON": (lambda: b"{", "outcome.json is not an outcome"),
     "an outcome that is a list": (lambda: b"[true]", "outcome.json is not an outcome"),
     "an outcome that is not UTF-8": (lambda: b'"\xff"', "outcome.json is not UTF-8"),

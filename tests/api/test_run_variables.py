@@ -14,6 +14,7 @@ from headgate import checker
 from headgate.foundation import clock
 from headgate.runs import service, store, turns, variables
 from headgate.runs.model import LONGEST, Run
+from headgate.runs.steps import RunGone
 from headgate.settings import settings
 from headgate.storage import aws, objects, table
 from run_steps.app import PassingFault, handler
@@ -167,6 +168,27 @@ def test_values_are_nowhere_but_in_their_own_objects_while_a_run_is_under_way(
     assert task is not None
     assert "/variables/" in json.loads(task)["get"]["env"]
     assert SECRET not in f"{answer.text} {collection} {task} {elsewhere}"
+    handler({"step": "settle", "run_id": run_id}, None)
+    assert left() == []
+
+
+def test_a_step_that_goes_on_after_the_end_leaves_nothing(
+    run: Run, ann: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Step Functions gives up on a step that takes too long, and the function goes on."""
+
+    def while_it_is_ended(*_: object, **__: object) -> dict[str, Any]:
+        fail(run)
+        return PREPARED
+
+    for name in ("configuration.yaml", "sample"):
+        store.put_file(run.id, name, "x")
+    monkeypatch.setattr(checker, "call", while_it_is_ended)
+    with pytest.raises(RunGone):
+        handler({"step": "prepare", "run_id": run.id}, None)
+
+    assert get(ann, run).json()["status"] == "Error"
+    assert left() == []
 
 
 def _down(*_: object) -> None:

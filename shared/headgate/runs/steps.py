@@ -91,7 +91,12 @@ def prepare(run_id: str) -> Collection:
     if prepared.nothing_out:
         store.put_file(run_id, "nothing-out", prepared.nothing_out)
     task_url = runner.give(run, trace=run.trace and not no_steps)
-    store.update(run.start(prepared.records, clock.now()))
+    try:
+        store.update(run.start(prepared.records, clock.now()))
+    except store.AlreadyFinal:
+        # It was ended while this went on, and what has been written since is left.
+        service.forget_variables(run)
+        raise RunGone from None
     return Collection(run_id=run_id, task_url=task_url)
 
 

@@ -4,12 +4,13 @@ import (
 	"errors"
 
 	"github.com/headgate/headgate/layers/collector/internal/hiding"
+	"github.com/headgate/headgate/layers/collector/internal/operation"
 	places "github.com/headgate/headgate/layers/collector/internal/source"
 )
 
 // hiding replaces the values of variables in what a run will tell.
 func (p *Prepared) hiding(env map[string]string) *Prepared {
-	if p == nil || len(env) == 0 {
+	if p == nil || len(env) == 0 || len(p.Notes) == 0 && p.NothingOut == "" {
 		return p
 	}
 	hider := hiding.New(env)
@@ -20,7 +21,7 @@ func (p *Prepared) hiding(env map[string]string) *Prepared {
 	return p
 }
 
-// hidden replaces them in an error for the caller. An internal one is not shown.
+// hidden replaces them in an error.
 func hidden(err error, env map[string]string) error {
 	if err == nil || len(env) == 0 {
 		return err
@@ -29,6 +30,7 @@ func hidden(err error, env map[string]string) error {
 	var problem *Problem
 	var refusal *Refusal
 	var cost *places.Cost
+	var ofOperation *operation.Error
 	switch {
 	case errors.As(err, &problem):
 		problem.Message = hider.Text(problem.Message)
@@ -36,6 +38,10 @@ func hidden(err error, env map[string]string) error {
 		refusal.Reason = hider.Text(refusal.Reason)
 	case errors.As(err, &cost):
 		cost.Message = hider.Text(cost.Message)
+	case errors.As(err, &ofOperation):
+		ofOperation.Message = hider.Text(ofOperation.Message)
+	default:
+		return errors.New(hider.Text(err.Error()))
 	}
 	return err
 }

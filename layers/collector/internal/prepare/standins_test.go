@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/validate"
 )
 
@@ -220,5 +221,23 @@ func requireProblem(t *testing.T, request Request, field, expected string) {
 	var problem *Problem
 	if !errors.As(err, &problem) || problem.Field != field || !strings.Contains(problem.Message, expected) {
 		t.Errorf("the problem is %v, not with %s: %s", err, field, expected)
+	}
+}
+
+func TestNoValueIsInAnErrorOfTheBuild(t *testing.T) {
+	reduced := collector
+	reduced.Requires = func(section, id string) error {
+		return &operation.Error{Code: "component_not_in_build", Message: section + "::" + id + ": this build lacks it"}
+	}
+	broken := collector
+	broken.Requires = func(_, id string) error { return errors.New("cannot ask for " + id) }
+	for told, one := range map[string]Collector{
+		"component_not_in_build: processors::${env:ID}: this build lacks it": reduced, "cannot ask for ${env:ID}": broken,
+	} {
+		request := logsOf("service: {pipelines: {logs: {receivers: [a], processors: ['${env:ID}'], exporters: [b]}}}", "logs", "a line")
+		request.Env = map[string]string{"ID": "s3cret/id"}
+		if _, err := Prepare(context.Background(), request, one); err == nil || err.Error() != told {
+			t.Errorf("%v, not %s", err, told)
+		}
 	}
 }

@@ -26,6 +26,9 @@ type recorder struct {
 	refused []string
 	// retrieved counts the replacements, bytes their total length.
 	retrieved, bytes int
+	// entries counts the nodes of the values of variables, prices are those of each value.
+	entries int
+	prices  map[string]int
 }
 
 // The resolver copies the whole text for each `${...}`, and a value may refer to further ones.
@@ -93,7 +96,7 @@ func (v *variables) Retrieve(_ context.Context, uri string, _ confmap.WatcherFun
 	if !exists {
 		value = byDefault
 	}
-	if err := v.recorder.spend(len(value)); err != nil {
+	if err := errors.Join(v.recorder.spend(len(value)), v.recorder.spendValue(name, value)); err != nil {
 		return nil, err
 	}
 	return confmap.NewRetrievedFromYAML([]byte(value))
