@@ -13,6 +13,7 @@ from headgate.rules.engine import Format, Sample
 from headgate.runs.samples import of_json
 from headgate.suites.model import DURATION_SECONDS, NamedTest, signal_of
 from headgate.version_tests.model import MAX_TESTS, NAME
+from testing.stand_ins import TakesStandIns
 from testing.suite_wire import JobOut, fields_of
 from testing.tests_wire import MAX_IGNORED, Ignored
 from testing.wire import FeatureGate, Pipeline, SampleIn
@@ -44,7 +45,7 @@ class ComparedSourceIn(Input):
         return Source(self.yaml, self.configuration_id, self.version_number, self.collector_version)
 
 
-class ComparedTestIn(Input):
+class ComparedTestIn(TakesStandIns):
     """A sample through one pipeline of both sides."""
 
     name: TestName
@@ -69,6 +70,7 @@ class ComparedTestIn(Input):
             duration_seconds=self.duration_seconds,
             feature_gates=tuple(self.feature_gates),
             ignore=None if self.ignore is None else tuple(self.ignore),
+            stand_ins=self.stand_ins(),
         )
 
 

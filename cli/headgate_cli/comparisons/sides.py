@@ -20,7 +20,8 @@ from headgate_cli.suites.files import FOLDER_SUFFIX, FileTest
 from headgate_cli.untrusted import one_line
 from headgate_cli.upgrade import targets
 
-# Of a test, what a comparison needs: it has no rules and no expected output.
+_NOW: Final = "the working tree"
+# Of a test, what a comparison does without.
 _NOT_COMPARED: Final = ("rules", "expected")
 
 
@@ -99,7 +100,7 @@ def since(base: str, paths: Sequence[str], collector_versions: Sequence[str], na
         raise click.UsageError("--base excludes a second --collector-version: the collector would change, too")
     checkout = Checkout.here()
     commit = checkout.merge_base(base)
-    wanted = paths or ["."]
+    wanted = [one for path in paths or ["."] for one in _with_tests(path)]
     now, then = checkout.files_now(wanted), checkout.files_of(commit, wanted)
     version = collector_versions[0] if collector_versions else None
     label = f"{base} ({commit[:8]})"
@@ -122,6 +123,11 @@ def _side(api: Api, argument: str, *, alone: bool) -> Side:
     return Side(name(argument), {"yaml": content}, tests)
 
 
+def _with_tests(path: str) -> list[str]:
+    """The path, and the folder of its tests if it is that of a configuration."""
+    return [path, str(files.folder_of(Path(path)))] if path.endswith(SUFFIXES) else [path]
+
+
 def _configurations(listed: Sequence[str]) -> list[str]:
     """The files that have tests beside them."""
     with_tests = {str(path.parent) for path in map(Path, listed) if path.parent.name.endswith(FOLDER_SUFFIX)}
@@ -139,7 +145,7 @@ def _changed(
     for configuration in configurations:
         path = checkout.path(configuration)
         before = Side(base, {})
-        after = Side("now", {})
+        after = Side(_NOW, {})
         blob = then.get(configuration)
         try:
             if not Path(path).is_file():
@@ -158,6 +164,6 @@ def _changed(
                 yield Pair(path, before, after, note="changed, without a test" + (" of that name" if names else ""))
                 continue
             before = Side(base, {"yaml": left}).on(collector_version)
-            yield Pair(path, before, Side("now", {"yaml": right}).on(collector_version), tests)
+            yield Pair(path, before, Side(_NOW, {"yaml": right}).on(collector_version), tests)
         except Failed as error:
             yield Pair(path, before, after, problem=error.message)

@@ -13,6 +13,7 @@ from headgate_cli import variables
 from headgate_cli.api import Api, Entity, ServerError, optional, text
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.command_group import Group
+from headgate_cli.comparisons.commands import diff
 from headgate_cli.configurations import lookup, names
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import as_json, connected
@@ -265,6 +266,7 @@ def _present(api: Api, run: Entity, *, as_json: bool, further: Entity = _NOTHING
 
 
 test.add_command(steps.steps)
+test.add_command(diff)
 
 
 def _require_local(configuration: str, **asked: bool) -> None:

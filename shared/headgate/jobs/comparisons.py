@@ -99,6 +99,7 @@ def start(caller: Caller, asked: Ask) -> Job:
         published=all(one.published for one in resolved.values()),
         configuration_id=right.configuration_id,
         version_number=right.version_number,
+        secret=any(test.stand_ins.env for test in tests.values()),
     )
 
 

@@ -265,24 +265,24 @@ func (r *record) name(signal string) string {
 	name := ""
 	switch signal {
 	case "logs":
-		switch body := r.own.value.named("body"); body.kind {
+		switch body := r.own.whole.named("body"); body.kind {
 		case text:
 			name = body.text
 		case empty:
-			name = r.own.value.named("event_name").text
+			name = r.own.whole.named("event_name").text
 		default:
 			name = string(appendJSON(nil, body, maxName))
 		}
 	case "traces":
-		name = r.own.value.named("name").text
+		name = r.own.whole.named("name").text
 	default:
-		name = r.parts[2].value.named("name").text
-		for i, one := range r.own.value.named("attributes").children() {
+		name = r.parts[2].whole.named("name").text
+		for i, one := range r.own.whole.named("attributes").children() {
 			shown := one.text
 			if one.kind != text {
 				shown = string(appendJSON(nil, one, maxName))
 			}
-			if name += fmt.Sprintf(" %s=%s", start(r.own.value.named("attributes").items.names[i], maxName), start(shown, maxName)); len(name) > maxName {
+			if name += fmt.Sprintf(" %s=%s", start(r.own.whole.named("attributes").items.names[i], maxName), start(shown, maxName)); len(name) > maxName {
 				break
 			}
 		}

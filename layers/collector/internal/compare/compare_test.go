@@ -200,6 +200,10 @@ func TestPathsAreLeftOut(t *testing.T) {
 			t.Error(ignore, told(result))
 		}
 	}
+	missing := outcome(t, Request{Left: logs("a", log("a body"), log("a body")), Right: logs("a", log("a body")), Ignore: []string{"body"}})
+	if name := missing.Differences[0].Name; name != "a body" {
+		t.Errorf("a record is named %q if its body is ignored", name)
+	}
 	if seen := outcome(t, Request{Left: logs("a", `{"observedTimeUnixNano":"5"}`), Right: logs("a", `{}`)}); !seen.Equal {
 		t.Error("the observed time is compared by default:", told(seen))
 	}

@@ -26,7 +26,9 @@ const (
 
 // part is what many records have in common: a resource, a scope, a metric.
 type part struct {
-	value    value
+	value value
+	// whole is the value with what is ignored, for the record's name.
+	whole    value
 	digest   digest
 	timeless digest
 }
@@ -190,8 +192,9 @@ func (r *reader) fits(more int) error {
 
 // part makes a part of records; name is how paths begin, empty for the record itself.
 func (r *reader) part(name string, v value) part {
+	whole := v
 	v = r.ignore.without(r.signal, name, v)
-	return part{v, digestOf(encode(nil, v, true)), digestOf(encode(nil, v, false))}
+	return part{v, whole, digestOf(encode(nil, v, true)), digestOf(encode(nil, v, false))}
 }
 
 func (r *reader) add(own value, parts ...*part) {

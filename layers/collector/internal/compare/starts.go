@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -32,10 +33,18 @@ type Message struct {
 }
 
 // Start is what one collector logged. Logs are the standard errors of its runs; Built is what the components of the
-// whole configuration log while they are built, also those that a test replaces.
+// whole configuration log while they are built, also those that a test replaces, and so is Renamed.
 type Start struct {
-	Logs  []string  `json:"logs"`
-	Built []Message `json:"built"`
+	Logs    []string  `json:"logs"`
+	Built   []Message `json:"built"`
+	Renamed []Renamed `json:"renamed"`
+}
+
+// Renamed is a component whose type the collector knows by a new name. It warns of that when it starts.
+type Renamed struct {
+	Component string `json:"component"`
+	Type      string `json:"type"`
+	To        string `json:"to"`
 }
 
 // Starts is what only one of two collectors logs while it starts. LeftOut counts what is not told, of both.
@@ -46,7 +55,7 @@ type Starts struct {
 	LeftOut int       `json:"left_out"`
 }
 
-// HandleStarts answers `compare_starts {left, right}`, each with `logs` and `built`: warnings and errors from the start of
+// HandleStarts answers `compare_starts {left, right}`, each with `logs`, `built` and `renamed`: warnings and errors from the start of
 // the collector until it is ready, each once, without times, places in the source and fields.
 func HandleStarts(_ context.Context, raw json.RawMessage) (any, error) {
 	var asked struct{ Left, Right Start }
@@ -88,6 +97,9 @@ func (s Start) messages() map[Message]bool {
 			found[one.short()] = true
 		}
 	}
+	for _, one := range s.Renamed {
+		found[Message{"warn", one.Component, fmt.Sprintf("%q alias is deprecated; use %q instead", one.Type, one.To)}.short()] = true
+	}
 	for _, log := range s.Logs {
 		for line := range strings.SplitSeq(log, "\n") {
 			if strings.Contains(line, readyLine) {
@@ -125,7 +137,9 @@ func messageOf(match []string) Message {
 }
 
 // ours tells whether a component is one that a test puts in the place of the configuration's.
-func ours(component string) bool { return strings.Contains(component, "headgate") }
+func ours(component string) bool {
+	return strings.Contains(component, "/headgate_") || strings.HasPrefix(component, "receivers::") && strings.HasSuffix(component, "/sample")
+}
 
 func (m Message) short() Message {
 	m.Component, m.Message = start(m.Component, maxMessage), start(m.Message, maxMessage)

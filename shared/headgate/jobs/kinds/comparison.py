@@ -19,7 +19,7 @@ SideName = Literal["left", "right"]
 # A result may have 4 MB: the fields of all differences, and what the collectors said.
 _FIELDS_BYTES: Final = 2 << 20
 _LEAST_BYTES: Final = 20_000
-_LONGEST_STDERR: Final = 8_000
+_LONGEST_STDERR: Final = 4_000
 
 
 class Side(BaseModel):
@@ -134,6 +134,8 @@ class _Line(BaseModel):
 
 class _Component(BaseModel):
     component_path: str
+    type: str
+    renamed_to: str
     logs: list[_Line]
 
 
@@ -192,6 +194,7 @@ def _case(name: SideName, side: Side, given: Test) -> Case:
         duration_seconds=test.duration_seconds,
         feature_gates=tuple(test.feature_gates),
         judged=False,
+        stand_ins=test.stand_ins,
     )
 
 
@@ -291,7 +294,7 @@ def _starts(asked: Request, results: Sequence[CaseResult], asker: Asker) -> Star
     request: dict[str, object] = {
         name: {
             "logs": [result.log for result in results if result.case.id.startswith(_id(name, "")) and result.log],
-            "built": _built(side, asker),
+            **_built(side, asker),
         }
         for name, side in _sides(asked).items()
     }
@@ -303,21 +306,27 @@ def _starts(asked: Request, results: Sequence[CaseResult], asker: Asker) -> Star
         raise ComparisonFailed("What the collectors log could not be compared: the answer is not valid") from error
 
 
-def _built(side: Side, asker: Asker) -> list[dict[str, object]]:
-    """What the components of the whole configuration log while they are built; a test replaces some of them.
+def _built(side: Side, asker: Asker) -> dict[str, object]:
+    """What the components of the whole configuration log while they are built, and which have a new name.
 
-    Nothing of a collector without a checker. Raises Unavailable.
+    A test replaces some of them. Nothing of a collector without a checker. Raises Unavailable.
     """
     version = None if side.collector_version == settings().collector_version else side.collector_version
     try:
         answer = checker.call("inspect", {"yaml": side.yaml, "env": {}}, asker=asker, version=version)
         inspected = _Inspection.model_validate(answer)
     except (Refused, NoChecker):
-        return []
+        return {}
     except ValidationError as error:
         raise ComparisonFailed(f"Collector {side.collector_version} answered in an unknown form") from error
-    return [
+    built = [
         {"level": line.level, "component": component.component_path, "message": line.message}
         for component in inspected.components
         for line in component.logs
     ]
+    renamed = [
+        {"component": component.component_path, "type": component.type, "to": component.renamed_to}
+        for component in inspected.components
+        if component.renamed_to
+    ]
+    return {"built": built, "renamed": renamed}
