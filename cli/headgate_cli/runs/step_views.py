@@ -62,8 +62,8 @@ def show_way(record: int, steps: Sequence[Entity]) -> None:
     print_result(click.style(f"Record {record}  {one_line(named)}", bold=True))
     # A step that the record did not reach is left out, unless it may have got it and nobody can tell.
     shown = [step for step in steps if entities(step, "records") or not step.get("exact")]
-    one_pipeline = len({_pipeline(step) for step in shown}) == 1
-    labels = [_name(step) if one_pipeline else f"{_name(step)} in {_pipeline(step)}" for step in shown]
+    one_pipeline = len({text(step, "pipeline") for step in shown}) == 1
+    labels = [_name(step) if one_pipeline else f"{_name(step)} in {text(step, 'pipeline')}" for step in shown]
     width = max(cells(one_line(label)) for label in labels)
     for step, label in zip(shown, labels, strict=True):
         padding = " " * (width - cells(one_line(label)))
@@ -138,7 +138,8 @@ def _errors(steps: Sequence[Entity]) -> None:
             place = _place(holder)
             where = f"step {number(step, 'n')}" + (f", line {place}" if place else "")
             for error in entities(holder, "errors"):
-                times = f"{number(error, 'count')} times"
+                count = number(error, "count")
+                times = "once" if count == 1 else f"{count} times"
                 print_result(f"{click.style('error', fg='red')} in {where}, {times}: {quoted(text(error, 'message'))}")
 
 
