@@ -206,7 +206,7 @@ def test_what_was_left_out_is_said(server: Server, run: Run) -> None:
     _, _, whole = run(f"test steps {RUN}")
     _, _, one = run(f"test steps {RUN} --step 1")
 
-    assert whole == "The trace is not complete: it lacks the 12 oldest records, which the counts do not include\n"
+    assert whole == "The trace is over its limits: it lacks the 12 oldest records, which the counts do not include\n"
     assert one == "7 more records, or details of records, are over the limits of a trace\n"
 
 

@@ -49,8 +49,9 @@ def show_steps(trace: Entity) -> None:
     _errors(steps)
     if not trace.get("complete"):
         left_out = trace.get("left_out")
-        records = number(left_out, "records") if isinstance(left_out, dict) else 0
-        say(f"The trace is not complete: it lacks the {records} oldest records, which the counts do not include")
+        records, size = (number(left_out, name) if isinstance(left_out, dict) else 0 for name in ("records", "bytes"))
+        lacks = f"the {records} oldest records" if records else f"{size} bytes of what was recorded"
+        say(f"The trace is over its limits: it lacks {lacks}, which the counts do not include")
 
 
 def show_way(record: int, steps: Sequence[Entity]) -> None:
