@@ -137,8 +137,8 @@ def asks_checker(row: Row) -> bool:
     )
 
 
-# A test is stored without being run.
-SILENT: Final = ("volume-mounts", "/tests/")
+# A test is stored without being run, and a job asks when it is prepared.
+SILENT: Final = ("volume-mounts", "/tests/", "/testing/suites", "/testing/comparisons", "/testing/coverage")
 ASKING: Final = [row for row in ROWS if asks_checker(row) and not any(word in row.endpoint for word in SILENT)]
 
 

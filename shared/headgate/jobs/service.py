@@ -75,7 +75,7 @@ def start(
     )
     # The file comes first, since the execution reads it, and the job before its turn, which changes it.
     try:
-        store.put_asked(job, "request.json", content)
+        store.put_asked(job, store.REQUEST, content)
         store.create(job, path(job))
         turns.enter(job)
     except (BotoCoreError, ClientError) as error:
@@ -154,7 +154,7 @@ def _forget(job: Job) -> None:
     """What cannot be removed just now ends as Error when it is next read, and expires."""
     try:
         store.delete(job.id)
-        store.delete_asked(job)
+        store.delete_request(job)
         turns.make_room(job.organization_id, job.id)
     except (BotoCoreError, ClientError, errors.Contention):
         return

@@ -168,7 +168,7 @@ def _unfinished(job_id: str) -> Job:
 
 
 def _request(job: Job) -> JsonValue:
-    content = store.asked(job, "request.json", MAX_REQUEST_BYTES)
+    content = store.asked(job, store.REQUEST, MAX_REQUEST_BYTES)
     if content is None:
         raise RunGone
     request: JsonValue = json.loads(content)

@@ -13,6 +13,7 @@ from headgate.storage import idempotent_create, items, objects, principals, tabl
 from headgate.storage.items import Item
 from headgate.storage.table import ConditionFailed
 
+REQUEST: Final = "request.json"
 _UNFINISHED: Final = "attribute_exists(#kind) AND #status IN (:queued, :running)"
 _UNFINISHED_VALUES: Final[Item] = {":queued": "Queued", ":running": "Running"}
 
@@ -81,6 +82,14 @@ def delete_asked(job: Job) -> None:
     """Delete a secret request, and all that was made of it, for good. Raises BotoCoreError, ClientError."""
     if job.secret:
         objects.delete_for_good(keys.secret(job.id))
+
+
+def delete_request(job: Job) -> None:
+    """Delete the request of a job that was never begun. Raises BotoCoreError, ClientError."""
+    if job.secret:
+        delete_asked(job)
+    else:
+        objects.delete(keys.file(job.id, REQUEST))
 
 
 def link(job_id: str, name: str, seconds: int) -> str:
