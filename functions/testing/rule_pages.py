@@ -16,6 +16,8 @@ from headgate.identity import checks
 from headgate.rules import by_hand
 from headgate.rules import service as rules
 from headgate.rules.model import Rule, RuleSet, StoredRule
+from headgate.suites import service as suites
+from testing import tests_card
 from testing.rule_form import RuleForm
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page, redirect
@@ -30,7 +32,7 @@ _WHERE: Final = """\
 _VERSION: Final = """\
 {where}<h1>Version {n} {status}</h1>
 <p class="soft">Collector {collector} · by {by}, {at}</p>{description}
-<div class="card"><h2>Pipelines</h2>{pipelines}</div>
+<div class="card"><h2>Pipelines</h2>{pipelines}</div>{tests}
 <div class="card"><h2>Configuration</h2><pre tabindex="0" aria-label="YAML"><code>{yaml}</code></pre></div>"""
 _PIPELINE_TABLE: Final = """\
 <table><thead><tr><th>Pipeline</th><th>Validation rules</th></tr></thead><tbody>{rows}</tbody></table>"""
@@ -76,6 +78,7 @@ def show_version(who: Visit, caller: Member, configuration_id: ConfigurationId, 
         at=moment(version.created_at),
         description=html("<p>{text}</p>", text=version.description) if version.description else NOTHING,
         pipelines=html(_PIPELINE_TABLE, rows=rows) if rows else empty("This version has no pipelines."),
+        tests=tests_card.card(suites.overview_of(configuration_id, n, version.yaml or "", version.collector_version)),
         yaml=version.yaml,
     )
     return page(frame(who, caller, "configurations"), f"{configuration.name}, version {n}", content)

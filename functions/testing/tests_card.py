@@ -1,0 +1,55 @@
+"""The part of a version's page that shows its tests, and what their suites came to."""
+
+from typing import Final
+
+from headgate.suites.service import Overview, Shown
+from headgate.version_tests.model import Listed
+from web.html import Html, html
+from web.parts import empty, moment, tag
+
+_CARD: Final = '<div class="card"><h2>Tests</h2>{state}{tests}</div>'
+_STATE: Final = '<p>{tag} <span class="soft">{text}</span></p>'
+_TABLE: Final = """\
+<table><thead><tr><th>Test</th><th>Pipeline</th><th>Expects</th><th>Last suite</th></tr></thead><tbody>{rows}</tbody>
+</table>"""
+_ROW: Final = """\
+<tr><td><strong>{name}</strong></td><td data-label="Pipeline">{pipeline}</td><td data-label="Expects">{expects}</td>
+<td data-label="Last suite">{status}</td></tr>"""
+
+
+def card(overview: Overview) -> Html:
+    """Statuses are those of the newest suite of exactly this version; without one, the newest suite is told of."""
+    tests = overview.tests.tests
+    if not tests:
+        return html(_CARD, state=empty("This version has no tests."), tests=Html(""))
+    current = next((one for one in overview.evidence if one.current), None)
+    statuses = {one.name: one.status for one in current.evidence.tests} if current else {}
+    rows = [_row(one, statuses.get(one.name, "")) for one in tests]
+    return html(_CARD, state=_state(overview, current), tests=html(_TABLE, rows=rows))
+
+
+def _state(overview: Overview, current: Shown | None) -> Html:
+    if current is None and not overview.evidence:
+        return empty("No suite of these tests has ended yet.")
+    evidence = (current or overview.evidence[0]).evidence
+    verdict = "passed" if evidence.passed else "failed"
+    of = "" if current else ", of another text, other tests or another collector: run them again"
+    return html(
+        _STATE,
+        tag=tag(verdict if current else f"{verdict} before", ("good" if evidence.passed else "bad") if current else ""),
+        text=f"on collector {evidence.collector_version}, {moment(evidence.finished_at)}{of}",
+    )
+
+
+def _row(test: Listed, status: str) -> Html:
+    expects = [f"{test.rules} {'rule' if test.rules == 1 else 'rules'}"] if test.rules else []
+    expects += ["an output"] if test.expects_output else []
+    return html(
+        _ROW,
+        name=test.name,
+        pipeline=test.target_pipeline,
+        expects=", ".join(expects),
+        status=tag(status, "good" if status == "Success" else "bad")
+        if status
+        else html('<span class="soft">none</span>'),
+    )
