@@ -1,11 +1,15 @@
 """`--local` runs what the service runs, and says the same: the same commands, once with each."""
 
+import json
 import os
 import re
+import time
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
+from headgate_cli.local_testing.api import LocalTesting
 from headgate_local.options import read_options
 from tests.support.cli_support import BROKEN, EDGE, Cli, Done
 
@@ -94,8 +98,88 @@ def test_a_local_run_says_what_the_service_says(
 def plain(text: str) -> str:
     """Without ids and times."""
     text = re.sub(r"\brun_[0-9a-z]{26}\b|(?<=\"id\": \")local|^local(?=  )", "ID", text, flags=re.MULTILINE)
+    text = re.sub(r'\\"\w*[tT]imeUnixNano\\":\\"\d+\\"', "TIME", text)
     text = re.sub(r"\d{4}-\d\d-\d\dT[0-9:.]+Z|\d{4}/\d\d/\d\d [0-9:]{8}", "TIME", text)
     return re.sub(r"after \d+\.\d s", "after N s", text)
+
+
+LOG = {"target_pipeline": "logs", "sample": FILES["a.log"]}
+ANOTHER = '{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"stringValue":"x"}}]}]}]}'
+TRUE = {"rules": [{"name": "any", "condition": "true"}]}
+TESTS = {
+    "passes": TRUE,
+    "fails": {"rules": [{"name": "none", "condition": "log.body == nil", "expect": "all"}, *TRUE["rules"]]},
+    "expects-nothing": {"expected": ""},
+    "expects-another-output": {
+        "expected": '{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"stringValue":"x"}}]}]}]}'
+    },
+    "expects-no-otlp": {"expected": "x"},
+    "ignores-no-path": {"expected": "", "ignore": ["no such path"]},
+    "of-an-absent-pipeline": {"target_pipeline": "logs/absent", **TRUE},
+    "of-another-signal": {"signal_type": "traces", **TRUE},
+    "with-a-wrong-rule": {"rules": [*TRUE["rules"], {"name": "wrong", "condition": "sett("}]},
+    "with-an-empty-sample": {"sample": " ", **TRUE},
+    "with-an-unknown-gate": {"feature_gates": ["no.such.gate"], **TRUE},
+    "without-a-processor": {"skip": ["transform"], **TRUE},
+    "with-an-absent-one-replaced": {"attributes": {"absent": {"a": "b"}}, **TRUE},
+}
+
+
+def test_a_local_suite_says_what_the_service_says(cli: Cli) -> None:
+    tests = [{"name": name, **LOG, **test} for name, test in TESTS.items()]
+    body = {"yaml": FILES["edge.yaml"], "tests": tests, "output": True}
+    asked, told = both(cli, "/testing/suites", body)
+
+    assert told["status"] == asked["status"] == "Fail"
+    same(told["result"], asked["result"])
+
+
+def test_a_local_comparison_says_what_the_service_says(cli: Cli) -> None:
+    tests = [
+        {"name": "changed", **LOG},
+        {"name": "of-one-side", **LOG, "target_pipeline": "logs/in", "ignore": ["body"]},
+        {"name": "of-none", **LOG, "target_pipeline": "logs/absent"},
+        {"name": "wrong", **LOG, "feature_gates": ["no.such.gate"]},
+    ]
+    left, right = FILES["edge.yaml"], FILES["edge.yaml"].replace('"edge")', '"core")')
+    right = right.replace("    logs:\n", "    logs/in: {receivers: [filelog], exporters: [debug]}\n    logs:\n")
+    body: dict[str, Any] = {"left": {"yaml": left}, "right": {"yaml": right}, "tests": tests}
+    asked, told = both(cli, "/testing/comparisons", body)
+    same(told["result"], asked["result"])
+    assert [test["status"] for test in told["result"]["tests"]] == [
+        "differs",
+        "differs",
+        "not_compared",
+        "not_compared",
+    ]
+
+    versions = [{"yaml": left, "collector_version": version} for version in ("0.139.0", "0.158.0")]
+    body = {"left": versions[0], "right": versions[1], "tests": tests[:1], "ignore": []}
+    asked, told = both(cli, "/testing/comparisons", body)
+    same(told["result"], asked["result"])
+
+
+def both(cli: Cli, path: str, body: Any) -> tuple[Any, Any]:
+    """A job of the service, and of this machine, when they have ended."""
+    with cli.api() as api, LocalTesting() as local, pytest.MonkeyPatch.context() as environment:
+        environment.setenv("HEADGATE_COLLECTORS_DIR", COLLECTORS["HEADGATE_COLLECTORS_DIR"])
+        started = api.post(path, json=body).raise_for_status().json()
+        here = local.create(path, body)
+        while (ended := api.get(f"{path}/{started['id']}").json())["status"] in ("Queued", "Running"):
+            time.sleep(0.2)
+    assert ended["result"], ended
+    return tuple(json.loads(plain(json.dumps(one, indent=1))) for one in (ended, here))
+
+
+def same(told: Any, asked: Any) -> None:
+    """Byte for byte, but for what is rounded by chance."""
+    for one, other in zip(told["tests"], asked["tests"], strict=True):
+        for side in ("left", "right"):
+            if side in one:
+                one[side]["seconds"] = other[side]["seconds"] = 0
+        one["seconds"] = other["seconds"] = 0
+        assert json.dumps(one, indent=1) == json.dumps(other, indent=1)
+    assert json.dumps(told, indent=1) == json.dumps(asked, indent=1)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from headgate_cli import local_options
 from headgate_cli.api import Api, Entity, ServerError
 from headgate_cli.checks.local import LocalChecks
 from headgate_cli.local_collector import Refused
-from headgate_cli.local_testing import refusals, runs
+from headgate_cli.local_testing import comparisons, refusals, runs, suites
 from headgate_cli.local_testing.cases import Cases
 from headgate_cli.responses import Answer
 
@@ -55,6 +55,11 @@ class LocalTesting(Api):
             match method, path:
                 case "POST", "/testing/runs":
                     return self._run(body or {})
+                case "POST", "/testing/suites":
+                    result = suites.suite(self._cases, body or {})
+                    return self._job(path, result, "Success" if result["passed"] else "Fail")
+                case "POST", "/testing/comparisons":
+                    return self._job(path, comparisons.comparison(self._cases, body or {}), "Done")
         except Refused as refused:
             raise refusals.of_question(refused) from refused
         raise ServerError(404, "not_found", "this needs a server: leave out --local", [])
@@ -65,6 +70,14 @@ class LocalTesting(Api):
         self._stored |= {path: _json(document), f"{path}/output": result.output.encode()}
         self._stored[f"{path}/stderr"] = result.log.encode()
         return Answer(202, {}, self._stored[path])
+
+    def _job(self, path: str, result: Entity, status: str) -> Answer:
+        """A job that has ended, as the API has it at its own path."""
+        made = f"{runs.ID}-{len(self._stored) + 1}"
+        named = {"reason": "", "configuration_id": None, "version_number": None}
+        times = dict.fromkeys(("created_at", "started_at", "finished_at"), runs.now())
+        self._stored[f"{path}/{made}"] = _json({"id": made, **named, **times, "status": status, "result": result})
+        return Answer(201, {}, self._stored[f"{path}/{made}"])
 
 
 def _json(document: Entity) -> bytes:

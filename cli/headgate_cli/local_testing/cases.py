@@ -58,6 +58,10 @@ class Cases:
     def __init__(self, checks: LocalChecks) -> None:
         self._checks = checks
 
+    def collector(self, version: str) -> LocalCollector:
+        """That of a version, of the default one if it is empty."""
+        return self._checks.collector(version)
+
     def run(self, cases: Sequence[Case]) -> list[Result]:
         """What came of each case, in their order.
 
@@ -91,7 +95,8 @@ class Cases:
         except Refused as refused:
             if refused.code not in ("too_costly", "component_not_in_build"):
                 raise
-            return self._refused(case, collector, refused.message, "yaml")
+            # The service stores a run of a text that a reduced build cannot run, and refuses a costly one.
+            return self._refused(case, collector, refused.message, "yaml" if refused.code == "too_costly" else "")
         problem, prepared = answer.get("problem"), answer.get("prepared")
         if isinstance(problem, dict):
             return self._refused(case, collector, optional(problem, "message"), optional(problem, "field"), problem)
@@ -101,7 +106,10 @@ class Cases:
             asked = {"signals": prepared["signals"], "rules": case.rules}
             refusals = entities(collector.ask("compile", asked), "refusals")
             if refusals:
-                return self._refused(case, collector, "", "rules", {"refusals": refusals})
+                index = refusals[0].get("index")
+                rule = case.rules[index if isinstance(index, int) else 0]
+                reason = f"rule '{rule['name']}': {refusals[0].get('message')}"
+                return self._refused(case, collector, reason, "rules", {"refusals": refusals})
         return prepared
 
     def _refused(

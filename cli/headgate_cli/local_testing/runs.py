@@ -21,7 +21,7 @@ _CONTEXTS: Final = {"logs": "log", "traces": "span", "metrics": "datapoint"}
 _SHOWN: Final = ("context", "condition", "expect", "min", "max")
 
 
-def case_of(body: Mapping[str, object], id_: str, *, may_end_early: bool) -> Case:
+def case_of(body: Mapping[str, object], id_: str, *, may_end_early: bool, judged: bool = True) -> Case:
     """The case of a request for a run, or of a test. Raises ServerError for a sample that is too large."""
     sample = optional(body, "sample")
     if len(sample.encode()) > MAX_SAMPLE_BYTES:
@@ -34,6 +34,7 @@ def case_of(body: Mapping[str, object], id_: str, *, may_end_early: bool) -> Cas
         question={"duration_seconds": 5} | {name: body[name] for name in _QUESTION if body.get(name)},
         version=optional(body, "collector_version"),
         rules=[_rule(rule, signal) for rule in entities(body, "rules")],
+        judged=judged,
         may_end_early=may_end_early,
     )
 
@@ -49,7 +50,7 @@ def run(cases: Cases, body: Mapping[str, object]) -> tuple[Entity, Result]:
         raise refusals.invalid(
             "body.yaml: This must not be empty", [{"loc": ["body", "yaml"], "message": "This must not be empty"}]
         )
-    begun = _now()
+    begun = now()
     (result,) = cases.run([case_of(body, "run", may_end_early=False)])
     require_runnable(result)
     return _document(body, result, begun), result
@@ -117,7 +118,7 @@ def _document(body: Mapping[str, object], result: Result, begun: str) -> Entity:
         "output_pipelines": body.get("output_pipelines") or [],
         "created_at": begun,
         "started_at": result.outcome.get("started_at") or None,
-        "finished_at": _now(),
+        "finished_at": now(),
     }
 
 
@@ -138,5 +139,6 @@ def _wrong_rules(result: Result, at: tuple[str | int, ...]) -> ServerError:
     return refusals.invalid(str(errors[0]["message"]), errors)
 
 
-def _now() -> str:
+def now() -> str:
+    """RFC 3339, UTC, milliseconds, as the API has times."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
