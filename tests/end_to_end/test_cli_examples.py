@@ -87,6 +87,13 @@ def furnish(cli: Cli, line: str) -> str:
     cli.write("gateway.yaml", GATEWAY)
     cli.write("edge.yaml", EDGE + "# later\n")
     cli.write("sample.log", "first line\nsecond line\n")
+    cli.write("test.env", "TIMEOUT=6s\n")
+    if "k8sattributes" in line:
+        stored = EDGE.replace("processors: [", "processors: [k8sattributes, ").replace(
+            "processors:\n", "processors:\n  k8sattributes: {}\n", 1
+        )
+    else:
+        stored = EDGE
     (cli.folder / COLLECTOR.name).symlink_to(COLLECTOR)
     if about[0] in ALONE:
         return line.replace(SERVER, cli.url)
@@ -107,7 +114,7 @@ def furnish(cli: Cli, line: str) -> str:
         post(path, yaml=EDGE.replace("5s", "6s"))
         post(path, yaml=EDGE)
         post(f"{path}/3/publish")
-        post(path, yaml=EDGE + "# later\n")
+        post(path, yaml=stored + "# later\n")
         if about[0] == "policy":
             cli.write("policies.yaml", cli.ok("policy", "get"))
         if about[:1] in (["rules"], ["test"]):
