@@ -138,7 +138,53 @@ def test_nothing_that_a_run_leaves_has_a_value(
         ended = run_support.finished(client, response.json()["id"])
         assert ended["status"] == "Error"
         told += json.dumps(ended) + client.get(f"/testing/runs/{ended['id']}/stderr").text
-    places = [str(file) for file in service.data.rglob("*") if file.is_file() and HIDDEN.encode() in file.read_bytes()]
 
     assert HIDDEN not in told
-    assert places == []
+    assert places_of(HIDDEN, service) == []
+
+
+def test_the_steps_of_a_run_have_no_value_that_the_output_has_not(client: httpx.Client, service: LocalService) -> None:
+    statements = [
+        'set(log.attributes["a"], "x") where log.body == "${env:TOKEN}"',
+        'set(log.attributes["b"], ParseJSON("${env:TOKEN}"))',
+        'set(log.attributes["c"], "${env:TOKEN}") where log.body == "no such body"',
+    ]
+    yaml = configuration(
+        f"{{transform: {{error_mode: ignore, log_statements: {json.dumps(statements)}}}, "
+        "filter: {error_mode: ignore, logs: {log_record: ['body == \"${env:TOKEN}\"']}}}",
+        "[transform, filter]",
+    )
+    ended = run_support.run(client, request(yaml=yaml, env={"TOKEN": HIDDEN}, trace=True))
+    steps = client.get(f"/testing/runs/{ended['id']}/steps").json()
+
+    assert ended["status"] == "Success", ended
+    assert steps["available"], steps
+    assert HIDDEN not in json.dumps(steps) + json.dumps(ended)
+    assert places_of(HIDDEN, service) == []
+
+
+def test_a_suite_has_its_variables_and_leaves_none_of_them(client: httpx.Client, service: LocalService) -> None:
+    test = {
+        "name": "it",
+        "target_pipeline": "logs/app",
+        "sample": run_support.LOGS,
+        "duration_seconds": 1,
+        "env": {"TOKEN": HIDDEN},
+    }
+    drops = "attributes: {actions: [{key: token, value: '${env:TOKEN}', action: insert}, {key: token, action: hash}]}"
+    broken = "batch: {timeout: '${env:TOKEN}'}"
+    for processor, name, status in ((drops, "attributes", "Success"), (broken, "batch", "Error")):
+        rules = [{"name": "hashed", "condition": 'attributes["token"] != nil', "expect": "all"}]
+        body = {"yaml": configuration(f"{{{processor}}}", f"[{name}]"), "tests": [{**test, "rules": rules}]}
+        started = client.post("/testing/suites", json=body)
+        assert started.status_code in (201, 202), started.text
+        ended = run_support.finished(client, started.json()["id"], "suites")
+
+        assert ended["result"]["tests"][0]["status"] == status, ended
+        assert HIDDEN not in started.text + json.dumps(ended)
+        assert places_of(HIDDEN, service) == []
+
+
+def places_of(value: str, service: LocalService) -> list[str]:
+    """The files of the service that contain a text."""
+    return [str(file) for file in service.data.rglob("*") if file.is_file() and value.encode() in file.read_bytes()]

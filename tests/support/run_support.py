@@ -24,11 +24,11 @@ def start(client: httpx.Client, request: Json) -> Json:
     return started
 
 
-def finished(client: httpx.Client, run_id: str) -> Json:
-    """The run, once its status is final."""
+def finished(client: httpx.Client, run_id: str, kind: str = "runs") -> Json:
+    """The run, or the job of another kind, once its status is final."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
-        response = client.get(f"/testing/runs/{run_id}")
+        response = client.get(f"/testing/{kind}/{run_id}")
         assert response.status_code == 200, response.text
         found: Json = response.json()
         if found["status"] in FINAL:
