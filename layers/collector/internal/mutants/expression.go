@@ -20,8 +20,8 @@ func (p *part) expression(node *yaml.Node) {
 			return
 		}
 		condition := shortened(text[tokens[from].End:])
-		p.add(candidate{
-			kind: Where, position: p.document.At(node, tokens[from].Start),
+		p.inside(node, tokens[from].Start, candidate{
+			kind:        Where,
 			change:      change{scalar: node, start: tokens[from-1].End, end: len(text)},
 			description: fmt.Sprintf("the statement %s applies to all, without its where", shortened(text[:tokens[from-1].End])),
 			wouldNotice: fmt.Sprintf("a record for which %s does not hold, and a rule that it stays as it is", condition),
@@ -31,6 +31,14 @@ func (p *part) expression(node *yaml.Node) {
 	p.operands(node, tokens, from)
 	p.comparisons(node, tokens, from)
 	p.numbers(node, tokens, 0)
+}
+
+// inside adds a candidate with its place in a scalar.
+func (p *part) inside(node *yaml.Node, offset int, one candidate) {
+	if position, ok := p.at(node, offset); ok {
+		one.position = position
+		p.add(one)
+	}
 }
 
 // whereIn returns the index of the `where` of a statement, -1 if it has none.
@@ -88,8 +96,8 @@ func (p *part) operands(node *yaml.Node, tokens []pricing.Token, from int) {
 		if word == pricing.OrToken {
 			noticing = fmt.Sprintf("a record for which only %s holds", side)
 		}
-		p.add(candidate{
-			kind: Operand, position: p.document.At(node, tokens[first].Start), change: one,
+		p.inside(node, tokens[first].Start, candidate{
+			kind: Operand, change: one,
 			description: fmt.Sprintf("%s is left out of the condition", side), wouldNotice: noticing,
 		})
 	}
@@ -104,8 +112,8 @@ func (p *part) comparisons(node *yaml.Node, tokens []pricing.Token, from int) {
 		if !known || tokens[i].Kind != pricing.ComparisonToken || i+1 >= len(tokens) {
 			continue
 		}
-		p.add(candidate{
-			kind: Comparison, position: p.document.At(node, tokens[i].Start),
+		p.inside(node, tokens[i].Start, candidate{
+			kind:        Comparison,
 			change:      change{scalar: node, start: tokens[i].Start, end: tokens[i].End, with: other},
 			description: fmt.Sprintf("the comparison is %s, not %s", other, tokens[i].Text),
 			wouldNotice: fmt.Sprintf("a record at the limit, %s", shortened(strings.Trim(node.Value[tokens[i+1].Start:], " )"))),
@@ -130,8 +138,8 @@ func (p *part) numbers(node *yaml.Node, tokens []pricing.Token, from int) {
 		if token.Kind == pricing.FloatToken && !strings.Contains(other, ".") {
 			other += ".0"
 		}
-		p.add(candidate{
-			kind: Number, position: p.document.At(node, token.Start),
+		p.inside(node, token.Start, candidate{
+			kind:        Number,
 			change:      change{scalar: node, start: token.Start, end: token.End, with: other},
 			description: fmt.Sprintf("the number is %s, not %s", other, token.Text),
 			wouldNotice: fmt.Sprintf("a record on which %s and %s decide otherwise, and a rule on what becomes of it", token.Text, other),

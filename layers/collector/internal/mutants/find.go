@@ -2,6 +2,7 @@ package mutants
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -46,23 +47,45 @@ var internal = []string{
 // finder collects the candidates of a document, in the order of its parts.
 type finder struct {
 	document   *source.Document
-	reaches    map[string]prepare.Reach
-	asked      []string
+	reached    map[component][]string
 	ottl       map[*yaml.Node]lint.Kind
 	visited    map[*yaml.Node]bool
 	candidates []*candidate
+	// looking is how much text has been looked through for places.
+	looking int
 }
 
-func newFinder(document *source.Document, reaches map[string]prepare.Reach, asked []string) *finder {
-	known := make([]string, 0, len(asked))
-	for _, target := range asked {
-		if _, found := reaches[target]; found && !slices.Contains(known, target) {
-			known = append(known, target)
+// component is a component by section and id, and a pipeline by `service` and its name. With a signal, it is what a
+// processor does to that one.
+type component struct{ section, id, signal string }
+
+func newFinder(document *source.Document, reaches map[string]prepare.Reach) *finder {
+	f := &finder{
+		document: document, reached: map[component][]string{}, ottl: expressionsOf(document), visited: map[*yaml.Node]bool{},
+	}
+	for _, target := range slices.Sorted(maps.Keys(reaches)) {
+		reach := reaches[target]
+		for _, id := range reach.Receivers {
+			f.reach(target, component{"receivers", id, ""})
+		}
+		for _, id := range reach.Connectors {
+			f.reach(target, component{"connectors", id, ""})
+		}
+		for pipeline, processors := range reach.Pipelines {
+			f.reach(target, component{"service", pipeline, ""})
+			for _, id := range processors {
+				f.reach(target, component{"processors", id, ""})
+				f.reach(target, component{"processors", id, signalOf(pipeline)})
+			}
 		}
 	}
-	slices.Sort(known)
-	return &finder{
-		document: document, reaches: reaches, asked: known, ottl: expressionsOf(document), visited: map[*yaml.Node]bool{},
+	return f
+}
+
+// reach notes that the run of a target starts a component. Targets come in their order.
+func (f *finder) reach(target string, one component) {
+	if known := f.reached[one]; len(known) == 0 || known[len(known)-1] != target {
+		f.reached[one] = append(known, target)
 	}
 }
 
@@ -115,29 +138,6 @@ func signalOf(pipeline string) string {
 	return signal
 }
 
-// reaching are the asked pipelines whose runs start a component for a signal, or for any if that is empty.
-func (f *finder) reaching(section, id, signal string) []string {
-	var found []string
-	for _, target := range f.asked {
-		reach := f.reaches[target]
-		reached := false
-		switch section {
-		case "receivers":
-			reached = slices.Contains(reach.Receivers, id)
-		case "connectors":
-			reached = slices.Contains(reach.Connectors, id)
-		default:
-			for pipeline, processors := range reach.Pipelines {
-				reached = reached || slices.Contains(processors, id) && (signal == "" || signal == signalOf(pipeline))
-			}
-		}
-		if reached {
-			found = append(found, target)
-		}
-	}
-	return found
-}
-
 // signals are the settings that hold what is done to one signal.
 var signals = map[string]string{
 	"traces": "traces", "trace_statements": "traces", "trace_conditions": "traces", "spans": "traces", "spanevents": "traces",
@@ -161,7 +161,7 @@ func (f *finder) component(section, id string, body *yaml.Node) {
 		if section == "processors" {
 			signal = signals[key.Value]
 		}
-		pipelines := f.reaching(section, id, signal)
+		pipelines := f.reached[component{section, id, signal}]
 		if len(pipelines) == 0 || section == "receivers" && !slices.Contains(reading, key.Value) {
 			return
 		}
@@ -186,12 +186,7 @@ func (f *finder) component(section, id string, body *yaml.Node) {
 
 // pipeline finds the processors of a pipeline, and the connectors that it feeds.
 func (f *finder) pipeline(id string, body *yaml.Node) {
-	var pipelines []string
-	for _, target := range f.asked {
-		if _, reached := f.reaches[target].Pipelines[id]; reached {
-			pipelines = append(pipelines, target)
-		}
-	}
+	pipelines := f.reached[component{"service", id, ""}]
 	if len(pipelines) == 0 {
 		return
 	}

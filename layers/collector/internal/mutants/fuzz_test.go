@@ -22,19 +22,19 @@ func FuzzMutants(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		text = strings.ToValidUTF8(text, "\ufffd") // as in any request, which is JSON
-		reaches, err := prepare.Reaches(context.Background(), text, nil, nil)
+		_, asked, err := prepare.Reaches(context.Background(), text, nil, nil, nil)
 		if err != nil {
 			return
+		}
+		reaches, _, err := prepare.Reaches(context.Background(), text, nil, asked, nil)
+		if err != nil {
+			t.Fatal(err)
 		}
 		document, err := source.Parse(text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var asked []string
-		for pipeline := range reaches {
-			asked = append(asked, pipeline)
-		}
-		finder := newFinder(document, reaches, asked)
+		finder := newFinder(document, reaches)
 		finder.find()
 		m := &maker{document: document, request: Request{YAML: text}}
 		for _, one := range spread(finder.candidates) {

@@ -12,6 +12,7 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/evaluate"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/rules"
+	"github.com/headgate/headgate/layers/collector/internal/sandbox"
 )
 
 // judgeTime bounds one request, below the time after which the checker is killed for it.
@@ -75,6 +76,8 @@ const (
 	Unreached Outcome = "unreached"
 	// NotLoaded: the run did not start, so it is not a mutant.
 	NotLoaded Outcome = "not_loaded"
+	// NotRun: the runs of others left no time or room for it.
+	NotRun Outcome = "not_run"
 )
 
 // What notices a mutant beside rules.
@@ -239,6 +242,10 @@ func (j *judge) verdict(mutant MutantRun) (*Verdict, error) {
 		verdict.Outcome = NotLoaded
 		return verdict, nil
 	case "error":
+		if sandbox.CrowdedOut(mutant.Reason) {
+			verdict.Outcome = NotRun
+			return verdict, nil
+		}
 		// A suite with such a run fails.
 		verdict.Outcome, verdict.Noticed = Killed, []string{byError}
 		return verdict, nil

@@ -52,6 +52,7 @@ func TestWhatATestMakesOfAMutant(t *testing.T) {
 		"a rule fails":                {ran(record("b")), nil, Killed, []string{"a stays"}, ""},
 		"the expected output differs": {ran(record("a", "x", "2") + record("b")), &expected, Killed, []string{byExpected}, ""},
 		"the run ends in error":       {Run{Status: "error", Reason: "it crashed"}, nil, Killed, []string{byError}, ""},
+		"there was no time for it":    {Run{Status: "error", Reason: "the time for all cases together was used up; run fewer cases at once, or shorter ones"}, nil, NotRun, nil, ""},
 		"it is refused":               {Run{Status: "refused", Reason: "no"}, nil, NotLoaded, nil, ""},
 		"the output is the same":      {ran(record("b") + record("a", "x", "1")), nil, Unreached, nil, ""},
 		"another value":               {ran(record("a", "x", "2") + record("b")), nil, Survived, nil, `attributes["x"] == "1" count 1`},
@@ -116,18 +117,18 @@ func TestWhatDiffersFromRunToRunIsNoDifference(t *testing.T) {
 
 func TestTheScoreCountsWhatChangesAnOutput(t *testing.T) {
 	rule := &rules.Rule{Name: "r", Condition: "true", Expect: "count", Min: new(int), Max: new(int)}
-	mutants := []Mutant{{ID: "1", WouldNotice: "w"}, {ID: "2", WouldNotice: "w"}, {ID: "3", WouldNotice: "w"}, {ID: "4"}, {ID: "5"}, {ID: "6"}}
+	mutants := []Mutant{{ID: "1", WouldNotice: "w"}, {ID: "2", WouldNotice: "w"}, {ID: "3", WouldNotice: "w"}, {ID: "4"}, {ID: "5"}, {ID: "6"}, {ID: "7"}, {ID: "8"}}
 	score := NewScore(ScoreRequest{Mutants: mutants, Places: 9, Refused: 1, LeftOut: 2, Tests: []TestJudged{
 		{"one", Judged{Usable: true, Verdicts: []Verdict{
 			{ID: "1", Outcome: Survived, Suggested: rule}, {ID: "2", Outcome: Survived, Suggested: rule}, {ID: "3", Outcome: Unreached},
-			{ID: "4", Outcome: NotLoaded}, {ID: "6", Outcome: Killed, Noticed: []string{"a"}},
+			{ID: "4", Outcome: NotLoaded}, {ID: "7", Outcome: NotRun}, {ID: "8", Outcome: NotRun}, {ID: "6", Outcome: Killed, Noticed: []string{"a"}},
 		}}},
 		{"two", Judged{Usable: true, Verdicts: []Verdict{
-			{ID: "1", Outcome: Killed, Noticed: []string{"a", "b"}}, {ID: "2", Outcome: Unreached}, {ID: "4", Outcome: Killed},
+			{ID: "1", Outcome: Killed, Noticed: []string{"a", "b"}}, {ID: "2", Outcome: Unreached}, {ID: "4", Outcome: Killed}, {ID: "7", Outcome: Survived}, {ID: "8", Outcome: Killed},
 		}}},
 		{"three", Judged{Reason: "no"}},
 	}})
-	if *score.Score != 66.6 || score.Killed != 2 || score.Survived != 1 || score.Unreached != 1 || score.NotLoaded != 2 || score.LeftOut != 2 {
+	if *score.Score != 75 || score.Killed != 3 || score.Survived != 1 || score.Unreached != 1 || score.NotLoaded != 2 || score.LeftOut != 3 {
 		t.Errorf("%v %+v", *score.Score, score)
 	}
 	told, _ := json.Marshal(score.Mutants)

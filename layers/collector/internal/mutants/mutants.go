@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/headgate/headgate/layers/collector/internal/operation"
@@ -28,6 +27,8 @@ const (
 	// for what any text costs it: 100 mutants of a text of 3 KB, 5 of one with 2,500 statements, which take it 0.7 s each.
 	validated = 800_000
 	overhead  = 5_000
+	// maxPipelines is how many tests a configuration can have.
+	maxPipelines = 50
 	// answered bounds the texts of an answer together.
 	answered = 8 << 20
 )
@@ -100,6 +101,9 @@ func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage
 	if request.Max < 1 || request.Max > MaxMutants || request.After < 0 {
 		return nil, operation.BadRequest("max is from 1 to %d, after from 0 on", MaxMutants)
 	}
+	if len(request.Pipelines) > maxPipelines {
+		return nil, operation.BadRequest("pipelines are at most %d", maxPipelines)
+	}
 	return Make(ctx, env, request)
 }
 
@@ -109,7 +113,7 @@ func Make(ctx context.Context, env *operation.Environment, request Request) (*Re
 	if err != nil {
 		return nil, fmt.Errorf("making the factories: %w", err)
 	}
-	reaches, err := prepare.Reaches(ctx, request.YAML, request.Env, factories.Connectors)
+	reaches, pipelines, err := prepare.Reaches(ctx, request.YAML, request.Env, request.Pipelines, factories.Connectors)
 	if err != nil {
 		return nil, refused(err)
 	}
@@ -124,10 +128,10 @@ func Make(ctx context.Context, env *operation.Environment, request Request) (*Re
 	if !accepted {
 		return nil, refused(errors.New("the collector refuses the configuration: correct it first, `validate` tells what"))
 	}
-	f := newFinder(document, reaches, request.Pipelines)
+	f := newFinder(document, reaches)
 	f.find()
 	m := &maker{ctx: ctx, env: env, request: request, document: document}
-	return m.make(spread(f.candidates), untested(reaches, request.Pipelines))
+	return m.make(spread(f.candidates), untested(pipelines, reaches))
 }
 
 func refused(err error) error {
@@ -138,16 +142,20 @@ func refused(err error) error {
 	return &operation.Error{Code: "invalid_configuration", Message: err.Error()}
 }
 
-// untested are the pipelines that no run of the asked ones starts.
-func untested(reaches map[string]prepare.Reach, asked []string) []string {
-	left := maps.Clone(reaches)
-	for _, target := range asked {
-		for id := range reaches[target].Pipelines {
-			delete(left, id)
+// untested are the pipelines that no run starts.
+func untested(pipelines []string, reaches map[string]prepare.Reach) []string {
+	left := make([]string, 0, len(pipelines))
+	for _, id := range pipelines {
+		started := false
+		for _, reach := range reaches {
+			_, known := reach.Pipelines[id]
+			started = started || known
+		}
+		if !started {
+			left = append(left, id)
 		}
 	}
-	names := slices.Sorted(maps.Keys(left))
-	return append(make([]string, 0, len(names)), names...)
+	return left
 }
 
 type maker struct {
@@ -164,6 +172,7 @@ func (m *maker) make(candidates []*candidate, untested []string) (*Result, error
 	at, written := m.request.After, 0
 	for ; at < len(candidates) && len(result.Mutants) < m.request.Max && most > 0; at++ {
 		one := candidates[at]
+		most-- // also for an edit that comes to nothing, which took parsing a text
 		text, ok := m.edited(one)
 		if !ok {
 			result.Refused++
@@ -172,7 +181,6 @@ func (m *maker) make(candidates []*candidate, untested []string) (*Result, error
 		if written += len(text); written > answered && len(result.Mutants) > 0 {
 			break
 		}
-		most--
 		accepted, err := validate.Accepts(m.ctx, m.env, validate.Request{YAML: text, Env: m.request.Env})
 		if err := m.ctx.Err(); err != nil {
 			return nil, err

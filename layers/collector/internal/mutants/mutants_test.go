@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/headgate/headgate/layers/collector/internal/operation"
+	"github.com/headgate/headgate/layers/collector/internal/prepare"
+	"github.com/headgate/headgate/layers/collector/internal/source"
 	"github.com/headgate/headgate/layers/collector/version/distribution"
 )
 
@@ -249,6 +251,21 @@ func TestAThousandStatementsAreSpreadAndBounded(t *testing.T) {
 	again := ask(t, request)
 	if again.Mutants[0].ID == result.Mutants[0].ID {
 		t.Error("the next request begins anew")
+	}
+}
+
+func TestAnOrderOfSecondsForATextInOneLine(t *testing.T) {
+	many := strings.Repeat("'set(log.attributes[\"x\"], 1)', ", 3_000)
+	text := logs("  transform: {log_statements: ["+many+"]}\n", "transform")
+	document, err := source.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reaches := map[string]prepare.Reach{"logs": {Pipelines: map[string][]string{"logs": {"transform"}}}}
+	f := newFinder(document, reaches)
+	f.find()
+	if f.looking < maxLooking || f.looking > maxLooking+len(text)*3_001 || len(f.candidates) < 3_001 || len(f.candidates) > 5_000 {
+		t.Errorf("%d looked at for %d candidates", f.looking, len(f.candidates))
 	}
 }
 

@@ -56,6 +56,17 @@ func (p *part) optional(name string) bool {
 	return false
 }
 
+// maxLooking bounds the text before places on their lines, which is read for each: a text may be one line.
+const maxLooking = 50_000_000
+
+// at returns the position of a byte of a scalar's value. It is not ok once that took too much.
+func (p *part) at(node *yaml.Node, offset int) (source.Position, bool) {
+	if p.looking += node.Column + len(node.Value); p.looking > maxLooking {
+		return source.Position{}, false
+	}
+	return p.document.At(node, offset), true
+}
+
 // value looks for candidates in a setting. Depth counts the lists around it.
 func (p *part) value(name string, node *yaml.Node, depth int) {
 	if p.visited[node] || len(p.candidates) >= maxCandidates {

@@ -38,7 +38,7 @@ type Score struct {
 	Survived  int `json:"survived"`
 	Unreached int `json:"unreached"`
 	// Places counts the places at which something can be changed; NotLoaded, those where the collector would not load the
-	// result; LeftOut, those that were not tried.
+	// result; LeftOut, those that were not tried, or not by all tests that reach them for want of time.
 	Places    int `json:"places"`
 	NotLoaded int `json:"not_loaded"`
 	LeftOut   int `json:"left_out"`
@@ -144,7 +144,9 @@ func (s *Score) add(mutant Mutant, verdicts []Verdict, tests []string) {
 	if len(verdicts) == 0 {
 		return // no test that reaches it is usable
 	}
+	notRun := false
 	for i, verdict := range verdicts {
+		notRun = notRun || verdict.Outcome == NotRun
 		switch {
 		case verdict.Outcome == NotLoaded:
 			s.NotLoaded++
@@ -160,6 +162,10 @@ func (s *Score) add(mutant Mutant, verdicts []Verdict, tests []string) {
 				jury.Suggested = &Suggestion{tests[i], *verdict.Suggested}
 			}
 		}
+	}
+	if notRun && jury.Outcome != Killed {
+		s.LeftOut++
+		return
 	}
 	switch jury.Outcome {
 	case Killed:

@@ -16,17 +16,22 @@ type Reach struct {
 	Connectors []string
 }
 
-// Reaches returns what a run of each pipeline of a configuration starts. Its errors are a *Problem, a *Refusal, a
-// *source.Cost, and internal ones.
+// Reaches returns what a run of each of these pipelines starts, if the configuration has it, and the names of all its
+// pipelines. Its errors are a *Problem, a *Refusal, a *source.Cost, and internal ones.
 func Reaches(
-	ctx context.Context, text string, env map[string]string, connectors map[component.Type]connector.Factory,
-) (map[string]Reach, error) {
+	ctx context.Context, text string, env map[string]string, targets []string,
+	connectors map[component.Type]connector.Factory,
+) (reaches map[string]Reach, all []string, err error) {
 	source, err := read(ctx, text, env)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	reaches := make(map[string]Reach, len(source.pipelines))
-	for target, given := range source.pipelines {
+	reaches = make(map[string]Reach, len(targets))
+	for _, target := range targets {
+		given, known := source.pipelines[target]
+		if _, done := reaches[target]; !known || done {
+			continue
+		}
 		lifted := source.lift(target, ByFactories(connectors))
 		reach := Reach{Pipelines: map[string][]string{}, Receivers: given.receivers, Connectors: lifted.connectors}
 		for _, kept := range lifted.pipelines {
@@ -34,5 +39,5 @@ func Reaches(
 		}
 		reaches[target] = reach
 	}
-	return reaches, nil
+	return reaches, names(source.pipelines), nil
 }

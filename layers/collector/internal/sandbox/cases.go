@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 )
@@ -175,7 +176,15 @@ func (c *Cases) do(ctx context.Context, place int, find Finder, limits Limits) (
 	return result, nil
 }
 
-const noTime = "the time for all cases together was used up; run fewer cases at once, or shorter ones"
+const (
+	noTime = "the time for all cases together was used up; run fewer cases at once, or shorter ones"
+	noRoom = "the outputs of all cases together exceeded"
+)
+
+// CrowdedOut tells whether a case has no result because of the other cases, by the reason of its outcome.
+func CrowdedOut(reason string) bool {
+	return strings.HasPrefix(reason, noTime) || strings.HasPrefix(reason, noRoom)
+}
 
 // encode returns the results as JSON lines. A result for which there is no room is replaced by one that says so.
 func encode(results []CaseResult, limit int) ([]byte, error) {
@@ -193,7 +202,7 @@ func encode(results []CaseResult, limit int) ([]byte, error) {
 			line.Reset()
 			outcome := *result.Outcome
 			outcome.Ran, outcome.Cause = false, ""
-			outcome.Reason = fmt.Sprintf("the outputs of all cases together exceeded %d MB; run fewer cases at once", limit>>20)
+			outcome.Reason = fmt.Sprintf("%s %d MB; run fewer cases at once", noRoom, limit>>20)
 			if err := plain.Encode(CaseResult{ID: result.ID, Outcome: &outcome}); err != nil {
 				return nil, err
 			}
