@@ -18,7 +18,7 @@ from headgate.jobs import service as jobs
 from headgate.rules import service as rules
 from headgate.runs import service as runs
 from headgate.runs import tracing
-from testing import comparisons, rule_pages, trace_wire, version_tests
+from testing import comparisons, coverages, rule_pages, trace_wire, version_tests
 from testing.suite_wire import StartSuite, SuiteOut
 from testing.trace_wire import LARGE, RecordNumber, StepNumber, StepOut, StepsOut
 from testing.wire import RuleSetOut, RuleSets, RunOut, SaveRules, SaveRulesByHand, StartRun
@@ -145,7 +145,8 @@ def put_rules_by_hand(
 
 
 app = create_app(
-    "Headgate testing", [router, rules_router, comparisons.router, version_tests.router, by_hand, rule_pages.router]
+    "Headgate testing",
+    [router, rules_router, comparisons.router, coverages.router, version_tests.router, by_hand, rule_pages.router],
 )
 pages.install(app)
 handler = lambda_handler(app)

@@ -11,6 +11,7 @@ from headgate.http.wire import CollectorVersion, ConfigurationId, Input
 from headgate.jobs import suites
 from headgate.jobs.kinds.suite_result import Result
 from headgate.jobs.model import Job, Status
+from headgate.suites.model import NamedTest
 from headgate.version_tests.model import MAX_TESTS, NAME
 from testing.tests_wire import NamedTestIn
 
@@ -30,11 +31,8 @@ _NameOrTest = Annotated[
 ]
 
 
-class StartSuite(Input):
-    """Either `configuration_id` with `version_number`, and `tests` by name (by default, all); or `yaml` with `tests`.
-
-    `output`: the result has each test's output, as far as it has room.
-    """
+class TakesTests(Input):
+    """Tests of a stored version, or of a text: what runs them takes."""
 
     configuration_id: ConfigurationId | None = None
     version_number: Annotated[int, Field(ge=1)] | None = None
@@ -43,7 +41,6 @@ class StartSuite(Input):
     collector_version: Annotated[
         CollectorVersion | None, Field(description="By default, the version's own; for `yaml`, the default one")
     ] = None
-    output: bool = False
 
     @model_validator(mode="after")
     def _one_of_each(self) -> Self:
@@ -52,23 +49,37 @@ class StartSuite(Input):
             raise ValueError("Either `configuration_id` with `version_number` is needed, or `yaml`")
         if stored and (self.configuration_id is None or self.version_number is None):
             raise ValueError("`configuration_id` and `version_number` go together")
-        if stored and self._of_text:
+        if stored and self._named_tests:
             raise ValueError("`tests` of a stored version are names; save the tests with the version first")
-        if not stored and (self.tests is None or self._names):
+        if not stored and (self.tests is None or self.names):
             raise ValueError("`tests` of a `yaml` are the tests themselves, at least one")
-        names = [*(self._names or ()), *(name.lower() for name, _ in self._of_text)]
+        names = [*(self.names or ()), *(one.name.lower() for one in self._named_tests)]
         repeated = next((name for place, name in enumerate(names) if name in names[:place]), None)
         if repeated is not None:
             raise ValueError(f"The test name '{repeated}' is used twice")
         return self
 
     @property
-    def _names(self) -> list[str] | None:
+    def names(self) -> list[str] | None:
+        """The names of tests of a stored version; None for all."""
         return None if self.tests is None else [one for one in self.tests if isinstance(one, str)]
 
+    def of_text(self) -> list[tuple[str, NamedTest]]:
+        """The tests of a text by name. Raises SignalNotKnown."""
+        return [(one.name, one.as_test()) for one in self._named_tests]
+
     @property
-    def _of_text(self) -> list[tuple[str, SuiteTestIn]]:
-        return [(one.name, one) for one in self.tests or () if not isinstance(one, str)]
+    def _named_tests(self) -> list[SuiteTestIn]:
+        return [one for one in self.tests or () if not isinstance(one, str)]
+
+
+class StartSuite(TakesTests):
+    """Either `configuration_id` with `version_number`, and `tests` by name (by default, all); or `yaml` with `tests`.
+
+    `output`: the result has each test's output, as far as it has room.
+    """
+
+    output: bool = False
 
     def start(self, caller: Caller) -> Job:
         """Raises what `suites.start_of_version` and `suites.start_of_text` do."""
@@ -77,13 +88,12 @@ class StartSuite(Input):
                 caller,
                 self.configuration_id,
                 self.version_number,
-                self._names,
+                self.names,
                 collector_version=self.collector_version,
                 with_output=self.output,
             )
-        tests = [(name, test.as_test()) for name, test in self._of_text]
         return suites.start_of_text(
-            caller, self.yaml or "", tests, collector_version=self.collector_version, with_output=self.output
+            caller, self.yaml or "", self.of_text(), collector_version=self.collector_version, with_output=self.output
         )
 
 

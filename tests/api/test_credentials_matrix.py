@@ -188,6 +188,7 @@ def request_path(path: str) -> str:
         run_id=new_id("run"),
         suite_id=new_id("job"),
         comparison_id=new_id("job"),
+        coverage_id=new_id("job"),
         fleet_id=new_id("flt"),
         deployment_id=new_id("dep"),
         slug="no-such-flow",

@@ -287,6 +287,18 @@ ENDPOINTS: Final = [
         target="testing/comparisons/{id}",
     ),
     endpoint(f"GET {PUBLIC}/testing/comparisons/{{comparison_id}}", "read", 404, right(200)),
+    endpoint(
+        f"POST {PUBLIC}/testing/coverage",
+        "write",
+        422,
+        right(201, SUITE),
+        right(201, _suite_of_version, headers=ONCE, name="of a version, with a key"),
+        action="coverage.started",
+        target="testing/coverage/{id}",
+        ids_in_body=("configuration_id",),
+        beside_ids={"version_number": 1},
+    ),
+    endpoint(f"GET {PUBLIC}/testing/coverage/{{coverage_id}}", "read", 404, right(200)),
     # No gallery is published where `unfilled` is tried.
     endpoint(f"GET {PUBLIC}/flows", "read", 503, right(200)),
     endpoint(f"GET {PUBLIC}/flows/{{slug}}", "read", 404, right(200, denied=404), isolated="of no organization"),

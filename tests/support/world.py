@@ -123,6 +123,7 @@ def founded(http: TestClient, name: str) -> World:
     world.ids["run_id"] = _finished_run(world)
     world.ids["suite_id"] = finished_suite(world)
     world.ids["comparison_id"] = finished_comparison(world)
+    world.ids["coverage_id"] = finished_coverage(world)
     return world
 
 
@@ -248,6 +249,17 @@ def finished_comparison(world: World) -> str:
     job_id: str = world.call(world.admin, "POST", f"{PUBLIC}/testing/comparisons", 201, asked)["id"]
     job_steps.prepare(job_id)
     leave_results(job_id, {"left/a": OUTPUT, "right/a": OUTPUT})
+    job_steps.record(job_id, job_steps.evaluate(job_id))
+    return job_id
+
+
+def finished_coverage(world: World) -> str:
+    """A coverage job of a text, which only its creator and Admins see; its steps done here."""
+    test = {"name": "a", "sample": "a line", "target_pipeline": "logs", "duration_seconds": 1, "rules": RULES}
+    asked = {"yaml": YAML, "tests": [test]}
+    job_id: str = world.call(world.admin, "POST", f"{PUBLIC}/testing/coverage", 201, asked)["id"]
+    job_steps.prepare(job_id)
+    leave_results(job_id, {"a/original": OUTPUT, "a/again": OUTPUT})
     job_steps.record(job_id, job_steps.evaluate(job_id))
     return job_id
 

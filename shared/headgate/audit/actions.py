@@ -37,6 +37,7 @@ Action = Literal[
     "run.started",
     "suite.started",
     "comparison.started",
+    "coverage.started",
     "fleet.created",
     "fleet.token_renewed",
     "install.composed",  # its command holds the fleet's token

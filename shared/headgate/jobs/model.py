@@ -13,7 +13,7 @@ from headgate.rules.engine import Sample, StandIns, Verdict
 from headgate.rules.model import Rule
 from headgate.runs.model import LONGEST, RETENTION
 
-Kind = Literal["suite", "comparison"]
+Kind = Literal["suite", "comparison", "coverage"]
 Status = Literal["Queued", "Running", "Done", "Error"]
 
 MAX_CASES: Final = 200

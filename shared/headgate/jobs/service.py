@@ -17,7 +17,7 @@ from headgate.runs import turns
 from headgate.settings import settings
 
 # Where a kind's jobs are in the API, below `/testing/`.
-PATHS: Final[dict[Kind, str]] = {"suite": "suites", "comparison": "comparisons"}
+PATHS: Final[dict[Kind, str]] = {"suite": "suites", "comparison": "comparisons", "coverage": "coverage"}
 
 
 class ResultGone(errors.Unavailable):

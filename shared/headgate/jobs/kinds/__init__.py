@@ -6,7 +6,7 @@ from typing import Final, Protocol
 from pydantic import JsonValue
 
 from headgate.checker import Asker
-from headgate.jobs.kinds import comparison, suite
+from headgate.jobs.kinds import comparison, coverage, suite
 from headgate.jobs.model import Case, CaseResult, Job, Kind
 
 
@@ -27,4 +27,4 @@ class Workings(Protocol):
         ...
 
 
-KINDS: Final[Mapping[Kind, Workings]] = {"suite": suite, "comparison": comparison}
+KINDS: Final[Mapping[Kind, Workings]] = {"suite": suite, "comparison": comparison, "coverage": coverage}

@@ -1,0 +1,49 @@
+"""What the endpoints of coverage take and give."""
+
+from typing import Annotated, Self
+
+from pydantic import Field
+
+from headgate.foundation.caller import Caller
+from headgate.jobs import coverages
+from headgate.jobs.kinds.coverage import MAX_MUTANTS, MUTANTS, Result
+from headgate.jobs.model import Job
+from testing.suite_wire import JobOut, TakesTests, fields_of
+
+
+class StartCoverage(TakesTests):
+    """Either `configuration_id` with `version_number`, and `tests` by name (by default, all); or `yaml` with `tests`.
+
+    `max_mutants`: as many changes of the text are tried at most.
+    """
+
+    max_mutants: Annotated[int, Field(ge=1, le=MAX_MUTANTS)] = MUTANTS
+
+    def start(self, caller: Caller) -> Job:
+        """Raises what `coverages.start_of_version` and `coverages.start_of_text` do."""
+        if self.configuration_id is not None and self.version_number is not None:
+            return coverages.start_of_version(
+                caller,
+                self.configuration_id,
+                self.version_number,
+                self.names,
+                collector_version=self.collector_version,
+                max_mutants=self.max_mutants,
+            )
+        return coverages.start_of_text(
+            caller,
+            self.yaml or "",
+            self.of_text(),
+            collector_version=self.collector_version,
+            max_mutants=self.max_mutants,
+        )
+
+
+class CoverageOut(JobOut):
+    """How much of a configuration its tests notice. `result` is there once it is `Done`."""
+
+    result: Result | None
+
+    @classmethod
+    def of(cls, job: Job, result: object) -> Self:
+        return cls(**fields_of(job), result=None if result is None else Result.model_validate(result))

@@ -1,0 +1,77 @@
+"""Starting coverage jobs: the tests of a stored version, or of a text."""
+
+from collections.abc import Sequence
+
+from headgate import checker
+from headgate.checker import Asker
+from headgate.foundation.caller import Caller
+from headgate.jobs import service
+from headgate.jobs.kinds import coverage
+from headgate.jobs.model import Job
+from headgate.settings import settings
+from headgate.suites import service as suites
+from headgate.suites.model import NamedTest
+from headgate.validation.model import CollectorVersionNotInstalled
+
+
+def start_of_version(
+    caller: Caller,
+    configuration_id: str,
+    n: int,
+    names: Sequence[str] | None,
+    *,
+    collector_version: str | None,
+    max_mutants: int,
+) -> Job:
+    """Measure what the tests of these names notice, or all.
+
+    Raises ConfigurationNotFound, VersionNotFound, NoTests, TestsNotFound, CollectorVersionNotInstalled, and what
+    `service.start` does.
+    """
+    service.require_room(caller)
+    chosen = suites.select(caller, configuration_id, n, names)
+    version = collector_version or chosen.collector_version
+    _require_installed(caller, version, "collector_version" if collector_version else "version_number")
+    return service.start(
+        caller,
+        "coverage",
+        coverage.request_of(chosen.yaml, chosen.tests, collector_version=version, max_mutants=max_mutants),
+        published=chosen.published,
+        configuration_id=configuration_id,
+        version_number=n,
+        secret=_secret(chosen.tests),
+    )
+
+
+def start_of_text(
+    caller: Caller,
+    yaml: str,
+    tests: Sequence[tuple[str, NamedTest]],
+    *,
+    collector_version: str | None,
+    max_mutants: int,
+) -> Job:
+    """Measure what tests of a text notice that is not stored.
+
+    Raises CollectorVersionNotInstalled, and what `service.start` does.
+    """
+    service.require_room(caller)
+    version = collector_version or settings().collector_version
+    _require_installed(caller, version, "collector_version")
+    request = coverage.request_of(yaml, tests, collector_version=version, max_mutants=max_mutants)
+    return service.start(caller, "coverage", request, published=False, secret=_secret(tests))
+
+
+def _require_installed(caller: Caller, version: str, field: str) -> None:
+    """Raises CollectorVersionNotInstalled, Unavailable."""
+    if version == settings().collector_version:
+        return
+    installed = checker.installed(asker=Asker.of(caller))
+    if version not in installed:
+        message = f"Collector {version} is not installed; installed: {', '.join(installed)}"
+        raise CollectorVersionNotInstalled(message, field)
+
+
+def _secret(tests: Sequence[tuple[str, NamedTest]]) -> bool:
+    """Whether the request holds values of variables."""
+    return any(test.stand_ins.env for _, test in tests)
