@@ -51,11 +51,14 @@ _WAYS_OUT: Final = {
     "component_not_found": "`headgate component list` shows them",
     "no_such_ottl": "see `headgate ottl reference`",
     "upgrade_check_not_possible": "see `headgate collector list`",
-    "publish_requirements": "`headgate validate --policies FILE` shows them with the way out",
+    "publish_requirements": (
+        "`headgate validate --policies FILE` shows policy errors, `headgate test suite {configuration}@{n}` runs tests"
+    ),
     "policies_not_possible": "see `headgate collector list`",
     "nothing_assigned": "see `headgate deployment assign --help`",
     "fleet_not_found": "see `headgate fleet list`",
     "deployment_not_found": "see `headgate deployment list {fleet}`",
+    "no_tests": "`headgate config push FILE` saves those beside the file",
     "run_not_found": "check the id; runs are deleted after 30 days",
     "run_not_traced": "start one with `headgate test run --trace`",
     "output_not_ready": "wait with `headgate test show RUN --wait`",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
@@ -11,6 +12,8 @@ from headgate_cli.untrusted import one_line, quoted
 if TYPE_CHECKING:
     import yaml
 
+# An OTTL path such as attributes["x"], within { }.
+_UNQUOTED: Final = ("but got '['", "but got '{'")
 _MOST_MERGED: Final = 200_000
 # How deep the lines of keys are known: a field of an entry of a field, such as `rules[0].condition`.
 _DEEPEST_LINE: Final = 3
@@ -59,6 +62,8 @@ def parse_with_lines(content: str, label: str) -> tuple[object, Mapping[Place, i
         # "expected a single document in the stream", "but found another document"
         parts = [error.context, error.problem] if (error.problem or "").startswith("but ") else [error.problem]
         reason = ", ".join(part for part in parts if part)
+        if reason.endswith(_UNQUOTED):
+            reason = f"{reason}: put a text that contains it in quotes"
         raise Failed(f"{one_line(label)}{where}: {quoted(reason)}") from error
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise Failed(f"{one_line(label)} is not valid YAML: {quoted(str(error))}") from error
@@ -102,7 +107,7 @@ def _add_lines(node: yaml.Node | None, place: Place, lines: dict[Place, int]) ->
 
 
 def dump_yaml(value: object) -> str:
-    """The value as YAML, texts of several lines as blocks."""
+    """The value as YAML, texts of several lines as blocks, and each other text on one line."""
     import yaml
 
     class Dumper(yaml.SafeDumper):
@@ -112,7 +117,7 @@ def dump_yaml(value: object) -> str:
         return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
 
     Dumper.add_representer(str, block)
-    return yaml.dump(value, Dumper=Dumper, allow_unicode=True, sort_keys=False, width=120)
+    return yaml.dump(value, Dumper=Dumper, allow_unicode=True, sort_keys=False, width=sys.maxsize)
 
 
 def pipelines(content: str, label: str) -> list[str]:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 import yaml
@@ -18,6 +19,12 @@ from tests.support.service import ROOT
 pytestmark = pytest.mark.end_to_end
 
 PACKAGED = ("pyproject.toml", "README.md", ".pre-commit-hooks.yaml", "cli")
+TEST = """\
+sample: one
+rules:
+  - name: team
+    condition: log.attributes["team"] == "edge"
+"""
 REPOSITORY = "https://github.com/YOUR-ORGANIZATION/headgate"
 SOURCE = f"headgate @ git+{REPOSITORY}@v{VERSION}"
 
@@ -78,6 +85,7 @@ def steps(job: str) -> list[tuple[str, str]]:
 
 def test_the_workflows_steps_run_in_a_fresh_environment(cli: Cli, package: Path, fresh: Path) -> None:
     cli.write("configurations/edge.yaml", EDGE)
+    cli.write("configurations/edge.tests/one.yaml", TEST)
     cli.ok("config", "push", "configurations")
     cli.write("configurations/edge.yaml", EDGE.replace("5s", "6s"))
     variables = {
@@ -92,8 +100,11 @@ def test_the_workflows_steps_run_in_a_fresh_environment(cli: Cli, package: Path,
         assert here == command or command.startswith("pip install")
         return run(["bash", "-eo", "pipefail", "-c", here], cli.folder, **variables)
 
-    for job in ("check", "publish"):
+    for job in ("check", "test", "publish"):
         for name, command in steps(job):
+            # Of all jobs the same.
+            if command.startswith("pip") and job != "check":
+                continue
             done = step(command)
             assert done.code == 0, (name, done)
     assert run([str(fresh / "headgate"), "--version"], cli.folder).out == f"headgate, version {VERSION}\n"
@@ -112,6 +123,36 @@ def test_the_workflows_steps_run_in_a_fresh_environment(cli: Cli, package: Path,
     validated = step(dict(steps("check"))["Validate"])
     assert validated.code == 1
     assert validated.out.startswith("::error file=configurations/edge.yaml,title=invalid_value,line=6,col=14::")
+
+    cli.write("configurations/edge.yaml", EDGE.replace("edge", "ledge"))
+    tested = step(dict(steps("test"))["Test"])
+    assert tested.code == 1
+    assert tested.out.startswith("::error file=configurations/edge.tests/one.yaml,title=test_failed,line=3::one: team")
+
+
+def test_a_draft_is_tested_before_it_is_published(cli: Cli) -> None:
+    """As docs/ci.md has it, with headgate.json as it was before."""
+    cli.write("configurations/edge.yaml", EDGE)
+    cli.write("configurations/edge.tests/one.yaml", TEST)
+    blocks = re.findall(r"^```sh\n(.*?)^```", (ROOT / "docs" / "ci.md").read_text(), re.MULTILINE | re.DOTALL)
+    (script,) = [one for one in blocks if "--pushed" in one]
+    done = cli.shell(script, GITHUB_SHA="0123abc")
+
+    assert done.code == 0, done
+    assert done.out.splitlines()[0] == "configurations/edge.yaml: edge v1, 1 test saved"
+    assert done.out.splitlines()[-1] == "configurations/edge.yaml: edge v1, unchanged, published"
+
+
+def test_gitlab_gets_a_report(cli: Cli) -> None:
+    cli.write("configurations/edge.yaml", EDGE)
+    cli.write("configurations/edge.tests/one.yaml", TEST)
+    job = documented("collectors:")["collectors"]
+    assert isinstance(job, dict)
+    for command in job["script"][1:]:
+        assert cli.shell(command).code == 0, command
+
+    report = ElementTree.fromstring((cli.folder / job["artifacts"]["reports"]["junit"]).read_bytes())
+    assert (report.get("tests"), report.get("failures"), report.get("errors")) == ("1", "0", "0")
 
 
 def test_the_version_is_the_packages() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import pexpect
 import pytest
+import yaml
 
 from headgate.settings import settings
 from headgate_cli.main import headgate
@@ -27,6 +28,7 @@ ALONE = {
 }
 COLLECTOR = Path(settings().collectors_dir) / settings().collector_version / "otelcol-contrib"
 RULE = {"name": "all have a body", "condition": "log.body != nil", "expect": "all"}
+TEST = {"sample": "a line", "rules": [RULE]}
 GATEWAY = EDGE.replace("filelog:\n    include: [/var/log/app.log]", "otlp:\n    protocols: {grpc: {}}").replace(
     "[filelog]", "[otlp]"
 )
@@ -94,6 +96,8 @@ def furnish(cli: Cli, line: str) -> str:
         )
     else:
         stored = EDGE
+    for name in ("collector", "configurations/one"):
+        cli.write(f"{name}.tests/checkout.yaml", yaml.safe_dump(TEST))
     (cli.folder / COLLECTOR.name).symlink_to(COLLECTOR)
     if about[0] in ALONE:
         return line.replace(SERVER, cli.url)
@@ -110,6 +114,8 @@ def furnish(cli: Cli, line: str) -> str:
             return line
         edge = post("/configurations", name=called, yaml=EDGE)["id"]
         path = f"/configurations/{edge}/versions"
+        if about[0] == "test":
+            assert api.put(f"{path}/1/tests/checkout", json=TEST | {"target_pipeline": "logs"}).is_success
         post(f"{path}/1/publish")
         post(path, yaml=EDGE.replace("5s", "6s"))
         post(path, yaml=EDGE)

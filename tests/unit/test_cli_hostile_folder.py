@@ -55,6 +55,7 @@ READERS = (
     "test diff c.yaml a.yaml --sample a.yaml --pipeline logs",
     "test diff a.yaml a.yaml --sample c.yaml --pipeline logs",
     f"rules set {CONFIGURATION} c.yaml",
+    "test suite c.yaml",
 )
 
 ELSEWHERE = ("/etc/passwd", "../secret.yaml", "/dev/stdin", "/proc/self/fd/0")

@@ -101,6 +101,7 @@ def test_a_sample_that_is_not_text_is_otlp() -> None:
         (f"sample: {{at: 2026-01-01}}\n{RULE}", ":1: sample.at: is a date in YAML: put it in quotes to make it text"),
         (f"sample: x\n{RULE}\nsample: y\n", ":3: column 1: sample is given twice, first in line 1"),
         ("sample: [\n", ":2: column 1: expected the node content, but found '<stream end>'"),
+        ("rules: [{name: a, condition: a[0]}]", "but got '[': put a text that contains it in quotes"),
         ("- sample\n", ":1: must hold the fields of a test: `headgate test suite --help` shows them"),
         ("", ":1: must hold the fields of a test"),
         (
@@ -112,7 +113,10 @@ def test_a_sample_that_is_not_text_is_otlp() -> None:
     ],
 )
 def test_what_is_wrong_is_told_with_file_line_and_field(content: str, said: str) -> None:
-    assert refused(content).startswith(f"edge.tests/one.yaml{said}")
+    message = refused(content)
+
+    assert message.startswith("edge.tests/one.yaml:")
+    assert said in message
 
 
 def test_every_wrong_test_of_a_configuration_is_told_at_once() -> None:
@@ -183,6 +187,20 @@ def test_a_folder_costs_no_more_than_its_files() -> None:
     )
 
     assert "sample: has more than 100,000 values: write the sample as text, or into a file" in refused(f"{bomb}{RULE}")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "[" * 20_000,
+        "a0: &a0 {k: v}\n" + "".join(f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 8)}]}}\n" for n in range(1, 40)),
+        "? " * 10_000,
+        "".join(f"k{n}: {{}}\n" for n in range(3_000)),
+    ],
+    ids=["deep", "merges", "keys", "wide"],
+)
+def test_what_no_test_looks_like_is_refused(content: str) -> None:
+    assert refused(content).startswith("edge.tests/one.yaml:")
 
 
 def test_an_expected_output_may_await_its_first_run() -> None:

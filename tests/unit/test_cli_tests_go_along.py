@@ -186,6 +186,7 @@ def test_a_wrong_test_saves_nothing(there: Stored, run: Run, tmp_path: Path) -> 
 
     assert (code, there.changes()) == (1, [])
     assert "edge.tests/a.yaml:1: sample: must be text" in err
+    assert err.endswith("\nNothing was saved\n")
 
 
 def test_what_somebody_else_changed_is_not_pushed_over(there: Stored, run: Run, tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import print_json, print_result, say
 from headgate_cli.safe_files import STDIN, name, read
 from headgate_cli.suites import stored, sync
+from headgate_cli.suites.files import WrongTests
 from headgate_cli.untrusted import one_line
 
 _description = click.option("-m", "--description", default="", help="A description of the version.")
@@ -160,7 +161,10 @@ def push(
       headgate config push collector.yaml --to edge
       headgate config push collector.yaml --collector-version 0.158.0
     """
-    changes = _changes(api, paths, configuration, collector_version or "")
+    try:
+        changes = _changes(api, paths, configuration, collector_version or "")
+    except WrongTests as error:
+        raise Failed(f"{error.message}\n{_NOT_SAVED}") from error
     refused = [] if force else [change for change in changes if conflicts(change)]
     for change in refused:
         say_conflict(change)

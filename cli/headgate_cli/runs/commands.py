@@ -25,6 +25,7 @@ from headgate_cli.runs import stand_ins, steps
 from headgate_cli.runs.follow import FINAL, follow, show
 from headgate_cli.runs.ids import RunId
 from headgate_cli.safe_files import STDIN, is_file, name, read
+from headgate_cli.suites.commands import list_, suite
 from headgate_cli.untrusted import one_line
 from headgate_cli.yaml_files import SIGNALS, pipelines, signal_of
 
@@ -244,6 +245,10 @@ def stderr(api: Api, run_id: str) -> None:
       headgate test stderr run_01...
     """
     print_text(api.text(f"/testing/runs/{run_id}/stderr"))
+
+
+test.add_command(suite)
+test.add_command(list_)
 
 
 def _finish(api: Api, started: Entity, *, as_json: bool, trace: bool = False, record: int | None = None) -> None:

@@ -48,7 +48,8 @@ def _record(difference: Entity) -> Iterator[str]:
     mark, colour = _MARKS.get(change, ("?", "yellow"))
     name = optional(difference, "name")
     name = f"{name[: _LONGEST_NAME - 1]}…" if len(name) > _LONGEST_NAME else name
-    yield click.style(one_line(f"{mark} {change} {optional(difference, 'signal')} {name}".rstrip()), fg=colour)
+    named = f' "{name}"' if name else ""
+    yield click.style(one_line(f"{mark} {change} {optional(difference, 'signal')}{named}"), fg=colour)
     if change != "changed":
         return
     fields = entities(difference, "fields")

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -71,6 +71,11 @@ class FileTest:
     @property
     def awaits_expected(self) -> bool:
         return bool(self.expected_file) and "expected" not in self.fields
+
+    def with_env(self, env: Mapping[str, str]) -> FileTest:
+        """The test with these variables, instead of its own ones of the same names."""
+        own = self.fields.get("env")
+        return replace(self, fields={**self.fields, "env": {**(own if isinstance(own, Mapping) else {}), **env}})
 
     def line(self, *place: str | int) -> int:
         """The line of the place, or of what it is in; 1 if nothing of it is in the file."""

@@ -1,0 +1,199 @@
+"""`test suite` and `test list`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from headgate_cli import safe_files, variables
+from headgate_cli.api import Api, Entity, entities, number, text
+from headgate_cli.checks import findings
+from headgate_cli.collector_version import CollectorVersion
+from headgate_cli.connection import as_json, connected
+from headgate_cli.errors import FAILED, Ended, Failed
+from headgate_cli.output import minute, print_commands, print_json, print_result, say, table
+from headgate_cli.suites import golden, junit, report
+from headgate_cli.suites.run import Ran
+from headgate_cli.suites.run import run as run_suites
+from headgate_cli.suites.select import suites
+from headgate_cli.untrusted import one_line
+from headgate_cli.upgrade import targets
+
+
+@click.command()
+@click.argument("arguments", nargs=-1, metavar="[FILE|FOLDER|CONFIGURATION[@N]]...")
+@click.option("--test", "names", multiple=True, metavar="NAME", help="Only the tests of this name. Repeatable.")
+@click.option(
+    "--pushed",
+    is_flag=True,
+    help="For files, test the versions that they were pushed as: publishing can require that these passed.",
+)
+@click.option("--collector-version", type=CollectorVersion(), help="Test on this collector version.")
+@variables.env
+@click.option("--junit", "junit_file", default="", metavar="FILE", help="Also write the results as JUnit XML.")
+@click.option("--update", is_flag=True, help="Renew expected outputs that differ: shows the differences, and asks.")
+@click.option("--yes", is_flag=True, help="With --update, do not ask.")
+@click.option(
+    "--format",
+    "output",
+    type=click.Choice(["text", "github"]),
+    default="text",
+    help="text for people, github for annotations in a workflow.",
+)
+@as_json
+@connected
+def suite(
+    api: Api,
+    arguments: Sequence[str],
+    names: Sequence[str],
+    pushed: bool,
+    collector_version: str | None,
+    env: Sequence[tuple[str, str]],
+    junit_file: str,
+    update: bool,
+    yes: bool,
+    output: str,
+    as_json: bool,
+) -> None:
+    """Run all tests of files, of the files of folders, or of stored versions, side by side.
+
+    The tests of collector.yaml are the YAML files in collector.tests. Each has a sample for one pipeline, and rules for
+    what comes out, the expected output, or both:
+
+    \b
+      target_pipeline: logs           # not needed if there is only one pipeline
+      sample_file: checkout.log       # in collector.tests; or `sample`, the text itself
+      rules:
+        - name: no debug records
+          condition: log.severity_number < 9
+          expect: none
+      expected_file: checkout.json    # `--update` writes it
+
+    `headgate config push` saves them with the configuration. Without arguments, the current folder is tested. Ends with
+    0 if every test passes, with 1 if one fails or could not be run.
+
+    \b
+    Examples:
+      headgate test suite
+      headgate test suite configurations --junit report.xml
+      headgate test suite collector.yaml --update --yes
+      headgate test suite edge@3 --test checkout
+    """
+    if update and (pushed or as_json):
+        raise click.UsageError(f"--update excludes --{'pushed' if pushed else 'json'}: it renews files, and asks")
+    if yes and not update:
+        raise click.UsageError("--yes is for --update")
+    if update and not yes and not sys.stdin.isatty():
+        raise click.UsageError("--update asks before it writes; outside of a terminal, use --yes")
+    chosen = suites(api, arguments or ["."], names, pushed=pushed, may_await=update)
+    stored = next((one.label for one in chosen if one.is_stored), "")
+    if update and stored:
+        raise click.UsageError(f"--update renews files: {one_line(stored)} is a stored version")
+    if env and stored:
+        raise click.UsageError(f"--env is for the tests of files: those of {one_line(stored)} have their own `env`")
+    chosen = [one.with_env(dict(env)) for one in chosen]
+    more: dict[str, object] = {"collector_version": collector_version} if collector_version else {}
+    more |= {"output": True} if update else {}
+
+    def done(ran: Ran) -> None:
+        told = "\n".join(report.as_text(ran))
+        if output == "github" or as_json:
+            say(told)
+        else:
+            print_result(told)
+
+    all_ran = run_suites(api, chosen, more, done)
+    if junit_file:
+        _write(junit_file, junit.as_xml(all_ran))
+    if as_json:
+        print_json([report.as_json(ran) for ran in all_ran])
+    if output == "github":
+        print_commands(findings.as_github(report.findings(all_ran)))
+    say(report.summary(all_ran))
+    passed = _renew(all_ran, asks=not yes) if update else all(ran.passed for ran in all_ran)
+    if not passed:
+        raise Ended(FAILED)
+
+
+@click.command("list")
+@click.argument("configuration", metavar="CONFIGURATION[@N]")
+@as_json
+@connected
+def list_(api: Api, configuration: str, as_json: bool) -> None:
+    """List the tests that are stored with a version, and what came of them: the latest version without @N.
+
+    \b
+    Examples:
+      headgate test list edge
+      headgate test list edge@3 --json
+    """
+    version = targets.stored(api, configuration)
+    answer = api.get(f"{version.path}/tests")
+    if as_json:
+        print_json(answer)
+        return
+    rows = [
+        (
+            text(entry, "name"),
+            text(entry, "target_pipeline"),
+            number(entry, "rule_count"),
+            "yes" if entry.get("expects_output") else "no",
+            minute(text(entry, "updated_at")),
+        )
+        for entry in entities(answer, "items")
+    ]
+    label = one_line(version.label)
+    nothing = f"{label} has no tests: push them with the file, see `headgate test suite --help`"
+    table(("NAME", "PIPELINE", "RULES", "EXPECTED OUTPUT", "SAVED (UTC)"), rows, nothing=nothing)
+    for evidence in entities(answer, "evidence"):
+        say(_told(evidence))
+    if rows and not entities(answer, "evidence"):
+        say(f"They have not been run as stored: `headgate test suite {label}` does")
+
+
+def _told(evidence: Entity) -> str:
+    """`passed on collector 0.139.0, 2026-11-22 14:20, as they are now`."""
+    passed = "passed" if evidence.get("passed") is True else "did not pass"
+    now = "" if evidence.get("current") is True else ", with another text, other tests or another collector than now"
+    on = one_line(text(evidence, "collector_version"))
+    return f"{minute(one_line(text(evidence, 'finished_at')))}: {passed} on collector {on}{now}"
+
+
+def _renew(all_ran: Sequence[Ran], *, asks: bool) -> bool:
+    """Write the expected outputs that differ. Returns whether every test passes with them."""
+    renewals, refused = golden.renewals(all_ran)
+    for reason in refused:
+        say(reason)
+    if not renewals:
+        say("No expected output to renew")
+        return all(ran.passed for ran in all_ran)
+    for renewal in renewals:
+        say(f"{one_line(renewal.file)}: {'would be written' if renewal.test.awaits_expected else 'would change'}")
+    count = len(renewals)
+    if asks and not click.confirm(f"Write {count} expected output{'' if count == 1 else 's'}?", err=True):
+        say("Nothing was written")
+        return False
+    for renewal in renewals:
+        golden.write(renewal)
+        print_result(f"{one_line(renewal.file)}: written")
+    renewed = [renewal.outcome for renewal in renewals]
+    return all(_passes(ran, renewed) for ran in all_ran)
+
+
+def _passes(ran: Ran, renewed: Sequence[object]) -> bool:
+    """Whether the suite passes with the outputs that were renewed."""
+    return not ran.problem and all(
+        outcome.passed
+        or (any(outcome is one for one in renewed) and all(failure.golden for failure in report.failures(outcome)))
+        for outcome in ran.outcomes
+    )
+
+
+def _write(file: str, content: bytes) -> None:
+    try:
+        safe_files.replace(Path(file), content)
+    except OSError as error:
+        raise Failed(f"cannot write {one_line(file)}: {error.strerror}") from error

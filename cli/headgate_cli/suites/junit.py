@@ -1,0 +1,86 @@
+"""JUnit XML, as GitLab, Jenkins and others read it: a suite for each configuration, a case for each test."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+from xml.etree import ElementTree
+
+import click
+
+from headgate_cli.suites import report
+from headgate_cli.suites.files import WrongTests
+from headgate_cli.suites.run import Outcome, Ran
+
+# What XML 1.0 cannot hold, also not as a reference.
+_NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-�\U00010000-\U0010ffff]")
+
+
+def as_xml(all_ran: Sequence[Ran]) -> bytes:
+    root = ElementTree.Element("testsuites", name="headgate test suite")
+    for ran in all_ran:
+        suite = ElementTree.SubElement(root, "testsuite", name=_xml(ran.suite.label))
+        if ran.collector_version:
+            properties = ElementTree.SubElement(suite, "properties")
+            ElementTree.SubElement(properties, "property", name="collector_version", value=_xml(ran.collector_version))
+        for outcome in ran.outcomes:
+            _add_case(suite, ran, outcome)
+        if not ran.outcomes:
+            _add_problems(suite, ran)
+    for element in (*root, root):
+        _count(element)
+    ElementTree.indent(root)
+    written: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    return written + b"\n"
+
+
+def _add_case(suite: ElementTree.Element, ran: Ran, outcome: Outcome) -> None:
+    case = _case(suite, ran, outcome.name, report.seconds(outcome))
+    if outcome.test:
+        case.set("file", _xml(outcome.test.file))
+    for failure in report.failures(outcome):
+        where = f"{outcome.test.file}:{failure.line}: " if outcome.test else ""
+        kind = "error" if failure.errored else "failure"
+        _add_reason(case, kind, failure.title, [f"{where}{failure.title}", *failure.details])
+    stderr = str((outcome.answer or {}).get("stderr") or "")
+    if stderr:
+        ElementTree.SubElement(case, "system-err").text = _xml(stderr)
+
+
+def _add_problems(suite: ElementTree.Element, ran: Ran) -> None:
+    """What could not be run is an error of a case, or else a report without it would look like success."""
+    if isinstance(ran.suite.problem, WrongTests):
+        for problem in ran.suite.problem.problems:
+            case = _case(suite, ran, problem.file, 0)
+            case.set("file", _xml(problem.file))
+            _add_reason(case, "error", problem.message, [f"{problem.file}:{problem.line}: {problem.message}"])
+    else:
+        reason = ran.problem or "no test was run"
+        _add_reason(_case(suite, ran, ran.suite.label, 0), "error", reason, [reason])
+
+
+def _case(suite: ElementTree.Element, ran: Ran, name: str, seconds: float) -> ElementTree.Element:
+    return ElementTree.SubElement(
+        suite, "testcase", name=_xml(name), classname=_xml(ran.suite.label), time=f"{seconds:.3f}"
+    )
+
+
+def _add_reason(case: ElementTree.Element, kind: str, title: str, lines: Sequence[str]) -> None:
+    # A case has one failure or one error: readers take the first, so further reasons are added to its text.
+    there = case.find("error") if case.find("error") is not None else case.find("failure")
+    if there is None:
+        there = ElementTree.SubElement(case, kind, message=_xml(title), type=kind)
+    there.text = "\n".join(part for part in (there.text, *(_xml(click.unstyle(line)) for line in lines)) if part)
+
+
+def _count(element: ElementTree.Element) -> None:
+    cases = list(element.iter("testcase"))
+    element.set("tests", str(len(cases)))
+    element.set("failures", str(sum(case.find("failure") is not None for case in cases)))
+    element.set("errors", str(sum(case.find("error") is not None for case in cases)))
+    element.set("time", f"{sum(float(case.get('time', '0')) for case in cases):.3f}")
+
+
+def _xml(text: str) -> str:
+    return _NOT_XML.sub("�", text)

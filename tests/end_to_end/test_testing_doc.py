@@ -1,0 +1,17 @@
+"""docs/testing.md: the tests that live with a configuration, line by line as they stand."""
+
+import pytest
+
+from tests.support.cli_support import Cli
+from tests.support.transcript import plain, section, shell, transcript
+
+pytestmark = pytest.mark.end_to_end
+
+WRITTEN = transcript(section("docs/testing.md", "## Tests that live with the configuration"))
+
+
+def test_the_tests_of_a_configuration_are_as_they_are_written(cli: Cli) -> None:
+    shown = shell([command for command, _ in WRITTEN], cli.url, cli.token, cli.folder)
+
+    for (command, expected), said in zip(WRITTEN, shown, strict=True):
+        assert plain(said) == plain(expected), command

@@ -1,0 +1,435 @@
+"""`headgate test suite` against a server that answers what a test wants: requests, results, reports, golden outputs."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from headgate_cli.suites.fields import digest
+from tests.support.answering import Answer, Server
+from tests.support.cli_in_process import Run
+
+CONFIGURATION = "cfg_0123456789abcdefghjkmnpq0r"
+YAML = "service: {pipelines: {logs: {}}}"
+DETAIL = {"id": CONFIGURATION, "name": "edge", "yaml": YAML, "collector_version": "0.139.0", "latest_version": 3}
+DETAIL |= {"published_version": 2, "items": [{"id": CONFIGURATION, "name": "edge"}], "next_cursor": None}
+TEST = "sample: one\nrules:\n  - name: loud\n    condition: log.body != nil\n"
+RULE: dict[str, Any] = {"name": "loud", "expect": "any", "min": None, "max": None, "condition": "log.body != nil"}
+PASSED: dict[str, Any] = {"status": "Success", "validation_results": [RULE | {"passed": True}], "differences": None}
+PASSED |= {"records": {"in": {"logs": 2}, "out": {"logs": 1}}, "stderr": "", "seconds": 1.25}
+MESSAGE = "0 of 1 log records matched; expected at least 1"
+FAILED = PASSED | {"status": "Fail", "validation_results": [RULE | {"passed": False, "message": MESSAGE}]}
+ERRORED = PASSED | {"status": "Error", "validation_results": [], "stderr": "headgate: the collector exited\nmore"}
+REASON = "rule 'loud': no such path"
+NEVER = ERRORED | {"reason": REASON, "stderr": f"The test was never executed: {REASON}\nheadgate: note: a wait\nmore"}
+CHANGED = {"signal": "logs", "change": "changed", "left": 0, "right": 0, "name": "GET /cart"}
+CHANGED |= {
+    "fields": [
+        {"path": 'attributes["a"]', "change": "changed", "left": {"stringValue": "x"}, "right": {"stringValue": "y"}},
+        {"path": "severity_number", "change": "missing", "left": 9},
+    ]
+}
+DIFFERENT = {
+    "equal": False,
+    "signals": {"logs": {"left": 3, "right": 2, "same": 1, "changed": 1, "added": 0, "missing": 1}},
+    "differences": [CHANGED, {"signal": "logs", "change": "missing", "name": "GET /healthz"}],
+    "left_out": 4,
+}
+
+
+@pytest.fixture(autouse=True)
+def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("headgate_cli.suites.run.time.sleep", lambda _: None)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two configurations with a test each."""
+    for name in ("edge", "shop"):
+        (tmp_path / f"{name}.yaml").write_text(YAML)
+        (tmp_path / f"{name}.tests").mkdir()
+        (tmp_path / f"{name}.tests" / "one.yaml").write_text(TEST)
+    return tmp_path
+
+
+def serve(server: Server, *results: Mapping[str, Any], status: str = "Success") -> None:
+    """Suites end at the second look at them, with these tests; each further suite with the next tests."""
+    looks: dict[str, int] = {}
+
+    def answer(asked: str) -> Answer:
+        if asked.startswith("POST"):
+            looks[f"job_{len(looks)}"] = 0
+            return 201, {}, {"id": f"job_{len(looks) - 1}", "status": "Queued"}
+        if "/suites/" not in asked:
+            return 200, {}, DETAIL
+        job = asked.rpartition("/")[2]
+        looks[job] += 1
+        if looks[job] == 1:
+            return 200, {}, {"id": job, "status": "Running", "result": None}
+        tests = results[min(int(job[4:]), len(results) - 1)]
+        listed = [{"name": name, **result} for name, result in tests.items()]
+        result = {"passed": True, "collector_version": "0.139.0", "tests": listed}
+        return 200, {}, {"id": job, "status": status, "result": result}
+
+    server.answering = answer
+
+
+def sent(server: Server) -> list[Any]:
+    return [json.loads(body) for line, _, body in server.requests if line.startswith("POST")]
+
+
+def test_a_folder_is_one_suite_for_each_configuration_and_passes(server: Server, run: Run, folder: Path) -> None:
+    serve(server, {"one": PASSED})
+    code, out, err = run("test suite")
+
+    assert (code, err) == (0, "2 tests passed\n")
+    assert out == (
+        "edge.yaml: 1 test on collector 0.139.0\n  pass   one  (2 logs in, 1 logs out, 1.2 s)\n"
+        "shop.yaml: 1 test on collector 0.139.0\n  pass   one  (2 logs in, 1 logs out, 1.2 s)\n"
+    )
+    rules = [{"name": "loud", "condition": "log.body != nil"}]
+    test = {"name": "one", "target_pipeline": "logs", "signal_type": "logs", "sample": "one", "rules": rules}
+    assert sent(server) == [{"yaml": YAML, "tests": [test]}] * 2
+
+
+def test_a_rule_that_fails_is_told_with_its_line(server: Server, run: Run, folder: Path) -> None:
+    serve(server, {"one": FAILED}, {"one": ERRORED}, status="Fail")
+    code, out, err = run("test suite edge.yaml shop.tests")
+
+    assert (code, err) == (1, "0 tests passed, 1 failed, 1 could not be run\n")
+    assert out.splitlines() == [
+        "edge.yaml: 1 test on collector 0.139.0",
+        "  FAIL   one  (2 logs in, 1 logs out, 1.2 s)",
+        f"         edge.tests/one.yaml:3: loud (any): {MESSAGE}",
+        "           log.body != nil",
+        "shop.yaml: 1 test on collector 0.139.0",
+        "  ERROR  one  (2 logs in, 1 logs out, 1.2 s)",
+        "         shop.tests/one.yaml:1: the collector exited",
+        "           more",
+    ]
+
+
+def test_a_rule_that_stops_a_run_is_told_at_its_line(server: Server, run: Run, folder: Path) -> None:
+    serve(server, {"one": NEVER}, status="Error")
+    _, out, _ = run("test suite edge.yaml")
+
+    assert out.splitlines()[2:] == [f"         edge.tests/one.yaml:3: {REASON}", "           note: a wait"]
+
+
+def test_an_output_that_is_not_the_expected_one_is_told_field_by_field(server: Server, run: Run, folder: Path) -> None:
+    (folder / "edge.tests" / "one.yaml").write_text(f"{TEST}expected: '{{}}'\n")
+    serve(server, {"one": PASSED | {"status": "Fail", "differences": DIFFERENT}})
+    code, out, _ = run("test suite edge.yaml")
+
+    assert code == 1
+    assert out.splitlines()[2:] == [
+        "         edge.tests/one.yaml:5: the output is not the expected one: logs: 1 changed, 1 missing, 1 the same",
+        '           ~ changed logs "GET /cart"',
+        '               attributes["a"]: "x" → "y"',
+        "               severity_number: missing, was 9",
+        '           - missing logs "GET /healthz"',
+        "           and 4 more records",
+    ]
+
+
+def test_annotations_are_at_the_rule_and_the_text_on_standard_error(server: Server, run: Run, folder: Path) -> None:
+    serve(server, {"one": FAILED})
+    code, out, err = run("test suite edge.yaml --format github")
+
+    assert code == 1
+    assert out == (
+        f"::error file=edge.tests/one.yaml,title=test_failed,line=3::one: loud (any): {MESSAGE}%0Alog.body != nil\n"
+    )
+    assert "FAIL   one" in err
+
+
+def test_junit_has_a_case_for_each_test(server: Server, run: Run, folder: Path) -> None:
+    (folder / "edge.tests" / "two.yaml").write_text(TEST)
+    (folder / "shop.tests" / "one.yaml").write_text("sample: 5\n")
+    serve(server, {"two": ERRORED, "one": FAILED | {"stderr": "bad \x1b[0m \ud7ff \x00 text"}})
+    code, _, _ = run("test suite --junit report.xml")
+    root = ElementTree.fromstring((folder / "report.xml").read_bytes())
+
+    assert (code, root.attrib | {"name": ""}) == (
+        1,
+        {"name": "", "tests": "3", "failures": "1", "errors": "2", "time": "2.500"},
+    )
+    assert [suite.get("name") for suite in root] == ["edge.yaml", "shop.yaml"]
+    one, two, wrong = root.iter("testcase")
+    assert (one.get("name"), one.get("file"), one.get("classname")) == ("one", "edge.tests/one.yaml", "edge.yaml")
+    failure, error, problem = one.find("failure"), two.find("error"), wrong.find("error")
+    assert failure is not None
+    assert failure.get("message") == f"loud (any): {MESSAGE}"
+    assert failure.text == f"edge.tests/one.yaml:3: loud (any): {MESSAGE}\nlog.body != nil"
+    assert error is not None
+    assert error.get("message") == "the collector exited"
+    assert problem is not None
+    assert str(problem.get("message")).startswith("sample: must be text")
+
+
+def test_json_has_the_servers_answers_with_the_files(server: Server, run: Run, folder: Path) -> None:
+    serve(server, {"one": FAILED})
+    code, out, _ = run("test suite edge.yaml --json")
+    (told,) = json.loads(out)
+
+    assert (code, told["file"], told["passed"], told["jobs"]) == (1, "edge.yaml", False, ["job_0"])
+    assert told["tests"] == [{"name": "one", "file": "edge.tests/one.yaml", **FAILED}]
+
+
+def test_tests_that_cannot_be_read_stop_only_their_configuration(server: Server, run: Run, folder: Path) -> None:
+    (folder / "edge.tests" / "one.yaml").write_text("sample: 5\n")
+    serve(server, {"one": PASSED})
+    code, out, err = run("test suite --format github")
+
+    assert (code, len(sent(server))) == (1, 1)
+    assert "edge.yaml: could not be tested\n  edge.tests/one.yaml:1: sample: must be text" in err
+    assert err.endswith("1 test passed, 1 configuration could not be tested\n")
+    assert out.startswith("::error file=edge.tests/one.yaml,title=test_errored,line=1::sample: must be text")
+
+
+def test_a_refusal_is_told_at_the_files_line_and_the_others_run(server: Server, run: Run, folder: Path) -> None:
+    serve(server, {"one": PASSED})
+    answering = server.answering
+    location = ["body", "tests", 0, "rules", 0, "condition"]
+    problem = {"detail": "no", "code": "x", "errors": [{"loc": location, "message": "unknown path"}]}
+
+    def refusing(asked: str) -> Answer:
+        first = asked.startswith("POST") and len(sent(server)) == 1
+        return (422, {}, problem) if first or answering is None else answering(asked)
+
+    server.answering = refusing
+    code, out, err = run("test suite")
+
+    assert code == 1
+    assert "edge.yaml: could not be tested\n  edge.tests/one.yaml:4: rules.1.condition: unknown path\n" in out
+    assert err == "1 test passed, 1 could not be run\n"
+
+
+def test_a_test_over_a_requests_size_is_named(server: Server, run: Run, folder: Path) -> None:
+    server.answering = lambda asked: (413, {}, {"detail": "over 1 MB", "code": "too_large"})
+    code, out, _ = run("test suite edge.yaml")
+
+    assert code == 1
+    assert "  edge.tests/one.yaml:1: the configuration and this test are over 1 MB together as JSON" in out
+
+
+def test_a_stored_version_has_its_tests_on_the_server(server: Server, run: Run, folder: Path) -> None:
+    serve(server, {"a": PASSED, "b": FAILED})
+    code, out, _ = run("test suite edge@2 --test a --test b --collector-version 0.158.0")
+
+    assert code == 1
+    assert sent(server) == [
+        {
+            "configuration_id": CONFIGURATION,
+            "version_number": 2,
+            "tests": ["a", "b"],
+            "collector_version": "0.158.0",
+        }
+    ]
+    assert out.splitlines()[:2] == [
+        "edge@2: 2 tests on collector 0.139.0",
+        "  pass   a  (2 logs in, 1 logs out, 1.2 s)",
+    ]
+    assert f"         loud (any): {MESSAGE}" in out
+
+
+def test_a_pushed_file_is_its_version_and_told_by_its_lines(server: Server, run: Run, folder: Path) -> None:
+    said = {"target_pipeline": "logs", "sample": "one", "rules": [{"name": "loud", "condition": "log.body != nil"}]}
+    entry = {"id": CONFIGURATION, "name": "edge", "version": 3, "sha256": hashlib.sha256(YAML.encode()).hexdigest()}
+    entry |= {"tests": {"one": digest(said)}}
+    (folder / "headgate.json").write_text(json.dumps({"configurations": {"edge.yaml": entry}}))
+    serve(server, {"one": FAILED})
+    code, out, _ = run("test suite edge.yaml --pushed")
+
+    assert (code, sent(server)) == (1, [{"configuration_id": CONFIGURATION, "version_number": 3}])
+    assert f"edge.tests/one.yaml:3: loud (any): {MESSAGE}" in out
+    (folder / "edge.tests" / "one.yaml").write_text(f"{TEST}duration_seconds: 9\n")
+    code, _, err = run("test suite edge.yaml --pushed")
+    assert (code, "edge.yaml or its tests were changed since version 3: push it first" in err) == (1, True)
+
+
+def test_tests_over_a_bodys_size_become_several_jobs(server: Server, run: Run, folder: Path) -> None:
+    for number in range(5):
+        (folder / "edge.tests" / f"t{number}.yaml").write_text(f"{TEST.replace('one', '😀' * 100_000)}")
+    serve(server, {"one": PASSED, "t0": PASSED, "t1": PASSED}, {"t3": PASSED, "t2": PASSED}, {"t4": PASSED})
+    code, out, _ = run("test suite edge.yaml")
+
+    assert [[test["name"] for test in body["tests"]] for body in sent(server)] == [
+        ["one", "t0", "t1"],
+        ["t2", "t3"],
+        ["t4"],
+    ]
+    assert (code, [line.split()[1] for line in out.splitlines()[1:]]) == (0, ["one", "t0", "t1", "t2", "t3", "t4"])
+
+
+def test_many_configurations_are_ten_jobs_at_once(server: Server, run: Run, folder: Path) -> None:
+    for number in range(30):
+        (folder / f"n{number}.yaml").write_text(YAML)
+        (folder / f"n{number}.tests").mkdir()
+        (folder / f"n{number}.tests" / "one.yaml").write_text(TEST)
+    serve(server, {"one": PASSED})
+    answering = server.answering
+    most = under_way = 0
+
+    def counting(asked: str) -> Answer:
+        nonlocal most, under_way
+        assert answering is not None
+        answer = answering(asked)
+        body = answer[2]
+        under_way += asked.startswith("POST") - (isinstance(body, dict) and body.get("status") == "Success")
+        most = max(most, under_way)
+        return answer
+
+    server.answering = counting
+    code, out, err = run("test suite")
+
+    assert (code, err, most, under_way) == (0, "32 tests passed\n", 10, 0)
+    told = [line.partition(":")[0] for line in out.splitlines() if not line.startswith(" ")]
+    assert told == sorted(file.name for file in folder.glob("*.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("edge.yaml --update", "--update asks before it writes; outside of a terminal, use --yes"),
+        ("edge.yaml --update --pushed", "--update excludes --pushed: it renews files, and asks"),
+        ("edge.yaml --yes", "--yes is for --update"),
+        ("edge@2 --update --yes", "--update renews files: edge@2 is a stored version"),
+    ],
+)
+def test_options_that_exclude_each_other_are_usage_errors(
+    server: Server, run: Run, folder: Path, line: str, said: str
+) -> None:
+    serve(server, {})
+    code, _, err = run(f"test suite {line}")
+
+    assert (code, sent(server)) == (2, [])
+    assert said in err
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("bare.yaml", "bare.yaml has no tests: write one into bare.tests/NAME.yaml, in the format of"),
+        (".", ". contains no configuration with tests: name the folder, as inner"),
+        ("bare", "bare contains no configuration with tests: write one into CONFIGURATION.tests/NAME.yaml"),
+        ("edge.yaml --test on", "there is no test on in edge.yaml"),
+        ("missing.yaml", "cannot read missing.yaml: No such file or directory"),
+        ("edge.yaml --pushed", "edge.yaml is not in headgate.json: push it first, with `headgate config push edge"),
+    ],
+)
+def test_nothing_to_run_is_an_error(server: Server, run: Run, folder: Path, line: str, said: str) -> None:
+    (folder / "bare.yaml").write_text(YAML)
+    (folder / "bare").mkdir()
+    if line == ".":
+        (folder / "inner").mkdir()
+        for name in ("edge.tests", "shop.tests"):
+            (folder / name).rename(folder / "inner" / name)
+    code, _, err = run(f"test suite {line}")
+
+    assert (code, sent(server)) == (1, [])
+    assert said in err
+
+
+OUTPUT = '{"resourceLogs":[{"a":1}]}\n{"resourceMetrics":[]}\n'
+READABLE = '{\n "resourceLogs": [\n  {\n   "a": 1\n  }\n ]\n}\n{\n "resourceMetrics": []\n}\n'
+
+
+def test_update_writes_outputs_that_differ_and_those_that_are_not_there_yet(
+    server: Server, run: Run, folder: Path
+) -> None:
+    (folder / "edge.tests" / "one.yaml").write_text("# mine\nsample: one\nexpected: |\n  {}\n# and this\nignore: []\n")
+    (folder / "edge.tests" / "two.yaml").write_text("sample: one\nexpected_file: two.json\n")
+    (folder / "edge.tests" / "three.yaml").write_text("sample: one\nexpected_file: three.json\n")
+    (folder / "edge.tests" / "three.json").write_text("{ }\n")
+    different = PASSED | {"status": "Fail", "differences": DIFFERENT, "output": OUTPUT}
+    serve(server, {"one": different, "two": different, "three": PASSED | {"differences": {"equal": True}}})
+    code, out, err = run("test suite edge.yaml --update --yes")
+
+    assert (code, out.splitlines()[-2:]) == (0, ["edge.tests/one.yaml: written", "edge.tests/two.json: written"])
+    assert "edge.tests/two.json: would be written" in err
+    assert (folder / "edge.tests" / "two.json").read_text() == READABLE
+    assert (folder / "edge.tests" / "three.json").read_text() == "{ }\n"
+    indented = "".join(f"  {line}\n" for line in READABLE.splitlines())
+    written = (folder / "edge.tests" / "one.yaml").read_text()
+    assert written == f"# mine\nsample: one\nexpected: |\n{indented}# and this\nignore: []\n"
+    assert sent(server)[0]["output"] is True
+    assert sent(server)[0]["tests"][2]["expected"] == ""
+
+
+@pytest.mark.parametrize(("more", "kept"), [("", False), ("ignore: []\n", True)])
+def test_times_of_observation_are_written_only_if_they_are_compared(
+    server: Server, run: Run, folder: Path, more: str, kept: bool
+) -> None:
+    (folder / "edge.tests" / "one.yaml").write_text(f"sample: one\nexpected_file: one.json\n{more}")
+    records = [{"observedTimeUnixNano": "17", "timeUnixNano": "18"}]
+    output = json.dumps({"resourceLogs": [{"scopeLogs": [{"logRecords": records}]}]})
+    serve(server, {"one": PASSED | {"status": "Fail", "differences": DIFFERENT, "output": output}})
+    run("test suite edge.yaml --update --yes")
+
+    written = (folder / "edge.tests" / "one.json").read_text()
+    assert ("observedTimeUnixNano" in written, '"timeUnixNano": "18"' in written) == (kept, True)
+
+
+def test_update_writes_an_output_that_is_empty(server: Server, run: Run, folder: Path) -> None:
+    (folder / "edge.tests" / "one.yaml").write_text("sample: one\nexpected_file: one.json\n")
+    serve(server, {"one": PASSED | {"differences": {"equal": True}, "output": ""}})
+
+    assert run("test suite edge.yaml --update --yes")[:2] == (
+        0,
+        "edge.yaml: 1 test on collector 0.139.0\n  pass   one  (2 logs in, 1 logs out, 1.2 s)\n"
+        "edge.tests/one.json: written\n",
+    )
+    assert (folder / "edge.tests" / "one.json").read_text() == ""
+
+
+def test_update_leaves_other_failures_failed(server: Server, run: Run, folder: Path) -> None:
+    (folder / "edge.tests" / "one.yaml").write_text(f"{TEST}expected: ''\n")
+    serve(server, {"one": FAILED | {"differences": DIFFERENT, "output": OUTPUT}})
+    code, out, _ = run("test suite edge.yaml --update --yes")
+
+    assert (code, "edge.tests/one.yaml: written" in out) == (1, True)
+
+
+@pytest.mark.parametrize("lost", [{"status": "Error"}, {"output": None}])
+def test_update_takes_no_output_of_a_run_that_broke_or_was_cut(
+    server: Server, run: Run, folder: Path, lost: dict[str, Any]
+) -> None:
+    (folder / "edge.tests" / "one.yaml").write_text(f"{TEST}expected: ''\n")
+    serve(server, {"one": PASSED | {"status": "Fail", "differences": DIFFERENT, "output": OUTPUT} | lost})
+    code, _, err = run("test suite edge.yaml --update --yes")
+
+    assert (code, "No expected output to renew" in err) == (1, True)
+    assert (folder / "edge.tests" / "one.yaml").read_text() == f"{TEST}expected: ''\n"
+
+
+def test_an_interrupt_names_the_jobs_that_continue(
+    server: Server, run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("headgate_cli.suites.run.time.sleep", interrupt)
+    serve(server, {"one": PASSED})
+    code, _, err = run("test suite")
+
+    assert (code, err.replace("\n\n", "\n").splitlines()) == (
+        130,
+        ["The tests continue on the server (job_0, job_1); their results are not shown here", "Interrupted"],
+    )
+
+
+def test_a_hostile_server_forges_no_command_of_a_workflow(server: Server, run: Run, folder: Path) -> None:
+    forged = "x\n::error::FORGED\n##[error]FORGED"
+    rule = RULE | {"passed": False, "name": forged, "message": forged, "condition": forged, "expect": forged}
+    record = CHANGED | {"name": forged, "signal": forged, "fields": [{"path": forged, "left": forged}]}
+    hostile = FAILED | {"validation_results": [rule], "differences": DIFFERENT | {"differences": [record]}}
+    serve(server, {"one": hostile, forged: ERRORED | {"stderr": forged}})
+    for line in ("test suite edge.yaml", "test suite edge.yaml --format github", "test suite edge.yaml --json"):
+        _, out, err = run(line)
+        commands = [one for one in (out + err).splitlines() if one.lstrip().startswith("::") or "##[" in one]
+        assert [one for one in commands if not one.startswith("::error file=edge.")] == []
