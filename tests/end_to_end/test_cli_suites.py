@@ -2,10 +2,13 @@
 
 import json
 import shutil
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 import yaml
 
+from headgate.settings import settings
 from tests.support.cli_support import Cli, until_end
 from tests.support.service import ROOT
 
@@ -16,6 +19,12 @@ receivers: {filelog: {include: [/var/log/app.log]}}
 exporters: {debug: {}}
 service: {pipelines: {logs: {receivers: [filelog], exporters: [debug]}}}
 """
+
+
+def what(result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The result without what is another each time."""
+    tests = [{**test, "stderr": "", "seconds": 0} for test in result["tests"]]
+    return {**result, "jobs": [], "tests": tests}
 
 
 def test_of_several_configurations_only_the_broken_one_fails(cli: Cli) -> None:
@@ -58,6 +67,22 @@ def test_an_expected_output_is_renewed_only_after_a_yes(cli: Cli) -> None:
         assert (cli.folder / "edge.tests" / "one.json").exists() == (answer == "y")
 
     assert cli.run("test", "suite").code == 0
+
+
+def test_a_collector_of_this_machine_gives_the_same_results(cli: Cli) -> None:
+    cli.write("edge.yaml", CONFIGURATION)
+    rule = "{name: short, condition: 'log.body == \"one\"', expect: all}"
+    cli.write("edge.tests/one.yaml", f"sample: one\nrules: [{rule}]\nexpected_file: one.json\n")
+    cli.write("edge.tests/two.yaml", f"sample: two\nrules: [{rule}]\n")
+    alone = {"HEADGATE_URL": "", "SERVICE_API_TOKEN": "", "HEADGATE_COLLECTORS_DIR": settings().collectors_dir}
+
+    assert cli.run("test", "suite", "--local", "--update", "--yes", **alone).code == 1
+    local = cli.run("test", "suite", "--local", "--json", **alone)
+    served = cli.run("test", "suite", "--json")
+    assert (local.code, served.code) == (1, 1)
+    assert [what(one) for one in local.json] == [what(one) for one in served.json]
+    pushed = cli.run("test", "suite", "--local", "--pushed", **alone)
+    assert (pushed.code, "leave out --local" in pushed.err) == (2, True)
 
 
 def test_an_interrupt_says_that_the_tests_continue(cli: Cli) -> None:

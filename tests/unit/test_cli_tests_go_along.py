@@ -142,6 +142,16 @@ def test_a_push_saves_the_tests_and_a_second_push_changes_nothing(there: Stored,
     assert listed["tests"] == {name: sha(said) for name, said in there.tests.items()}
 
 
+def test_a_created_configuration_has_the_files_tests(there: Stored, run: Run, tmp_path: Path) -> None:
+    code, _, err = run("config create edge.yaml --publish")
+
+    assert (code, err) == (0, "edge v1 is published, 2 tests saved\n")
+    assert (list(there.tests), there.changes()[-1]) == (["a", "b"], "POST /versions/1/publish")
+    there.versions.clear()
+    (tmp_path / "edge.tests" / "a.yaml").write_text("sample: 5\n")
+    assert (run("config create edge.yaml")[0], there.changes()) == (1, [])
+
+
 def test_only_what_differs_is_saved_and_what_is_gone_is_deleted(there: Stored, run: Run, tmp_path: Path) -> None:
     run("config push edge.yaml")
     there.changes()

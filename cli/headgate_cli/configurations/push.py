@@ -79,7 +79,7 @@ def create(
     no_validate: bool,
     as_json: bool,
 ) -> None:
-    """Create a configuration from a file, or from standard input as `-`.
+    """Create a configuration from a file, with its tests, or from standard input as `-`.
 
     If a configuration of that name exists, nothing is created.
 
@@ -102,6 +102,10 @@ def create(
             f"`headgate config push FILE --to {ids[0]}`; to create another one, give it another name with --name. "
             f"{_NOT_SAVED}"
         )
+    try:
+        tests = sync.plan(Path(file), content, {}, {}) if file != STDIN else None
+    except WrongTests as error:
+        raise Failed(f"{error.message}\n{_NOT_SAVED}") from error
     if not no_validate:
         _require_valid(api, {name(file): (content, collector_version or "")}, env)
     request = {"name": label, "yaml": content}
@@ -109,6 +113,8 @@ def create(
     if collector_version and text(created, "collector_version") != collector_version:
         set_collector_version(api, text(created, "id"), 1, collector_version)
         created = {**created, "collector_version": collector_version}
+    if tests:
+        sync.apply(api, tests, text(created, "id"), 1, {})
     if publish:
         _publish_version(api, text(created, "id"), 1)
         created = {**created, "published_version": 1}
@@ -116,7 +122,8 @@ def create(
         print_json(created)
         return
     print_result(one_line(text(created, "id")))
-    say(f"{one_line(text(created, 'name'))} v1 is {'published' if publish else 'a draft'}")
+    told = f", {tests.told}" if tests and tests.changes else ""
+    say(f"{one_line(text(created, 'name'))} v1 is {'published' if publish else 'a draft'}{told}")
 
 
 @click.command()

@@ -14,6 +14,7 @@ from headgate_cli.checks import findings
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
+from headgate_cli.local_testing.api import LocalTesting, connected_or_local
 from headgate_cli.output import minute, print_commands, print_json, print_result, say, table
 from headgate_cli.suites import golden, junit, report
 from headgate_cli.suites.run import Ran
@@ -44,7 +45,7 @@ from headgate_cli.upgrade import targets
     help="text for people, github for annotations in a workflow.",
 )
 @as_json
-@connected
+@connected_or_local
 def suite(
     api: Api,
     arguments: Sequence[str],
@@ -81,6 +82,7 @@ def suite(
       headgate test suite configurations --junit report.xml
       headgate test suite collector.yaml --update --yes
       headgate test suite edge@3 --test checkout
+      headgate test suite --local
     """
     if update and (pushed or as_json):
         raise click.UsageError(f"--update excludes --{'pushed' if pushed else 'json'}: it renews files, and asks")
@@ -88,6 +90,8 @@ def suite(
         raise click.UsageError("--yes is for --update")
     if update and not yes and not sys.stdin.isatty():
         raise click.UsageError("--update asks before it writes; outside of a terminal, use --yes")
+    if pushed and isinstance(api, LocalTesting):
+        raise click.UsageError("--pushed tests versions on a server: leave out --local")
     chosen = suites(api, arguments or ["."], names, pushed=pushed, may_await=update)
     stored = next((one.label for one in chosen if one.is_stored), "")
     if update and stored:

@@ -172,7 +172,7 @@ def refusal(error: ServerError, tests: Sequence[FileTest]) -> str:
 
 
 def _start(api: Api, job: _Job, more: Mapping[str, object]) -> bool:
-    """Start the job; one that is refused has outcomes or a problem instead, and has not been started."""
+    """Start the job, and return whether it is under way: one that is refused has outcomes or a problem instead."""
     try:
         answer = api.create(PATH, {**request(job.ran.suite, job.tests), **more})
     except (NotAuthenticated, Unreachable):
@@ -185,7 +185,8 @@ def _start(api: Api, job: _Job, more: Mapping[str, object]) -> bool:
         return False
     job.id = text(answer, "id")
     job.ran.jobs.append(job.id)
-    return True
+    # A collector of this machine has run it by then.
+    return not _conclude(job, answer)
 
 
 def _has_ended(api: Api, job: _Job) -> bool:
@@ -196,6 +197,11 @@ def _has_ended(api: Api, job: _Job) -> bool:
     except Failed as error:
         _not_run(job, error.message)
         return True
+    return _conclude(job, answer)
+
+
+def _conclude(job: _Job, answer: Entity) -> bool:
+    """Take the outcomes of a job that has ended; whether it has."""
     if answer.get("status") not in FINAL:
         return False
     result = answer.get("result")
