@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from types import MappingProxyType
 from typing import Annotated, Final, Literal, Self
 
@@ -14,6 +15,7 @@ from pydantic import (
     ValidationError,
     model_validator,
 )
+from pydantic.config import JsonDict
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from headgate.deployments.assignments import Changed
@@ -25,6 +27,7 @@ from headgate.installs.commands import Architecture
 from headgate.installs.links import Platform
 from headgate.installs.service import Install, Options
 from headgate.instances.counting import CountedFleet
+from headgate.instances.host import MOST_LABELS, Counters
 from headgate.instances.model import INSTANCE_STATES, InstanceState
 from headgate.instances.service import Seen
 from headgate.validation.model import Finding
@@ -114,7 +117,22 @@ class PatchDeployment(Patch):
         return self.model_dump(exclude_unset=True)
 
 
+# Not in the specification of the API.
+_BEYOND: Final[JsonDict] = {"x-extension": True}
+_HOST_NAME: Final = "What people call the host, instead of its host name"
+_LINE: Final = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]*$"
+HostName = Annotated[
+    str,
+    Field(min_length=1, max_length=255, pattern=_LINE, description=_HOST_NAME, json_schema_extra=_BEYOND),
+]
+LabelKey = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]([A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?$")]
+# The supervisor reads them from one variable, with commas between them.
+LabelValue = Annotated[str, StringConstraints(max_length=255, pattern=r"^[^,\x00-\x1f\x7f-\x9f\u2028\u2029]*$")]
+
+
 class InstallRequest(Input):
+    """Options of another platform than the command's are refused. `labels` select the host, and are shown with it."""
+
     platform: Platform
     deployment_id: str | None = None
     server_name: ServerName | None = None
@@ -122,6 +140,10 @@ class InstallRequest(Input):
     root_deploy_path: RootPath = "/opt/headgate"
     systemd: bool = True
     env: Environment = Field(default_factory=dict)
+    name: HostName | None = None
+    labels: Annotated[dict[LabelKey, LabelValue], Field(max_length=MOST_LABELS, json_schema_extra=_BEYOND)] = Field(
+        default_factory=dict
+    )
 
     @model_validator(mode="after")
     def _options_of_the_platform(self) -> Self:
@@ -299,11 +321,43 @@ class AssignmentOut(BaseModel):
         return cls(configuration_id=assignment.configuration_id, version_number=assignment.version_number)
 
 
+class ExporterCounters(BaseModel):
+    """Log records, spans and data points; `queue` is how full the sending queue is, from 0 to 1."""
+
+    sent: int
+    failed: int
+    queue: float
+
+
+class CountersOut(BaseModel):
+    """What the collector counted in the last interval of `seconds`: log records, spans and data points together."""
+
+    seconds: int
+    accepted: int
+    refused: int
+    sent: int
+    failed: int
+    dropped: int
+    queue: float
+    exporters: dict[str, ExporterCounters]
+
+    @classmethod
+    def of(cls, counters: Counters) -> Self:
+        return cls.model_validate(asdict(counters))
+
+
 class InstanceOut(BaseModel):
-    """A collector. `assigned` is the version that its group is to run, `running` the one that it applied last."""
+    """A collector. `assigned` is the version that its group is to run, `running` the one that it applied last.
+
+    `name` and `labels` are what the host calls itself. `drifted` are the top-level keys in which what the collector
+    runs was changed on the host, `exits` how often the collector ended by itself since the last apply, `last_exits`
+    when. They are null for a host whose supervisor does not report them, as are `supervisor_version` and `counters`.
+    """
 
     id: str
     deployment_id: str
+    name: str | None
+    labels: dict[str, str]
     host_name: str | None
     os: str | None
     arch: str | None
@@ -312,15 +366,22 @@ class InstanceOut(BaseModel):
     state_message: str | None
     assigned: AssignmentOut
     running: AssignmentOut
+    supervisor_version: str | None
+    drifted: list[str] | None
+    exits: int | None
+    last_exits: list[str]
+    counters: CountersOut | None
     last_seen_at: Time
     first_seen_at: Time
 
     @classmethod
     def of(cls, seen: Seen) -> "InstanceOut":
-        instance = seen.instance
+        instance, host = seen.instance, seen.instance.host
         return InstanceOut(
             id=instance.id,
             deployment_id=instance.deployment_id,
+            name=host.name,
+            labels=dict(host.labels),
             host_name=instance.description.host_name,
             os=instance.description.os,
             arch=instance.description.arch,
@@ -329,6 +390,11 @@ class InstanceOut(BaseModel):
             state_message=seen.state_message,
             assigned=AssignmentOut.of(seen.assigned),
             running=AssignmentOut.of(seen.running),
+            supervisor_version=host.supervisor_version,
+            drifted=None if host.drifted is None else list(host.drifted),
+            exits=host.exits,
+            last_exits=list(host.last_exits),
+            counters=CountersOut.of(host.counters) if host.counters else None,
             last_seen_at=instance.last_seen_at,
             first_seen_at=instance.first_seen_at,
         )

@@ -141,6 +141,35 @@ def test_a_root_may_be_any_folder_of_its_own(ann: Member, path: str) -> None:
     assert (answer.status_code, f"--root {shlex.quote(path)} " in answer.json()["command"]) == (200, True)
 
 
+def test_a_host_gets_its_name_and_labels_on_every_platform(ann: Member) -> None:
+    given = {"name": "web 'one'", "labels": {"zone": "a", "app.kubernetes.io/name": "x=y"}}
+    for platform in ("docker", "linux"):
+        fleet_id = create(ann, platform).json()["id"]
+        command = install(ann, fleet_id, platform, **given).json()["command"]
+        said = " ".join(words(command)) if platform == "docker" else command
+        assert "HEADGATE_LABELS=zone=a,app.kubernetes.io/name=x=y" in said
+        assert "HEADGATE_NAME=web" in said
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"name": ""},
+        {"name": "a\nb"},
+        {"labels": {"": "a"}},
+        {"labels": {"a b": "c"}},
+        {"labels": {"a": "b,c=d"}},
+        {"labels": {"a": "b\nc"}},
+        {"labels": {f"k{i}": "v" for i in range(65)}},
+    ],
+)
+def test_what_cannot_name_a_host_is_422(ann: Member, fields: dict[str, object]) -> None:
+    answer = install(ann, create(ann).json()["id"], "linux", **fields)
+
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["loc"][:2] == ["body", next(iter(fields))]
+
+
 def test_a_group_of_another_fleet_is_404(ann: Member) -> None:
     one, two = (create(ann, label).json()["id"] for label in "ab")
     elsewhere = store.ids(two, 1).entries[0]

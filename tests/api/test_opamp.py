@@ -33,6 +33,8 @@ def test_a_new_agent_is_listed_told_its_interval_and_given_what_its_group_runs(f
     assert seen == {
         "id": seen["id"],
         "deployment_id": fleet.deployment_id,
+        "name": None,
+        "labels": {},
         "host_name": "edge-1",
         "os": "linux",
         "arch": "amd64",
@@ -41,6 +43,11 @@ def test_a_new_agent_is_listed_told_its_interval_and_given_what_its_group_runs(f
         "state_message": None,
         "assigned": assigned,
         "running": {"configuration_id": None, "version_number": None},
+        "supervisor_version": None,
+        "drifted": None,
+        "exits": None,
+        "last_exits": [],
+        "counters": None,
         "last_seen_at": "2026-11-21T12:00:00.000Z",
         "first_seen_at": "2026-11-21T12:00:00.000Z",
     }

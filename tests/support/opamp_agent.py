@@ -83,6 +83,14 @@ class Agent:
         message.health.CopyFrom(self.health)
         return self.send(message)
 
+    def tells(self, data: bytes) -> wire.ServerToAgent:
+        """A heartbeat with what our supervisor reports of its host."""
+        message = self.message()
+        message.custom_message.capability = "io.headgate.host"
+        message.custom_message.type = "report"
+        message.custom_message.data = data
+        return self.send(message)
+
     def leaves(self) -> wire.ServerToAgent:
         """The last message of a supervisor that is stopped in order."""
         message = self.message()

@@ -131,14 +131,14 @@ def instances(api: Api, fleet: str, as_json: bool) -> None:
     groups = {text(group, "id"): text(group, "name") for group in lookup.groups(api, fleet_id)}
     rows = [
         (
-            optional(instance, "host_name") or text(instance, "id"),
+            optional(instance, "name") or optional(instance, "host_name") or text(instance, "id"),
             groups.get(optional(instance, "deployment_id"), optional(instance, "deployment_id")),
             f"{optional(instance, 'os')}/{optional(instance, 'arch')}".strip("/"),
             text(instance, "state").replace("_", " "),
             names.version(instance.get("assigned"), by_id),
             names.version(instance.get("running"), by_id),
             minute(text(instance, "last_seen_at")),
-            optional(instance, "state_message"),
+            _message(instance),
         )
         for instance in instances
     ]
@@ -165,6 +165,8 @@ def instances(api: Api, fleet: str, as_json: bool) -> None:
 @click.option("--arch", type=click.Choice(["amd64", "arm64"]), help="linux: the processor; amd64 by default.")
 @click.option("--root-deploy-path", help="linux: the folder to install into, an absolute path.")
 @click.option("--systemd/--no-systemd", default=None, help="linux: run as a systemd unit (the default), or not.")
+@click.option("--name", help="What to call the host; by default its host name.")
+@click.option("--label", "labels", metavar="KEY=VALUE", multiple=True, help="A label of the host, such as zone=a.")
 @variables.env
 @as_json
 @connected
@@ -175,6 +177,7 @@ def install(
     platform: str | None,
     group: str,
     env: Sequence[tuple[str, str]],
+    labels: Sequence[str],
     as_json: bool,
     **options: str | bool | None,
 ) -> None:
@@ -186,6 +189,7 @@ def install(
     Examples:
       headgate fleet install edge
       headgate fleet install edge --platform docker --server-name edge-1 --env ENDPOINT=otel:4317
+      headgate fleet install edge --name web-1 --label zone=a --label role=gateway
     """
     fleet_id = lookup.fleet(api, fleet)
     if platform is None:
@@ -197,6 +201,8 @@ def install(
         request["deployment_id"] = lookup.group(api, fleet_id, group)
     if env:
         request["env"] = dict(env)
+    if labels:
+        request["labels"] = dict(map(_label, labels))
     try:
         answer = api.post(f"/fleets/{fleet_id}/install", request)
     except ServerError as error:
@@ -222,9 +228,27 @@ def install(
         say(f"The link in the command expires at {expires} UTC")
 
 
+def _label(pair: str) -> tuple[str, str]:
+    key, equals, value = pair.partition("=")
+    if not equals or not key:
+        raise click.BadParameter(f"{quoted(pair)} is not KEY=VALUE", param_hint="'--label'")
+    return key, value
+
+
 def _is_about(error: Entity, field: str) -> bool:
     location = error.get("loc")
     return isinstance(location, list) and location[-1:] == [field]
+
+
+def _message(instance: Entity) -> str:
+    """Why the instance has its state, and what is unusual about its host."""
+    exits, drifted = instance.get("exits"), instance.get("drifted")
+    words = [optional(instance, "state_message")]
+    if isinstance(exits, int) and exits:
+        words.append(f"the collector ended {exits} times since the last apply")
+    if isinstance(drifted, list) and drifted:
+        words.append(f"changed on the host: {', '.join(map(str, drifted))}")
+    return "; ".join(word for word in words if word)
 
 
 def _create_group(fleet_id: str) -> str:

@@ -1,7 +1,7 @@
 """Composing the command that makes a host or a cluster join a deployment group."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from headgate.deployments import service as deployments
@@ -37,6 +37,18 @@ class Options:
     root_deploy_path: str
     systemd: bool
     env: Mapping[str, str]
+    name: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """`env`, and what the supervisor calls the host by."""
+        variables = dict(self.env)
+        if self.name:
+            variables["HEADGATE_NAME"] = self.name
+        if self.labels:
+            variables["HEADGATE_LABELS"] = ",".join(f"{key}={value}" for key, value in self.labels.items())
+        return variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +105,7 @@ def _command(options: Options, group: Deployment, connection: Connection, link: 
                 image=commands.image(),
                 server_name=options.server_name,
                 mounts=group.volume_mounts,
-                env=options.env,
+                env=options.variables,
             )
         case "linux":
             return commands.linux(
@@ -102,7 +114,7 @@ def _command(options: Options, group: Deployment, connection: Connection, link: 
                 arch=options.arch,
                 root_deploy_path=options.root_deploy_path,
                 systemd=options.systemd,
-                env=options.env,
+                env=options.variables,
             )
         case "kubernetes":
             return commands.kubernetes(
@@ -111,7 +123,7 @@ def _command(options: Options, group: Deployment, connection: Connection, link: 
                 chart_url=link.file_url(origin, CHART),
                 values_url=link.url(origin),
                 namespace=group.namespace,
-                env=options.env,
+                env=options.variables,
             )
 
 

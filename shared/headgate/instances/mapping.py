@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from typing import Literal, cast
+from dataclasses import asdict
+from typing import Any, Literal, cast
 
 from headgate.deployments.model import Assignment
 from headgate.fleets import keys
 from headgate.foundation import clock
 from headgate.instances.census import Entry, Shard
+from headgate.instances.host import UNKNOWN, Counters, Exporter, Host
 from headgate.instances.model import (
     Description,
     Health,
@@ -50,6 +53,7 @@ def instance_item(instance: Instance) -> Item:
         "state_message": instance.state_message,
         "judged": instance.state_revision,
         "stopped": instance.stopped or None,
+        "host": _host_item(instance.host),
         "conflicts": instance.conflicts or None,
         "told_seconds": instance.told_seconds,
         # Counted by its last day, so that counters and time to live agree.
@@ -88,10 +92,50 @@ def instance(item: Item) -> Instance:
         state_message=items.optional_text(item, "state_message"),
         state_revision=items.number(item, "judged"),
         stopped=item.get("stopped") is True,
+        host=_host(item.get("host")),
         conflicts=items.optional_number(item, "conflicts") or 0,
         told_seconds=items.number(item, "told_seconds"),
         revision=items.number(item, "revision"),
     )
+
+
+def _host_item(known: Host) -> Item | None:
+    """None for a host whose supervisor reports nothing of it."""
+    if known == UNKNOWN and known.counters is None:
+        return None
+    counters = known.counters
+    return {
+        "supervisor_version": known.supervisor_version,
+        "name": known.name,
+        "labels": dict(known.labels),
+        "text_hash": known.text_hash,
+        "drifted": None if known.drifted is None else list(known.drifted),
+        "exits": known.exits,
+        "last_exits": list(known.last_exits),
+        # As text: the table has no floating point numbers.
+        "counters": json.dumps(asdict(counters)) if counters else None,
+    }
+
+
+def _host(value: Value) -> Host:
+    if not isinstance(value, Mapping):
+        return UNKNOWN
+    drifted, counted = value.get("drifted"), items.optional_text(value, "counters")
+    return Host(
+        supervisor_version=items.optional_text(value, "supervisor_version"),
+        name=items.optional_text(value, "name"),
+        labels=cast("Mapping[str, str]", value["labels"]),
+        text_hash=items.optional_text(value, "text_hash"),
+        drifted=None if drifted is None else tuple(cast("list[str]", drifted)),
+        exits=items.optional_number(value, "exits"),
+        last_exits=tuple(cast("list[str]", value["last_exits"])),
+        counters=_counters(json.loads(counted)) if counted else None,
+    )
+
+
+def _counters(value: dict[str, Any]) -> Counters:
+    exporters = {name: Exporter(**one) for name, one in value["exporters"].items()}
+    return Counters(**{**value, "exporters": exporters})
 
 
 def _outcome_item(outcome: Outcome) -> Item:

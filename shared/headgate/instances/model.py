@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 from headgate.deployments.model import Assignment, Deployment
 from headgate.foundation.ids import encode_id, new_uuid
+from headgate.instances.host import UNKNOWN, Host, HostReport
 from headgate.settings import settings
 
 InstanceState = Literal[
@@ -120,6 +121,7 @@ class Report:
     full: bool = False
     wants_uid: bool = False
     leaves: bool = False
+    host: HostReport | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +157,7 @@ class Instance:
     state_message: str | None = None
     state_revision: int = 0
     stopped: bool = False
+    host: Host = UNKNOWN
     conflicts: int = 0
     told_seconds: int = 0
     revision: int = field(default=0, compare=False)
@@ -235,6 +238,7 @@ def after_report(before: Instance, report: Report, desired: Desired) -> Instance
         reported=reported,
         outcomes=_outcomes(before, report.config, desired),
         stopped=report.leaves or late,
+        host=report.host.after(before.host) if report.host else before.host,
     )
     return _with_state(after, desired)
 

@@ -9,7 +9,10 @@ from typing import Final
 from google.protobuf.message import DecodeError
 
 from headgate.foundation import errors
+from headgate.instances import host
+from headgate.instances.host import HostReport
 from headgate.instances.model import Description, Health, Report, ReportedConfig, Status
+from headgate.observability.log import logger
 from headgate.opamp.reasons import reason
 from headgate.opamp.wire import opamp_pb2 as wire
 
@@ -100,6 +103,7 @@ def decode(body: bytes) -> Report:
         full=description is not None and (config is not None or not reports_config),
         wants_uid=bool(message.flags & wire.AgentToServerFlags_RequestInstanceUid),
         leaves=message.HasField("agent_disconnect"),
+        host=_host(message),
     )
 
 
@@ -116,6 +120,17 @@ def _config(message: wire.AgentToServer) -> ReportedConfig | None:
     reported = message.remote_config_status
     status = _STATUSES.get(reported.status, "unset")
     return ReportedConfig(reported.last_remote_config_hash[:_HASH_BYTES].hex(), status, reason(reported.error_message))
+
+
+def _host(message: wire.AgentToServer) -> HostReport | None:
+    """What our supervisor adds. A report that is not one is left out: what OpAMP itself says still counts."""
+    if message.custom_message.capability != host.CAPABILITY:
+        return None
+    try:
+        return host.decode(message.custom_message.data)
+    except host.Malformed as error:
+        logger.warning("host_report_malformed", instance_uid=message.instance_uid.hex(), field=str(error))
+        return None
 
 
 def _description(message: wire.AgentToServer) -> Description | None:

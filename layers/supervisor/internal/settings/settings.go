@@ -19,7 +19,7 @@ import (
 	"github.com/open-telemetry/opentelemetry-collector-contrib/cmd/opampsupervisor/supervisor/config"
 )
 
-// Variables of the environment. All others are for the collector.
+// Variables of the environment; the chart sets those of Kubernetes. All others are for the collector.
 const (
 	endpoint     = "HEADGATE_ENDPOINT"
 	deploymentID = "HEADGATE_DEPLOYMENT_ID"
@@ -31,8 +31,8 @@ const (
 	applyTimeout = "HEADGATE_APPLY_TIMEOUT"
 	hostName     = "HEADGATE_NAME"
 	hostLabels   = "HEADGATE_LABELS"
-	nodeName     = "HEADGATE_KUBERNETES_NODE"
-	namespace    = "HEADGATE_KUBERNETES_NAMESPACE"
+	nodeName     = "K8S_NODE_NAME"
+	namespace    = "K8S_NAMESPACE"
 )
 
 // The service takes no more.
@@ -85,7 +85,7 @@ func Read(arguments []string) (*Settings, error) {
 		collector:    or(os.Getenv(collector), "/usr/local/bin/otelcol-contrib"),
 		health:       or(os.Getenv(health), "127.0.0.1:13143"),
 	}
-	s.Name = or(os.Getenv(hostName), os.Getenv(nodeName))
+	s.Name = os.Getenv(hostName)
 	var err error
 	if s.Labels, err = readLabels(os.Getenv(hostLabels)); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package settings_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -118,5 +119,31 @@ func TestReadGivesConfigurationsFoldersThatTheyMayWriteTo(t *testing.T) {
 	}
 	if got := os.Getenv("QUEUE_DIRECTORY"); got != "/elsewhere" {
 		t.Errorf("QUEUE_DIRECTORY: %q, which the host had set", got)
+	}
+}
+
+func TestNameAndLabelsComeFromTheEnvironment(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                    "map[]",
+		"zone=a, role=gw,":    "map[role:gw zone:a]",
+		"app.k8s.io/name=a=b": "map[app.k8s.io/name:a=b]",
+		"zone":                "error",
+		"=a":                  "error",
+		"-a=b":                "error",
+		"a b=c":               "error",
+		"a=b\nc":              "error",
+	} {
+		t.Run(text, func(t *testing.T) {
+			host(t, map[string]string{"HEADGATE_LABELS": text, "HEADGATE_NAME": "web-1"})
+			got, err := settings.Read(nil)
+			switch {
+			case want == "error":
+				if err == nil || !strings.Contains(err.Error(), "HEADGATE_LABELS") {
+					t.Errorf("%v, %v", got, err)
+				}
+			case err != nil || fmt.Sprint(got.Labels) != want || got.Name != "web-1":
+				t.Errorf("%v, %v", got, err)
+			}
+		})
 	}
 }

@@ -1,0 +1,90 @@
+"""What a host says of itself, as the API shows it."""
+
+import json
+
+import pytest
+
+from headgate.opamp.wire import opamp_pb2 as wire
+from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now
+
+__all__ = ["ann", "fleet", "now"]
+
+TOLD = {
+    "v": 1,
+    "supervisor": {"version": "0.2.0"},
+    "name": "web-1",
+    "labels": {"zone": "a"},
+    "config": {"hash": "a" * 64, "drifted": ["receivers"]},
+    "exits": {"since_apply": 2, "last": ["2026-11-22T12:00:00Z"]},
+    "counters": {
+        **{"seconds": 30, "accepted": 7, "refused": 0, "sent": 5, "failed": 2, "dropped": 0, "queue": 0.25},
+        "exporters": {"otlphttp/a": {"sent": 5, "failed": 2, "queue": 0.25}},
+    },
+}
+
+
+def told(**changed: object) -> bytes:
+    return json.dumps({**TOLD, **changed}).encode()
+
+
+def test_a_host_is_shown_by_its_name_with_what_changed_on_it(fleet: Fleet) -> None:
+    agent = fleet.agent()
+    agent.start()
+    agent.tells(told())
+    (seen,) = fleet.instances()
+
+    assert (seen["name"], seen["labels"], seen["supervisor_version"]) == ("web-1", {"zone": "a"}, "0.2.0")
+    assert (seen["drifted"], seen["exits"], seen["last_exits"]) == (["receivers"], 2, ["2026-11-22T12:00:00Z"])
+    assert seen["counters"] == TOLD["counters"]
+
+
+def test_counters_alone_are_written_with_the_next_heartbeat_that_is_due(fleet: Fleet, now: Clock) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.start()
+    agent.applies()
+    agent.tells(told())
+    moved = {"v": 1, "counters": {**TOLD["counters"], "sent": 9}}
+    now.moves(seconds=30)
+    agent.tells(json.dumps(moved).encode())
+    assert fleet.instances()[0]["counters"]["sent"] == 5
+    now.moves(minutes=3)
+    agent.tells(json.dumps(moved).encode())
+    assert fleet.instances()[0]["counters"]["sent"] == 9
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\xff", b"[]", b"{}", told(name="a\nb"), told(labels={"k": "x" * 300}), b"9" * 9_000]
+)
+def test_a_report_that_is_none_changes_nothing_and_the_host_is_answered(fleet: Fleet, now: Clock, data: bytes) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.start()
+    agent.tells(told())
+    before = fleet.instances()[0]
+    answer = agent.tells(data)
+
+    assert answer.instance_uid == agent.uid
+    assert fleet.instances()[0] == before
+
+
+def test_a_configuration_that_a_host_reports_as_crashing_is_not_offered_again(fleet: Fleet, now: Clock) -> None:
+    fleet.assign(1)
+    agent = fleet.agent()
+    agent.start()
+    agent.applies()
+    fleet.assign(2)
+    agent.heartbeat()
+    agent.applies()
+    failed = agent.message()
+    failed.remote_config_status.CopyFrom(agent.status)
+    failed.remote_config_status.status = wire.RemoteConfigStatuses_FAILED
+    failed.remote_config_status.error_message = "The collector ended 3 times in the 10 minutes after"
+    answer = agent.send(failed)
+
+    assert answer.HasField("remote_config")
+    agent.applies()
+    (seen,) = fleet.instances()
+    assert (seen["state"], seen["running"]["version_number"]) == ("apply_failed", 1)
+    assert "ended 3 times" in seen["state_message"]
+    assert not agent.heartbeat().HasField("remote_config")
