@@ -50,6 +50,19 @@ def processes_of(host: Host) -> list[str]:
     return sorted(found)
 
 
+def pids_of(host: Host, name: str) -> list[int]:
+    """The processes of that program from the host's root."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            program = str((process / "exe").readlink())
+        except OSError:
+            continue
+        if program == f"{host.root}/bin/{name}":
+            found.append(int(process.name))
+    return sorted(found)
+
+
 def test_an_installed_host_appears_and_waits_for_an_assignment(host: Host) -> None:
     one = host.instance()
 
@@ -177,6 +190,44 @@ def test_clearing_the_assignment_stops_the_collector(host: Host) -> None:
     until(lambda: not host.sends(), host.log)
     # The supervisor says so with its next message.
     until(lambda: host.instance()["running"] == {"configuration_id": None, "version_number": None}, host.log)
+
+
+def test_a_host_tells_what_its_collector_sends_and_what_was_changed_on_it(host: Host) -> None:
+    metrics = f"{{pull: {{exporter: {{prometheus: {{host: 127.0.0.1, port: {free_port()}}}}}}}}}"
+    text = host.flowing("counted").replace("metrics: {level: none}", f"metrics: {{readers: [{metrics}]}}")
+    host.apply(text)
+    assert host.flows_as("counted")
+
+    effective = host.root / "var" / "effective.yaml"
+    before = effective.read_text()
+    changed = before.replace("step", "other")
+
+    # Counters are written with other news.
+    def told() -> bool:
+        host.sends()
+        effective.write_text(before if effective.read_text() == changed else changed)
+        counters = host.instance()["counters"]
+        return bool(counters and counters["sent"] and counters["exporters"].get("file"))
+
+    until(told, host.log)
+    effective.write_text(changed)
+    until(lambda: host.instance()["drifted"] == ["processors"], host.log)
+    effective.write_text(before)
+    until(lambda: host.instance()["drifted"] == [], host.log)
+
+
+def test_a_collector_that_ends_again_and_again_goes_back_to_the_version_before(host: Host) -> None:
+    good = host.apply(host.flowing("lives"))
+    bad = host.apply(host.flowing("dies"))
+    for _ in range(3):
+        (collector,) = pids_of(host, "otelcol-contrib")
+        os.kill(collector, signal.SIGKILL)
+        until(lambda: pids_of(host, "otelcol-contrib") not in ([], [collector]), host.log)  # noqa: B023  called here only
+    one = host.wait_for("apply_failed", bad)
+
+    assert "ended 3 times in the 10 minutes after this configuration was applied" in one["state_message"]
+    until(lambda: host.instance()["running"]["version_number"] == good, host.log)
+    until(lambda: host.flows_as("lives"), host.log)
 
 
 def test_a_restart_of_the_service_goes_unnoticed(host: Host, fleet_service: LocalService) -> None:
