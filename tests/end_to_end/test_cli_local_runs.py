@@ -70,6 +70,11 @@ COMMANDS = [
     [*RUN, "routed.yaml", "--sample", "a.log", "--pipeline", "logs/k8s", "--json"],
     [*RUN, "routed.yaml", "--sample", "a.log", "--pipeline", "logs/k8s", "--skip", "k8sattributes", "--json"],
     [*RUN, "variables.yaml", "--sample", "a.log", "--rules", "rules.yaml", "--env", "TEAM=edge", "--json"],
+    [*RUN, "routed.yaml", "--sample", "a.log", "--pipeline", "logs/in", "--trace", "--record", "2"],
+    [*RUN, "edge.yaml", "--sample", "a.log", "--trace", "--record", "1", "--json"],
+    [*RUN, "variables.yaml", "--sample", "a.log", "--trace", "--env", "TEAM=s3cret", "--json"],
+    [*RUN, "broken.yaml", "--sample", "a.log", "--trace"],
+    [*RUN, "outside.yaml", "--sample", "a.log", "--trace"],
 ]
 
 
@@ -186,7 +191,6 @@ def same(told: Any, asked: Any) -> None:
     ("options", "told"),
     [
         (["stored"], "--local runs a file"),
-        (["edge.yaml", "--trace"], "--trace needs a server"),
         (["edge.yaml", "--no-wait"], "--no-wait needs a server"),
         (["edge.yaml", "--url", "https://x"], "--url names a server"),
     ],

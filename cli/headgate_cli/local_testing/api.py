@@ -12,13 +12,14 @@ from headgate_cli import local_options
 from headgate_cli.api import Api, Entity, ServerError
 from headgate_cli.checks.local import LocalChecks
 from headgate_cli.local_collector import Refused
-from headgate_cli.local_testing import comparisons, refusals, runs, suites
+from headgate_cli.local_testing import comparisons, refusals, runs, steps, suites
 from headgate_cli.local_testing.cases import Cases
 from headgate_cli.responses import Answer
 
 P = ParamSpec("P")
 
 _RUNS: Final = "/testing/runs"
+_STEPS: Final = f"{_RUNS}/{runs.ID}/steps/"
 
 
 class LocalTesting(Api):
@@ -30,6 +31,7 @@ class LocalTesting(Api):
         self._checks = LocalChecks(collector)
         self._cases = Cases(self._checks)
         self._stored: dict[str, bytes] = {}
+        self._trace: Entity = {}
 
     def __enter__(self) -> Self:
         return self
@@ -45,12 +47,16 @@ class LocalTesting(Api):
         path: str,
         body: Mapping[str, object] | None = None,
         headers: Mapping[str, str] | None = None,  # noqa: ARG002  those of HTTP, which mean nothing here
-        parameters: Mapping[str, str | int] | None = None,  # noqa: ARG002  likewise
+        parameters: Mapping[str, str | int] | None = None,
         *,
         may_redirect: bool = False,  # noqa: ARG002  likewise
     ) -> Answer:
         if method == "GET" and path in self._stored:
             return Answer(200, {}, self._stored[path])
+        if method == "GET" and path.startswith(_STEPS):
+            step = steps.page(self._trace, int(path.removeprefix(_STEPS)), (parameters or {}).get("record"))
+            if step is not None:
+                return Answer(200, {}, _json(step))
         try:
             match method, path:
                 case "POST", "/testing/runs":
@@ -69,6 +75,9 @@ class LocalTesting(Api):
         path = f"{_RUNS}/{runs.ID}"
         self._stored |= {path: _json(document), f"{path}/output": result.output.encode()}
         self._stored[f"{path}/stderr"] = result.log.encode()
+        if result.case.trace:
+            self._trace = result.trace
+            self._stored[f"{path}/steps"] = _json(steps.overview(result.trace))
         return Answer(202, {}, self._stored[path])
 
     def _job(self, path: str, result: Entity, status: str) -> Answer:

@@ -11,7 +11,7 @@ from typing import Final
 from headgate_cli.api import Entity, entities, optional
 from headgate_cli.checks.local import LocalChecks
 from headgate_cli.local_collector import CollectorFailed, LocalCollector, Refused
-from headgate_cli.local_testing import sandbox
+from headgate_cli.local_testing import sandbox, steps
 
 _PART_CHARACTERS: Final = 2_000_000
 
@@ -29,6 +29,7 @@ class Case:
     judged: bool = True
     # If not, the collector runs for the whole duration, as that of a single run.
     may_end_early: bool = True
+    trace: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,8 @@ class Result:
     stderr: str = ""
     log: str = ""
     outcome: Entity = field(default_factory=dict)
+    # The steps with their records, if the case was traced.
+    trace: Entity = field(default_factory=dict)
 
 
 class Cases:
@@ -144,7 +147,12 @@ class Cases:
             for rule, verdict in zip(case.rules, verdicts, strict=False)
         ]
         told = {**said, "stderr": log, "records": records, "rules": notes}
-        told |= {"notes": ready.get("notes"), "nothing_out": ready.get("nothing_out")}
+        noted = _list(ready, "notes")
+        trace: Entity = {}
+        if case.trace:
+            trace = steps.of(collector, case.yaml, left)
+            noted = noted + steps.notes(trace)
+        told |= {"notes": noted, "nothing_out": ready.get("nothing_out")}
         return Result(
             case,
             "ran" if ran else "error",
@@ -158,6 +166,7 @@ class Cases:
             stderr=_tell(collector, told),
             log=log,
             outcome=outcome,
+            trace=trace,
         )
 
 
@@ -173,6 +182,7 @@ def _task(case: Case, ready: Entity, version: str, ref: str) -> dict[str, object
         "duration_seconds": question["duration_seconds"],
         "idle_milliseconds": ready.get("idle_milliseconds") if case.may_end_early else 0,
         "env": question.get("env") or {},
+        "trace": case.trace,
     }
 
 

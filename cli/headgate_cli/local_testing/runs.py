@@ -36,6 +36,7 @@ def case_of(body: Mapping[str, object], id_: str, *, may_end_early: bool, judged
         rules=[_rule(rule, signal) for rule in entities(body, "rules")],
         judged=judged,
         may_end_early=may_end_early,
+        trace=body.get("trace") is True,
     )
 
 
@@ -111,7 +112,7 @@ def _document(body: Mapping[str, object], result: Result, begun: str) -> Entity:
         "sample_format": body.get("sample_format"),
         "sample_name": body.get("sample_name"),
         "feature_gates": body.get("feature_gates") or [],
-        "trace": False,
+        "trace": result.case.trace,
         "skip": body.get("skip") or [],
         "attributes": body.get("attributes") or {},
         "env_names": sorted(variables) if isinstance(variables, dict) else [],

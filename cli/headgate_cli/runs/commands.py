@@ -150,7 +150,7 @@ def run(
     if saved_rules and is_file(configuration):
         raise click.UsageError("--saved-rules needs a configuration; a file has no saved rules")
     if isinstance(api, LocalTesting):
-        _require_local(configuration, saved_rules=saved_rules, trace=trace, no_wait=no_wait)
+        _require_local(configuration, saved_rules=saved_rules, no_wait=no_wait)
     if record and (not trace or no_wait):
         raise click.UsageError("--record needs --trace, and excludes --no-wait")
     given_rules = [_rule(rule) for rule in rules]

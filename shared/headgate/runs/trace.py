@@ -7,7 +7,7 @@ reads a meaning into it.
 from collections.abc import Sequence
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field, JsonValue
+from pydantic import BaseModel, Field, JsonValue
 
 from headgate.foundation import errors
 from headgate.foundation.collector import Signal
@@ -16,7 +16,7 @@ LARGEST_DOCUMENT: Final = 8 << 20
 """In bytes. The operation answers at most half of it."""
 
 Count = Annotated[int, Field(ge=0)]
-Position = Annotated[int | None, Field(ge=1), BeforeValidator(lambda given: given or None)]
+Position = Annotated[int | None, Field(ge=1)]
 Kind = Literal["receiver", "processor", "connector", "exporter"]
 Outcome = Literal["unchanged", "changed", "dropped", "created", "split", "merged"]
 
@@ -54,16 +54,8 @@ class Failure(BaseModel):
     count: Count
 
 
-class Place(BaseModel):
-    """Where something is in the configuration; without a line if it was not found there."""
-
-    path: str
-    line: Position
-    column: Position
-
-
-class Statement(Place):
-    """An OTTL statement or condition of a component.
+class Statement(BaseModel):
+    """An OTTL statement or condition of a component. It has no line if it was not found in the configuration.
 
     `evaluated` counts how often it was tried, `matched` how often its condition held; `changed` and `dropped` count
     records.
@@ -71,6 +63,9 @@ class Statement(Place):
 
     kind: Literal["statement", "condition"]
     text: str
+    path: str
+    line: Position
+    column: Position
     context: str
     evaluated: Count
     matched: Count
@@ -79,12 +74,15 @@ class Statement(Place):
     errors: list[Failure]
 
 
-class Reason(Place):
-    """What changed or dropped a record: one of a statement, a condition and a component."""
+class Reason(BaseModel):
+    """What changed or dropped a record: one of a statement, a condition and a component, and where it is."""
 
     statement: str | None = None
     condition: str | None = None
     component: str | None = None
+    path: str
+    line: Position
+    column: Position
 
 
 class FieldChange(BaseModel):

@@ -39,6 +39,8 @@ type Case struct {
 	IdleMilliseconds int `json:"idle_milliseconds"`
 	// Env is the collector's whole environment.
 	Env map[string]string `json:"env"`
+	// Trace asks for the steps.
+	Trace bool `json:"trace"`
 }
 
 // Cases are those of a job, and the inputs that they name.
@@ -53,6 +55,8 @@ type CaseResult struct {
 	Outcome *Outcome `json:"outcome"`
 	Output  string   `json:"output"`
 	Stderr  string   `json:"stderr"`
+	// Steps is the trace, if it was asked for.
+	Steps string `json:"steps,omitempty"`
 }
 
 // errAgain is why a case is run once more, when no other runs beside it: what ended it may have been its neighbours.
@@ -159,7 +163,7 @@ func (c *Cases) do(ctx context.Context, place int, find Finder, limits Limits) (
 	outcome, err := Do(ctx, Run{
 		Collector: program, Config: []byte(one.CollectorYAML), Input: []byte(c.Inputs[one.Input]), InputName: one.SampleName,
 		FeatureGates: one.FeatureGates, Duration: time.Duration(one.DurationSeconds) * time.Second,
-		Idle: time.Duration(one.IdleMilliseconds) * time.Millisecond, Env: one.Env, Limits: limits,
+		Idle: time.Duration(one.IdleMilliseconds) * time.Millisecond, Env: one.Env, Trace: one.Trace, Limits: limits,
 	})
 	if err != nil {
 		return result, err
@@ -169,7 +173,8 @@ func (c *Cases) do(ctx context.Context, place int, find Finder, limits Limits) (
 	}
 	outcome.Reason = inOneLine(outcome.Reason)
 	result.Outcome, result.Output, result.Stderr = outcome, string(outcome.Output), string(outcome.Stderr)
-	outcome.Output, outcome.Stderr = nil, nil
+	result.Steps = string(outcome.Steps)
+	outcome.Output, outcome.Stderr, outcome.Steps = nil, nil, nil
 	if outcome.Short && ctx.Err() == nil {
 		return result, errAgain
 	}
