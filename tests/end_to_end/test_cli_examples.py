@@ -74,7 +74,8 @@ def test_every_command_that_prints_a_result_can_print_json(path: tuple[str, ...]
     texts = {"login", "logout", "completion", "diff", "output", "stderr", "schema", "lsp"}
     options = {option for one in COMMANDS[path].params for option in one.opts}
 
-    assert ("--json" in options) == (path[-1] not in texts)
+    is_text = path[-1] in texts and path[1:] != ("test", "diff")
+    assert ("--json" in options) != is_text
 
 
 def furnish(cli: Cli, line: str) -> str:
@@ -99,6 +100,11 @@ def furnish(cli: Cli, line: str) -> str:
     for name in ("collector", "configurations/one"):
         cli.write(f"{name}.tests/checkout.yaml", yaml.safe_dump(TEST))
     (cli.folder / COLLECTOR.name).symlink_to(COLLECTOR)
+    if "--base" in about:
+        cli.write("collector.yaml", EDGE + "# as it was\n")
+        identity = "-c user.name=Ada -c user.email=ada@example.com -c commit.gpgsign=false"
+        assert cli.shell(f"git init -q -b main && git add -A && git {identity} commit -qm first").code == 0
+        cli.write("collector.yaml", EDGE)
     if about[0] in ALONE:
         return line.replace(SERVER, cli.url)
     with cli.api() as api:

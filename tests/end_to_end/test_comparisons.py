@@ -19,6 +19,7 @@ from tests.support.cli_support import Cli
 from tests.support.local_service import LocalService
 from tests.support.second_version import needs_second_version, second_version
 from tests.support.service import ROOT
+from tests.support.transcript import blocks, section, transcript
 
 pytestmark = [pytest.mark.end_to_end, pytest.mark.sized]
 
@@ -104,21 +105,15 @@ service: {pipelines: {logs: {receivers: [otlp], processors: [batch], exporters: 
     assert "deprecated" in result["starts"]["right"][0]["message"]
 
 
-def blocks(language: str) -> list[str]:
-    """The code of the section in docs/testing.md, in its order."""
-    page = (ROOT / "docs" / "testing.md").read_text()
-    section = page.partition("\n## Compare two versions\n")[2].partition("\n## ")[0]
-    return re.findall(rf"^```{language}\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
-
-
 def test_the_example_of_the_docs_is_what_the_command_prints(service: LocalService, tmp_path: Path) -> None:
     def git(*arguments: str) -> None:
         identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "commit.gpgsign=false")
         subprocess.run(["git", *identity, *arguments], cwd=tmp_path, check=True, capture_output=True)
 
-    before, test = blocks("yaml")
-    [patch] = blocks("diff")
-    [printed] = blocks("console")
+    written = section("docs/testing.md", "## Compare two versions")
+    before, test = blocks(written, "yaml")
+    [patch] = blocks(written, "diff")
+    [(command, printed)] = transcript(written)
     (tmp_path / "shop.yaml").write_text(before)
     (tmp_path / "shop.tests").mkdir()
     (tmp_path / "shop.tests" / "checkout.yaml").write_text(test)
@@ -133,10 +128,8 @@ def test_the_example_of_the_docs_is_what_the_command_prints(service: LocalServic
         after = after.replace(old, new)
     (tmp_path / "shop.yaml").write_text(after)
     cli = Cli(tmp_path, service.base_url, service.read_write_token)
-    command, *expected = printed.splitlines()
-
-    done = cli.run(*command.removeprefix("$ headgate ").split())
+    done = cli.run(*command.removeprefix("headgate ").split())
 
     print(done)
     assert done.code == 1
-    assert re.sub(r"main \([0-9a-f]{8}\)", "main (10a03959)", done.out + done.err).splitlines() == expected
+    assert re.sub(r"main \([0-9a-f]{8}\)", "main (10a03959)", done.out + done.err) == printed

@@ -35,6 +35,8 @@ const (
 	// maxSummary is how many paths a summary counts.
 	maxSummary = 100
 	maxName    = 120
+	// names is about what the names of a field, or of a path that is counted, add to the answer.
+	names = 80
 	// work bounds taking records apart, in bytes looked at: some seconds.
 	work = 250_000_000
 )
@@ -204,8 +206,13 @@ func (t *telling) signal(signal string, left, right []*record) {
 	slices.SortFunc(summary.Fields, func(a, b FieldCount) int {
 		return cmp.Or(cmp.Compare(b.Added+b.Missing+b.Changed, a.Added+a.Missing+a.Changed), cmp.Compare(a.Path, b.Path))
 	})
-	if len(summary.Fields) > maxSummary {
-		summary.Fields, summary.Complete = summary.Fields[:maxSummary], false
+	shown, size := 0, 0
+	for shown < min(len(summary.Fields), maxSummary) && size < t.most/4 {
+		size += len(summary.Fields[shown].Path) + names
+		shown++
+	}
+	if shown < len(summary.Fields) {
+		summary.Fields, summary.Complete = summary.Fields[:shown], false
 	}
 }
 
@@ -221,7 +228,7 @@ func (t *telling) fields(difference *Difference, one pair, summary *Summary, cou
 		number++
 		if len(difference.Fields) < maxFields && !t.full() {
 			field := newField(path, change, left, right)
-			t.bytes += len(field.Path) + len(field.Left) + len(field.Right)
+			t.bytes += len(field.Path) + len(field.Left) + len(field.Right) + names
 			difference.Fields = append(difference.Fields, field)
 		}
 		count := counts[path]
@@ -256,7 +263,7 @@ func (t *telling) add(difference Difference) {
 		t.result.LeftOut++
 		return
 	}
-	t.bytes += len(difference.Name) + 100
+	t.bytes += len(difference.Name) + 2*names
 	t.result.Differences = append(t.result.Differences, difference)
 }
 

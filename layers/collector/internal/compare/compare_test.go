@@ -301,6 +301,13 @@ func TestTheAnswerIsBounded(t *testing.T) {
 	if len(result.Differences) != maxDifferences || result.LeftOut != 1_500 || result.Signals["logs"].Changed != 2_000 {
 		t.Errorf("%d listed, %d left out, %+v", len(result.Differences), result.LeftOut, result.Signals["logs"])
 	}
+	for _, most := range []int{20_000, 100_000} {
+		result := outcome(t, Request{Left: logs("a", left...), Right: logs("a", right...), MaxBytes: most})
+		answer, _ := json.Marshal(result)
+		if len(answer) > 3*most || len(answer) < most/3 || len(result.Differences)+result.LeftOut != 2_000 {
+			t.Errorf("%d bytes of %d, %d listed", len(answer), most, len(result.Differences))
+		}
+	}
 	long := strings.Repeat("a", 500_000)
 	result = outcome(t, Request{Left: logs("a", log(long+"b"+long, "k", "1")), Right: logs("a", log(long+"c"+long, "k", "1"))})
 	field := result.Differences[0].Fields[0]

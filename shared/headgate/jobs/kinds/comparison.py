@@ -1,5 +1,6 @@
 """Comparisons: the same tests on two sides, and what differs in what comes out."""
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
@@ -16,10 +17,13 @@ from headgate.settings import settings
 from headgate.suites.model import of_text
 
 SideName = Literal["left", "right"]
-# A result may have 4 MB: the fields of all differences, and what the collectors said.
-_FIELDS_BYTES: Final = 2 << 20
-_LEAST_BYTES: Final = 20_000
-_LONGEST_STDERR: Final = 4_000
+# A result may have 4 MB: the differences of all tests, at most twice this, and what the collectors said.
+_DIFFERENCES: Final = 1 << 20
+_LONGEST_STDERR: Final = 2_000
+_LONGEST_REASON: Final = 1_000
+# A step has 60 s, some of which the questions about the collectors' starts need.
+_COMPARING_SECONDS: Final = 20.0
+_TOO_LONG: Final = "the outputs of the tests before took too long to compare; compare fewer tests, or smaller samples"
 
 
 class Side(BaseModel):
@@ -209,13 +213,16 @@ class _Comparing:
         self._asked = asked
         self._ran = ran
         self._asker = asker
-        self._bytes = max(_FIELDS_BYTES // len(asked.tests), _LEAST_BYTES)
+        self._bytes = _DIFFERENCES // len(asked.tests)
+        self._deadline = time.monotonic() + _COMPARING_SECONDS
 
     def test(self, given: Test, left: CaseResult, right: CaseResult) -> ComparedTest:
         """Raises Unworkable, Unavailable."""
         own = of_text(given.text).ignore
         ignore = self._asked.ignore if self._asked.ignore is not None else None if own is None else list(own)
         reason, differences = _why_not(left, right), None
+        if not reason and time.monotonic() > self._deadline:
+            reason = _TOO_LONG
         if not reason:
             try:
                 differences = self._differences(left.output, right.output, ignore)
@@ -230,7 +237,7 @@ class _Comparing:
             target_pipeline=left.case.target_pipeline,
             signal_type=left.case.signal_type,
             status=status,
-            reason=reason,
+            reason=reason[: 2 * _LONGEST_REASON],
             left=_outcome(left),
             right=_outcome(right),
             differences=differences,
@@ -269,7 +276,7 @@ def _why_not(left: CaseResult, right: CaseResult) -> str:
 def _outcome(result: CaseResult) -> SideOutcome:
     return SideOutcome(
         status=result.status,
-        reason=result.reason,
+        reason=result.reason[:_LONGEST_REASON],
         line=result.line,
         records_in=result.records_in,
         stderr=result.stderr[:_LONGEST_STDERR],
