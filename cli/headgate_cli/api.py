@@ -51,9 +51,8 @@ _WAYS_OUT: Final = {
     "component_not_found": "`headgate component list` shows them",
     "no_such_ottl": "see `headgate ottl reference`",
     "upgrade_check_not_possible": "see `headgate collector list`",
-    "publish_requirements": (
-        "`headgate validate --policies FILE` shows policy errors, `headgate test suite {configuration}@{n}` runs tests"
-    ),
+    "publish_requirements": "`headgate validate --policies FILE` shows them with the way out",
+    "publish_requirements_of_tests": "`headgate test suite {configuration}@{n}` runs the tests as they are stored",
     "policies_not_possible": "see `headgate collector list`",
     "nothing_assigned": "see `headgate deployment assign --help`",
     "fleet_not_found": "see `headgate fleet list`",
@@ -69,6 +68,8 @@ _WAYS_OUT: Final = {
     "organization_header": "sign in again with `headgate login`",
     "not_an_active_member": "ask an Admin to invite you, or sign in to another organization with `headgate login`",
 }
+# What can be missing of the tests that publishing requires.
+_OF_TESTS: Final = ("no_tests", "tests_not_run", "text_changed", "tests_changed", "other_collector", "test_not_passed")
 _IN_PATH: Final = {"configuration": r"/(cfg_[^/]+)", "n": r"/versions/(\d+)", "fleet": r"/(flt_[^/]+)"}
 _IN_BODY: Final = {"configuration": "configuration_id", "n": "version_number"}
 # What a way out says if the request has no such id.
@@ -281,8 +282,10 @@ def _refusal(url: str, answer: Answer, source: str, named: Mapping[str, str]) ->
         return NotAuthenticated(
             quoted(detail) + _way_out(code, named), f"server: {url}; credential: {source}" if source else ""
         )
-    way_out = _way_out(code, named)
-    return ServerError(answer.status, code, detail, entities(problem, "errors"), way_out, _retry_after(answer) or 0.0)
+    errors = entities(problem, "errors")
+    of_tests = code == "publish_requirements" and all(error.get("code") in _OF_TESTS for error in errors)
+    way_out = _way_out(f"{code}_of_tests" if of_tests else code, named)
+    return ServerError(answer.status, code, detail, errors, way_out, _retry_after(answer) or 0.0)
 
 
 def _named(path: str, body: Mapping[str, object]) -> Mapping[str, str]:

@@ -160,3 +160,21 @@ def test_values_of_variables_are_for_the_check_and_not_saved(server: Server, run
 
     assert (code, asked(server)) == (0, [{"yaml": "a: 1", "env": {"PASSWORD": "hunter2"}}])
     assert "hunter2" not in str(saved(server))
+
+
+@pytest.mark.parametrize(
+    ("codes", "way_out"),
+    [
+        (["tests_not_run"], f"`headgate test suite {CONFIGURATION}@1` runs the tests as they are stored"),
+        (["tests_changed", "insecure_tls"], "`headgate validate --policies FILE` shows them with the way out"),
+    ],
+)
+def test_what_publishing_requires_comes_with_the_command(
+    server: Server, run: Run, codes: list[str], way_out: str
+) -> None:
+    problem = {"detail": "no", "code": "publish_requirements", "errors": [{"message": "m", "code": c} for c in codes]}
+    usual = answering()
+    server.answering = lambda asked: (409, {}, problem) if asked.endswith("/publish") else usual(asked)
+    code, _, err = run("config push a.yaml --publish")
+
+    assert (code, err.rstrip().endswith(f": {way_out}")) == (1, True)

@@ -42,7 +42,7 @@ def check(document: Mapping[object, object]) -> None:
     """
     for field, value in document.items():
         if field not in _CHECKS:
-            raise Wrong((str(field),), f"is not a field of a test: use {', '.join(_CHECKS)}")
+            raise Wrong((str(field),), f"is not a field of a test{_meant(str(field), _CHECKS)}")
         if value is not None:
             _CHECKS[str(field)]((str(field),), value)
     for field, file in FILE_OF.items():
@@ -50,7 +50,7 @@ def check(document: Mapping[object, object]) -> None:
             raise Wrong((file,), f"excludes {field}: give one of them")
     if not any(_given(document, field) for field in ("sample", "sample_file")):
         raise Wrong((), "sample is missing: give the sample's text, or the name of its file as sample_file")
-    if not any(_given(document, field) for field in ("rules", "expected", "expected_file")):
+    if not (document.get("rules") or any(_given(document, field) for field in ("expected", "expected_file"))):
         raise Wrong((), "rules are missing: a test needs rules, an expected output as expected_file, or both")
 
 
@@ -105,6 +105,13 @@ def _essential_rule(rule: Mapping[str, object], signal: str) -> dict[str, object
     defaults = {"expect": "any", "context": _CONTEXTS.get(signal)}
     rule = {**rule, "name": str(rule.get("name")).strip()}
     return {field: value for field in _RULE if (value := rule.get(field, defaults.get(field))) is not None}
+
+
+def _meant(field: str, known: Iterable[str]) -> str:
+    import difflib
+
+    similar = difflib.get_close_matches(field, list(known), n=1)
+    return f": did you mean {similar[0]}?" if similar else f": use {', '.join(known)}"
 
 
 def _given(document: Mapping[object, object], field: str) -> bool:
@@ -178,7 +185,7 @@ def _rules(place: Place, value: object) -> None:
             raise Wrong((*place, at), "must have the fields name and condition")
         unknown = [str(field) for field in rule if field not in _RULE]
         if unknown:
-            raise Wrong((*place, at, unknown[0]), f"is not a field of a rule: use {', '.join(_RULE)}")
+            raise Wrong((*place, at, unknown[0]), f"is not a field of a rule{_meant(unknown[0], _RULE)}")
         for field in ("name", "condition"):
             if field not in rule:
                 raise Wrong((*place, at), f"{field} is missing")

@@ -64,7 +64,8 @@ def as_text(ran: Ran) -> Iterator[str]:
     label = click.style(one_line(ran.suite.label), bold=True)
     if ran.problem:
         yield f"{label}: {click.style('could not be tested', fg='red', bold=True)}"
-        yield from (f"  {line}" for line in ran.problem.splitlines())
+        # The further lines of some messages are indented.
+        yield from (f"  {line.removeprefix('  ')}" for line in ran.problem.splitlines())
     else:
         count = len(ran.outcomes)
         on = f" on collector {one_line(ran.collector_version)}" if ran.collector_version else ""
