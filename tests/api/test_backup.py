@@ -30,6 +30,8 @@ from headgate.settings import settings
 from headgate.storage import aws, items
 from headgate.storage.items import Item
 from headgate.storage.table import Table
+from headgate.version_tests import service as evidence
+from headgate.version_tests.model import Evidence, TestVerdict
 from headgate_local import template
 from headgate_local import user_pool as pool
 from scripts import organization
@@ -63,6 +65,9 @@ def ann(join: JoinWith) -> Member:
     test = {"target_pipeline": "logs", "sample": "a line", "rules": [{"name": "some", "condition": "true"}]}
     for name, sample in {"small": "a line", "large": large}.items():
         assert ann.http.put(f"{path}/2/tests/{name}", json={**test, "sample": sample}).status_code == 200
+    passed = (TestVerdict("large", "Success"), TestVerdict("small", "Success"))
+    digests = ("0" * 64, "1" * 64, "0.139.0")
+    evidence.record(created["id"], 2, Evidence(new_id("job"), *digests, passed, clock.now()))
     fleet = ann.http.post(f"{API}/fleets", json={"label": "Edge", "type": "server-supervisor"}).json()
     assignment = {"configuration_id": created["id"]}
     assert (
@@ -154,6 +159,7 @@ def test_an_import_gives_back_every_item_and_object_and_a_token_works_again(
     assert ann.http.get(f"{API}/configurations").json() == listed
     assert ann.http.get(large).json()["yaml"] == text
     assert [ann.http.get(f"{large}/tests{name}").json() for name in ("", "/small", "/large")] == tests
+    assert len(tests[0]["evidence"]) == 1
 
 
 def test_an_archive_holds_no_token_and_only_its_owner_can_read_it(

@@ -278,20 +278,20 @@ def test_an_output_that_differs_fails_though_rules_pass(ann: Member, judge: Judg
 
 
 @pytest.mark.parametrize(
-    ("code", "message", "reason"),
+    ("code", "message", "reason", "field"),
     [
-        ("not_otlp", "left: line 3: no OTLP", "expected: line 3: no OTLP"),
-        ("bad_path", "ignore[0]: no such path", "ignore[0]: no such path"),
-        ("too_large", "the outputs are too large", "expected: the outputs are too large"),
+        ("not_otlp", "left: line 3: no OTLP", "expected: line 3: no OTLP", "expected"),
+        ("bad_path", "ignore[0]: no such path", "ignore[0]: no such path", "ignore"),
+        ("too_large", "the outputs are too large", "expected: the outputs are too large", "expected"),
     ],
 )
 def test_what_cannot_be_compared_is_an_error_that_names_the_field(
-    ann: Member, judge: Judge, code: str, message: str, reason: str
+    ann: Member, judge: Judge, code: str, message: str, reason: str, field: str
 ) -> None:
     judge.compared = Incomparable(code, message)
     (test,) = run(ann, yaml=YAML, tests=[{**NAMED, "expected": "x"}])["result"]["tests"]
 
-    assert (test["status"], test["reason"]) == ("Error", reason)
+    assert (test["status"], test["reason"], test["field"]) == ("Error", reason, field)
     assert test["stderr"].startswith(f"headgate: {reason}\n")
 
 
@@ -322,6 +322,8 @@ def outcome(name: str, **changes: Any) -> TestOutcome:
         name=name,
         status="Fail",
         reason="",
+        field=None,
+        line=None,
         validation_results=[],
         records=None,
         differences=None,

@@ -200,6 +200,14 @@ def test_a_change_may_depend_on_what_was_read(ann: Member, configuration_id: str
     assert names(ann, configuration_id) == ["a"]
 
 
+def test_one_of_several_changes_of_the_same_state_is_made(ann: Member, configuration_id: str) -> None:
+    etag = put(ann, configuration_id, "a").headers["etag"]
+    with ThreadPoolExecutor(4) as pool:
+        answers = [pool.submit(put, ann, configuration_id, "a", {**TEST, "sample": f"{n}"}, 1, etag) for n in range(8)]
+
+    assert sorted(one.result().status_code for one in answers) == [200] + [412] * 7
+
+
 def test_a_version_has_no_more_tests_than_it_may(ann: Member, configuration_id: str) -> None:
     with ThreadPoolExecutor(4) as pool:
         answers = [*pool.map(lambda n: put(ann, configuration_id, f"t{n}").status_code, range(MAX_TESTS + 4))]

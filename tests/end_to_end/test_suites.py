@@ -77,6 +77,7 @@ def test_a_suite_tells_of_each_test_what_a_run_would(client: httpx.Client) -> No
         {name: value for name, value in result.items() if name != "api_owned"} for result in alone["validation_results"]
     ]
     assert "logs/none" in ended["result"]["tests"][2]["reason"]
+    assert ended["result"]["tests"][2]["field"] == "target_pipeline"
 
 
 def test_an_output_that_was_kept_is_expected_from_then_on(client: httpx.Client) -> None:

@@ -121,6 +121,8 @@ def _outcome(
         name=result.case.id,
         status="Error",
         reason=result.reason,
+        field=result.field or None,
+        line=result.line,
         validation_results=rules,
         records=_records(result),
         differences=None,
@@ -141,7 +143,8 @@ def _outcome(
         except Incomparable as error:
             reason = _about(error)
             stderr = f"headgate: {reason}\n{result.stderr}"
-            return outcome.model_copy(update={"reason": reason, "stderr": stderr})
+            field = "ignore" if error.code == "bad_path" else "expected"
+            return outcome.model_copy(update={"reason": reason, "field": field, "stderr": stderr})
         outcome.differences, equal = found, found.equal
     outcome.status = "Success" if equal and all(rule.passed for rule in rules) else "Fail"
     return outcome

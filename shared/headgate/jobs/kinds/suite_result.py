@@ -49,6 +49,7 @@ class RuleOutcome(BaseModel):
 class TestOutcome(BaseModel):
     """What came of one test. In `Error`, `reason` says why, and the first line of `stderr`.
 
+    `field` is the field of the test that is at fault, or `yaml`, and `line` the line in it; null if none is known.
     `differences` are those of the expected output (left) and this one (right), if the test expects one. `output` is
     there if it was asked for; with `output_left_out`, the result has no room for it: ask for that test alone. With
     `cut`, the result has no room for all of `stderr`, of the differences or of the rules' texts.
@@ -59,6 +60,8 @@ class TestOutcome(BaseModel):
     name: str
     status: Literal["Success", "Fail", "Error"]
     reason: str
+    field: str | None
+    line: int | None
     validation_results: list[RuleOutcome]
     # Records by signal: the sample's, and the output's.
     records: dict[Literal["in", "out"], dict[Signal, int]] | None
