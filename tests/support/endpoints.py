@@ -252,7 +252,7 @@ ENDPOINTS: Final = [
         f"POST {PUBLIC}/testing/runs",
         "write",
         422,
-        right(202, {**RUN, "yaml": YAML, "rules": RULES}),
+        right(202, {**RUN, "yaml": YAML, "rules": RULES, "env": {"TOKEN": "a value"}}),
         right(202, _saved_run, headers=ONCE, name="saved, with a key"),
         right(202, {**RUN, "yaml": YAML, "collector_version": "0.1.0"}, name="refused"),
         action="run.started",
