@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from inspect import signature
+from operator import itemgetter
 from types import ModuleType
 from typing import Final, cast
 
@@ -30,7 +31,7 @@ from moto.core.utils import method_names_from_class
 from moto.dynamodb.models.dynamo_type import Item
 from moto.dynamodb.models.table import Table
 from moto.dynamodb.responses import DynamoHandler, DynamoResult
-from moto.s3.models import S3Backend
+from moto.s3.models import FakeDeleteMarker, FakeKey, S3Backend
 from moto.s3.responses import S3Response
 
 from headgate_local.database import Change
@@ -247,11 +248,28 @@ def _s3(data: MotoData, save: Save) -> list[Patch]:
         return respond
 
     return [
+        (S3Backend, "list_object_versions", _listed_versions),
         (S3Backend, "put_object", noted_put),
         (S3Backend, "delete_object", noted_delete),
         (S3Response, "key_response", saving(S3Response.key_response)),
         (S3Response, "bucket_response", saving(S3Response.bucket_response)),
     ]
+
+
+def _listed_versions(
+    backend: S3Backend, bucket_name: str, *_: object, prefix: str = "", **__: object
+) -> tuple[list[FakeKey], list[str], list[FakeDeleteMarker], None, None]:
+    """The versions of the objects whose keys begin so, newest first, in one page.
+
+    moto copies the content of every object of the bucket to list some of them.
+    """
+    found: list[FakeKey] = []
+    markers: list[FakeDeleteMarker] = []
+    for key, versions in sorted(backend.get_bucket(bucket_name).keys.iterlists(), key=itemgetter(0)):
+        for version in reversed(versions) if key.startswith(prefix) else ():
+            version.is_latest = version is versions[-1]
+            (markers if isinstance(version, FakeDeleteMarker) else found).append(version)
+    return found, [], markers, None, None
 
 
 def _undone_on_error(data: MotoData, before: Iterable[Change], call: Callable[[], Response]) -> Response:
