@@ -12,6 +12,7 @@ from headgate_cli.comparisons import run as comparing
 from headgate_cli.comparisons.markdown import code, fenced
 from tests.support.answering import Answer, Server, serving
 from tests.support.cli_in_process import Run, runner
+from tests.support.markdown import without_code
 
 YAML = "service: {pipelines: {logs: {}}}\n"
 TEST = "sample: a line\nrules: [{name: r, condition: log.body != nil}]\nduration_seconds: 2\n"
@@ -181,7 +182,7 @@ def test_a_sample_instead_of_tests(server: Server, run: Run) -> None:
         ("b.yaml b.yaml", "b.yaml has no tests: write them into b.tests"),
         ("b.yaml a.yaml --test three", "there is no test three; the tests are one"),
         ("b.yaml missing.yaml", "missing.yaml"),
-        ("--base main", "git"),
+        ("--base main", "--base needs a git checkout"),
         ("--base=-x", "is not the name of a commit"),
     ],
 )
@@ -244,6 +245,14 @@ def test_a_file_alone_and_a_folder_below(server: Server, checkout: Run, monkeypa
     assert "no configuration with tests has changed" in checkout("test diff --base main ../b.yaml")[2]
     assert "no configuration with tests has changed" in checkout("test diff --base main")[2]
     assert len(sent(server)) == 2
+
+
+def test_a_path_that_is_nowhere_is_a_mistake(server: Server, checkout: Run) -> None:
+    code_, _, err = checkout("test diff --base main typo.yaml")
+
+    assert code_ == 2
+    assert "there is no typo.yaml, neither here nor in main" in err
+    assert not server.requests
 
 
 def test_what_is_deleted_or_not_a_file_there_is_told(server: Server, checkout: Run) -> None:
@@ -347,39 +356,6 @@ def test_markdown_holds_whatever_a_name_contains(server: Server, run: Run) -> No
     assert row.replace("\\|", "").count("|") == 5
 
 
-def without_code(markdown: str) -> str:
-    """What is neither in a block of code nor in inline code, as CommonMark has them."""
-    kept, fence = [], ""
-    for line in markdown.splitlines():
-        ticks = line[: len(line) - len(line.lstrip("`"))]
-        if fence:
-            fence = "" if len(ticks) >= len(fence) and line == ticks else fence
-        elif len(ticks) >= 3 and "`" not in line[len(ticks) :]:
-            fence = ticks
-        else:
-            kept.append(without_inline(line))
-    assert not fence
-    return "\n".join(kept)
-
-
-def without_inline(line: str) -> str:
-    kept, at = "", 0
-    while at < len(line):
-        if line[at] != "`":
-            kept, at = kept + line[at], at + 1
-            continue
-        size = len(line[at:]) - len(line[at:].lstrip("`"))
-        end = at + size
-        while end < len(line):
-            run_ = len(line[end:]) - len(line[end:].lstrip("`"))
-            if run_ == size:
-                break
-            end += run_ or 1
-        assert end < len(line), line
-        at = end + size
-    return kept
-
-
 def test_code_and_fences_are_longer_than_what_they_hold() -> None:
     assert code("a") == "`a`"
     assert code("`a``") == "``` `a`` ```"
@@ -407,6 +383,26 @@ def test_json_has_what_the_server_says(server: Server, run: Run) -> None:
     [printed] = json.loads(out)
     assert printed["results"] == [found]
     assert (printed["equal"], printed["compared"], printed["jobs"]) == (False, True, [JOB])
+
+
+def test_many_comparisons_wait_for_each_other(server: Server, checkout: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers(server, result(compared()))
+    monkeypatch.setattr(comparing, "_AT_ONCE", 2)
+    for n in range(5):
+        Path(f"c{n}.yaml").write_text(YAML)
+        Path(f"c{n}.tests").mkdir()
+        Path(f"c{n}.tests", "one.yaml").write_text(TEST)
+    git("add", "-A")
+    git("commit", "-qm", "many")
+    for n in range(5):
+        Path(f"c{n}.yaml").write_text(YAML + "# changed\n")
+
+    code_, _, err = checkout("test diff --base HEAD")
+
+    assert code_ == 0
+    assert err == "5 are the same\n"
+    asked = [asked.split()[0] for asked, _, _ in server.requests]
+    assert asked == ["POST", "POST", "GET", "GET"] * 2 + ["POST", "GET"]
 
 
 def test_large_tests_are_sent_in_parts(server: Server, run: Run) -> None:

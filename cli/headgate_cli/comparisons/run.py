@@ -19,6 +19,8 @@ PATH: Final = "/testing/comparisons"
 _FINAL: Final = ("Done", "Error")
 # A request's body is at most 1 MB, with room for what JSON adds.
 _LARGEST_BODY: Final = 1_000_000
+# More wait here: each takes a place among an organization's runs.
+_AT_ONCE: Final = 8
 # All requests of a credential share a limit of 60 a minute.
 _SECONDS_AT_FIRST: Final = 1.0
 _SECONDS_LATER: Final = 4.0
@@ -50,6 +52,15 @@ class Compared:
         return not self.problem and all(test.get("status") != "not_compared" for test in self.tests)
 
 
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """A job to start: of which comparison, with which of its tests."""
+
+    compared: Compared
+    tests: Sequence[FileTest]
+    body: dict[str, object]
+
+
 @dataclass(slots=True)
 class _Job:
     compared: Compared
@@ -62,16 +73,21 @@ def run(api: Api, pairs: Sequence[Pair], ignore: Sequence[str]) -> list[Compared
     Raises NotAuthenticated, Unreachable, Failed after an hour, and KeyboardInterrupt after a message.
     """
     all_compared = [Compared(pair, problem=pair.problem) for pair in pairs]
+    to_start = [
+        _Start(one, tests, body)
+        for one in all_compared
+        if not one.problem and not one.pair.note
+        for tests, body in requests(one.pair, ignore)
+    ]
     jobs: list[_Job] = []
+    rounds, count = 0, len(to_start)
     begun = time.monotonic()
     try:
-        for one in all_compared:
-            if not one.problem and not one.pair.note:
-                _start(api, one, ignore, jobs)
-        rounds, count = 0, len(jobs)
-        while jobs:
+        while to_start or jobs:
+            while to_start and len(jobs) < _AT_ONCE:
+                jobs += _started(api, to_start.pop(0))
             seconds = time.monotonic() - begun
-            status_line(f"{count - len(jobs)} of {count} comparisons done  {seconds:.0f} s")
+            status_line(f"{count - len(jobs) - len(to_start)} of {count} comparisons done  {seconds:.0f} s")
             if seconds > _MOST_SECONDS:
                 raise Failed(f"the comparisons have not ended in an hour ({_ids(jobs)}): try again later")
             pause = _SECONDS_AT_FIRST if rounds < _ROUNDS_AT_FIRST else _SECONDS_LATER
@@ -108,17 +124,17 @@ def requests(pair: Pair, ignore: Sequence[str]) -> Iterator[tuple[Sequence[FileT
     yield part, {**base, "tests": [body_of(one) for one in part]}
 
 
-def _start(api: Api, compared: Compared, ignore: Sequence[str], jobs: list[_Job]) -> None:
-    for tests, body in requests(compared.pair, ignore):
-        try:
-            job = text(api.create(PATH, body), "id")
-        except (NotAuthenticated, Unreachable):
-            raise
-        except ServerError as error:
-            compared.problem = refusal(error, tests)
-            return
-        compared.jobs.append(job)
-        jobs.append(_Job(compared, job))
+def _started(api: Api, start: _Start) -> list[_Job]:
+    """The job under way; none, with a problem, if the server refuses it."""
+    try:
+        job = text(api.create(PATH, start.body), "id")
+    except (NotAuthenticated, Unreachable):
+        raise
+    except ServerError as error:
+        start.compared.problem = refusal(error, start.tests)
+        return []
+    start.compared.jobs.append(job)
+    return [_Job(start.compared, job)]
 
 
 def refusal(error: ServerError, tests: Sequence[FileTest]) -> str:

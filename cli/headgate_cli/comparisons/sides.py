@@ -102,6 +102,9 @@ def since(base: str, paths: Sequence[str], collector_versions: Sequence[str], na
     commit = checkout.merge_base(base)
     wanted = [one for path in paths or ["."] for one in _with_tests(path)]
     now, then = checkout.files_now(wanted), checkout.files_of(commit, wanted)
+    for path in paths:
+        if not Path(path).exists() and not checkout.files_of(commit, [path]):
+            raise Failed(f"there is no {one_line(path)}, neither here nor in {one_line(base)}")
     version = collector_versions[0] if collector_versions else None
     label = f"{base} ({commit[:8]})"
     return [*_changed(checkout, _configurations([*now, *then]), then, label, version, names)]

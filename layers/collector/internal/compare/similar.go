@@ -54,6 +54,10 @@ func (f *features) members(weight float64, name string, v value, most int) {
 			return
 		}
 		f.add(weight, name, v.items.names[i], child)
+		if child.items == nil {
+			// Under any key: it may have been renamed.
+			f.add(weight/2, name, "", child)
+		}
 	}
 }
 
