@@ -69,6 +69,11 @@ COMMANDS = [
     [*RUN, "routed.yaml", "--sample", "a.log", "--pipeline", "logs/in", "--json"],
     [*RUN, "routed.yaml", "--sample", "a.log", "--pipeline", "logs/k8s", "--json"],
     [*RUN, "routed.yaml", "--sample", "a.log", "--pipeline", "logs/k8s", "--skip", "k8sattributes", "--json"],
+    ["test", "diff", "edge.yaml", "variables.yaml", "--sample", "a.log", "--pipeline", "logs"],
+    ["test", "diff", "edge.yaml", "variables.yaml", "--sample", "a.log", "--pipeline", "logs", "--markdown"],
+    ["test", "diff", "edge.yaml", "edge.yaml", "--sample", "a.log", "--pipeline", "logs", "--json"],
+    ["test", "diff", "edge.yaml", "broken.yaml", "--sample", "a.log", "--pipeline", "logs", "--ignore", "body"],
+    ["test", "diff", "edge.yaml", "edge.yaml", "--sample", "a.log", "--pipeline", "logs", "--ignore", "no path"],
     [*RUN, "variables.yaml", "--sample", "a.log", "--rules", "rules.yaml", "--env", "TEAM=edge", "--json"],
     [*RUN, "routed.yaml", "--sample", "a.log", "--pipeline", "logs/in", "--trace", "--record", "2"],
     [*RUN, "edge.yaml", "--sample", "a.log", "--trace", "--record", "1", "--json"],
@@ -102,9 +107,10 @@ def test_a_local_run_says_what_the_service_says(
 
 def plain(text: str) -> str:
     """Without ids and times."""
-    text = re.sub(r"\brun_[0-9a-z]{26}\b|(?<=\"id\": \")local|^local(?=  )", "ID", text, flags=re.MULTILINE)
+    text = re.sub(r"\b(run|job)_[0-9a-z]{26}\b|(?<=\")local(-\d+)?(?=\")|^local(?=  )", "ID", text, flags=re.MULTILINE)
     text = re.sub(r'\\"\w*[tT]imeUnixNano\\":\\"\d+\\"', "TIME", text)
     text = re.sub(r"\d{4}-\d\d-\d\dT[0-9:.]+Z|\d{4}/\d\d/\d\d [0-9:]{8}", "TIME", text)
+    text = re.sub(r'"seconds": \d+\.\d', '"seconds": 0', text)
     return re.sub(r"after \d+\.\d s", "after N s", text)
 
 

@@ -16,8 +16,9 @@ from headgate_cli.comparisons.markdown import as_markdown
 from headgate_cli.comparisons.run import Compared
 from headgate_cli.comparisons.run import run as compare
 from headgate_cli.comparisons.sides import Pair, since, two
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import as_json
 from headgate_cli.errors import FAILED, Ended, Failed
+from headgate_cli.local_testing.api import connected_or_local
 from headgate_cli.output import print_json, print_result, say
 from headgate_cli.safe_files import name, read
 from headgate_cli.suites.files import FileTest
@@ -58,7 +59,7 @@ class CouldNotCompare(Failed):
 )
 @click.option("--markdown", is_flag=True, help="Print Markdown, for a comment on a pull request.")
 @as_json
-@connected
+@connected_or_local
 def diff(
     api: Api,
     arguments: Sequence[str],
@@ -88,6 +89,7 @@ def diff(
       headgate test diff edge@4 collector.yaml --sample sample.log --pipeline logs
       headgate test diff collector.yaml --collector-version 0.139.0 --collector-version 0.158.0
       headgate test diff --base main --markdown > comment.md
+      headgate test diff --base main --local
     """
     if as_json and markdown:
         raise click.UsageError("--json and --markdown exclude each other: choose one")
