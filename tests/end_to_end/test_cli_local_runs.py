@@ -11,9 +11,10 @@ import pytest
 
 from headgate_cli.local_testing.api import LocalTesting
 from headgate_local.options import read_options
+from tests.support import sizes
 from tests.support.cli_support import BROKEN, EDGE, Cli, Done
 
-pytestmark = pytest.mark.end_to_end
+pytestmark = [pytest.mark.end_to_end, pytest.mark.sized]
 
 COLLECTORS = {"HEADGATE_COLLECTORS_DIR": str(read_options(os.environ).collectors)}
 # Nothing of this reaches the service or a credential.
@@ -49,8 +50,16 @@ FILES = {
     "ottl.yaml": "- {name: a, condition: 'sett(log.body)'}\n- {name: b, condition: 'true'}\n",
     "twice.yaml": "- {name: a, condition: 'true'}\n- {name: a, condition: 'true'}\n",
 }
+FILES |= {
+    "edge.tests/passes.yaml": "sample: x\nrules: [{name: some, condition: 'true'}]\n",
+    "edge.tests/fails.yaml": "sample: x\nrules: [{name: none, condition: 'false'}]\nexpected: ''\n",
+    "edge.tests/wrong.yaml": "sample: x\nrules: [{name: wrong, condition: 'sett('}]\n",
+    "edge.tests/refused.yaml": "sample: x\nskip: [absent]\nrules: [{name: some, condition: 'true'}]\n",
+    "variables.tests/team.yaml": "sample: x\nenv: {TEAM: edge}\n"
+    'rules: [{name: team, condition: \'log.attributes["team"] == "edge"\'}]\n',
+}
 RUN = ["test", "run", "--duration", "1"]
-COMMANDS = [
+ALL_COMMANDS = [
     [*RUN, "edge.yaml", "--sample", "a.log", "--rules", "rules.yaml"],
     [*RUN, "edge.yaml", "--sample", "a.log", "--rules", "rules.yaml", "--json"],
     [*RUN, "edge.yaml", "--sample", "a.log", "--rules", "fails.yaml", "--json"],
@@ -69,6 +78,9 @@ COMMANDS = [
     [*RUN, "routed.yaml", "--sample", "a.log", "--pipeline", "logs/in", "--json"],
     [*RUN, "routed.yaml", "--sample", "a.log", "--pipeline", "logs/k8s", "--json"],
     [*RUN, "routed.yaml", "--sample", "a.log", "--pipeline", "logs/k8s", "--skip", "k8sattributes", "--json"],
+    ["test", "suite", "edge.yaml", "variables.yaml"],
+    ["test", "suite", "edge.yaml", "--test", "fails", "--json"],
+    ["test", "suite", "edge.yaml", "variables.yaml", "--format", "github"],
     ["test", "diff", "edge.yaml", "variables.yaml", "--sample", "a.log", "--pipeline", "logs"],
     ["test", "diff", "edge.yaml", "variables.yaml", "--sample", "a.log", "--pipeline", "logs", "--markdown"],
     ["test", "diff", "edge.yaml", "edge.yaml", "--sample", "a.log", "--pipeline", "logs", "--json"],
@@ -81,6 +93,7 @@ COMMANDS = [
     [*RUN, "broken.yaml", "--sample", "a.log", "--trace"],
     [*RUN, "outside.yaml", "--sample", "a.log", "--trace"],
 ]
+COMMANDS = sizes.either(ALL_COMMANDS[::4], ALL_COMMANDS)
 
 
 @pytest.fixture(scope="module")
@@ -111,6 +124,7 @@ def plain(text: str) -> str:
     text = re.sub(r'\\"\w*[tT]imeUnixNano\\":\\"\d+\\"', "TIME", text)
     text = re.sub(r"\d{4}-\d\d-\d\dT[0-9:.]+Z|\d{4}/\d\d/\d\d [0-9:]{8}", "TIME", text)
     text = re.sub(r'"seconds": \d+\.\d', '"seconds": 0', text)
+    text = re.sub(r"\b\d+\.\d s\b", "N s", text)
     return re.sub(r"after \d+\.\d s", "after N s", text)
 
 
