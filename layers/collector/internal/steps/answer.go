@@ -11,10 +11,10 @@ import (
 const (
 	largestAnswer  = 3_300_000
 	largestRecords = 2_600_000
-	mostStatements = 2_000
 	longestText    = 4_000
 	fieldsTold     = 200
 	statesCompared = 100
+	reasonsTold    = 50
 )
 
 // answer is the document of a trace.
@@ -30,6 +30,7 @@ func (f *follower) answer(source *source) *Document {
 		of := f.flows[at]
 		t := &teller{follower: f, of: of, accounts: f.accountsOf(of, source.placed)}
 		document.Steps = append(document.Steps, t.step(n+1, source))
+		document.Complete = document.Complete && !t.accounts.cut
 		t.shorten()
 		size += len(encoded(document.Steps[n]))
 		told = append(told, t)
@@ -42,7 +43,7 @@ func (f *follower) answer(source *source) *Document {
 func (f *follower) numbered() int {
 	count := 0
 	for _, own := range f.nodes {
-		if own.number > 0 {
+		if own.number > 0 && !own.lost {
 			count++
 		}
 	}
@@ -232,7 +233,7 @@ func (t *teller) changes(e *entry, record *Record) {
 	at := e.in
 	for i, made := range e.states() {
 		reason := t.accounts.reason(made.by)
-		if !slices.ContainsFunc(record.By, func(known Reason) bool { return sameReason(known, reason) }) {
+		if len(record.By) < reasonsTold && !slices.ContainsFunc(record.By, func(known Reason) bool { return sameReason(known, reason) }) {
 			record.By = append(record.By, reason)
 		}
 		if made.content < 0 {
@@ -249,7 +250,7 @@ func (t *teller) changes(e *entry, record *Record) {
 		at = next
 	}
 	if len(record.By) == 0 {
-		record.By = t.conditions(e)
+		record.By = t.otherwise(e)
 	}
 	if e.outputs == 0 || t.of.own.signal != t.of.own.outSignal {
 		return
@@ -264,20 +265,14 @@ func (t *teller) changes(e *entry, record *Record) {
 	}
 }
 
-// conditions are those for which the filter took events out of a span, or else the component.
-func (t *teller) conditions(e *entry) []Reason {
-	var by []Reason
-	if e.call != nil && plainType(t.of.own.component) == "filter" {
-		for _, one := range e.call.tallies {
-			if one.kind == kindCondition && one.holdsFor(e) {
-				by = append(by, t.accounts.reason(one))
-			}
+// otherwise is the condition for which the filter took events out of a span, or the component.
+func (t *teller) otherwise(e *entry) []Reason {
+	if plainType(t.of.own.component) == "filter" {
+		if found := e.condition(); found != nil {
+			return []Reason{t.accounts.reason(found)}
 		}
 	}
-	if len(by) == 0 {
-		by = []Reason{t.component()}
-	}
-	return by
+	return []Reason{t.component()}
 }
 
 func sameReason(a, b Reason) bool {

@@ -23,6 +23,7 @@ type fieldsOf map[string]json.RawMessage
 // Bounds on what is read of a record's contents.
 const (
 	mostDecoded    = 40_000
+	decodedBytes   = 12 << 20
 	largestContent = 1 << 20
 	mostFields     = 5_000
 	deepest        = 50
@@ -32,7 +33,13 @@ const (
 type decoder struct {
 	contents []string
 	known    map[decoded]fieldsOf
-	count    int
+	keys     map[keyed]string
+	// count and size are what was read so far.
+	count, size int
+}
+
+func newDecoder(contents []string) *decoder {
+	return &decoder{contents: contents, known: map[decoded]fieldsOf{}, keys: map[keyed]string{}}
 }
 
 type decoded struct {
@@ -54,7 +61,7 @@ func (d *decoder) part(signal string, level int, of *item) fieldsOf {
 	if found, known := d.known[asked]; known {
 		return found
 	}
-	if d.count++; d.count > mostDecoded {
+	if d.count++; d.exhausted() {
 		return nil
 	}
 	fields, err := d.read(asked)
@@ -66,7 +73,7 @@ func (d *decoder) part(signal string, level int, of *item) fieldsOf {
 }
 
 // exhausted tells whether no more contents are read.
-func (d *decoder) exhausted() bool { return d.count > mostDecoded }
+func (d *decoder) exhausted() bool { return d.count > mostDecoded || d.size > decodedBytes }
 
 func (d *decoder) read(asked decoded) (fieldsOf, error) {
 	content, err := d.bytes(asked.content)
@@ -120,6 +127,7 @@ func (d *decoder) bytes(content int32) ([]byte, error) {
 	if int(content) >= len(d.contents) || len(d.contents[content]) > 4*largestContent/3 {
 		return nil, errBudget
 	}
+	d.size += len(d.contents[content])
 	return base64.StdEncoding.DecodeString(d.contents[content])
 }
 

@@ -20,6 +20,7 @@ type flow struct {
 	sets    bool
 	errors  map[string]int
 	matcher *matcher
+	tallies []*tally
 	// waits is set for a component that puts out records after the call that brought them.
 	waits bool
 }
@@ -43,6 +44,7 @@ type entry struct {
 // node is where records come from: one of the sample, or those that went into it. Node 0 is what the trace does not have.
 type node struct {
 	number  int32
+	lost    bool
 	parents []int32
 }
 
@@ -53,7 +55,12 @@ type call struct {
 	items   []item
 	lost    bool
 	tallies []*tally
+	// changes are what statements made of each part, in order, and last its last content; held is the first condition that
+	// held for a part.
 	changes map[place][]stateOf
+	last    map[place]int32
+	held    map[place]*tally
+	judged  bool
 	matcher *matcher
 	failure string
 	nested  bool
@@ -85,16 +92,20 @@ type out struct {
 // follower follows every record of a trace.
 type follower struct {
 	*recorded
-	decoder  *decoder
-	nodes    []node
-	flows    map[key]*flow
-	order    []key
-	calls    map[int]*call
-	outs     map[int]*out
-	received int
+	decoder *decoder
+	nodes   []node
+	flows   map[key]*flow
+	order   []key
+	calls   map[int]*call
+	outs    map[int]*out
+	// first is the first step of each component, byID finds components.
+	first map[int]key
+	byID  map[named]int
 	// oldest is the first record of the sample that is followed.
-	oldest  int
-	lostAny bool
+	oldest int
+	// followed counts the records that went into components.
+	followed int
+	lostAny  bool
 }
 
 // mostFollowed bounds the records at all steps together; the newest ones are followed.
@@ -102,8 +113,9 @@ const mostFollowed = 400_000
 
 func follow(t *recorded) *follower {
 	f := &follower{
-		recorded: t, decoder: &decoder{contents: t.contents, known: map[decoded]fieldsOf{}}, nodes: make([]node, 1),
+		recorded: t, decoder: newDecoder(t.contents), nodes: make([]node, 1),
 		flows: map[key]*flow{}, calls: map[int]*call{}, outs: map[int]*out{},
+		first: map[int]key{}, byID: map[named]int{},
 	}
 	f.orderSteps()
 	instances := 0
@@ -131,11 +143,12 @@ func follow(t *recorded) *follower {
 		}
 	}
 	f.conclude()
+	f.giveTallies()
 	return f
 }
 
 func (f *follower) newNode(number int32, parents ...int32) int32 {
-	f.nodes = append(f.nodes, node{number, parents})
+	f.nodes = append(f.nodes, node{number: number, parents: parents})
 	return int32(len(f.nodes) - 1)
 }
 
@@ -151,7 +164,7 @@ func (f *follower) enter(e *event, tallies []*tally) {
 		for i := range nodes {
 			nodes[i] = f.newNode(0)
 		}
-	case from == nil:
+	case from == nil || f.followed+len(from.items) > 2*mostFollowed:
 		c.lost, f.lostAny = true, true
 		return
 	default:
@@ -160,6 +173,7 @@ func (f *follower) enter(e *event, tallies []*tally) {
 			from.call.nested = true
 		}
 	}
+	f.followed += len(c.items)
 	c.first = len(c.flow.entries)
 	pooled := c.flow.matcher != nil
 	for i, in := range c.items {
@@ -171,18 +185,48 @@ func (f *follower) enter(e *event, tallies []*tally) {
 	}
 }
 
-// index sorts what statements did by the part that they changed.
+// index sorts what statements and conditions did by the part that they were about.
 func (c *call) index() {
-	c.changes = map[place][]stateOf{}
+	if len(c.tallies) == 0 {
+		return
+	}
+	c.changes, c.last, c.held = map[place][]stateOf{}, map[place]int32{}, map[place]*tally{}
 	for _, t := range c.tallies {
 		for _, made := range t.changes {
 			at := place{int32(made.level), int32(made.place)}
 			c.changes[at] = append(c.changes[at], stateOf{made.number, t, made.level, made.content})
 		}
+		if t.kind != kindCondition {
+			continue
+		}
+		c.judged = true
+		for _, number := range t.places {
+			if at := (place{int32(t.level), number}); c.held[at] == nil {
+				c.held[at] = t
+			}
+		}
 	}
-	for at := range c.changes {
-		slices.SortFunc(c.changes[at], func(a, b stateOf) int { return a.number - b.number })
+	for at, all := range c.changes {
+		slices.SortFunc(all, func(a, b stateOf) int { return a.number - b.number })
+		for _, made := range all {
+			if made.content >= 0 {
+				c.last[at] = int32(made.content)
+			}
+		}
 	}
+}
+
+// condition is one that held for a record or for what it belongs to, nil if none did.
+func (e *entry) condition() *tally {
+	if e.call == nil {
+		return nil
+	}
+	for level := range e.in.parts {
+		if found := e.call.held[e.at(level)]; found != nil {
+			return found
+		}
+	}
+	return nil
 }
 
 // at returns where a part of a record stands in its batch.
@@ -200,10 +244,8 @@ func (e *entry) last() item {
 		return state
 	}
 	for level := range state.parts {
-		for _, made := range e.call.changes[e.at(level)] {
-			if made.content >= 0 {
-				state.parts[level] = int32(made.content)
-			}
+		if content, changed := e.call.last[e.at(level)]; changed {
+			state.parts[level] = content
 		}
 	}
 	return state

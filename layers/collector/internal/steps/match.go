@@ -1,6 +1,9 @@
 package steps
 
-import "strings"
+import (
+	"crypto/sha256"
+	"strings"
+)
 
 // matcher finds a record that came out of a component among those that went in, by what it contains.
 type matcher struct {
@@ -54,14 +57,14 @@ func (m *matcher) find(made item, event int) (*entry, bool) {
 		return found, true
 	}
 	for kind, own := range keysOf[m.of.own.signal] {
-		wanted := own.of(m.decoder, m.of.own.signal, &made)
+		wanted := m.decoder.key(m.of.own.signal, kind, &made)
 		if wanted == "" || m.decoder.exhausted() {
 			continue
 		}
 		for ; m.indexed[kind] < len(m.places) && !m.decoder.exhausted(); m.indexed[kind]++ {
 			place := m.places[m.indexed[kind]]
 			last := m.of.entries[place].last()
-			if known := own.of(m.decoder, m.of.own.signal, &last); known != "" {
+			if known := m.decoder.key(m.of.own.signal, kind, &last); known != "" {
 				m.byKey[kind].add(known, place)
 			}
 		}
@@ -116,8 +119,8 @@ func (x *index[K]) pick(of *flow, wanted K, event int, again bool) *entry {
 
 // remember notes what came out, so that what went in and did not come out can be found in it.
 func (m *matcher) remember(made *item, as int32) {
-	for kind, own := range keysOf[m.of.own.signal] {
-		if known := own.of(m.decoder, m.of.own.signal, made); known != "" && m.outs[kind][known] == 0 {
+	for kind := range keysOf[m.of.own.signal] {
+		if known := m.decoder.key(m.of.own.signal, kind, made); known != "" && m.outs[kind][known] == 0 {
 			m.outs[kind][known] = as
 		}
 	}
@@ -126,46 +129,46 @@ func (m *matcher) remember(made *item, as int32) {
 // within returns the node of what an entry went into, 0 if it went into nothing.
 func (m *matcher) within(e *entry) int32 {
 	last := e.last()
-	for kind, own := range keysOf[m.of.own.signal] {
+	for kind := range keysOf[m.of.own.signal] {
 		if len(m.outs[kind]) == 0 || m.decoder.exhausted() {
 			continue
 		}
-		if found := m.outs[kind][own.of(m.decoder, m.of.own.signal, &last)]; found != 0 {
+		if found := m.outs[kind][m.decoder.key(m.of.own.signal, kind, &last)]; found != 0 {
 			return found
 		}
 	}
 	return 0
 }
 
-// keyKind is what two states of one record have in common if a component copied and changed it. of returns "" for a record
-// that has no such key. By a weak one, a record comes out only once.
+// keyKind chooses the fields that two states of one record have in common if a component copied and changed it. By a weak
+// one, a record comes out only once.
 type keyKind struct {
-	of   func(d *decoder, signal string, state *item) string
-	weak bool
+	chosen func(path string) bool
+	weak   bool
 }
 
 // keysOf are the kinds of keys of a signal, from the closest on.
 var keysOf = map[string][]keyKind{
 	"logs": {
-		{keyed(func(path string) bool { return !under(path, "attributes") && path != "dropped_attributes_count" }), false},
-		{keyed(func(path string) bool { return path != "body" && path != "dropped_attributes_count" }), false},
-		{keyed(func(path string) bool { return path == "body" || path == "severity_number" }), true},
+		{func(path string) bool { return !under(path, "attributes") && path != "dropped_attributes_count" }, false},
+		{func(path string) bool { return path != "body" && path != "dropped_attributes_count" }, false},
+		{func(path string) bool { return path == "body" || path == "severity_number" }, true},
 	},
 	"traces": {
-		{keyed(func(path string) bool { return path == "trace_id" || path == "span_id" }), false},
+		{func(path string) bool { return path == "trace_id" || path == "span_id" }, false},
 	},
 	"metrics": {
-		{keyed(func(path string) bool {
+		{func(path string) bool {
 			return path == metricName || !under(path, "metric") && !under(path, "exemplars")
-		}), false},
-		{keyed(func(path string) bool {
+		}, false},
+		{func(path string) bool {
 			return path == metricName || under(path, "attributes") || path == "time_unix_nano"
-		}), false},
-		{keyed(func(path string) bool { return path == metricName || under(path, "attributes") }), false},
-		{keyed(func(path string) bool { return !under(path, "metric") && !under(path, "exemplars") }), true},
-		{keyed(func(path string) bool {
+		}, false},
+		{func(path string) bool { return path == metricName || under(path, "attributes") }, false},
+		{func(path string) bool { return !under(path, "metric") && !under(path, "exemplars") }, true},
+		{func(path string) bool {
 			return !under(path, "metric") && !under(path, "exemplars") && !under(path, "attributes")
-		}), true},
+		}, true},
 	},
 }
 
@@ -175,23 +178,40 @@ func under(path, name string) bool {
 	return path == name || strings.HasPrefix(path, name+"[") || strings.HasPrefix(path, name+".")
 }
 
-// keyed makes a key of the chosen fields of a record and its metric.
-func keyed(chosen func(path string) bool) func(*decoder, string, *item) string {
-	return func(d *decoder, signal string, state *item) string {
-		var text strings.Builder
-		for _, level := range []int{levelMetric, levelRecord} {
-			if level == levelMetric && signal != "metrics" {
-				continue
-			}
-			fields := d.part(signal, level, state)
-			for _, path := range sorted(fields) {
-				if chosen(path) {
-					text.WriteString(path + "=")
-					text.Write(fields[path])
-					text.WriteByte('\n')
-				}
+// keyed is what a key is made of.
+type keyed struct {
+	signal         string
+	kind           int
+	metric, record int32
+}
+
+// key returns the key of a kind of a record, "" if it has none. It is a digest: a key may be as long as the record.
+func (d *decoder) key(signal string, kind int, state *item) string {
+	asked := keyed{signal, kind, state.parts[levelMetric], state.parts[levelRecord]}
+	if found, known := d.keys[asked]; known {
+		return found
+	}
+	var text strings.Builder
+	for _, level := range []int{levelMetric, levelRecord} {
+		if level == levelMetric && signal != "metrics" {
+			continue
+		}
+		fields := d.part(signal, level, state)
+		for _, path := range sorted(fields) {
+			if keysOf[signal][kind].chosen(path) {
+				text.WriteString(path + "=")
+				text.Write(fields[path])
+				text.WriteByte('\n')
 			}
 		}
-		return text.String()
 	}
+	key := ""
+	if text.Len() > 0 {
+		digest := sha256.Sum256([]byte(text.String()))
+		key = string(digest[:16])
+	}
+	if !d.exhausted() {
+		d.keys[asked] = key
+	}
+	return key
 }

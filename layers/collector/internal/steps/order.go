@@ -7,15 +7,30 @@ import (
 
 // orderSteps finds the steps in the order of the pipelines, from those that the receivers feed on.
 func (f *follower) orderSteps() {
-	var roots, reached []string
+	connectors := map[named][]int{}
+	for _, number := range sortedNumbers(f.steps) {
+		own := f.steps[number]
+		as := named{own.kind, own.component, own.signal, own.pipeline}
+		if f.byID[as] == 0 {
+			f.byID[as] = number
+		}
+		if own.kind == "connector" {
+			connectors[as] = append(connectors[as], number)
+		}
+	}
+	var roots []string
 	for _, name := range sorted(f.pipelines) {
 		if slices.ContainsFunc(f.pipelines[name].Receivers, func(id string) bool { return f.find("receiver", id, name) > 0 }) {
 			roots = append(roots, name)
 		}
 	}
-	reached = roots
+	reached, seen := roots, map[string]bool{}
 	for i := 0; i < len(reached); i++ {
 		name := reached[i]
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
 		lists := f.pipelines[name]
 		for _, id := range lists.Receivers {
 			f.addStep(name, f.find("receiver", id, name))
@@ -25,16 +40,10 @@ func (f *follower) orderSteps() {
 		}
 		for _, id := range lists.Exporters {
 			f.addStep(name, f.find("exporter", id, name))
-			for _, number := range sortedNumbers(f.steps) {
-				own := f.steps[number]
-				if own.kind != "connector" || own.component != id || own.signal != signalOf(name) {
-					continue
-				}
+			for _, number := range connectors[named{"connector", id, signalOf(name), ""}] {
 				f.addStep(name, number)
-				for _, fed := range f.fedBy(own) {
-					if !slices.Contains(reached, fed) {
-						reached = append(reached, fed)
-					}
+				if len(reached) <= mostListed {
+					reached = append(reached, f.fedBy(f.steps[number])...)
 				}
 			}
 		}
@@ -46,16 +55,15 @@ func signalOf(pipeline string) string {
 	return signal
 }
 
+// named is how a pipeline names a component.
+type named struct{ kind, id, signal, pipeline string }
+
 // find returns the number of a component in a pipeline, 0 if there is none.
 func (f *follower) find(kind, id, pipeline string) int {
-	for _, number := range sortedNumbers(f.steps) {
-		own := f.steps[number]
-		if own.kind == kind && own.component == id && own.signal == signalOf(pipeline) &&
-			(own.pipeline == pipeline || own.pipeline == "") {
-			return number
-		}
+	if number := f.byID[named{kind, id, signalOf(pipeline), pipeline}]; number > 0 {
+		return number
 	}
-	return 0
+	return f.byID[named{kind, id, signalOf(pipeline), ""}]
 }
 
 // fedBy returns the pipelines that a connector feeds.
@@ -77,6 +85,9 @@ func (f *follower) addStep(pipeline string, number int) *flow {
 	if f.flows[at] == nil {
 		f.flows[at] = &flow{key: at, own: f.steps[number], errors: map[string]int{}, waits: holds(f.steps[number].component)}
 		f.order = append(f.order, at)
+		if _, has := f.first[number]; !has {
+			f.first[number] = at
+		}
 	}
 	return f.flows[at]
 }
@@ -104,10 +115,8 @@ func (f *follower) flowOf(number int, from *out) *flow {
 			return f.addStep(candidates[at%len(candidates)], number)
 		}
 	}
-	for _, at := range f.order {
-		if at.definition == number {
-			return f.flows[at]
-		}
+	if at, has := f.first[number]; has {
+		return f.flows[at]
 	}
 	return f.addStep("", number)
 }

@@ -25,6 +25,7 @@ func sortedNumbers[V any](of map[int]V) []int { return slices.Sorted(maps.Keys(o
 
 // conclude gives each record at each step its outcome, when all of the trace is known.
 func (f *follower) conclude() {
+	f.loseRecords()
 	for _, at := range f.order {
 		of := f.flows[at]
 		puts := slices.ContainsFunc(of.entries, func(e entry) bool { return e.created })
@@ -58,23 +59,40 @@ func (f *follower) conclude() {
 	}
 }
 
+// loseRecords takes out the records of which the trace does not have all: a record is told at every step or at none.
+func (f *follower) loseRecords() {
+	for number := range f.lostBatches {
+		if batch := f.outs[number]; batch != nil {
+			for _, at := range batch.nodes {
+				f.nodes[at].lost = true
+			}
+		}
+	}
+	for number := range f.lostCalls {
+		if c := f.calls[number]; c != nil && c.flow != nil && !c.lost {
+			for i := range c.items {
+				if e := &c.flow.entries[c.first+i]; e.outputs == 0 {
+					f.nodes[e.node].lost = true
+				}
+			}
+		}
+	}
+	for _, of := range f.flows {
+		for i := range of.entries {
+			if e := &of.entries[i]; f.nodes[e.node].lost {
+				e.node = 0
+			}
+		}
+	}
+}
+
 // converted is the outcome of a record that a connector made something else of: the way of each one is not known, but
 // conditions may tell which ones it took.
 func (f *follower) converted(of *flow, e *entry, puts bool) string {
 	if !puts {
 		return Dropped
 	}
-	judged := false
-	for _, t := range e.call.tallies {
-		if t.kind != kindCondition {
-			continue
-		}
-		judged = true
-		if t.holdsFor(e) {
-			return Merged
-		}
-	}
-	if judged {
+	if e.call.judged && e.condition() == nil {
 		return Dropped
 	}
 	return Merged
@@ -104,8 +122,10 @@ const mostAncestors = 100
 
 // ancestors are the records of the sample that a record comes from, in order.
 func (f *follower) ancestors(of int32) []int {
-	found := map[int]bool{}
-	seen := map[int32]bool{}
+	if own := f.nodes[of]; own.number > 0 && len(own.parents) == 0 {
+		return []int{int(own.number)}
+	}
+	found, seen := map[int]bool{}, map[int32]bool{}
 	left := []int32{of}
 	for len(left) > 0 && len(seen) < 10*mostAncestors && len(found) < mostAncestors {
 		at := left[len(left)-1]
@@ -122,20 +142,15 @@ func (f *follower) ancestors(of int32) []int {
 	return append([]int{}, sortedNumbers(found)...)
 }
 
-// holdsFor tells whether a statement or condition held for a record, or for what it belongs to.
-func (t *tally) holdsFor(e *entry) bool {
-	_, found := slices.BinarySearch(t.places, e.at(t.level).number)
-	return found
-}
-
-// states are the record after each statement that changed it, in order.
+// states are the record after the statements that changed it, in order.
 func (e *entry) states() []stateOf {
 	if e.call == nil {
 		return nil
 	}
 	var all []stateOf
 	for level := range e.in.parts {
-		all = append(all, e.call.changes[e.at(level)]...)
+		made := e.call.changes[e.at(level)]
+		all = append(all, made[:min(len(made), statesCompared)]...)
 	}
 	slices.SortFunc(all, func(a, b stateOf) int { return a.number - b.number })
 	return all
@@ -144,13 +159,11 @@ func (e *entry) states() []stateOf {
 // drops is the condition for which a component dropped a record, nil if it was none. Only the filter drops what a
 // condition holds for.
 func (of *flow) drops(e *entry) *tally {
-	if e.call == nil || plainType(of.own.component) != "filter" {
+	if plainType(of.own.component) != "filter" {
 		return nil
 	}
-	for _, t := range e.call.tallies {
-		if t.kind == kindCondition && t.context != "spanevent" && t.holdsFor(e) {
-			return t
-		}
+	if found := e.condition(); found != nil && found.context != "spanevent" {
+		return found
 	}
 	return nil
 }

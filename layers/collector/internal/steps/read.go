@@ -15,8 +15,15 @@ import (
 // A trace comes from a collector that ran a stranger's configuration, so nothing in it is trusted: what does not fit is an
 // error, and everything is bounded by its size.
 
-// mostRecords bounds the records of all events together.
-const mostRecords = 1_500_000
+// Bounds on a trace. A run's configuration has far fewer components (see source.Count), and its trace fewer records.
+const (
+	mostRecords    = 1_500_000
+	mostSteps      = 3_000
+	mostPipelines  = 1_000
+	mostListed     = 20_000
+	mostTargets    = 100
+	mostStatements = 2_000
+)
 
 // signals are what a component takes and puts out.
 var signals = []string{"logs", "traces", "metrics"}
@@ -85,6 +92,10 @@ type recorded struct {
 	lost     int64
 	cut      bool
 	records  int
+	received int
+	// lostBatches are batches that came out, of which it is not known what became of them; lostCalls are calls of which it is
+	// not known what came out.
+	lostBatches, lostCalls map[int]bool
 }
 
 // pipelineLists are the components of a pipeline.
@@ -126,7 +137,7 @@ func read(text string) (*recorded, error) {
 	}
 	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(a.turn, b.turn) })
 	t := &recorded{
-		steps: map[int]definition{}, errors: map[int]string{}, contents: []string{""}, pipelines: map[string]pipelineLists{},
+		steps: map[int]definition{}, errors: map[int]string{}, contents: []string{""}, lostBatches: map[int]bool{}, lostCalls: map[int]bool{}, pipelines: map[string]pipelineLists{},
 	}
 	known := map[string]int32{"": 0}
 	for _, own := range parts {
@@ -176,7 +187,19 @@ func (r *reader) line(raw []byte) error {
 		r.lost = max(r.lost, lost)
 		return err
 	case `"g"`:
-		return values(parts, &r.pipelines)
+		return r.graph(parts)
+	case `"r"`, `"k"`, `"l"`:
+		var number int
+		err := values(parts, &number)
+		switch string(parts[0]) {
+		case `"r"`:
+			r.received = max(r.received, number)
+		case `"k"`:
+			r.lostBatches[number] = true
+		default:
+			r.lostCalls[number] = true
+		}
+		return err
 	case `"s"`:
 		var number int
 		var d definition
@@ -186,7 +209,9 @@ func (r *reader) line(raw []byte) error {
 		if !slices.Contains(signals, d.signal) || !slices.Contains(signals, d.outSignal) {
 			return errors.New("a component has no signal")
 		}
-		r.steps[number] = d
+		if r.steps[number] = d; len(r.steps) > mostSteps {
+			return errors.New("it has too many components")
+		}
 	case `"x"`:
 		r.cut = true
 	case `"c"`:
@@ -222,6 +247,20 @@ func (r *reader) line(raw []byte) error {
 	return nil
 }
 
+func (r *reader) graph(parts []json.RawMessage) error {
+	if err := values(parts, &r.pipelines); err != nil {
+		return err
+	}
+	listed := 0
+	for _, lists := range r.pipelines {
+		listed += len(lists.Receivers) + len(lists.Processors) + len(lists.Exporters)
+	}
+	if len(r.pipelines) > mostPipelines || listed > mostListed {
+		return errors.New("it has too many pipelines")
+	}
+	return nil
+}
+
 func (r *reader) entered(parts []json.RawMessage) error {
 	e := event{in: true}
 	if err := values(parts, &e.call, &e.step, &e.from); err != nil {
@@ -247,7 +286,7 @@ func (r *reader) left(parts []json.RawMessage) error {
 		return err
 	}
 	step, known := r.steps[e.step]
-	if !known {
+	if !known || len(e.pipelines) > mostTargets {
 		return errors.New("an unknown component put out a batch")
 	}
 	for i := 0; i+1 < len(runs); i += 2 {

@@ -18,7 +18,12 @@ const (
 type accounts struct {
 	statements []Statement
 	of         map[*tally]int
+	// cut is set if there was too much to count.
+	cut bool
 }
+
+// mostGroups bounds the resources, scopes and metrics whose changes are counted.
+const mostGroups = 20_000
 
 // keySignals are the settings whose expressions a component reads for one signal only, by how they begin.
 var keySignals = map[string]string{
@@ -50,16 +55,21 @@ func (f *follower) accountsOf(of *flow, placed []lint.Placed) *accounts {
 			a.statements = append(a.statements, text)
 		}
 	}
-	for _, t := range f.talliesOf(of) {
-		at := find(own, t)
-		if at < 0 {
-			at = slices.IndexFunc(a.statements, func(s Statement) bool {
-				return s.Line == nil && s.Kind == t.kind && s.Text == t.text
-			})
-		}
-		if at < 0 {
-			a.statements = append(a.statements, Statement{Kind: t.kind, Text: t.text, Context: t.context, Errors: []Failure{}})
-			at = len(a.statements) - 1
+	tokens := make([][]pricing.Token, len(own))
+	for i, one := range own {
+		tokens[i] = pricing.Tokenize(one.Prefix + one.Text)
+	}
+	known := map[spoken]int{}
+	for _, t := range of.tallies {
+		as := spoken{t.kind, t.text, t.context, t.nth}
+		at, is := known[as]
+		if !is {
+			if len(known) >= mostStatements {
+				a.cut = true
+				break
+			}
+			at = a.add(own, tokens, t)
+			known[as] = at
 		}
 		a.of[t] = at
 		statement := &a.statements[at]
@@ -74,29 +84,48 @@ func (f *follower) accountsOf(of *flow, placed []lint.Placed) *accounts {
 	return a
 }
 
-// talliesOf are those of a step. A connector's tallies of no call are those of its first step.
-func (f *follower) talliesOf(of *flow) []*tally {
-	var all []*tally
+// spoken is a statement as a tally names it.
+type spoken struct {
+	kind, text, context string
+	nth                 int
+}
+
+// add finds a statement, or adds one without a place.
+func (a *accounts) add(own []lint.Placed, tokens [][]pricing.Token, t *tally) int {
+	if at := find(own, tokens, t); at >= 0 {
+		return at
+	}
+	at := slices.IndexFunc(a.statements, func(s Statement) bool { return s.Line == nil && s.Kind == t.kind && s.Text == t.text })
+	if at < 0 {
+		at = len(a.statements)
+		a.statements = append(a.statements, Statement{Kind: t.kind, Text: t.text, Context: t.context, Errors: []Failure{}})
+	}
+	return at
+}
+
+// giveTallies gives each tally to its step. A connector's tallies of no call are those of its first step.
+func (f *follower) giveTallies() {
 	for i := range f.tallies {
 		t := &f.tallies[i]
-		if t.step != of.key.definition {
-			continue
+		var of *flow
+		if c := f.calls[t.call]; c != nil {
+			of = c.flow
+		} else if at, has := f.first[t.step]; has && t.call == 0 {
+			of = f.flows[at]
 		}
-		c := f.calls[t.call]
-		first := slices.IndexFunc(f.order, func(at key) bool { return at.definition == t.step })
-		if c != nil && c.flow == of || c == nil && t.call == 0 && first >= 0 && f.order[first] == of.key {
-			all = append(all, t)
+		if of != nil {
+			of.tallies = append(of.tallies, t)
 		}
 	}
-	return all
 }
 
 // find returns which of the placed expressions a statement is, -1 if none. Of equal ones in a list, it is the one with
 // the statement's number.
-func find(placed []lint.Placed, t *tally) int {
+func find(placed []lint.Placed, tokens [][]pricing.Token, t *tally) int {
 	var same []int
+	made := pricing.Tokenize(t.text)
 	for i, one := range placed {
-		if kindOf(one) == t.kind && equal(one, t.text) {
+		if kindOf(one) == t.kind && equal(tokens[i], made) {
 			same = append(same, i)
 		}
 	}
@@ -122,14 +151,7 @@ func kindOf(one lint.Placed) string {
 }
 
 // equal compares an expression with what OTTL made of it: it puts the context before a path that does not have it.
-func equal(one lint.Placed, text string) bool {
-	if one.Prefix+one.Text == text {
-		return true
-	}
-	if len(text) < len(one.Text) || len(text) > 4*len(one.Text)+100 {
-		return false
-	}
-	written, made := pricing.Tokenize(one.Prefix+one.Text), pricing.Tokenize(text)
+func equal(written, made []pricing.Token) bool {
 	at := 0
 	for i := 0; i < len(made); i++ {
 		names := begins(made, i)
@@ -164,49 +186,70 @@ func added(failures []Failure, more map[string]int) []Failure {
 
 // count counts the records that each statement changed or dropped.
 func (a *accounts) count(of *flow) {
-	byPlace := map[*call]map[place]map[int]bool{}
+	type group struct {
+		call  *call
+		under [3]int32
+	}
+	sizes, shared := map[group]int{}, map[group]map[int]bool{}
 	for i := range of.entries {
 		e := &of.entries[i]
 		if e.created || e.node == 0 || e.call == nil {
 			continue
 		}
-		if e.outcome == Dropped {
-			if t := of.drops(e); t != nil {
-				a.statements[a.of[t]].Dropped++
+		if t := of.drops(e); e.outcome == Dropped && t != nil {
+			if at, is := a.of[t]; is {
+				a.statements[at].Dropped++
 			}
+		}
+		if len(e.call.changes) == 0 || e.outcome == Dropped {
 			continue
 		}
-		if len(e.call.changes) == 0 {
+		in := group{e.call, e.in.under}
+		if _, known := shared[in]; !known {
+			if len(shared) >= mostGroups {
+				a.cut = true
+				return
+			}
+			shared[in] = a.changing(e, levelResource, levelScope, levelMetric)
+		}
+		sizes[in]++
+		made := e.call.changes[e.at(levelRecord)]
+		if len(made) == 0 {
 			continue
 		}
-		known := byPlace[e.call]
-		if known == nil {
-			known = map[place]map[int]bool{}
-			byPlace[e.call] = known
-		}
-		changed := map[int]bool{}
-		for level := range e.in.parts {
-			at := e.at(level)
-			by, is := known[at]
-			if !is {
-				by = map[int]bool{}
-				for _, made := range e.call.changes[at] {
-					by[a.of[made.by]] = true
-				}
-				known[at] = by
-			}
-			for statement := range by {
-				changed[statement] = true
+		for statement := range a.changing(e, levelRecord) {
+			if !shared[in][statement] {
+				a.statements[statement].Changed++
 			}
 		}
-		for statement := range changed {
-			a.statements[statement].Changed++
+	}
+	for in, size := range sizes {
+		for statement := range shared[in] {
+			a.statements[statement].Changed += size
 		}
 	}
 }
 
+// changing are the statements that changed what a record has at these levels.
+func (a *accounts) changing(e *entry, levels ...int) map[int]bool {
+	found := map[int]bool{}
+	for _, level := range levels {
+		made := e.call.changes[e.at(level)]
+		for _, one := range made[:min(len(made), mostStatements)] {
+			if at, is := a.of[one.by]; is {
+				found[at] = true
+			}
+		}
+	}
+	return found
+}
+
 func (a *accounts) reason(t *tally) Reason {
-	statement := a.statements[a.of[t]]
+	at, is := a.of[t]
+	if !is {
+		return Reason{Statement: t.text}
+	}
+	statement := a.statements[at]
 	if statement.Kind == kindStatement {
 		return Reason{Statement: statement.Text, Place: statement.Place}
 	}

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/headgate/headgate/layers/collector/internal/datapoints"
+	"github.com/headgate/headgate/layers/collector/internal/tracefile"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -84,6 +85,15 @@ func (b *batch) add(level int, known identity, is live) {
 // records is how many records the batch has. A metric without data points counts as one.
 func (b *batch) records() int { return len(b.parts[levelRecord]) }
 
+// count is how many parts the batch has.
+func (b *batch) count() int {
+	count := 0
+	for _, own := range b.parts {
+		count += len(own)
+	}
+	return count
+}
+
 // taken fills in what the parts contain.
 func (b *batch) taken(marshalled []byte, err error) (*batch, error) {
 	if err != nil {
@@ -138,6 +148,9 @@ func (b *batch) fill(groups []group, level int, set func(int, []byte) bool) bool
 }
 
 func batchOfLogs(logs plog.Logs) (*batch, error) {
+	if new(plog.ProtoMarshaler).LogsSize(logs) > tracefile.Largest {
+		return nil, errTooLarge
+	}
 	b := &batch{signal: signalLogs}
 	for _, resource := range logs.ResourceLogs().All() {
 		b.add(levelResource, identityOf(resource.Resource()), logResource{resource})
@@ -152,6 +165,9 @@ func batchOfLogs(logs plog.Logs) (*batch, error) {
 }
 
 func batchOfTraces(traces ptrace.Traces) (*batch, error) {
+	if new(ptrace.ProtoMarshaler).TracesSize(traces) > tracefile.Largest {
+		return nil, errTooLarge
+	}
 	b := &batch{signal: signalTraces}
 	for _, resource := range traces.ResourceSpans().All() {
 		b.add(levelResource, identityOf(resource.Resource()), spanResource{resource})
@@ -166,6 +182,9 @@ func batchOfTraces(traces ptrace.Traces) (*batch, error) {
 }
 
 func batchOfMetrics(metrics pmetric.Metrics) (*batch, error) {
+	if new(pmetric.ProtoMarshaler).MetricsSize(metrics) > tracefile.Largest {
+		return nil, errTooLarge
+	}
 	b := &batch{signal: signalMetrics}
 	for _, resource := range metrics.ResourceMetrics().All() {
 		b.add(levelResource, identityOf(resource.Resource()), metricResource{resource})

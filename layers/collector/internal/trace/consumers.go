@@ -60,7 +60,7 @@ type logsBehind struct {
 }
 
 func (b *logsBehind) ConsumeLogs(ctx context.Context, logs plog.Logs) error {
-	return b.Logs.ConsumeLogs(b.step.leave(ctx, b.pipelines, func() (*batch, error) { return batchOfLogs(logs) }), logs)
+	return b.Logs.ConsumeLogs(b.step.leave(ctx, b.pipelines, logs.LogRecordCount(), func() (*batch, error) { return batchOfLogs(logs) }), logs)
 }
 
 type tracesBehind struct {
@@ -70,7 +70,7 @@ type tracesBehind struct {
 }
 
 func (b *tracesBehind) ConsumeTraces(ctx context.Context, traces ptrace.Traces) error {
-	return b.Traces.ConsumeTraces(b.step.leave(ctx, b.pipelines, func() (*batch, error) { return batchOfTraces(traces) }), traces)
+	return b.Traces.ConsumeTraces(b.step.leave(ctx, b.pipelines, traces.SpanCount(), func() (*batch, error) { return batchOfTraces(traces) }), traces)
 }
 
 type metricsBehind struct {
@@ -80,7 +80,7 @@ type metricsBehind struct {
 }
 
 func (b *metricsBehind) ConsumeMetrics(ctx context.Context, metrics pmetric.Metrics) error {
-	return b.Metrics.ConsumeMetrics(b.step.leave(ctx, b.pipelines, func() (*batch, error) { return batchOfMetrics(metrics) }), metrics)
+	return b.Metrics.ConsumeMetrics(b.step.leave(ctx, b.pipelines, metrics.DataPointCount(), func() (*batch, error) { return batchOfMetrics(metrics) }), metrics)
 }
 
 // The next consumer of a connector also chooses pipelines.

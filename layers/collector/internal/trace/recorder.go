@@ -11,7 +11,9 @@ package trace
 
 import (
 	"context"
+	"errors"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,13 +23,17 @@ import (
 	"go.opentelemetry.io/collector/featuregate"
 )
 
-// Limits on what recording may cost a run, whatever its sample and configuration are. What exceeds them is not recorded.
+// Limits on what recording may cost a run, whatever its sample and configuration are. What exceeds them is not recorded, nor
+// is a batch that no file has room for.
 const (
 	// mostBytes bounds the batches that are taken apart, mostStates the records that are marshalled after statements, both
-	// in bytes. mostEvaluations bounds the log messages of OTTL, about a second of processor time each half million.
+	// in bytes. mostEvaluations bounds the log messages of OTTL.
 	mostBytes       = 1 << 30
 	mostStates      = 256 << 20
-	mostEvaluations = 500_000
+	mostEvaluations = 200_000
+	// mostOpen bounds the parts of the batches of all calls that are under way: each is some hundred bytes, and a pipeline
+	// of many processors has many calls open at once.
+	mostOpen = 600_000
 	// longestError bounds the text of an error, mostErrors the different ones of a statement or a component.
 	longestError = 300
 	mostErrors   = 20
@@ -45,9 +51,13 @@ type Recorder struct {
 	pipeline                 pipelineNamed
 	failed                   bool
 	// hidden replaces the values of the collector's variables in what is not telemetry.
-	hidden        *hiding.Hider
-	cutBatches    bool
+	hidden *hiding.Hider
+	// cut is set if nothing more is recorded, cutStatements if no more statements are.
+	cut           bool
 	cutStatements atomic.Bool
+	// leftOut is what the trace does not have, open counts the parts of the calls that are under way.
+	leftOut []string
+	open    int
 }
 
 // New returns a recorder that writes into a folder. It opens its files when there is something to write.
@@ -76,7 +86,9 @@ type frame struct {
 	step   *step
 	call   int
 	closed bool
-	batch  *batch
+	// skipped is set if the call is not recorded: nor is what comes out of it.
+	skipped bool
+	batch   *batch
 	// at finds a part of the batch by its place in memory.
 	at [levels]map[identity]int32
 	statements
@@ -105,18 +117,49 @@ func (r *Recorder) newStep(place around.Place) *step {
 
 // note remembers that the trace cannot be written. A run must not fail for that.
 func (r *Recorder) note(err error) {
-	if err != nil && err != errTooLarge { //nolint:errorlint // it is never wrapped
+	if err != nil && !errors.Is(err, errTooLarge) {
 		r.failed = true
 	}
 }
 
-// affords tells whether a batch of that size may be taken apart.
-func (r *Recorder) affords() bool {
-	if r.bytes > mostBytes && !r.cutBatches {
-		r.cutBatches = true
-		r.note(r.file.write(func(p *page) { p.text = append(p.text, newLine("x").text("batches").end()...) }))
+// lost is the number of a batch that the trace does not have.
+const lost = -1
+
+// taken takes a batch apart. It is not ok if the trace is not to have it.
+func (r *Recorder) taken(take func() (*batch, error)) (given *batch, ok bool) {
+	if r.failed || r.cut {
+		return nil, false
 	}
-	return !r.failed && !r.cutBatches
+	given, err := take()
+	switch {
+	case errors.Is(err, errTooLarge):
+		r.leaveOut("large")
+		return nil, false
+	case err != nil:
+		return nil, false
+	}
+	if r.bytes += given.size; r.bytes > mostBytes || r.open+given.count() > mostOpen {
+		r.cut = true
+		r.leaveOut("batches")
+		return nil, false
+	}
+	return given, true
+}
+
+// leaveOut notes that the trace does not have something, once.
+func (r *Recorder) leaveOut(what string) {
+	if !slices.Contains(r.leftOut, what) {
+		r.leftOut = append(r.leftOut, what)
+		r.note(r.file.describe(newLine("x").text(what).end()))
+	}
+}
+
+// lose notes that the trace does not have what becomes of a batch that came out (k), or what came out of a call (l), or
+// some of the sample's records (r).
+func (r *Recorder) lose(kind string, number int) {
+	if !r.failed {
+		r.note(r.file.write(func(p *page) { p.text = append(p.text, newLine(kind).int(number).end()...) }))
+	}
 }
 
 // enter begins a call of a component with a batch, which take takes apart. It returns the context for the call.
@@ -124,15 +167,17 @@ func (s *step) enter(ctx context.Context, take func() (*batch, error)) (context.
 	r := s.recorder
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	if !r.affords() {
-		return context.WithValue(ctx, frameKey{}, (*frame)(nil)), nil
+	from, _ := ctx.Value(outKey{}).(int)
+	if from == lost {
+		return context.WithValue(ctx, frameKey{}, &frame{step: s, skipped: true}), nil
 	}
-	given, err := take()
-	if err != nil {
-		return context.WithValue(ctx, frameKey{}, (*frame)(nil)), nil
+	given, ok := r.taken(take)
+	if !ok {
+		r.lose("k", from)
+		return context.WithValue(ctx, frameKey{}, &frame{step: s, skipped: true}), nil
 	}
-	r.bytes += given.size
 	r.calls++
+	r.open += given.count()
 	f := &frame{step: s, call: r.calls, batch: given}
 	if r.byPlace {
 		for level := range levels {
@@ -144,7 +189,6 @@ func (s *step) enter(ctx context.Context, take func() (*batch, error)) (context.
 			}
 		}
 	}
-	from, _ := ctx.Value(outKey{}).(int)
 	r.note(r.file.write(func(p *page) {
 		line := newLine("i").int(f.call).int(s.number).int(from)
 		if from == 0 {
@@ -156,37 +200,41 @@ func (s *step) enter(ctx context.Context, take func() (*batch, error)) (context.
 	return context.WithValue(ctx, frameKey{}, f), f
 }
 
-// leave writes what came out of a component, for these pipelines if it is a connector. It returns the context for the next
-// one.
-func (s *step) leave(ctx context.Context, pipelines []string, take func() (*batch, error)) context.Context {
+// leave writes what came out of a component, so many records, for these pipelines if it is a connector. It returns the
+// context for the next one.
+func (s *step) leave(ctx context.Context, pipelines []string, records int, take func() (*batch, error)) context.Context {
 	r := s.recorder
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	next := context.WithValue(ctx, outKey{}, 0)
-	if !r.affords() {
-		return next
+	f, _ := ctx.Value(frameKey{}).(*frame)
+	if f != nil && (f.step != s || f.closed) {
+		f = nil
 	}
-	given, err := take()
-	if err != nil {
-		return next
+	if f != nil && f.skipped {
+		return context.WithValue(ctx, outKey{}, lost)
 	}
-	r.bytes += given.size
+	given, ok := r.taken(take)
+	if !ok {
+		if s.receives {
+			r.received += records
+			r.lose("r", r.received)
+		} else if f != nil {
+			r.lose("l", f.call)
+		}
+		return context.WithValue(ctx, outKey{}, lost)
+	}
 	r.outs++
 	out, first, call := r.outs, 0, 0
 	if s.receives {
 		first = r.received + 1
 		r.received += given.records()
 	}
-	f, _ := ctx.Value(frameKey{}).(*frame)
-	if f != nil && (f.step != s || f.closed) {
-		f = nil
-	}
 	if f != nil {
 		call = f.call
 	} else {
 		s.writeUnplaced()
 	}
-	r.note(r.file.write(func(p *page) {
+	err := r.file.write(func(p *page) {
 		line := newLine("o").int(out).int(s.number).int(call).int(first).texts(pipelines)
 		if f != nil {
 			line.raw(f.origins(given))
@@ -199,7 +247,15 @@ func (s *step) leave(ctx context.Context, pipelines []string, take func() (*batc
 			line.raw(p.shape(given))
 		}
 		p.text = append(p.text, line.end()...)
-	}))
+	})
+	r.note(err)
+	if err != nil {
+		r.leaveOut("large")
+		out = lost
+		if f != nil {
+			r.lose("l", f.call)
+		}
+	}
 	return context.WithValue(ctx, outKey{}, out)
 }
 
@@ -226,6 +282,7 @@ func (f *frame) exit(err error) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	f.closed = true
+	r.open -= f.batch.count()
 	for i, other := range f.step.open {
 		if other == f {
 			f.step.open = append(f.step.open[:i], f.step.open[i+1:]...)

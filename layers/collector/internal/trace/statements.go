@@ -85,7 +85,7 @@ func (s *step) evaluated(kind, text string, matched bool, on thing) {
 	}
 	if r.evaluated++; r.evaluated > mostEvaluations || r.states > mostStates {
 		r.cutStatements.Store(true)
-		r.note(r.file.write(func(p *page) { p.text = append(p.text, newLine("x").text("statements").end()...) }))
+		r.leaveOut("statements")
 		return
 	}
 	f, place := s.placed(on)
