@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import random
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -433,3 +435,28 @@ def test_a_hostile_server_forges_no_command_of_a_workflow(server: Server, run: R
         _, out, err = run(line)
         commands = [one for one in (out + err).splitlines() if one.lstrip().startswith("::") or "##[" in one]
         assert [one for one in commands if not one.startswith("::error file=edge.")] == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_answer_of_another_shape_breaks_no_report(server: Server, run: Run, folder: Path, seed: int) -> None:
+    (folder / "edge.tests" / "one.yaml").write_text(f"{TEST}expected: '{{}}'\n")
+    chance = random.Random(seed)
+    whole = FAILED | {"differences": DIFFERENT, "output": OUTPUT}
+    answers = [{field: garbled(part, chance) for field, part in whole.items()} for _ in range(4)]
+    for number in range(3):
+        (folder / f"n{number}.yaml").write_text(YAML)
+        shutil.copytree(folder / "edge.tests", folder / f"n{number}.tests")
+    serve(server, *({"one": answer} for answer in answers))
+    for more in ("--format github --junit report.xml", "--json", "--update --yes"):
+        _, _, err = run(f"test suite {more}")
+        assert "Traceback" not in err
+    ElementTree.fromstring((folder / "report.xml").read_bytes())
+
+
+def garbled(value: Any, chance: random.Random) -> Any:
+    """The value with some of its parts replaced by what does not belong there."""
+    if chance.random() < 0.04:
+        return chance.choice([None, True, -1, 1e300, "", "x\n::y", [], {}, [[]], [{}], {"a": []}, "\ud800"])
+    if isinstance(value, dict):
+        return {key: garbled(part, chance) for key, part in value.items()}
+    return [garbled(part, chance) for part in value] if isinstance(value, list) else value

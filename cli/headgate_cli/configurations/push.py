@@ -42,10 +42,7 @@ _ADVICE: Final = "for another version, use --collector-version X.Y.Z"
 
 @dataclass(frozen=True, slots=True)
 class Pushed:
-    """A file that is equal to a version now; whether that version was saved, and published, by this push.
-
-    `tests` says what became of its tests; empty if nothing did.
-    """
+    """A file that is equal to a version now, with its tests; and what this push saved, deleted and published of it."""
 
     file: str
     configuration_id: str
@@ -53,7 +50,8 @@ class Pushed:
     version_number: int
     saved: bool
     published: bool
-    tests: str = ""
+    tests_saved: int = 0
+    tests_deleted: int = 0
 
 
 @click.command()
@@ -122,7 +120,7 @@ def create(
         print_json(created)
         return
     print_result(one_line(text(created, "id")))
-    told = f", {tests.told}" if tests and tests.changes else ""
+    told = sync.told(len(tests.put), 0) if tests else ""
     say(f"{one_line(text(created, 'name'))} v1 is {'published' if publish else 'a draft'}{told}")
 
 
@@ -310,7 +308,8 @@ def _save(api: Api, change: Change, description: str, *, publish: bool) -> Pushe
         entry.version,
         saved=change.saves or change.alters,
         published=publishes,
-        tests=change.tests.told if change.tests else "",
+        tests_saved=len(change.tests.put) if change.tests else 0,
+        tests_deleted=len(change.tests.delete) if change.tests else 0,
     )
 
 
@@ -332,7 +331,7 @@ def _record(change: Change, entry: Entry) -> None:
 
 
 def _summary(pushed: Pushed, collector: str) -> str:
-    tests = f", {pushed.tests}" if pushed.tests else ""
+    tests = sync.told(pushed.tests_saved, pushed.tests_deleted)
     outcome = (f"{collector}{tests}" if pushed.saved else ", unchanged") + published_too(pushed.published)
     return f"{one_line(pushed.file)}: {one_line(pushed.name)} v{pushed.version_number}{outcome}"
 

@@ -40,15 +40,14 @@ class Plan:
     def changes(self) -> bool:
         return bool(self.put or self.delete)
 
-    @property
-    def told(self) -> str:
-        """`2 tests saved, 1 deleted`; empty without a change."""
-        count = len(self.put)
-        told = [f"{count} test{'' if count == 1 else 's'} saved"] if count else []
-        if self.delete:
-            named = "" if told else f" test{'' if len(self.delete) == 1 else 's'}"
-            told.append(f"{len(self.delete)}{named} deleted")
-        return ", ".join(told)
+
+def told(saved: int, deleted: int) -> str:
+    """`, 2 tests saved, 1 deleted`; empty without a change."""
+    parts = [f"{saved} test{'' if saved == 1 else 's'} saved"] if saved else []
+    if deleted:
+        named = "" if parts else f" test{'' if deleted == 1 else 's'}"
+        parts.append(f"{deleted}{named} deleted")
+    return "".join(f", {part}" for part in parts)
 
 
 def plan(configuration: Path, content: str, recorded: Mapping[str, str], there: Mapping[str, str]) -> Plan:
