@@ -95,6 +95,20 @@ def test_a_difference_ends_with_1_and_is_told_field_by_field(server: Server, run
     assert err == "1 test differs, 1 is the same\n"
 
 
+def test_of_many_changes_the_most_frequent_are_told_first(server: Server, run: Run) -> None:
+    fields = [
+        {"path": 'attributes["id"]', "changed": 40, "missing": 2, "added": 0},
+        {"path": "body", "changed": 1, "missing": 0, "added": 0},
+    ]
+    found = {"equal": False, "signals": {"logs": {**COUNTS, "fields": fields}}, "differences": [RECORD], "left_out": 41}
+    answers(server, result(compared("differs", differences=found)))
+
+    out = run("test diff b.yaml a.yaml")[1]
+
+    assert out.index('logs: attributes["id"] changed in 40, missing in 2 records\n') < out.index("~ changed logs")
+    assert "body changed in" not in out
+
+
 @pytest.mark.parametrize(
     "found", [result(compared("not_compared", reason="right: it crashed", differences=None), compared("differs")), None]
 )

@@ -14,6 +14,7 @@ from headgate_cli.untrusted import one_line
 
 _MARKS: Final = {"equal": ("same   ", "green"), "differs": ("DIFFERS", "yellow"), "not_compared": ("ERROR  ", "red")}
 _LONGEST_REASON: Final = 400
+_MOST_PATHS: Final = 5
 
 
 def as_text(compared: Compared) -> Iterator[str]:
@@ -55,9 +56,9 @@ def outcome(test: Entity) -> str:
 
 
 def changes(test: Entity, *, most: int = differences.MOST_RECORDS) -> list[str]:
-    """A line for each record that differs, and for each of its fields."""
+    """A line for each record that differs, and for each of its fields; of many, first how often each field differs."""
     found = test.get("differences")
-    return list(differences.lines(found, most=most)) if isinstance(found, Mapping) else []
+    return [*_often(found), *differences.lines(found, most=most)] if isinstance(found, Mapping) else []
 
 
 def starts(compared: Compared) -> list[str]:
@@ -118,6 +119,19 @@ def _same(found: Entity) -> str:
         if isinstance(counts, Mapping) and "same" in counts
     ]
     return "; ".join(told) or "nothing comes out"
+
+
+def _often(found: Entity) -> Iterator[str]:
+    """The fields that differ in several records, the most frequent first."""
+    signals = found.get("signals")
+    for signal, counts in signals.items() if isinstance(signals, Mapping) else ():
+        for field in (
+            entities(counts, "fields")[:_MOST_PATHS] if isinstance(counts, Mapping) and "fields" in counts else ()
+        ):
+            told = [(change, field.get(change)) for change in ("changed", "missing", "added")]
+            often = [f"{change} in {count}" for change, count in told if isinstance(count, int) and count > 0]
+            if sum(count for _, count in told if isinstance(count, int)) > 1:
+                yield one_line(f"{signal}: {optional(field, 'path')} {', '.join(often)} records")
 
 
 def _cut(text: str) -> str:
