@@ -1,5 +1,6 @@
 """The named tests of a version: saved, listed, changed, carried over to the next version."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
 from typing import Any
@@ -38,6 +39,9 @@ EVERYTHING = {
     "attributes": {"resourcedetection/all": {"host.name": "a", "cores": 4, "spot": True, "load": 0.5}},
     "env": {"TOKEN": "é"},
 }
+
+
+Late = Callable[[Callable[[], object]], None]
 
 
 @pytest.fixture
@@ -230,20 +234,6 @@ def test_the_tests_of_a_published_version_stay(ann: Member, configuration_id: st
     assert names(ann, configuration_id) == ["a"]
 
 
-def test_no_test_changes_after_a_publish_that_it_races(ann: Member) -> None:
-    with ThreadPoolExecutor(2) as pool:
-        for _ in range(8):
-            configuration_id = create(ann)
-            saving = pool.submit(put, ann, configuration_id, "a")
-            publishing = pool.submit(publish, ann, configuration_id)
-            assert publishing.result().status_code == 200
-            there = names(ann, configuration_id)
-
-            assert saving.result().status_code in (200, 409)
-            assert (saving.result().status_code == 200) == (there == ["a"])
-            assert names(ann, configuration_id) == there
-
-
 def test_the_next_version_begins_with_the_tests_of_the_one_before(ann: Member, configuration_id: str) -> None:
     put(ann, configuration_id, "a")
     before = ann.http.get(path(configuration_id)).json()
@@ -267,26 +257,69 @@ def test_what_is_carried_over_says_the_same(ann: Member, configuration_id: str) 
     assert ann.http.get(path(configuration_id, "large", 2)).json()["sample"] == large["sample"]
 
 
-def test_versions_appended_while_tests_change_have_them_as_they_were_at_one_moment(ann: Member) -> None:
-    """A pair of tests is changed one after the other, so no version has the second one's change without the first."""
-    configuration_id = create(ann)
+@pytest.fixture
+def late(monkeypatch: pytest.MonkeyPatch) -> Late:
+    """Makes a change right after the list of a version's tests was read for another one."""
 
-    def change(number: int) -> None:
-        for name in ("first", "second"):
-            assert put(ann, configuration_id, f"{name}{number:02}").status_code == 200
+    def after_reading(change: Callable[[], object]) -> None:
+        read, changes = store.tests, [change]
 
-    with ThreadPoolExecutor(3) as pool:
-        changes = pool.submit(lambda: [change(number) for number in range(4)])
-        appended = [pool.submit(append, ann, configuration_id, "b: 1") for _ in range(3)]
-        changes.result()
-        numbers = [one.result().json()["n"] for one in appended]
+        def changed_late(configuration_id: str, n: int) -> VersionTests:
+            found = read(configuration_id, n)
+            if changes:
+                changes.pop()()
+            return found
 
-    assert sorted(numbers) == [2, 3, 4]
-    for n in numbers:
-        there = names(ann, configuration_id, n)
-        firsts, seconds = ([one[-2:] for one in there if one.startswith(kind)] for kind in ("first", "second"))
-        assert firsts[: len(seconds)] == seconds
-        assert len(firsts) - len(seconds) in (0, 1)
+        monkeypatch.setattr(store, "tests", changed_late)
+
+    return after_reading
+
+
+def test_a_test_is_not_saved_in_a_version_that_is_published_meanwhile(
+    ann: Member, configuration_id: str, late: Late
+) -> None:
+    late(lambda: publish(ann, configuration_id))
+
+    assert refused(put(ann, configuration_id, "a")) == (409, "version_published")
+    assert names(ann, configuration_id) == []
+
+
+def test_a_test_is_not_deleted_from_a_version_that_is_published_meanwhile(
+    ann: Member, configuration_id: str, late: Late
+) -> None:
+    put(ann, configuration_id, "a")
+    late(lambda: publish(ann, configuration_id))
+
+    assert refused(ann.http.delete(path(configuration_id, "a"))) == (409, "version_published")
+    assert names(ann, configuration_id) == ["a"]
+
+
+def test_no_test_is_lost_to_one_that_is_saved_meanwhile(ann: Member, configuration_id: str, late: Late) -> None:
+    late(lambda: put(ann, configuration_id, "b"))
+
+    assert put(ann, configuration_id, "a").status_code == 200
+    assert names(ann, configuration_id) == ["a", "b"]
+
+
+def test_a_change_that_depends_on_what_was_read_is_refused_if_it_changes_meanwhile(
+    ann: Member, configuration_id: str, late: Late
+) -> None:
+    etag = put(ann, configuration_id, "a").headers["etag"]
+    late(lambda: put(ann, configuration_id, "a", {**TEST, "sample": "b"}))
+
+    assert refused(put(ann, configuration_id, "a", {**TEST, "sample": "c"}, if_match=etag)) == (412, "test_changed")
+
+
+@pytest.mark.parametrize("before", [(), ("a",)], ids=["the first", "one more"])
+def test_the_next_version_has_a_test_that_was_saved_before_it(
+    ann: Member, configuration_id: str, late: Late, before: tuple[str, ...]
+) -> None:
+    for name in before:
+        put(ann, configuration_id, name)
+    late(lambda: put(ann, configuration_id, "b"))
+
+    assert append(ann, configuration_id, "b: 1").status_code == 201
+    assert names(ann, configuration_id, 2) == [*before, "b"]
 
 
 def test_members_see_the_tests_of_what_is_published_only(ann: Member, bob: Member, configuration_id: str) -> None:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from random import Random
 
 import httpx
 import pytest
@@ -105,7 +106,9 @@ def test_what_stands_in_for_a_processor_is_a_part_of_a_test(client: httpx.Client
     rules = [{"name": "both", "condition": 'attributes["pod"] == "x" and attributes["at"] == "here"'}]
     rules = [{**rule, "context": "resource"} for rule in rules]
     stand_ins = {"attributes": {"k8sattributes": {"pod": "x"}}, "env": {"PLACE": "here"}}
-    ended = suite(client, **stored(client, yaml, stands_in=a_test(rules=rules, **stand_ins)))
+    # Too large for the list of tests, so it is an object.
+    sample = Random(1).randbytes(8_000).hex()
+    ended = suite(client, **stored(client, yaml, stands_in=a_test(rules=rules, sample=sample, **stand_ins)))
 
     assert statuses(ended) == {"stands_in": "Success"}, ended
 
