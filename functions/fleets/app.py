@@ -6,6 +6,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from fastapi import Depends, Request, Response
 
 from fleets import collector_pages, fleet_pages
+from fleets.filters import WantedInstances
 from fleets.wire import (
     CreateDeployment,
     CreateFleet,
@@ -30,7 +31,7 @@ from headgate.http.app import create_app, lambda_handler
 from headgate.http.auditing import add_details, audited
 from headgate.http.credentials import Reader, SessionAdmin, SessionMember, Writer
 from headgate.http.pagination import Page, Paging
-from headgate.http.parameters import DeploymentId, FleetId
+from headgate.http.parameters import DeploymentId, FleetId, InstanceId
 from headgate.http.paths import PUBLIC
 from headgate.http.problems import documented
 from headgate.http.routing import EXTENSION, application_router
@@ -86,9 +87,18 @@ def get_fleet(fleet_id: FleetId, caller: Reader) -> FleetOut:
 
 
 @router.get("/{fleet_id}/instances")
-def list_instances(fleet_id: FleetId, caller: Reader, paging: Paging) -> Page[InstanceOut]:
-    """The fleet's collector instances, by the time they first started."""
-    return paging.page(instances.instances(caller, fleet_id, paging.limit, paging.after), InstanceOut.of)
+def list_instances(fleet_id: FleetId, caller: Reader, paging: Paging, wanted: WantedInstances) -> Page[InstanceOut]:
+    """The fleet's collector instances, by the time they first started.
+
+    With a filter, a page has what is found among up to 1,000 instances: it may be short, and still have a next one.
+    """
+    return paging.page(instances.instances(caller, fleet_id, paging.limit, paging.after, wanted), InstanceOut.of)
+
+
+@router.get("/{fleet_id}/instances/{instance_id}", openapi_extra=EXTENSION)
+def get_instance(fleet_id: FleetId, instance_id: InstanceId, caller: Reader) -> InstanceOut:
+    """One collector instance."""
+    return InstanceOut.of(instances.instance(caller, fleet_id, instance_id))
 
 
 @router.post("/{fleet_id}/install", responses=documented(409), openapi_extra=audited("install.composed"))

@@ -191,6 +191,7 @@ def request_path(path: str) -> str:
         coverage_id=new_id("job"),
         fleet_id=new_id("flt"),
         deployment_id=new_id("dep"),
+        instance_id=new_id("ins"),
         slug="no-such-flow",
         kind="receiver",
         type="no_such_receiver",

@@ -6,6 +6,7 @@ import pytest
 
 from headgate.opamp.wire import opamp_pb2 as wire
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now
+from tests.support.members import API
 
 __all__ = ["ann", "fleet", "now"]
 
@@ -88,3 +89,60 @@ def test_a_configuration_that_a_host_reports_as_crashing_is_not_offered_again(fl
     assert (seen["state"], seen["running"]["version_number"]) == ("apply_failed", 1)
     assert "ended 3 times" in seen["state_message"]
     assert not agent.heartbeat().HasField("remote_config")
+
+
+def found(fleet: Fleet, query: str) -> list[str]:
+    answer = fleet.member.http.get(f"{API}/fleets/{fleet.id}/instances?{query}")
+    assert answer.status_code == 200, answer.text
+    return sorted(one["name"] for one in answer.json()["items"])
+
+
+def test_hosts_are_found_by_what_they_say_and_do(fleet: Fleet, now: Clock) -> None:
+    fleet.assign(1)
+    for name, labels, drifted in (("web-1", {"zone": "a"}, []), ("web-2", {"zone": "b"}, ["service"]), ("db", {}, [])):
+        agent = fleet.agent()
+        agent.start()
+        agent.tells(told(name=name, labels=labels, config={"hash": "", "drifted": drifted}))
+        if name != "db":
+            agent.applies()
+
+    assert found(fleet, "state=applied") == ["web-1", "web-2"]
+    assert found(fleet, "host=WEB") == ["web-1", "web-2"]
+    assert found(fleet, "host=edge-1") == ["db", "web-1", "web-2"]
+    assert found(fleet, "label=zone%3Db") == ["web-2"]
+    assert found(fleet, "drifted=true") == ["web-2"]
+    assert found(fleet, "drifted=false&state=pending_pickup") == ["db"]
+    assert found(fleet, "version=1") == ["web-1", "web-2"]
+    assert found(fleet, "version=2") == []
+    assert len(found(fleet, f"deployment_id={fleet.deployment_id}&limit=1")) == 1
+
+
+def test_a_filtered_list_goes_on_where_it_ended(fleet: Fleet, now: Clock) -> None:
+    for n in range(5):
+        agent = fleet.agent()
+        agent.start()
+        agent.tells(told(name=f"{'odd' if n % 2 else 'even'}-{n}"))
+    path = f"{API}/fleets/{fleet.id}/instances?host=even&limit=2"
+    first = fleet.member.http.get(path).json()
+    second = fleet.member.http.get(f"{path}&cursor={first['next_cursor']}").json()
+
+    assert sorted(one["name"] for one in first["items"] + second["items"]) == ["even-0", "even-2", "even-4"]
+    assert second["next_cursor"] is None
+
+
+def test_one_host_is_read_by_its_id(fleet: Fleet, now: Clock) -> None:
+    fleet.agent().start()
+    (seen,) = fleet.instances()
+    path = f"{API}/fleets/{fleet.id}/instances"
+
+    assert fleet.member.http.get(f"{path}/{seen['id']}").json() == seen
+    other = seen["id"][:-1] + ("0" if seen["id"][-1] != "0" else "1")
+    answer = fleet.member.http.get(f"{path}/{other}")
+    assert (answer.status_code, answer.json()["detail"]) == (404, "No such instance")
+
+
+@pytest.mark.parametrize(
+    "query", ["state=broken", "version=0", "label=zone", "drifted=yes", "host=", "deployment_id=x"]
+)
+def test_a_filter_that_is_none_is_422(fleet: Fleet, query: str) -> None:
+    assert fleet.member.http.get(f"{API}/fleets/{fleet.id}/instances?{query}").status_code == 422

@@ -332,6 +332,7 @@ ENDPOINTS: Final = [
     ),
     endpoint(f"GET {FLEET}", "read", 404, right(200)),
     endpoint(f"GET {FLEET}/instances", "read", 404, right(200)),
+    endpoint(f"GET {FLEET}/instances/{{instance_id}}", "read", 404, right(200)),
     # Its answer holds the fleet's token.
     endpoint(
         f"POST {FLEET}/install",

@@ -112,17 +112,36 @@ def create(api: Api, label: str, kind: str, expires_in: str, as_json: bool) -> N
 
 @fleet.command()
 @click.argument("fleet", metavar="FLEET")
+@click.option("--state", type=click.Choice([state.replace("_", "-") for state in _STATES]), help="Only in this state.")
+@click.option("--deployment", "group", default="", help="Only of this deployment group, by id or name.")
+@click.option("--version", type=click.IntRange(1), help="Only those that run this version number.")
+@click.option("--host", default="", help="Only those whose name or host name contains this text.")
+@click.option("--label", metavar="KEY=VALUE", default="", help="Only those with this label.")
+@click.option("--drifted", is_flag=True, help="Only those on which something was changed by hand.")
 @as_json
 @connected
-def instances(api: Api, fleet: str, as_json: bool) -> None:
+def instances(api: Api, /, fleet: str, group: str, as_json: bool, drifted: bool, **filters: str | int | None) -> None:
     """List the fleet's collectors: the version each is assigned, the one it runs, and its state.
 
     \b
     Examples:
       headgate fleet instances edge
+      headgate fleet instances edge --state apply-failed
+      headgate fleet instances edge --label zone=a --drifted
     """
     fleet_id = lookup.fleet(api, fleet)
-    instances = list(api.items(f"/fleets/{fleet_id}/instances"))
+    if filters["label"]:
+        _label(str(filters["label"]))
+    wanted = {
+        name: str(value).replace("-", "_") if name == "state" else str(value)
+        for name, value in filters.items()
+        if value
+    }
+    if group:
+        wanted["deployment_id"] = lookup.group(api, fleet_id, group)
+    if drifted:
+        wanted["drifted"] = "true"
+    instances = list(api.items(f"/fleets/{fleet_id}/instances", **wanted))
     versions = [version for instance in instances for version in _versions(instance)]
     by_id = names.of(api, (optional(version, "configuration_id") for version in versions))
     if as_json:
@@ -144,6 +163,8 @@ def instances(api: Api, fleet: str, as_json: bool) -> None:
     ]
     headings = ("HOST", "GROUP", "PLATFORM", "STATE", "ASSIGNED", "RUNNING", "LAST SEEN (UTC)", "MESSAGE")
     nothing = f"No collector has reported yet: `headgate fleet install {one_line(fleet)}` prints how to install one"
+    if wanted:
+        nothing = "No collector is like that"
     table(headings, rows, nothing=nothing)
 
 

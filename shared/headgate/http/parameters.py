@@ -58,6 +58,7 @@ def _weighted(coding: str) -> tuple[str, float]:
 ConfigurationId = Annotated[str, Path(pattern=id_pattern("cfg"))]
 RunId = Annotated[str, Path(pattern=id_pattern("run"))]
 JobId = Annotated[str, Path(pattern=id_pattern("job"))]
+InstanceId = Annotated[str, Path(pattern=id_pattern("ins"))]
 FleetId = Annotated[str, Path(pattern=id_pattern("flt"))]
 DeploymentId = Annotated[str, Path(pattern=id_pattern("dep"))]
 VersionNumber = Annotated[int, BeforeValidator(whole_number), Path(ge=1)]

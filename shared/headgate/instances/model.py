@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final, Literal
 
 from headgate.deployments.model import Assignment, Deployment
+from headgate.foundation import errors
 from headgate.foundation.ids import encode_id, new_uuid
 from headgate.instances.host import UNKNOWN, Host, HostReport
 from headgate.settings import settings
@@ -50,6 +51,15 @@ def instance_id(uid: bytes) -> str:
 def new_uid(at: datetime) -> bytes:
     """An `instance_uid` for an agent that has none of its own."""
     return new_uuid(at).to_bytes(16, "big")
+
+
+class InstanceNotFound(errors.NotFound):
+    """The fleet has no such instance, or it was silent for a month."""
+
+    code = "instance_not_found"
+
+    def __init__(self) -> None:
+        super().__init__("No such instance")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,24 @@
 """A fleet's collector instances: any member of the organization sees them, the fleet service records their messages."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from headgate.deployments import service as deployments
 from headgate.deployments.model import Assignment
 from headgate.fleets import service as fleets
+from headgate.fleets.model import Fleet
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.instances import admission, store
 from headgate.instances.census import Entry, shard_of
-from headgate.instances.model import Desired, Instance, InstanceState, day_of, forgotten, mark_of
+from headgate.instances.model import Desired, Instance, InstanceNotFound, InstanceState, day_of, forgotten, mark_of
 from headgate.instances.store import Sender
 from headgate.storage.page import Slice
+
+# A page of a filtered list reads no more: a megabyte of the table.
+_MOST_READ: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +32,64 @@ class Seen:
     running: Assignment | None
 
 
-def instances(caller: Caller, fleet_id: str, limit: int, after: str | None) -> Slice[Seen]:
-    """By id, so those that first started first; three reads. Raises FleetNotFound."""
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which instances to list; None for any. `version` is the number that runs, `host` a part of the name or host name,
+    `label` a key with its value, `drifted` whether something was changed on the host."""
+
+    state: InstanceState | None = None
+    deployment_id: str | None = None
+    version: int | None = None
+    host: str | None = None
+    label: tuple[str, str] | None = None
+    drifted: bool | None = None
+
+    def has(self, seen: Seen) -> bool:
+        instance, host = seen.instance, seen.instance.host
+        names = (host.name or "", instance.description.host_name or "")
+        return (
+            self.state in (None, seen.state)
+            and self.deployment_id in (None, instance.deployment_id)
+            and (self.version is None or (seen.running is not None and seen.running.version_number == self.version))
+            and (self.host is None or any(self.host.lower() in name.lower() for name in names))
+            and (self.label is None or host.labels.get(self.label[0]) == self.label[1])
+            and (self.drifted is None or bool(host.drifted) == self.drifted)
+        )
+
+
+ANY: Final = Wanted()
+
+
+def instances(caller: Caller, fleet_id: str, limit: int, after: str | None, wanted: Wanted = ANY) -> Slice[Seen]:
+    """By id, so those that first started first; three reads. Raises FleetNotFound.
+
+    With `wanted`, up to `_MOST_READ` instances are read, and the slice may have fewer than there are: its position says
+    whether more may follow.
+    """
     fleet = fleets.get(caller, fleet_id)
     at = clock.now()
-    page = store.instances(fleet_id, limit, after)
-    listed = [instance for instance in page.entries if not _forgotten(instance, at)]
-    groups = deployments.groups(sorted({(fleet_id, instance.deployment_id) for instance in listed}))
+    size = limit if wanted == ANY else _MOST_READ
+    page = store.instances(fleet_id, size, after)
+    matching = [seen for seen in _seen(fleet, page.entries, at) if wanted.has(seen)]
+    if len(matching) > limit:
+        return Slice(matching[:limit], matching[limit - 1].instance.id)
+    return Slice(matching, page.position)
+
+
+def instance(caller: Caller, fleet_id: str, instance_id: str) -> Seen:
+    """One instance; three reads. Raises FleetNotFound, InstanceNotFound."""
+    fleet = fleets.get(caller, fleet_id)
+    stored = store.instance(fleet_id, instance_id)
+    seen = _seen(fleet, [stored] if stored else [], clock.now())
+    if not seen:
+        raise InstanceNotFound
+    return seen[0]
+
+
+def _seen(fleet: Fleet, listed: Sequence[Instance], at: datetime) -> list[Seen]:
+    """The instances that are not forgotten, as they stand at that time; one read for each hundred groups."""
+    listed = [instance for instance in listed if not _forgotten(instance, at)]
+    groups = deployments.groups(sorted({(fleet.id, instance.deployment_id) for instance in listed}))
     seen = []
     for instance in listed:
         group = groups.get(instance.deployment_id)
@@ -46,7 +103,7 @@ def instances(caller: Caller, fleet_id: str, limit: int, after: str | None) -> S
                 running=instance.running(),
             )
         )
-    return Slice(seen, page.position)
+    return seen
 
 
 def sender(token_hash: str, fleet_id: str, deployment_id: str, instance_id: str) -> Sender:

@@ -52,6 +52,12 @@ def instances(fleet_id: str, limit: int, after: str | None) -> Slice[Instance]:
     return Slice([mapping.instance(item) for item in rows.entries], keys.position(keys.INSTANCES, rows.position))
 
 
+def instance(fleet_id: str, instance_id: str) -> Instance | None:
+    """One read."""
+    item = table.get(keys.instance(fleet_id, instance_id))
+    return mapping.instance(item) if item else None
+
+
 def census(fleet_id: str) -> Census:
     """One query of at most `SHARDS` small items, however many instances there are."""
     return Census([mapping.shard(item) for item in table.list_all(keys.census_of(fleet_id), keys.SHARDS)])
