@@ -177,6 +177,12 @@ class LocalCollector:
         self._process = None
 
 
+UNKNOWN: Final = "unknown_op"
+"""The collector's code for an operation that it does not know."""
+OLDER: Final = (
+    "the collector was built by an older Headgate than this command line: build it again, with `make collector` in a "
+    "checkout of the same version"
+)
 # The collector's code for a question that took too much, after which it ends.
 _ENDED: Final = "exceeded"
 

@@ -184,6 +184,15 @@ def test_a_local_comparison_says_what_the_service_says(cli: Cli) -> None:
     same(told["result"], asked["result"])
 
 
+def test_a_local_coverage_says_what_the_service_says(cli: Cli) -> None:
+    passes = {"name": "passes", **LOG, "rules": [{"name": "team", "condition": 'log.attributes["team"] == "edge"'}]}
+    body = {"yaml": FILES["edge.yaml"], "tests": [passes, {"name": "fails", **LOG, "expected": ""}], "max_mutants": 4}
+    asked, told = both(cli, "/testing/coverage", body)
+
+    assert json.dumps(told["result"], indent=1) == json.dumps(asked["result"], indent=1)
+    assert asked["result"]["killed"] > 0
+
+
 def both(cli: Cli, path: str, body: Any) -> tuple[Any, Any]:
     """A job of the service, and of this machine, when they have ended."""
     with cli.api() as api, LocalTesting() as local, pytest.MonkeyPatch.context() as environment:

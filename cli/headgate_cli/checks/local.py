@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Concatenate, Final, ParamSpec, Protocol, Self
 
-from headgate_cli import local_options
+from headgate_cli import local_collector, local_options
 from headgate_cli.api import Entity, ServerError, entities
 from headgate_cli.local_collector import BINARY, CollectorFailed, LocalCollector, NotInstalled, Refused, find
 
@@ -17,11 +17,6 @@ P = ParamSpec("P")
 
 # The codes of the operation `lint` for a text that cannot be linted, as the service has them.
 _UNLINTABLE: Final = ("yaml_syntax", "too_many_expressions")
-# The collector does not know the operation.
-_OLDER: Final = (
-    "the collector was built by an older Headgate than this command line: build it again, with `make collector` in a "
-    "checkout of the same version"
-)
 _OF_A_FINDING: Final = ("message", "component_path", "code", "line", "column")
 _OF_A_VARIABLE: Final = ("name", "has_default", "component_path")
 _OF_AN_ITEM: Final = ("location", "context", "kind", "expression", "error", "note")
@@ -198,8 +193,8 @@ def _problem(refused: Refused, path: str) -> ServerError:
             return _refusal("not_lintable", refused.message, "yaml")
         case "yaml_syntax" if path == "/policies":
             return _refusal("yaml_syntax", refused.message, "yaml")
-        case "unknown_op":
-            return ServerError(503, "not_checked", _OLDER, [])
+        case local_collector.UNKNOWN:
+            return ServerError(503, "not_checked", local_collector.OLDER, [])
     return ServerError(
         503, "not_checked", f"the collector refuses the question ({refused.code}): {refused.message}", []
     )

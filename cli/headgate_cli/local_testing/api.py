@@ -12,7 +12,7 @@ from headgate_cli import local_options
 from headgate_cli.api import Api, Entity, ServerError
 from headgate_cli.checks.local import LocalChecks
 from headgate_cli.local_collector import Refused
-from headgate_cli.local_testing import comparisons, refusals, runs, steps, suites
+from headgate_cli.local_testing import comparisons, coverage, refusals, runs, steps, suites
 from headgate_cli.local_testing.cases import Cases
 from headgate_cli.responses import Answer
 
@@ -64,6 +64,8 @@ class LocalTesting(Api):
                 case "POST", "/testing/suites":
                     result = suites.suite(self._cases, body or {})
                     return self._job(path, result, "Success" if result["passed"] else "Fail")
+                case "POST", "/testing/coverage":
+                    return self._job(path, coverage.coverage(self._cases, body or {}), "Done")
                 case "POST", "/testing/comparisons":
                     return self._job(path, comparisons.comparison(self._cases, body or {}), "Done")
         except Refused as refused:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from headgate_cli.api import Entity, ServerError
-from headgate_cli.local_collector import Refused
+from headgate_cli.local_collector import OLDER, UNKNOWN, Refused
 
 _MAX_RULES: Final = 20
 _LARGEST_BOUND: Final = 1_000_000_000
@@ -31,6 +31,8 @@ def of_question(refused: Refused) -> ServerError:
         return of_field(["yaml"], refused.message, code="yaml_too_costly")
     if refused.code == "component_not_in_build":
         return ServerError(503, refused.code, refused.message, [])
+    if refused.code == UNKNOWN:
+        return ServerError(503, "not_run", OLDER, [])
     return ServerError(503, "sandbox_failed", f"The testing sandbox failed: {refused.message}", [])
 
 

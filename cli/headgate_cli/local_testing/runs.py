@@ -33,11 +33,16 @@ def case_of(body: Mapping[str, object], id_: str, *, may_end_early: bool, judged
         sample=sample,
         question={"duration_seconds": 5} | {name: body[name] for name in _QUESTION if body.get(name)},
         version=optional(body, "collector_version"),
-        rules=[_rule(rule, signal) for rule in entities(body, "rules")],
+        rules=rules_of(body, signal),
         judged=judged,
         may_end_early=may_end_early,
         trace=body.get("trace") is True,
     )
+
+
+def rules_of(body: Mapping[str, object], signal: str) -> list[Entity]:
+    """The rules with all fields, as the service gives them to the checker."""
+    return [_rule(rule, signal) for rule in entities(body, "rules")]
 
 
 def run(cases: Cases, body: Mapping[str, object]) -> tuple[Entity, Result]:
@@ -124,7 +129,6 @@ def _document(body: Mapping[str, object], result: Result, begun: str) -> Entity:
 
 
 def _rule(rule: Entity, signal: str) -> Entity:
-    """With all fields, as the service gives rules to the checker."""
     defaults = {"context": _CONTEXTS.get(signal), "expect": "any", "min": None, "max": None}
     given = {name: value for name, value in rule.items() if value is not None}
     return {**defaults, **given, "name": optional(rule, "name").strip()}

@@ -12,7 +12,7 @@ from typing import Final
 
 from headgate_cli.api import Entity
 from headgate_cli.errors import Failed
-from headgate_cli.local_collector import CollectorFailed, NoCollector
+from headgate_cli.local_collector import OLDER, CollectorFailed, NoCollector
 from headgate_cli.untrusted import quoted
 
 # As the service has it: for all cases of a job.
@@ -22,6 +22,9 @@ _MOST_WORDS: Final = 2_000
 _SECONDS_TO_STOP: Final = 15
 # How the program's reason begins if the machine has no means to confine.
 _NO_SANDBOX: Final = "this machine offers no way to confine a collector"
+
+
+_UNKNOWN_FLAG: Final = "unknown flag: --local"
 
 
 class NoSandbox(Failed):
@@ -64,6 +67,8 @@ def run(
         words.seek(0)
         told = words.read()[-_MOST_WORDS:].decode(errors="replace").strip()
     if process.returncode != 0 or len(written) > _MOST_RESULTS:
+        if _UNKNOWN_FLAG in told:
+            raise CollectorFailed(OLDER)
         last = told.splitlines()[-1:] or [f"it ended with status {process.returncode}"]
         raise CollectorFailed(f"the collector's sandbox failed: {quoted(last[0])}")
     results = _read(written)
