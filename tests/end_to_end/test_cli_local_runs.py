@@ -125,7 +125,8 @@ def plain(text: str) -> str:
     text = re.sub(r"\d{4}-\d\d-\d\dT[0-9:.]+Z|\d{4}/\d\d/\d\d [0-9:]{8}", "TIME", text)
     text = re.sub(r'"seconds": \d+\.\d', '"seconds": 0', text)
     text = re.sub(r"\b\d+\.\d s\b", "N s", text)
-    return re.sub(r"after \d+\.\d s", "after N s", text)
+    text = re.sub(r" \(\d+ times\)", "", text)
+    return re.sub(r"(after|in) \d+(\.\d)? s\b", r"\1 N s", text)
 
 
 LOG = {"target_pipeline": "logs", "sample": FILES["a.log"]}

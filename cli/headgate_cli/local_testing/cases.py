@@ -42,6 +42,8 @@ class Result:
     reason: str = ""
     # The field of the request that is at fault, if it is refused.
     wrong: str = ""
+    # Whether the service stores such a run, in Error, rather than refuse the request.
+    stored: bool = False
     line: object = None
     signals: Sequence[str] = ()
     records_in: object = None
@@ -98,13 +100,13 @@ class Cases:
         except Refused as refused:
             if refused.code not in ("too_costly", "component_not_in_build"):
                 raise
-            # The service stores a run of a text that a reduced build cannot run, and refuses a costly one.
-            return self._refused(case, collector, refused.message, "yaml" if refused.code == "too_costly" else "")
+            stored = refused.code != "too_costly"
+            return self._refused(case, collector, refused.message, "yaml", stored=stored)
         problem, prepared = answer.get("problem"), answer.get("prepared")
         if isinstance(problem, dict):
             return self._refused(case, collector, optional(problem, "message"), optional(problem, "field"), problem)
         if not isinstance(prepared, dict):
-            return self._refused(case, collector, optional(answer, "refusal"), "")
+            return self._refused(case, collector, optional(answer, "refusal"), "yaml", stored=True)
         if case.rules:
             asked = {"signals": prepared["signals"], "rules": case.rules}
             refusals = entities(collector.ask("compile", asked), "refusals")
@@ -116,7 +118,14 @@ class Cases:
         return prepared
 
     def _refused(
-        self, case: Case, collector: LocalCollector, reason: str, wrong: str, more: Entity | None = None
+        self,
+        case: Case,
+        collector: LocalCollector,
+        reason: str,
+        wrong: str,
+        more: Entity | None = None,
+        *,
+        stored: bool = False,
     ) -> Result:
         told = _tell(collector, {"executed": False, "reason": reason})
         return Result(
@@ -125,6 +134,7 @@ class Cases:
             collector.version,
             reason,
             wrong,
+            stored=stored,
             line=(more or {}).get("line"),
             stderr=told,
             outcome=more or {},

@@ -64,7 +64,7 @@ def run(cases: Cases, body: Mapping[str, object]) -> tuple[Entity, Result]:
 
 def require_runnable(result: Result, at: tuple[str | int, ...] = ()) -> None:
     """Raises ServerError for what the API refuses before anything runs; a run that is stored in Error is not that."""
-    if result.status != "refused" or not result.wrong:
+    if result.status != "refused" or result.stored:
         return
     if result.wrong == "rules":
         raise _wrong_rules(result, at)

@@ -64,6 +64,8 @@ def _outcome(
         "name": result.case.id,
         "status": "Error",
         "reason": result.reason,
+        "field": result.wrong or None,
+        "line": result.line or None,
         "validation_results": rules,
         "records": runs.records(result),
         "differences": None,
@@ -89,7 +91,8 @@ def _outcome(
             )
         except Incomparable as error:
             reason = _about(error)
-            return {**outcome, "reason": reason, "stderr": f"headgate: {reason}\n{result.stderr}"}
+            field = "ignore" if error.code == "bad_path" else "expected"
+            return {**outcome, "reason": reason, "field": field, "stderr": f"headgate: {reason}\n{result.stderr}"}
         outcome["differences"], equal = found, found["equal"] is True
     passed = equal and all(rule["passed"] for rule in rules)
     return {**outcome, "status": "Success" if passed else "Fail"}
