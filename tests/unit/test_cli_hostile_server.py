@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import sizes
+from tests.support import sizes, traces
 from tests.support.answering import Answer, Server
 from tests.support.service import ROOT
 
@@ -73,6 +73,24 @@ ENTITY: dict[str, object] = dict.fromkeys(NAMES.split(), FORGED) | {
     "not_checked": [PLACE | dict.fromkeys(("kind", "type", "version"), FORGED)],
     "proposed_yaml": FORGED,
 }
+CAUSE = {"statement": FORGED, "path": FORGED, "line": None, "column": None}
+FIELD = {"path": FORGED, "change": FORGED, "before": FORGED, "after": {FORGED: FORGED}, "by": CAUSE}
+STATEMENT = traces.STATEMENT | {"text": FORGED, "line": None, "errors": [{"message": FORGED, "count": 1}]}
+STEPS = [
+    traces.step(
+        n,
+        FORGED,
+        traces.record(
+            1, FORGED, FIELD, traces.field(FORGED, "changed", FORGED, FORGED), name=FORGED, by=[CAUSE, CAUSE]
+        ),
+        kind=FORGED,
+        pipeline=FORGED,
+        feeds=[FORGED],
+        exact=False,
+        statements=[STATEMENT],
+    )
+    for n in (1, 2)
+]
 COMMANDS = (
     "whoami",
     "login --token sv_x",
@@ -108,6 +126,10 @@ COMMANDS = (
     "upgrade bisect edge.yaml",
     f"test show {RUN}",
     "test run edge.yaml --pipeline logs --sample edge.yaml --rule a=true --no-wait",
+    f"test steps {RUN}",
+    f"test steps {RUN} --record 1",
+    f"test steps {RUN} --step 2 --json",
+    f"test steps {RUN} --step 2",
     f"test output {RUN}",
     f"test list {CONFIGURATION}",
     f"rules get {CONFIGURATION}",
@@ -135,6 +157,10 @@ RAW = (
 
 
 def hostile(asked: str) -> Answer:
+    if asked.endswith("/steps"):
+        return 200, {}, {"available": True, "complete": False, "left_out": {"records": 1, "bytes": 1}, "items": STEPS}
+    if "/steps/" in asked:
+        return 200, {}, {**STEPS[1], "next_cursor": None}
     if asked.endswith("/output"):
         return 200, {"Content-Type": "text/plain"}, FORGED.encode()
     listed = re.search(r"/(configurations|versions|instances|deployments|fleets|flows)(\?|$)", asked)
