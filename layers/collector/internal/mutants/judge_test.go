@@ -115,6 +115,22 @@ func TestWhatDiffersFromRunToRunIsNoDifference(t *testing.T) {
 	}
 }
 
+func TestAListIsSuggestedByItsLength(t *testing.T) {
+	point := func(bounds, counts string) Run {
+		return ran(`{"resourceMetrics":[{"resource":{},"scopeMetrics":[{"scope":{},"metrics":[{"name":"m","histogram":{"aggregationTemporality":2,` +
+			`"dataPoints":[{"count":"1","explicitBounds":[` + bounds + `],"bucketCounts":[` + counts + `]}]}}]}]}]}` + "\n")
+	}
+	original := point("1,2", `"1","0","0"`)
+	result, err := Judge(context.Background(), Test{
+		Signals: []string{"metrics"}, Original: original, Again: original,
+		Mutants: []MutantRun{{ID: "m", Run: point("1", `"1","0"`)}},
+	})
+	if err != nil || len(result.Verdicts) != 1 || result.Verdicts[0].Suggested == nil ||
+		!strings.HasPrefix(result.Verdicts[0].Suggested.Condition, "Len(") {
+		t.Errorf("%v %+v", err, result)
+	}
+}
+
 func TestTheScoreCountsWhatChangesAnOutput(t *testing.T) {
 	rule := &rules.Rule{Name: "r", Condition: "true", Expect: "count", Min: new(int), Max: new(int)}
 	mutants := []Mutant{{ID: "1", WouldNotice: "w"}, {ID: "2", WouldNotice: "w"}, {ID: "3", WouldNotice: "w"}, {ID: "4"}, {ID: "5"}, {ID: "6"}, {ID: "7"}, {ID: "8"}}

@@ -78,8 +78,7 @@ func candidatesFor(differing *compare.Result) []rules.Rule {
 	var had, has, counted []rules.Rule
 	known := map[string]bool{}
 	add := func(list []rules.Rule, signal, path string, value json.RawMessage) []rules.Rule {
-		literal, ok := literalOf(value)
-		condition := pathOf(path) + " == " + literal
+		condition, ok := conditionOf(pathOf(path), value)
 		if !ok || known[signal+condition] || len(list) >= maxSuggestions/2 {
 			return list
 		}
@@ -118,6 +117,27 @@ func nameOf(path string) string {
 		path = string(characters[:longest]) + "…"
 	}
 	return path + " stays as it is"
+}
+
+// conditionOf is a condition that holds for a value of OTLP/JSON; of a list, for its length.
+func conditionOf(path string, value json.RawMessage) (string, bool) {
+	if literal, ok := literalOf(value); ok {
+		return path + " == " + literal, true
+	}
+	var list []json.RawMessage
+	var any struct {
+		Array *struct {
+			Values []json.RawMessage `json:"values"`
+		} `json:"arrayValue"`
+	}
+	switch {
+	case json.Unmarshal(value, &list) == nil:
+	case json.Unmarshal(value, &any) == nil && any.Array != nil:
+		list = any.Array.Values
+	default:
+		return "", false
+	}
+	return fmt.Sprintf("Len(%s) == %d", path, len(list)), true
 }
 
 // literalOf is a value of OTLP/JSON as OTTL writes it. It is not ok for a list or a mapping.
