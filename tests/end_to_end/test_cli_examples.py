@@ -28,7 +28,8 @@ ALONE = {
 }
 COLLECTOR = Path(settings().collectors_dir) / settings().collector_version / "otelcol-contrib"
 RULE = {"name": "all have a body", "condition": "log.body != nil", "expect": "all"}
-TEST = {"sample": "a line", "rules": [RULE]}
+TEAM = {"name": "each names the team", "condition": 'log.attributes["team"] == "edge"', "expect": "all"}
+TEST = {"sample": "a line", "rules": [RULE, TEAM]}
 GATEWAY = EDGE.replace("filelog:\n    include: [/var/log/app.log]", "otlp:\n    protocols: {grpc: {}}").replace(
     "[filelog]", "[otlp]"
 )

@@ -9,9 +9,18 @@ pytestmark = pytest.mark.end_to_end
 
 WRITTEN = transcript(section("docs/testing.md", "## Tests that live with the configuration"))
 
+COVERAGE = transcript(section("docs/testing.md", "## What the tests notice"))
+
 
 def test_the_tests_of_a_configuration_are_as_they_are_written(cli: Cli) -> None:
     shown = shell([command for command, _ in WRITTEN], cli.url, cli.token, cli.folder)
 
     for (command, expected), said in zip(WRITTEN, shown, strict=True):
+        assert plain(said) == plain(expected), command
+
+
+def test_what_the_tests_notice_is_as_it_is_written(cli: Cli) -> None:
+    shown = shell([command for command, _ in COVERAGE], cli.url, cli.token, cli.folder)
+
+    for (command, expected), said in zip(COVERAGE, shown, strict=True):
         assert plain(said) == plain(expected), command

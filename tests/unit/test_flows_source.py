@@ -63,7 +63,7 @@ BROKEN: list[tuple[Break, str]] = [
     (write("nginx/collector.yaml", b"a: [\n"), "nginx: collector.yaml: no pipelines"),
     (write("nginx/collector.yaml", b"receivers: {}\n"), "nginx: collector.yaml: no pipelines"),
     (one_rule, "nginx: rules.yaml: rules: List should have at least 2 items"),
-    (replace("nginx/rules.yaml", "expect: none", "expect: never"), "nginx: rules.yaml: rules.3.expect"),
+    (replace("nginx/rules.yaml", "expect: none", "expect: never"), "nginx: rules.yaml: rules.2.expect"),
     (replace("nginx/flow.yaml", "author:", "autor:"), "nginx: flow.yaml: author: Field required"),
     (replace("nginx/flow.yaml", "duration_seconds: 3", "duration_seconds: 61"), "nginx: flow.yaml: test.duration"),
     (replace("nginx/flow.yaml", "signals: [logs, metrics]", "signals: [logs]"), "nginx: flow.yaml: signals are"),

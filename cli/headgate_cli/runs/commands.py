@@ -17,6 +17,7 @@ from headgate_cli.comparisons.commands import diff
 from headgate_cli.configurations import lookup, names
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import as_json, connected
+from headgate_cli.coverage.commands import coverage
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.local_testing.api import LocalTesting, connected_or_local
 from headgate_cli.output import print_json, print_result, print_text, say
@@ -249,6 +250,7 @@ def stderr(api: Api, run_id: str) -> None:
 
 test.add_command(suite)
 test.add_command(list_)
+test.add_command(coverage)
 
 
 def _finish(api: Api, started: Entity, *, as_json: bool, trace: bool = False, record: int | None = None) -> None:

@@ -1,0 +1,1 @@
+"""What the tests of a configuration notice: `test coverage`."""
