@@ -2,8 +2,6 @@
 
 import json
 import shutil
-from collections.abc import Mapping
-from typing import Any
 
 import pytest
 import yaml
@@ -19,12 +17,6 @@ receivers: {filelog: {include: [/var/log/app.log]}}
 exporters: {debug: {}}
 service: {pipelines: {logs: {receivers: [filelog], exporters: [debug]}}}
 """
-
-
-def what(result: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The result without what is another each time."""
-    tests = [{**test, "stderr": "", "seconds": 0} for test in result["tests"]]
-    return {**result, "jobs": [], "tests": tests}
 
 
 def test_of_several_configurations_only_the_broken_one_fails(cli: Cli) -> None:
@@ -69,18 +61,13 @@ def test_an_expected_output_is_renewed_only_after_a_yes(cli: Cli) -> None:
     assert cli.run("test", "suite").code == 0
 
 
-def test_a_collector_of_this_machine_gives_the_same_results(cli: Cli) -> None:
+def test_a_collector_of_this_machine_runs_the_tests_of_files(cli: Cli) -> None:
     cli.write("edge.yaml", CONFIGURATION)
-    rule = "{name: short, condition: 'log.body == \"one\"', expect: all}"
-    cli.write("edge.tests/one.yaml", f"sample: one\nrules: [{rule}]\nexpected_file: one.json\n")
-    cli.write("edge.tests/two.yaml", f"sample: two\nrules: [{rule}]\n")
+    cli.write("edge.tests/one.yaml", "sample: one\nexpected_file: one.json\n")
     alone = {"HEADGATE_URL": "", "SERVICE_API_TOKEN": "", "HEADGATE_COLLECTORS_DIR": settings().collectors_dir}
 
-    assert cli.run("test", "suite", "--local", "--update", "--yes", **alone).code == 1
-    local = cli.run("test", "suite", "--local", "--json", **alone)
-    served = cli.run("test", "suite", "--json")
-    assert (local.code, served.code) == (1, 1)
-    assert [what(one) for one in local.json] == [what(one) for one in served.json]
+    assert cli.run("test", "suite", "--local", "--update", "--yes", **alone).code == 0
+    assert cli.ok("test", "suite", "--local", **alone).startswith("edge.yaml: 1 test on collector ")
     pushed = cli.run("test", "suite", "--local", "--pushed", **alone)
     assert (pushed.code, "leave out --local" in pushed.err) == (2, True)
 
