@@ -19,7 +19,9 @@ def test_a_flow_comes_with_the_test_that_proves_it(cli: Cli) -> None:
     cli.ok("config", "pull", configuration_id)
     written = yaml.safe_load((cli.folder / "edge.tests" / "nginx.yaml").read_text())
     pushed = cli.run("config", "push", ".", "--dry-run")
+    tested = cli.run("test", "suite", "edge.yaml")
 
     assert written["target_pipeline"] == flow.file.test.target_pipeline
     assert [rule["name"] for rule in written["rules"]] == [rule.name for rule in flow.rules]
     assert (pushed.code, "no change" in pushed.err) == (0, True), pushed
+    assert tested.code == 0, tested
