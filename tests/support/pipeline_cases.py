@@ -46,8 +46,10 @@ class Case:
         }
 
 
-def names() -> list[str]:
-    return sorted(path.stem for path in FOLDER.glob("*.yaml"))
+def names(*parts: str) -> list[str]:
+    """All, or those with one of these parts in their names."""
+    found = sorted(path.stem for path in FOLDER.glob("*.yaml"))
+    return [name for name in found if not parts or any(part in name for part in parts)]
 
 
 def case(name: str) -> Case:
