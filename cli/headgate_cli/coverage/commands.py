@@ -11,11 +11,12 @@ from headgate_cli import variables
 from headgate_cli.api import Api
 from headgate_cli.checks import findings
 from headgate_cli.collector_version import CollectorVersion
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import as_json
 from headgate_cli.coverage import report
 from headgate_cli.coverage.run import Measured
 from headgate_cli.coverage.run import run as measure
 from headgate_cli.errors import FAILED, Ended
+from headgate_cli.local_testing.api import connected_or_local
 from headgate_cli.output import print_commands, print_json, print_result, say
 from headgate_cli.suites.select import suites
 from headgate_cli.untrusted import one_line
@@ -41,7 +42,7 @@ _MOST: Final = 100
     help="text for people, github for annotations in a workflow.",
 )
 @as_json
-@connected
+@connected_or_local
 def coverage(
     api: Api,
     arguments: Sequence[str],
@@ -69,6 +70,7 @@ def coverage(
       headgate test coverage collector.yaml --fail-under 80
       headgate test coverage edge@3 --test checkout --max 100
       headgate test coverage configurations --format github
+      headgate test coverage --local
     """
     chosen = suites(api, arguments or ["."], names, pushed=False, may_await=False)
     stored = next((one.label for one in chosen if one.is_stored), "")

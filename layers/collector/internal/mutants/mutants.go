@@ -92,7 +92,8 @@ const (
 	Entry      Kind = "entry"  // leaves an entry of another list, or another setting, out
 )
 
-// Handle answers `mutants` with a Result. Its errors are invalid_configuration, too_costly and bad_request.
+// Handle answers `mutants` with a Result. Its errors are invalid_configuration, too_costly, bad_request, and
+// component_not_in_build.
 func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage) (any, error) {
 	var request Request
 	if err := json.Unmarshal(raw, &request); err != nil {
@@ -126,12 +127,26 @@ func Make(ctx context.Context, env *operation.Environment, request Request) (*Re
 		return nil, err
 	}
 	if !accepted {
-		return nil, refused(errors.New("the collector refuses the configuration: correct it first, `validate` tells what"))
+		return nil, why(ctx, env, request)
 	}
 	f := newFinder(document, reaches)
 	f.find()
 	m := &maker{ctx: ctx, env: env, request: request, document: document}
 	return m.make(spread(f.candidates), untested(pipelines, reaches))
+}
+
+// why returns the error for a configuration that the collector does not accept.
+func why(ctx context.Context, env *operation.Environment, request Request) error {
+	result, err := validate.Validate(ctx, env, validate.Request{YAML: request.YAML, Env: request.Env})
+	if err != nil {
+		return err
+	}
+	message := "the collector refuses the configuration: correct it first"
+	if len(result.Errors) > 0 {
+		first := result.Errors[0]
+		message = fmt.Sprintf("%s: line %d: %s", message, first.Line, shortened(first.Message))
+	}
+	return &operation.Error{Code: "invalid_configuration", Message: message}
 }
 
 func refused(err error) error {

@@ -284,6 +284,10 @@ func TestAConfigurationThatIsNotOneIsRefused(t *testing.T) {
 			t.Errorf("%.40q: %v", text, err)
 		}
 	}
+	_, err := answer(t, Request{YAML: logs("  nothing: {}\n", "nothing"), Pipelines: []string{"logs"}, Max: 1})
+	if err == nil || !strings.Contains(err.Error(), "line 4: ") {
+		t.Error(err)
+	}
 	for _, request := range []Request{{Max: 0}, {Max: 101}, {Max: 1, After: -1}} {
 		if _, err := answer(t, request); err == nil {
 			t.Error(request)
