@@ -37,6 +37,11 @@ func attempt(what, argument string) (string, error) {
 		return fmt.Sprint(entries), err
 	case "write":
 		return "", os.WriteFile(argument, []byte("x"), 0o600)
+	case "trace":
+		// A collector may leave anything in place of its trace.
+		err := errors.Join(os.WriteFile("steps.0", []byte("a line\n"), 0o600), os.Symlink("/etc/passwd", "steps.1"),
+			os.WriteFile("filler", make([]byte, argumentSize(argument)), 0o600))
+		return strings.Join(os.Args[1:], " "), err
 	case "connect":
 		connection, err := net.DialTimeout("tcp", argument, time.Second)
 		if err == nil {
@@ -266,4 +271,12 @@ func poll(name string) {
 		_, _ = os.ReadFile(name)
 		time.Sleep(50 * time.Millisecond)
 	}
+}
+
+func argumentSize(argument string) int {
+	megabytes, err := strconv.Atoi(argument)
+	if err != nil {
+		return 0
+	}
+	return megabytes << 20
 }

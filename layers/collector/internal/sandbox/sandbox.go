@@ -118,9 +118,6 @@ type Outcome struct {
 
 // Do runs the collector. Cancelling ctx kills it. An error means that the machine failed, not the run.
 func Do(ctx context.Context, run Run) (*Outcome, error) {
-	if run.Trace {
-		run.Limits.Disk += 2*tracefile.Largest + overDisk
-	}
 	var failures []error
 	for _, tier := range tiers() {
 		outcome, err := try(ctx, run, tier)
@@ -145,6 +142,9 @@ func (e *unableError) Unwrap() error { return e.err }
 // try runs the collector in one tier.
 func try(ctx context.Context, run Run, tier tier) (*Outcome, error) {
 	run.user = newUser()
+	if run.Trace {
+		run.Limits.Disk += 2*tracefile.Largest + overDisk
+	}
 	root, err := newRoot(run, tier)
 	if err != nil {
 		return nil, err

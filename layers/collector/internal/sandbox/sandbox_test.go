@@ -97,6 +97,20 @@ func TestWhatEndsACollectorAfterItsShutdownDoesNotCount(t *testing.T) {
 	}
 }
 
+func TestATraceIsReadFromItsFilesOnly(t *testing.T) {
+	limits := testLimits()
+	limits.Disk = 2 << 20
+	run := Run{Config: []byte("trace 3"), Input: []byte("x"), Limits: limits, Trace: true}
+	ofARunInEveryTier(t, run, func(t *testing.T, _ tier, outcome *Outcome, err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(outcome.Steps) != "a line\n" || !strings.Contains(string(outcome.Stderr), "--headgate-trace=.") {
+			t.Errorf("the trace is %q, reason %q, stderr %s", outcome.Steps, outcome.Reason, outcome.Stderr)
+		}
+	})
+}
+
 func TestANamedSampleIsThereByItsNameAndCannotBeChanged(t *testing.T) {
 	const name = "/var/log/pods/ns_pod_uid/app/0.log"
 	run := Run{Input: []byte("the sample"), InputName: name}

@@ -25,8 +25,8 @@ type tryRequest struct {
 	Run    Run
 	Failed string
 	// Outcome and what its own JSON leaves out.
-	Outcome        *Outcome
-	Stderr, Output []byte
+	Outcome               *Outcome
+	Stderr, Output, Steps []byte
 }
 
 func tryForTest() int {
@@ -40,7 +40,7 @@ func tryForTest() int {
 	if err != nil {
 		asked.Failed = err.Error()
 	} else {
-		asked.Outcome, asked.Stderr, asked.Output = outcome, outcome.Stderr, outcome.Output
+		asked.Outcome, asked.Stderr, asked.Output, asked.Steps = outcome, outcome.Stderr, outcome.Output, outcome.Steps
 	}
 	_ = json.NewEncoder(os.Stdout).Encode(asked)
 	return 0
@@ -74,7 +74,7 @@ func asNobody(run Run, tier tier) (*Outcome, error) {
 	if answer.Failed != "" {
 		return nil, errors.New(answer.Failed)
 	}
-	answer.Outcome.Stderr, answer.Outcome.Output = answer.Stderr, answer.Output
+	answer.Outcome.Stderr, answer.Outcome.Output, answer.Outcome.Steps = answer.Stderr, answer.Output, answer.Steps
 	return answer.Outcome, nil
 }
 
