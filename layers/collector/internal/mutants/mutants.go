@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/headgate/headgate/layers/collector/internal/lint"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"github.com/headgate/headgate/layers/collector/internal/prepare"
 	"github.com/headgate/headgate/layers/collector/internal/source"
@@ -23,10 +24,14 @@ const (
 	MaxMutants = 100
 	// maxCandidates bounds the places that are looked at: a text of 1 MB can have 20,000 statements.
 	maxCandidates = 20_000
-	// validated is how many bytes of text the collector validates for a request, each mutant counted with overhead more
-	// for what any text costs it: 100 mutants of a text of 3 KB, 5 of one with 2,500 statements, which take it 0.7 s each.
-	validated = 800_000
-	overhead  = 5_000
+	// work bounds what the collector validates for a request: bytes of text, with those of expressions times what parsing
+	// them takes more, and overhead for what any text costs. It is some 2 s of processor time: 80 mutants of a usual text,
+	// one of a text with 2,500 statements.
+	work           = 2_400_000
+	overhead       = 12_000
+	expressionWork = 4
+	// expressionLeast is what an expression of no length costs.
+	expressionLeast = 50
 	// maxPipelines is how many tests a configuration can have.
 	maxPipelines = 50
 	// answered bounds the texts of an answer together.
@@ -122,12 +127,14 @@ func Make(ctx context.Context, env *operation.Environment, request Request) (*Re
 	if err != nil {
 		return nil, refused(err)
 	}
-	accepted, err := validate.Accepts(ctx, env, validate.Request{YAML: request.YAML, Env: request.Env})
-	if err != nil {
-		return nil, err
-	}
-	if !accepted {
-		return nil, why(ctx, env, request)
+	if request.After == 0 { // the first request tells for those that go on
+		accepted, err := validate.Accepts(ctx, env, validate.Request{YAML: request.YAML, Env: request.Env})
+		if err != nil {
+			return nil, err
+		}
+		if !accepted {
+			return nil, why(ctx, env, request)
+		}
 	}
 	f := newFinder(document, reaches)
 	f.find()
@@ -183,7 +190,7 @@ type maker struct {
 // make tries the candidates in turn until there are enough mutants, or the collector has validated enough text.
 func (m *maker) make(candidates []*candidate, untested []string) (*Result, error) {
 	result := &Result{Mutants: []Mutant{}, Places: len(candidates), Untested: untested}
-	most := max(1, validated/(len(m.request.YAML)+overhead))
+	most := max(1, work/(workOf(m.document, len(m.request.YAML))+overhead))
 	at, written := m.request.After, 0
 	for ; at < len(candidates) && len(result.Mutants) < m.request.Max && most > 0; at++ {
 		one := candidates[at]
@@ -216,6 +223,31 @@ func (m *maker) make(candidates []*candidate, untested []string) (*Result, error
 		return a.Column - b.Column
 	})
 	return result, nil
+}
+
+// workOf prices the validation of a text: a component parses its expressions to validate them, and each time it is built.
+func workOf(document *source.Document, length int) int {
+	total := length
+	var plain map[string]any
+	if document.Root() == nil || document.Root().Decode(&plain) != nil {
+		return total
+	}
+	listed := map[string]int{}
+	service, _ := plain["service"].(map[string]any)
+	pipelines, _ := service["pipelines"].(map[string]any)
+	for _, body := range pipelines {
+		lists, _ := body.(map[string]any)
+		for section, list := range lists {
+			ids, _ := list.([]any)
+			for _, id := range ids {
+				listed[fmt.Sprint(section, separator, id)]++
+			}
+		}
+	}
+	for e := range lint.Expressions(plain) {
+		total += expressionWork * (len(e.Text) + expressionLeast) * (1 + listed[e.Section+separator+e.ID])
+	}
+	return total
 }
 
 // edited returns the text of a mutant, if the edit changes what it should and nothing else.

@@ -23,7 +23,7 @@ from headgate.suites.model import NamedTest, to_document
 MUTANTS: Final = 40
 MAX_MUTANTS: Final = 100
 # The program bounds what it validates for one question, so that a large text takes several for few mutants.
-_QUESTIONS: Final = 3
+_QUESTIONS: Final = 5
 # Outputs that one question judges together, in characters.
 _PART: Final = 4_000_000
 _ORIGINAL, _AGAIN = "original", "again"
