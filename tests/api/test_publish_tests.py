@@ -114,7 +114,13 @@ def test_a_version_without_tests_is_not(ann: Member, require: Require) -> None:
 
 
 def test_tests_that_were_not_run_are_no_evidence(ann: Member, draft: str) -> None:
-    assert missing(publish(ann, draft)) == ["tests_not_run"]
+    refused = publish(ann, draft)
+
+    assert missing(refused) == ["tests_not_run"]
+    assert refused.json()["detail"].endswith(
+        "No suite of all tests of this version has ended yet. "
+        "Run all of them: `POST /testing/suites` with the version and without `tests`"
+    )
     assert get(ann, f"/{draft}/versions/1").json()["status"] == "draft"
 
 

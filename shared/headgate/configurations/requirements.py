@@ -44,8 +44,12 @@ def of_policies(result: PolicyResult) -> Unmet:
 
 def of_tests(missing: Sequence[FieldError]) -> Unmet:
     """For a version that lacks evidence that its tests passed; `missing` is not empty."""
-    run = "Run them: `headgate test suite`, or `POST /testing/suites` with the version and without `tests`"
-    way_out = "Save one first: `PUT …/tests/{name}`" if missing[0].code == "no_tests" else run
+    run = "Run all of them: `POST /testing/suites` with the version and without `tests`"
+    ways_out = {
+        "no_tests": "Save one first: `PUT …/tests/{name}`",
+        "test_not_passed": "Mend the version or the test, and run all tests again: `POST /testing/suites`",
+    }
+    way_out = ways_out.get(missing[0].code or "", run)
     return Unmet("Your organization publishes only versions whose tests passed", missing, [way_out])
 
 

@@ -92,7 +92,7 @@ def _missing(tests: VersionTests, recorded: Recorded, text_sha256: str, collecto
         yield FieldError(_PLACE, "This version has no tests", code="no_tests")
         return
     if not recorded.entries:
-        yield FieldError(_PLACE, "No suite of this version's tests has ended yet", code="tests_not_run")
+        yield FieldError(_PLACE, "No suite of all tests of this version has ended yet", code="tests_not_run")
         return
 
     def differs(one: Evidence) -> Sequence[FieldError]:
