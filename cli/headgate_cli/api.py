@@ -64,7 +64,7 @@ _WAYS_OUT: Final = {
     "unauthenticated": "sign in with `headgate login`, or use another token",
     "write_access_required": "use a token with write access, or sign in with `headgate login`",
     "admin_required": "ask an Admin of the organization",
-    "session_required": "sign in with `headgate login`",
+    "session_required": "sign in with `headgate login`; --token and SERVICE_API_TOKEN come first, so leave them out",
     "organization_header": "sign in again with `headgate login`",
     "not_an_active_member": "ask an Admin to invite you, or sign in to another organization with `headgate login`",
 }
@@ -293,7 +293,11 @@ def _named(path: str, body: Mapping[str, object]) -> Mapping[str, str]:
     named = dict(_UNNAMED)
     for placeholder, pattern in _IN_PATH.items():
         match = re.search(pattern, path)
-        field = body.get(_IN_BODY.get(placeholder, ""))
+        name = _IN_BODY.get(placeholder, "")
+        # A comparison has two sides: what they do not agree on stays unnamed.
+        sides = {one.get(name) for one in (body, body.get("left"), body.get("right")) if isinstance(one, Mapping)}
+        known = [one for one in sides if isinstance(one, str | int)]
+        field = known[0] if len(known) == 1 else None
         if match or field:
             named[placeholder] = one_line(match[1] if match else str(field))
     return named

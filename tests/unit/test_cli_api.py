@@ -277,3 +277,12 @@ def test_no_other_host_is_given_the_credential(server: Server) -> None:
 
         (asked,) = other.requests
     assert not {"authorization", "x-service-org"} & {name.lower() for name in asked[1]}
+
+
+def test_a_way_out_names_the_configuration_that_both_sides_have(server: Server) -> None:
+    server.answering = lambda asked: (404, {}, {"detail": "No such version", "code": "version_not_found"})
+
+    with pytest.raises(ServerError, match="`headgate config versions cfg_a` lists them"):
+        server.api().create("/x", {"left": {"configuration_id": "cfg_a"}, "right": {"configuration_id": "cfg_a"}})
+    with pytest.raises(ServerError, match="`headgate config versions CONFIGURATION` lists them"):
+        server.api().create("/x", {"left": {"configuration_id": "cfg_a"}, "right": {"configuration_id": "cfg_b"}})
