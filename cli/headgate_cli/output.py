@@ -80,11 +80,18 @@ def print_text(content: str) -> None:
     sys.stdout.buffer.flush()
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, nothing: str, whole: bool = False) -> None:
+def table(
+    headings: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    nothing: str,
+    whole: bool = False,
+    paragraphs: Sequence[str] = (),
+) -> None:
     """Print a table, at most as wide as the terminal; in a pipe nothing is cut. Without rows, print `nothing`.
 
     If it does not fit and has to be `whole`, each row is a paragraph: the first cell, the next ones with their
-    headings, and below them the last one.
+    headings, and below them the last one. `paragraphs` takes their place, if given.
     """
     texts = [[_cell(value) for value in row] for row in rows]
     if not texts:
@@ -93,9 +100,9 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, nothing:
     widths = [max(map(cells, column)) for column in zip(headings, *texts, strict=True)]
     if sys.stdout.isatty():
         columns = shutil.get_terminal_size().columns
-        if whole and _width(widths) > columns:
-            for row in texts:
-                print_result(_paragraph(headings, row, columns))
+        if (whole or paragraphs) and _width(widths) > columns:
+            for paragraph in paragraphs or [_paragraph(headings, row, columns) for row in texts]:
+                print_result(paragraph)
             return
         widths = _fitting(widths, columns)
     print_result(click.style(_row(headings, widths), bold=True))

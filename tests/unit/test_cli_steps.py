@@ -1,11 +1,14 @@
 """`headgate test steps` and `test run --trace` against a server that has traced a run."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
+from headgate_cli.runs import step_views
 from tests.support.answering import Answer, Server
 from tests.support.cli_in_process import Run
 from tests.support.traces import field, of_three_records, record, step
@@ -81,6 +84,28 @@ def test_the_steps_are_a_table_of_counts_with_the_statements_below(server: Serve
     ]
 
 
+def test_on_a_narrow_terminal_no_name_is_cut(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    routing = step(
+        3, "routing", record(1, "unchanged"), kind="connector", exact=False, feeds=["logs/payments", "logs/others"]
+    )
+    trace = Traced(*of_three_records()["steps"][:2], routing).trace
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    step_views.show_steps(trace)
+
+    assert click.unstyle(capsys.readouterr().out).splitlines()[:7] == [
+        "  1  filelog  (receiver in logs)",
+        "     in 0, out 3, created 3",
+        "  2  transform/clean  (processor in logs)",
+        "     in 3, out 3, changed 1",
+        "  3  routing *  (connector in logs → logs/payments, logs/others)",
+        "     in 1, out 1",
+        f"* {step_views.SETS}",
+    ]
+
+
 def test_a_record_is_followed_through_all_steps(server: Server, run: Run) -> None:
     code, out, _ = run(f"test steps {RUN} --record 1")
 
@@ -109,6 +134,25 @@ def test_several_reasons_are_told_by_their_lines(server: Server, run: Run) -> No
     _, out, _ = run(f"test steps {RUN} --record 1")
 
     assert out.splitlines()[1:] == ["  1  transform  changed by lines 7, 9, transform", "       + a: 1  (line 9)"]
+
+
+def test_one_line_among_several_reasons_is_one_line(server: Server, run: Run) -> None:
+    by = [{"statement": text, "path": "p", "line": line, "column": 3} for text, line in (("a", 7), ("b", None))]
+    server.answering = Traced(step(1, "transform", record(1, "changed", field("a", "added", None, 1), by=by)))
+
+    _, out, _ = run(f"test steps {RUN} --record 1")
+
+    assert out.splitlines()[1] == "  1  transform  changed by line 7, b"
+
+
+def test_a_record_that_there_is_not_fails(server: Server, run: Run) -> None:
+    code, out, err = run(f"test steps {RUN} --record 9")
+    of_step, out_of_step, err_of_step = run(f"test steps {RUN} --step 2 --record 9")
+
+    assert (code, out) == (1, "")
+    assert "no step has a record 9: records count from 1" in err
+    assert (of_step, out_of_step) == (1, "")
+    assert f"no record 9 in step 2: `headgate test steps {RUN} --record 9` shows its way" in err_of_step
 
 
 def test_a_record_that_is_routed_is_followed_into_its_pipelines(server: Server, run: Run) -> None:
@@ -181,13 +225,6 @@ def test_records_that_are_matched_as_sets_are_said_so(server: Server, run: Run) 
     assert "* matches records by what they contain" in table
     assert "unchanged" in way
     assert "not found: this step matches records by what they contain" in lost
-
-
-def test_a_record_that_there_is_not_is_said_so(server: Server, run: Run) -> None:
-    code, out, err = run(f"test steps {RUN} --record 9")
-
-    assert (code, out) == (0, "")
-    assert err == "No step has a record 9: records count from 1, and a large trace has only the newest ones\n"
 
 
 def test_errors_of_statements_are_below_the_tables(server: Server, run: Run) -> None:

@@ -21,7 +21,8 @@ _SIGNS: Final = {"added": ("+", "green"), "removed": ("-", "red"), "changed": ("
 _OUTCOMES: Final = {"changed": "yellow", "dropped": "red", "created": "green", "split": "cyan", "merged": "cyan"}
 _FORMS: Final = ("statement", "condition", "component")
 _ON_ONE_LINE: Final = 100
-_SETS: Final = "matches records by what they contain: it holds them for a time, or puts new ones in their place"
+NO_RECORD: Final = "no step has a record {}: records count from 1, and a large trace has only the newest ones"
+SETS: Final = "matches records by what they contain: it holds them for a time, or puts new ones in their place"
 
 
 def show_steps(trace: Entity) -> None:
@@ -42,9 +43,10 @@ def show_steps(trace: Entity) -> None:
         ]
         for step in steps
     ]
-    table(headings, rows, nothing="No step was recorded")
+    paragraphs = [f"{_described(step)}\n     {_counted(step, counts)}" for step in steps]
+    table(headings, rows, nothing="No step was recorded", paragraphs=paragraphs)
     if not all(step.get("exact") for step in steps):
-        print_result(f"* {_SETS}")
+        print_result(f"* {SETS}")
     _statements(steps)
     _errors(steps)
     if not trace.get("complete"):
@@ -58,7 +60,7 @@ def show_way(record: int, steps: Sequence[Entity]) -> None:
     """Print what each of these steps did to a record of the sample; `records` of each are its entries."""
     named = next((text(entry, "name") for step in steps for entry in entities(step, "records")), None)
     if named is None:
-        say(f"No step has a record {record}: records count from 1, and a large trace has only the newest ones")
+        say(NO_RECORD.format(record).capitalize())
         return
     print_result(click.style(f"Record {record}  {one_line(named)}", bold=True))
     # A step that the record did not reach is left out, unless it may have got it and nobody can tell.
@@ -74,12 +76,12 @@ def show_way(record: int, steps: Sequence[Entity]) -> None:
             _fields(entry)
             heading = " " * (width + 7)
         if not entities(step, "records"):
-            print_result(f"{heading}not found: this step {_SETS}")
+            print_result(f"{heading}not found: this step {SETS}")
 
 
 def show_step(step: Entity) -> None:
     """Print a step, and what it did to each record in its `records`."""
-    _print_heading(step)
+    print_result(_described(step))
     for entry in entities(step, "records"):
         place = entry.get("record")
         label = f"record {place}" if isinstance(place, int) else "new"
@@ -108,11 +110,16 @@ def _pipeline(step: Entity) -> str:
     return f"{text(step, 'pipeline')} → {', '.join(names)}" if names else text(step, "pipeline")
 
 
-def _print_heading(step: Entity) -> None:
+def _described(step: Entity) -> str:
     component, kind = one_line(_name(step)), one_line(text(step, "kind"))
-    print_result(
-        f"{number(step, 'n'):>3}  {click.style(component, bold=True)}  ({kind} in {one_line(_pipeline(step))})"
-    )
+    sets = "" if step.get("exact") else " *"
+    return f"{number(step, 'n'):>3}  {click.style(component, bold=True)}{sets}  ({kind} in {one_line(_pipeline(step))})"
+
+
+def _counted(step: Entity, counts: Sequence[str]) -> str:
+    """`in 4, out 3, dropped 1`: what went in and out, and what else is not zero."""
+    told = [name for name in counts if name in _COUNTS[:2] or number(step, name)]
+    return ", ".join(f"{_heading(name).lower()} {number(step, name)}" for name in told)
 
 
 def _statements(steps: Sequence[Entity]) -> None:
@@ -156,7 +163,8 @@ def _outcome(entry: Entity) -> str:
     # The table of statements has their texts.
     lines = [_place(reason) for reason in reasons if _place(reason)]
     others = [_reason(reason) for reason in reasons if not _place(reason)]
-    named = [f"lines {', '.join(dict.fromkeys(lines))}"] if lines else []
+    distinct = list(dict.fromkeys(lines))
+    named = [f"{'line' if len(distinct) == 1 else 'lines'} {', '.join(distinct)}"] if lines else []
     return f"{said} by {', '.join([*named, *others])}"
 
 

@@ -49,6 +49,12 @@ def steps(api: Api, run_id: str, n: int | None, record: int | None, as_json: boo
     ways = [with_records(api, run_id, number(step, "n"), record) for step in found]
     if as_json:
         print_json(ways[0] if n else {"items": ways})
+    elif record is not None and not any(entities(step, "records") for step in ways):
+        raise Failed(
+            f"no record {record} in step {n}: `headgate test steps {run_id} --record {record}` shows its way"
+            if n
+            else step_views.NO_RECORD.format(record)
+        )
     elif record is not None and n is None:
         step_views.show_way(record, ways)
     else:
