@@ -327,6 +327,26 @@ def test_settings_of_a_checkout_start_no_program(server: Server, checkout: Run) 
     assert not Path("owned").exists()
 
 
+def test_files_that_a_partial_clone_lacks_are_not_fetched_and_not_taken_for_new(server: Server, checkout: Run) -> None:
+    there = Path(".git", "objects", (lacked := git("rev-parse", "main:a.yaml"))[:2], lacked[2:])
+    there.unlink()
+    for setting, value in {
+        "core.repositoryFormatVersion": "1",
+        "extensions.partialClone": "origin",
+        "remote.origin.promisor": "true",
+        "remote.origin.url": "ext::touch owned",
+        "protocol.ext.allow": "always",
+    }.items():
+        git("config", setting, value)
+
+    code_, out, err = checkout("test diff --base main")
+
+    assert (code_, out) == (2, "")
+    assert "lacks files of the commit" in err
+    assert not Path("owned").exists()
+    assert not server.requests
+
+
 def test_a_remote_branch_stands_in_for_a_local_one(server: Server, checkout: Run) -> None:
     answers(server, result(compared()))
     git("update-ref", "refs/remotes/origin/trunk", git("rev-parse", "main"))

@@ -24,6 +24,9 @@ _SECONDS: Final = 60.0
 _MOST_LISTED: Final = 64 * 1_048_576
 # Settings of a checkout can name programs.
 _SETTINGS: Final = ("core.fsmonitor=false", "core.hooksPath=/dev/null", "core.untrackedCache=false")
+# Of a partial clone, git would fetch what is missing, with programs that the checkout's settings name (`ext::…`,
+# `core.sshCommand`, a credential helper).
+_NO_TRANSPORT: Final = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}
 _ENTRY: Final = re.compile(
     rb"(?P<mode>\d{6}) (?P<kind>\w+) (?P<hash>[0-9a-f]{40,64}) +(?P<size>\d+|-)\t(?P<path>.*)", re.DOTALL
 )
@@ -80,11 +83,20 @@ class Checkout:
         return sorted({os.fsdecode(name) for name in listed.split(b"\0") if name})
 
     def files_of(self, commit: str, paths: Sequence[str]) -> Mapping[str, Blob]:
-        """The files of a commit below the paths, relative to the checkout's top."""
+        """The files of a commit below the paths, relative to the checkout's top.
+
+        Raises Failed if one of them is not here, as in a partial clone.
+        """
         listed = _git("ls-tree", "-r", "-l", "-z", "--full-name", commit, "--", *paths)
         found = {}
         for line in listed.split(b"\0"):
             entry = _ENTRY.fullmatch(line)
+            if line and not entry:
+                # Its size is BAD: git does not know it.
+                raise Failed(
+                    f"--base: this checkout lacks files of the commit {commit[:12]}: it is a partial clone, or "
+                    "damaged; clone without --filter"
+                )
             if entry:
                 size = int(entry["size"]) if entry["size"] != b"-" else 0
                 regular = entry["kind"] == b"blob" and entry["mode"] != b"120000"
@@ -132,7 +144,7 @@ def _git(*arguments: str) -> bytes:
     settings = [part for setting in _SETTINGS for part in ("-c", setting)]
     # A path is a path: without this, `:(attr:…)` and `*` mean something.
     command = [program, "--no-pager", "--literal-pathspecs", *settings, *arguments]
-    environment = {**os.environ, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+    environment = {**os.environ, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", **_NO_TRANSPORT}
     try:
         ended = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, env=environment, timeout=_SECONDS, check=False
