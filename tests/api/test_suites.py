@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from botocore.exceptions import ConnectionClosedError
 from httpx2 import Response
 
 from configurations.app import router as configurations_router
@@ -16,7 +17,7 @@ from headgate.rules.engine import Prepared, Results, Sample, Verdict
 from headgate.rules.outputs import Difference, Differences, FieldDifference, Incomparable, SignalSummary
 from headgate.runs import turns
 from headgate.settings import settings
-from headgate.storage import aws
+from headgate.storage import aws, objects, table
 from headgate.version_tests.model import MAX_TESTS, text_digest
 from testing import app, version_tests
 from tests.support.configurations import YAML, create, get, patch, publish
@@ -237,6 +238,37 @@ def test_a_step_that_is_repeated_leaves_evidence_once(ann: Member, draft: str) -
     job_steps.record(job_id, evaluation)
 
     assert len(listed(ann, draft)["evidence"]) == 1
+
+
+@pytest.mark.parametrize("lost", ["result.json", "evidence.json", "the job"])
+def test_a_suite_that_cannot_be_stored_leaves_no_evidence_and_makes_room(
+    ann: Member, draft: str, monkeypatch: pytest.MonkeyPatch, lost: str
+) -> None:
+    job_id = begun(ann, **of_version(draft))
+    leave_results(job_id, {"a": "", "b": ""})
+    left: list[str] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(objects, "write", refusing(objects.write, f"/{lost}"))
+        patch.setattr(table, "transact", refusing(table.transact, "job_" if lost == "the job" else "never"))
+        with pytest.raises(ConnectionClosedError):
+            job_steps.record(job_id, job_steps.evaluate(job_id))
+    monkeypatch.setattr(turns, "make_room", lambda _, left_by: left.append(left_by))
+    job_steps.fail(job_id, "evaluate", "PassingFault", None)
+
+    assert ann.http.get(f"{API}/testing/suites/{job_id}").json()["status"] == "Error"
+    assert listed(ann, draft)["evidence"] == []
+    assert left == [job_id]
+
+
+def refusing(call: Any, what: str) -> Any:
+    """The call, which fails where its arguments have this in them."""
+
+    def called(*arguments: Any, **more: Any) -> Any:
+        if what in str(arguments):
+            raise ConnectionClosedError(endpoint_url="https://aws")
+        return call(*arguments, **more)
+
+    return called
 
 
 def test_evidence_is_of_what_was_run_whatever_has_changed_meanwhile(ann: Member, draft: str) -> None:

@@ -34,6 +34,8 @@ from headgate.runs import steps as run_steps
 from headgate.runs.model import NEVER_EXECUTED, Untrusted
 from headgate.runs.steps import Collection, Evaluation, RunGone, Stage
 from headgate.validation.model import ComponentNotInBuild
+from headgate.version_tests import service as version_tests
+from headgate.version_tests.model import Evidence
 
 # A step has 60 s, some of which the kind needs.
 _PREPARING_SECONDS: Final = 40.0
@@ -56,6 +58,7 @@ class _Ready(BaseModel):
 
 
 _READY: Final = TypeAdapter(list[_Ready])
+_EVIDENCE: Final = TypeAdapter[Evidence | None](Evidence | None)
 
 
 def prepare(job_id: str) -> Collection:
@@ -106,13 +109,19 @@ def evaluate(job_id: str) -> Evaluation:
     if len(text.encode()) > MAX_RESULT_BYTES:
         raise Unworkable(f"its result is over {MAX_RESULT_BYTES >> 20} MB; give it fewer cases, or smaller samples")
     store.put_file(job_id, "result.json", text)
+    # The request may be gone when the job ends.
+    shown = KINDS[job.kind].evidence(job, request, document)
+    store.put_file(job_id, "evidence.json", _EVIDENCE.dump_json(shown).decode())
     return Evaluation()
 
 
 def record(job_id: str, evaluation: Evaluation) -> None:
     """End the job. Raises RunGone."""
     job, at = _unfinished(job_id), clock.now()
-    _end(job.fail(evaluation.fault, at) if evaluation.fault else job.complete(at))
+    if evaluation.fault:
+        _end(job.fail(evaluation.fault, at))
+    else:
+        _end(job.complete(at), _EVIDENCE.validate_json(store.file(job_id, "evidence.json") or b"null"))
 
 
 def fail(job_id: str, stage: Stage, error: str, at_fault: str | None) -> None:
@@ -140,10 +149,16 @@ def finish(job_id: str) -> None:
         _make_room_after(job_id)
 
 
-def _end(after: Job) -> None:
+def _end(after: Job, evidence: Evidence | None = None) -> None:
     # Before it has ended: if this fails, the step is repeated.
     store.delete_asked(after)
-    store.update(after)
+    if evidence and after.configuration_id and after.version_number:
+        # Both or none: a job in Error has shown nothing.
+        version_tests.record(
+            after.configuration_id, after.version_number, evidence, store.updating(after), store.AlreadyFinal()
+        )
+    else:
+        store.update(after)
     service.count_outcome(after)
     turns.make_room(after.organization_id, after.id)
 

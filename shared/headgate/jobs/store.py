@@ -11,7 +11,7 @@ from headgate.jobs import keys
 from headgate.jobs.model import Job, Kind, Status
 from headgate.storage import idempotent_create, items, objects, principals, table
 from headgate.storage.items import Item
-from headgate.storage.table import ConditionFailed
+from headgate.storage.table import ConditionFailed, Write
 
 REQUEST: Final = "request.json"
 _UNFINISHED: Final = "attribute_exists(#kind) AND #status IN (:queued, :running)"
@@ -39,9 +39,14 @@ def job(job_id: str) -> Job | None:
 def update(after: Job) -> None:
     """Replace a job that has not ended; one conditional write. Raises AlreadyFinal, also if there is no such job."""
     try:
-        table.write(table.runs.put_if(_item(after), _UNFINISHED, _UNFINISHED_VALUES))
+        table.write(updating(after))
     except ConditionFailed as error:
         raise AlreadyFinal from error
+
+
+def updating(after: Job) -> Write:
+    """The same as a part of a transaction."""
+    return table.runs.put_if(_item(after), _UNFINISHED, _UNFINISHED_VALUES)
 
 
 def delete(job_id: str) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from headgate.foundation.errors import FieldError
+from headgate.storage import table
 from headgate.storage.retry import retry
 from headgate.storage.table import Write
 from headgate.version_tests import store
@@ -64,14 +65,23 @@ def carried(configuration_id: str, n: int, to: int) -> list[Write]:
     return store.carried(configuration_id, n, store.tests(configuration_id, n), to)
 
 
-def record(configuration_id: str, n: int, evidence: Evidence) -> None:
-    """Keep what a suite of all of the version's tests came to. Raises Contention."""
+def record(
+    configuration_id: str, n: int, evidence: Evidence, ending: Write | None = None, refusal: Exception | None = None
+) -> None:
+    """Keep what a suite of all of the version's tests came to, and write `ending` in the same transaction.
+
+    Raises Contention, and `refusal` if the condition of `ending` does not hold.
+    """
 
     def once() -> None:
         before = store.evidence(configuration_id, n)
         after = before.add(evidence)
+        writes = [ending] if ending else []
+        refusals = {0: refusal} if ending and refusal else {}
         if after is not before:
-            store.record(configuration_id, n, before, after)
+            writes.append(store.recording(configuration_id, n, before, after))
+        if writes:
+            table.transact(writes, refusals)
 
     retry(once)
 

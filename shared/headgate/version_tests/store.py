@@ -85,13 +85,13 @@ def unchanged(configuration_id: str, n: int, known: VersionTests) -> Write:
     return table.versions.check(keys.tests(configuration_id, n), *_as_in(known.revision))
 
 
-def record(configuration_id: str, n: int, before: Recorded, after: Recorded) -> None:
-    """One transaction. Raises LostRace if the evidence is no longer as in `before`."""
+def recording(configuration_id: str, n: int, before: Recorded, after: Recorded) -> Write:
+    """For a transaction, which fails if the evidence is no longer as in `before`."""
     item = keys.evidence(configuration_id, n) | {
         "revision": after.revision,
         "evidence": [_evidence_item(one) for one in after.entries],
     }
-    table.transact([table.versions.put_if(item, *_as_in(before.revision))])
+    return table.versions.put_if(item, *_as_in(before.revision))
 
 
 def evidence_unchanged(configuration_id: str, n: int, known: Recorded) -> Write:

@@ -17,7 +17,6 @@ from headgate.rules import outputs
 from headgate.rules.outputs import Incomparable, Ran
 from headgate.runs.model import LONGEST
 from headgate.suites.model import NamedTest, of_document, to_document
-from headgate.version_tests import service as version_tests
 from headgate.version_tests.model import Evidence, TestVerdict, text_digest
 
 # How the comparison begins a message about the expected output.
@@ -75,10 +74,7 @@ def cases(_job: Job, request: JsonValue, _asker: Asker) -> Sequence[Case]:
 
 
 def conclude(job: Job, request: JsonValue, results: Sequence[CaseResult], asker: Asker) -> JsonValue:
-    """The verdict on the suite, and the outcome of each test.
-
-    A suite of all tests of a stored version leaves evidence. Raises Unworkable, Unavailable.
-    """
+    """The verdict on the suite, and the outcome of each test. Raises Unworkable, Unavailable."""
     asked = Request.model_validate(request)
     begun = job.started_at or job.created_at
     # Any time that the run made equals any time in the expected output.
@@ -90,11 +86,25 @@ def conclude(job: Job, request: JsonValue, results: Sequence[CaseResult], asker:
         if time.monotonic() > deadline:
             raise Unworkable("its outputs take too long to compare; give it fewer tests, or smaller samples")
         tests.append(_outcome(result, one.test(), ran, asker, told, with_output=asked.with_output))
-    _record(job, asked, tests)
     passed = all(test.status == "Success" for test in tests)
     concluded = Result(passed=passed, collector_version=asked.collector_version, tests=fitted(tests))
     document: JsonValue = concluded.model_dump(mode="json")
     return document
+
+
+def evidence(job: Job, request: JsonValue, result: JsonValue) -> Evidence | None:
+    """For a suite of all tests of a stored version: of exactly what was run, whatever has changed since."""
+    asked = Request.model_validate(request)
+    if asked.all_tests_sha256 is None or job.configuration_id is None or job.version_number is None:
+        return None
+    return Evidence(
+        job_id=job.id,
+        text_sha256=text_digest(asked.yaml),
+        tests_sha256=asked.all_tests_sha256,
+        collector_version=asked.collector_version,
+        tests=tuple(TestVerdict(one.name, one.status) for one in Result.model_validate(result).tests),
+        finished_at=clock.now(),
+    )
 
 
 def _case(asked: Request, name: str, test: NamedTest) -> Case:
@@ -155,21 +165,6 @@ def _about(error: Incomparable) -> str:
     if error.message.startswith(_LEFT):
         return f"expected: {error.message.removeprefix(_LEFT)}"
     return error.message if error.code == "bad_path" else f"expected: {error.message}"
-
-
-def _record(job: Job, asked: Request, tests: Sequence[TestOutcome]) -> None:
-    """Evidence for the version, of exactly what was run, whatever has changed since."""
-    if asked.all_tests_sha256 is None or job.configuration_id is None or job.version_number is None:
-        return
-    evidence = Evidence(
-        job_id=job.id,
-        text_sha256=text_digest(asked.yaml),
-        tests_sha256=asked.all_tests_sha256,
-        collector_version=asked.collector_version,
-        tests=tuple(TestVerdict(one.name, one.status) for one in tests),
-        finished_at=clock.now(),
-    )
-    version_tests.record(job.configuration_id, job.version_number, evidence)
 
 
 def _records(result: CaseResult) -> dict[Literal["in", "out"], dict[Signal, int]] | None:
