@@ -53,6 +53,8 @@ func TestWhatATestMakesOfAMutant(t *testing.T) {
 		"the expected output differs": {ran(record("a", "x", "2") + record("b")), &expected, Killed, []string{byExpected}, ""},
 		"the run ends in error":       {Run{Status: "error", Reason: "it crashed"}, nil, Killed, []string{byError}, ""},
 		"there was no time for it":    {Run{Status: "error", Reason: "the time for all cases together was used up; run fewer cases at once, or shorter ones"}, nil, NotRun, nil, ""},
+		"the machine was too slow":    {Run{Status: "error", Reason: "the collector was not ready within 30 s"}, nil, NotRun, nil, ""},
+		"the machine had no memory":   {Run{Status: "error", Reason: "the collector was killed by killed after 2.0 s"}, nil, NotRun, nil, ""},
 		"it is refused":               {Run{Status: "refused", Reason: "no"}, nil, NotLoaded, nil, ""},
 		"the output is the same":      {ran(record("b") + record("a", "x", "1")), nil, Unreached, nil, ""},
 		"another value":               {ran(record("a", "x", "2") + record("b")), nil, Survived, nil, `attributes["x"] == "1" count 1`},

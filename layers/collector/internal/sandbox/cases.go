@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -186,9 +187,12 @@ const (
 	noRoom = "the outputs of all cases together exceeded"
 )
 
-// CrowdedOut tells whether a case has no result because of the other cases, by the reason of its outcome.
+// CrowdedOut tells whether a case has no result because of the other cases or the machine, by the reason of its outcome:
+// also one whose collector was killed from outside or not ready in time, though it was run again alone.
 func CrowdedOut(reason string) bool {
-	return strings.HasPrefix(reason, noTime) || strings.HasPrefix(reason, noRoom)
+	return slices.ContainsFunc([]string{noTime, noRoom, notReady, wasKilled}, func(words string) bool {
+		return strings.HasPrefix(reason, words)
+	})
 }
 
 // encode returns the results as JSON lines. A result for which there is no room is replaced by one that says so.

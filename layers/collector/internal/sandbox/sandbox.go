@@ -133,6 +133,12 @@ func Do(ctx context.Context, run Run) (*Outcome, error) {
 	}, nil
 }
 
+// Reasons of an outcome that is Short.
+const (
+	notReady  = "the collector was not ready within"
+	wasKilled = "the collector was killed by killed"
+)
+
 // unableError means that this machine does not offer a tier's means.
 type unableError struct{ err error }
 
@@ -237,7 +243,7 @@ func (c *collector) live(ctx context.Context, run Run, root *root) (reason strin
 		case <-deadline.C:
 			if ready != nil {
 				c.short = true
-				return fmt.Sprintf("the collector was not ready within %.0f s", run.Limits.Ready.Seconds()), false
+				return fmt.Sprintf("%s %.0f s", notReady, run.Limits.Ready.Seconds()), false
 			}
 			if stopping {
 				return fmt.Sprintf("the collector did not stop within %.0f s of the interrupt signal", run.Limits.Grace.Seconds()), false
