@@ -116,9 +116,22 @@ func (p *part) comparisons(node *yaml.Node, tokens []pricing.Token, from int) {
 			kind:        Comparison,
 			change:      change{scalar: node, start: tokens[i].Start, end: tokens[i].End, with: other},
 			description: fmt.Sprintf("the comparison is %s, not %s", other, tokens[i].Text),
-			wouldNotice: fmt.Sprintf("a record at the limit, %s", shortened(strings.Trim(node.Value[tokens[i+1].Start:], " )"))),
+			wouldNotice: fmt.Sprintf("a record at the limit, %s", shortened(rightSide(node.Value, tokens[i+1:]))),
 		})
 	}
+}
+
+// rightSide is the text of the operand that these tokens begin with: up to an `and`, an `or` or the bracket around it.
+func rightSide(text string, tokens []pricing.Token) string {
+	end, depth := tokens[0].End, 0
+	for _, token := range tokens {
+		depth += pricing.Nesting(token)
+		if depth < 0 || depth == 0 && (token.Kind == pricing.AndToken || token.Kind == pricing.OrToken) {
+			break
+		}
+		end = token.End
+	}
+	return text[tokens[0].Start:end]
 }
 
 // numbers adds the candidates that change a number among the arguments of a function or the sides of a comparison.
