@@ -96,7 +96,7 @@ def test_the_fixed_flow_differs_at_the_named_places_only_and_has_nothing_left_to
     again = gallery_upgrade.upgrades.check(
         gallery_upgrade.Text(report.proposed_yaml, {}, ()), NEWER, NEWER, asker=ASKER
     )
-    assert (again.renames, again.proposed_yaml) == ((), None)
+    assert (again.renames, again.proposed_yaml) == ([], None)
 
 
 def test_the_report_of_the_gallery_is_printed(reports: dict[str, Report], capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,14 +1,22 @@
-"""Two collector versions that answer an upgrade check's questions as a test wants."""
+"""Two collector versions that answer an upgrade check's questions as a test wants; the real one compares them."""
 
+import atexit
+import os
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, Final
 
 import pytest
 
 from headgate import checker
-from headgate.checker import CheckerBusy
+from headgate.checker import Checker, CheckerBusy
+from headgate.checker.installed import Installed
+from headgate.checker.limits import Limits
 from headgate.settings import settings
+from headgate_local.options import read_options
+from tests.support.askers import ASKER
 
+_DEFAULT: Final = settings().collector_version
 NOTHING_FOUND: Final[dict[str, Any]] = {
     "valid": True,
     "errors": [],
@@ -21,7 +29,8 @@ NOTHING_FOUND: Final[dict[str, Any]] = {
 
 
 class Collectors:
-    """`answers` are by version and operation, `usual` by operation; an exception among them is raised.
+    """`answers` are by version and operation, `usual` by operation; an exception among them is raised. The real
+    collector answers `upgrade`, unless there is an answer of the version "".
 
     `asked` has the version and the operation of every question, and `requests` what was given with it, if anything was.
     `before` is called with the version before each answer to `call`. No verdict is to be had.
@@ -34,9 +43,11 @@ class Collectors:
         self.before: Callable[[str], None] = lambda _: None
         self._usual = usual
 
-    def call(self, op: str, request: Mapping[str, Any], *, version: str, **_: object) -> Any:
+    def call(self, op: str, request: Mapping[str, Any], *, version: str = "", **_: object) -> Any:
         if op == "validate":
             raise CheckerBusy("An assignment asks it; that is not what is tested here")
+        if op == "upgrade":
+            return self._answer("", op) if ("", op) in self.answers else compared(op, request)
         self.requests.append(request)
         self.before(version)
         return self._answer(version, op)
@@ -51,6 +62,19 @@ class Collectors:
         if isinstance(answer, Exception):
             raise answer
         return answer
+
+
+@cache
+def _comparing() -> Checker:
+    options = read_options(os.environ)
+    started = Checker(Installed(options.collectors), _DEFAULT, Limits())
+    atexit.register(started.close)
+    return started
+
+
+def compared(op: str, request: Mapping[str, Any], **_: object) -> Any:
+    """What the real default collector answers to a comparison of answers that are made up."""
+    return _comparing().call(op, request, asker=ASKER)
 
 
 def scripted(monkeypatch: pytest.MonkeyPatch, default: str, usual: Mapping[str, Any]) -> Collectors:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, TypeAlias
 
-from pydantic import Field
+from pydantic import AliasPath, Field
 
 from headgate.foundation.errors import FieldError, Invalid
 from headgate.validation.model import Finding
@@ -120,6 +120,13 @@ class Verdict:
     warnings: Sequence[Finding]
 
 
+# As the collector writes them.
+OldVersion: TypeAlias = Annotated[str, Field(validation_alias="from")]
+NewVersion: TypeAlias = Annotated[str, Field(validation_alias="to")]
+OldVerdict: TypeAlias = Annotated[Verdict, Field(validation_alias=AliasPath("verdict", "from"))]
+NewVerdict: TypeAlias = Annotated[Verdict, Field(validation_alias=AliasPath("verdict", "to"))]
+
+
 @dataclass(frozen=True, slots=True)
 class Rename:
     """An occurrence of a deprecated component type, in a section or in a reference."""
@@ -144,12 +151,20 @@ class NotRenamed:
 
 
 @dataclass(frozen=True, slots=True)
-class Renaming:
-    """The target's renames, and the text with them; None without a rename."""
+class Renamed:
+    """The answer to `rename`: the text with the new names, and which they are."""
 
-    renames: Sequence[Rename] = ()
-    not_renamed: Sequence[NotRenamed] = ()
-    yaml: str | None = None
+    yaml: str
+    renames: Sequence[Rename]
+    not_renamed: Sequence[NotRenamed]
+
+
+@dataclass(frozen=True, slots=True)
+class Renaming:
+    """The target's renames; None without a deprecated name. `refused` is why it renamed nothing, if it refused."""
+
+    answer: Renamed | None = None
+    refused: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,10 +223,10 @@ class Report:
     `incomplete` is set if a list was cut, or if the text has so many components that not all of them were compared.
     """
 
-    source: str
-    target: str
-    source_verdict: Verdict
-    target_verdict: Verdict
+    source: OldVersion
+    target: NewVersion
+    source_verdict: OldVerdict
+    target_verdict: NewVerdict
     new_errors: Sequence[Finding]
     new_warnings: Sequence[Finding]
     renames: Sequence[Rename]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, Generic, TypeVar
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from headgate import checker
 from headgate.checker import Asker, CheckerBusy, NoChecker, NotInstalled, Refused
@@ -18,17 +18,14 @@ from headgate.foundation.errors import Unavailable
 from headgate.settings import settings
 from headgate.upgrades.comparison import compare
 from headgate.upgrades.model import (
-    Component,
     Description,
     Inspection,
-    NotRenamed,
-    Rename,
+    Renamed,
     Renaming,
     Report,
     UpgradeCheckNotPossible,
     Version,
 )
-from headgate.upgrades.size import bounded
 from headgate.validation.model import TOO_COSTLY, CollectorVersionNotInstalled, NotChecked, TooCostly
 
 _Answer = TypeVar("_Answer")
@@ -70,9 +67,9 @@ def check(text: Text, target: str, source: str | None = None, *, asker: Asker) -
         target_answers = _Answers(asking.submit(questions.version_and_renaming), questions)
         if source == target:
             version, renaming = target_answers.get()
-            return bounded(compare(version, version, renaming))
-        questions = _Questions(text, source, "from", ends, asker)
-        source_answers = _Answers(asking.submit(questions.version), questions)
+            return questions.compared(version, version, renaming)
+        of_source = _Questions(text, source, "from", ends, asker)
+        source_answers = _Answers(asking.submit(of_source.version), of_source)
         try:
             after, renaming = target_answers.get()
         except Unavailable:
@@ -80,18 +77,10 @@ def check(text: Text, target: str, source: str | None = None, *, asker: Asker) -
             with suppress(Unavailable):
                 source_answers.get()
             raise
-        return bounded(compare(source_answers.get(), after, renaming))
+        return questions.compared(source_answers.get(), after, renaming)
     finally:
         # A question that hangs must not delay the answer; it ends by its own limits.
         asking.shutdown(wait=False, cancel_futures=True)
-
-
-class _Renamed(BaseModel):
-    """The answer to `rename`."""
-
-    yaml: str
-    renames: list[Rename]
-    not_renamed: list[NotRenamed]
 
 
 class _Questions:
@@ -119,15 +108,25 @@ class _Questions:
         return self._ends + _LAST_SECONDS - time.monotonic()
 
     def renaming(self, version: Version) -> Renaming:
-        deprecated = [component for component in version.inspection.components if component.renamed_to]
-        if not deprecated:
+        if not any(component.renamed_to for component in version.inspection.components):
             return Renaming()
         try:
-            renamed = self._ask("rename", self._request, _renamings(), may_refuse=True)
+            return Renaming(self._ask("rename", self._request, _renamings(), may_refuse=True))
         except Refused as refused:
             # The renames are known all the same.
-            return Renaming(not_renamed=[_kept(component, refused.message) for component in deprecated])
-        return Renaming(renamed.renames, renamed.not_renamed, renamed.yaml if renamed.renames else None)
+            return Renaming(refused=refused.message or refused.code)
+
+    def compared(self, source: Version, target: Version, renaming: Renaming) -> Report:
+        """The default collector compares. Raises NotChecked if it could not be asked."""
+        timeout = max(_SHORTEST, min(_SECONDS_OF_ONE, self.seconds_left()))
+        try:
+            return compare(source, target, renaming, asker=self._asker, timeout=timeout)
+        except Refused as refused:
+            raise _not_compared(f"the collector refused ({refused.code})") from refused
+        except Unavailable as error:
+            raise _not_compared(error.detail) from error
+        except ValidationError as error:
+            raise _not_compared("the collector answered in an unknown form") from error
 
     def _ask(
         self, op: str, request: Mapping[str, object], answers: TypeAdapter[_Answer], *, may_refuse: bool = False
@@ -190,10 +189,8 @@ class _Answers(Generic[_Answer]):
             raise self.questions.not_asked(_TOO_LONG) from None
 
 
-def _kept(component: Component, reason: str) -> NotRenamed:
-    return NotRenamed(
-        component.component_path, component.line, component.column, component.type, component.renamed_to, reason
-    )
+def _not_compared(reason: str) -> NotChecked:
+    return NotChecked(f"The answers of the versions could not be compared: {reason}; try again")
 
 
 @cache
@@ -207,5 +204,5 @@ def _descriptions() -> TypeAdapter[Description]:
 
 
 @cache
-def _renamings() -> TypeAdapter[_Renamed]:
-    return TypeAdapter(_Renamed)
+def _renamings() -> TypeAdapter[Renamed]:
+    return TypeAdapter(Renamed)

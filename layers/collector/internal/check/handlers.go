@@ -19,6 +19,7 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/rules"
 	"github.com/headgate/headgate/layers/collector/internal/steps"
 	"github.com/headgate/headgate/layers/collector/internal/tell"
+	"github.com/headgate/headgate/layers/collector/internal/upgrade"
 	"github.com/headgate/headgate/layers/collector/internal/validate"
 )
 
@@ -45,6 +46,7 @@ var Handlers = map[string]operation.Handler{
 	"compile":        withoutCollector(rules.Handle),
 	"evaluate":       withoutCollector(evaluate.Handle),
 	"tell":           withoutCollector(tell.Handle),
+	"upgrade":        withoutCollector(upgrade.Handle),
 }
 
 // withoutCollector adapts a handler that does not use the collector.

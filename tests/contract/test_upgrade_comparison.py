@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from headgate import checker
 from headgate.upgrades.comparison import compare
 from headgate.upgrades.model import (
     ChangedDefault,
@@ -20,6 +21,10 @@ from headgate.upgrades.model import (
     Version,
 )
 from headgate.validation.model import Code, Finding
+from tests.support import scripted_collectors
+from tests.support.askers import ASKER
+
+pytestmark = pytest.mark.contract
 
 TAIL = ComponentType("receiver", "tail_file", "tail", "github.com/x/receiver/tailreceiver")
 OLD_TAIL = ComponentType("receiver", "tail", "", "github.com/x/receiver/tailreceiver")
@@ -54,8 +59,13 @@ def version(
     return Version(number, inspection, Description(bool(lacks), lacks, has, gates))
 
 
+@pytest.fixture(autouse=True)
+def _of_the_real_collector(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checker, "call", scripted_collectors.compared)
+
+
 def compared(before: Version, after: Version) -> Report:
-    return compare(before, after, Renaming())
+    return compare(before, after, Renaming(), asker=ASKER)
 
 
 def test_an_error_of_both_versions_is_not_new() -> None:

@@ -9,12 +9,15 @@ import pytest
 from headgate import checker
 from headgate.checker import CheckerBusy, NoChecker, NotInstalled, Refused
 from headgate.foundation.errors import HeadgateError
+from headgate.upgrades import comparison
 from headgate.upgrades import service as upgrades
 from headgate.upgrades.model import Report, UpgradeCheckNotPossible
 from headgate.upgrades.service import Text
 from headgate.validation.model import CollectorVersionNotInstalled, NotChecked, TooCostly
 from tests.support.askers import ASKER
 from tests.support.scripted_collectors import NOTHING_FOUND, Collectors, scripted
+
+pytestmark = pytest.mark.contract
 
 OLD, NEW = "1.0.0", "2.0.0"
 COMPONENT = {
@@ -75,7 +78,7 @@ def test_without_a_rename_there_is_no_proposal(collectors: Collectors) -> None:
     collectors.answers[NEW, "inspect"] = INSPECTION
     report = check()
 
-    assert (report.renames, report.proposed_yaml) == ((), None)
+    assert (report.renames, report.proposed_yaml) == ([], None)
     assert (NEW, "rename") not in collectors.asked
 
 
@@ -86,7 +89,7 @@ def test_if_the_target_cannot_rename_the_text_the_new_names_are_reported_all_the
     collectors.answers[NEW, "rename"] = Refused(code, "the text is not a configuration")
     report = check()
 
-    assert (report.renames, report.proposed_yaml) == ((), None)
+    assert (report.renames, report.proposed_yaml) == ([], None)
     assert [(one.old_type, one.new_type, one.reason) for one in report.not_renamed] == [
         ("tail", "tail_file", "the text is not a configuration")
     ]
@@ -123,7 +126,7 @@ def test_a_version_that_was_busy_with_the_other_question_is_asked_again(
     once = iter([CheckerBusy("It was busy"), INSPECTION])
     call = collectors.call
 
-    def busy_once(op: str, request: Mapping[str, object], *, version: str, **more: object) -> Any:
+    def busy_once(op: str, request: Mapping[str, object], *, version: str = "", **more: object) -> Any:
         if version == OLD:
             collectors.answers[OLD, "inspect"] = next(once)
         return call(op, request, version=version, **more)
@@ -264,3 +267,27 @@ def test_a_mistake_in_the_request_goes_before_an_outage(
     collectors.answers[NEW, "inspect"] = new
     with pytest.raises(CollectorVersionNotInstalled):
         check(NEW, "3.0.0")
+
+
+@pytest.mark.parametrize(
+    "fault", [CheckerBusy("It was busy"), Refused("failed", "goroutine 1"), {"from": OLD}], ids=str
+)
+def test_answers_that_cannot_be_compared_are_an_outage(collectors: Collectors, fault: object) -> None:
+    collectors.answers["", "upgrade"] = fault
+    with pytest.raises(
+        NotChecked, match=r"^The answers of the versions could not be compared: .*; try again$"
+    ) as raised:
+        check()
+
+    assert "goroutine" not in raised.value.detail
+
+
+def test_answers_that_are_too_large_for_one_question_are_compared_without_their_settings(
+    collectors: Collectors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert check().defaults
+    monkeypatch.setattr(comparison, "_MAX_BYTES", 100)
+    report = check()
+
+    assert (report.defaults, report.incomplete, len(report.renames)) == ([], True, 1)
+    assert collectors.asked.count((NEW, "inspect")) == 2
