@@ -47,6 +47,7 @@ _ASK_SECONDS: Final = 30.0
 _CHUNK: Final = 1 << 18
 _STDERR_KEPT: Final = 1 << 16
 _REASONS: Final = ("fatal error:", "panic:", "runtime:", "could not launch")
+_NO_COMMAND: Final = 'unknown command "check"'
 _WAY_OUT: Final = "build one with `make collector` in a checkout of Headgate, or name one with --collector PATH"
 
 
@@ -63,6 +64,10 @@ class NotInstalled(NoCollector):
             f"add it with `make collector VERSION={version}` in a checkout of Headgate, or name one with "
             "--collector PATH"
         )
+
+
+class OfficialRelease(NoCollector):
+    """It is an official release of the collector, which has no `check` command."""
 
 
 class CollectorFailed(Failed):
@@ -227,7 +232,9 @@ class _Process:
                 raise NoCollector(f"{one_line(str(binary))} is not a collector of Headgate: {_WAY_OUT}")
         except CollectorFailed as error:
             self.kill()
-            raise NoCollector(_why_not_started(binary, self._said.decode(errors="replace"), error)) from error
+            said = self._said.decode(errors="replace")
+            kind = OfficialRelease if _NO_COMMAND in said else NoCollector
+            raise kind(_why_not_started(binary, said, error)) from error
         except BaseException:
             self.kill()
             raise
@@ -364,7 +371,7 @@ def _is_sealed(pid: int) -> bool:
 
 
 def _why_not_started(binary: Path, said: str, error: CollectorFailed) -> str:
-    if 'unknown command "check"' in said:
+    if _NO_COMMAND in said:
         return f"{one_line(str(binary))} is an official release, which has no `check` command: {_WAY_OUT}"
     last = next((line for line in reversed(said.splitlines()) if line.strip()), error.message)
     return f"{one_line(str(binary))} does not start: {one_line(last[:300])}"

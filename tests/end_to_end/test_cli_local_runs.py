@@ -194,6 +194,41 @@ def test_a_local_coverage_says_what_the_service_says(cli: Cli) -> None:
     assert asked["result"]["killed"] > 0
 
 
+UPGRADED = """\
+receivers: {filelog: {include: [/x]}}
+processors: {batch: {timeot: 5s}, transform: {log_statements: ['set(log.body, "${env:TEAM}")']}}
+exporters: {otlphttp: {endpoint: "http://x"}, debug: {}}
+service: {pipelines: {logs: {receivers: [filelog], processors: [transform], exporters: [otlphttp, debug]}}}
+"""
+UPGRADES = [
+    ["check", "upgraded.yaml", "edge.yaml", "not-yaml.yaml", "--to", "0.158.0", "--json", "--env", "TEAM=edge"],
+    ["check", "upgraded.yaml", "--to", "0.139.0", "--from", "0.158.0"],
+    ["check", "edge.yaml", "--to", "0.1.0"],
+    ["check", "edge.yaml", "--to", "0.139.0", "--from", "0.1.0"],
+    ["check", "costly.yaml", "empty.yaml", "--to", "0.158.0"],
+    ["fix", "upgraded.yaml", "--to", "0.158.0", "--dry-run"],
+    ["bisect", "edge.yaml", "--json"],
+]
+
+
+def test_a_local_upgrade_check_says_what_the_service_says(cli: Cli) -> None:
+    costly = "a: &a [" + "x, " * 30 + "]\n" + "".join(f"{n}: &{n} [{', '.join(['*a'] * 30)}]\n" for n in "bcdefgh")
+    for name, text in {**FILES, "upgraded.yaml": UPGRADED, "costly.yaml": costly, "empty.yaml": ""}.items():
+        cli.write(name, text)
+    with ThreadPoolExecutor(2) as pool:
+        done = [
+            *pool.map(lambda one: (cli.run("upgrade", *one), cli.run("upgrade", *one, "--local", **ALONE)), UPGRADES)
+        ]
+
+    # Each names the way to a version in its own words.
+    ways = r"(Collector version .* is not installed; installed: [0-9., ]+): .*"
+    for command, (asked, local) in zip(UPGRADES, done, strict=True):
+        told = [(one.code, one.out, re.sub(ways, r"\1", one.err)) for one in (local, asked)]
+        assert told[0] == told[1], command
+        assert "Traceback" not in local.err
+    assert '"from": "filelog"' in done[0][1].out, done[0]
+
+
 def both(cli: Cli, path: str, body: Any) -> tuple[Any, Any]:
     """A job of the service, and of this machine, when they have ended."""
     with cli.api() as api, LocalTesting() as local, pytest.MonkeyPatch.context() as environment:

@@ -63,7 +63,7 @@ class LocalChecks:
         request = body or {}
         yaml = str(request.get("yaml", ""))
         if not yaml:
-            raise _refusal("invalid", "This must not be empty", "yaml", "body.yaml: ")
+            raise refusal("invalid", "This must not be empty", "yaml", "body.yaml: ")
         collector = self.collector(str(request.get("version") or ""))
         try:
             if path == "/ottl/lint":
@@ -82,7 +82,7 @@ class LocalChecks:
             return self.collector(version).ask(op, fields)
         except Refused as refused:
             if refused.code == "bad_request":
-                raise _refusal(refused.code, refused.message, op) from refused
+                raise refusal(refused.code, refused.message, op) from refused
             raise _problem(refused, op) from refused
 
     def collector(self, version: str) -> LocalCollector:
@@ -91,14 +91,14 @@ class LocalChecks:
             try:
                 binary = Path(self._binary).absolute() if self._binary else find(version)
             except NotInstalled as error:
-                raise _refusal(
+                raise refusal(
                     "collector_version_not_installed", error.message, "version", way_out=error.way_out
                 ) from error
             self._collectors[version] = LocalCollector(binary)
         collector = self._collectors[version]
         if version and collector.version != version:
             detail = f"{self._binary} is collector {collector.version}, and --version asks for {version}"
-            raise _refusal("collector_version_not_installed", detail, "version")
+            raise refusal("collector_version_not_installed", detail, "version")
         return collector
 
 
@@ -186,13 +186,13 @@ def _problem(refused: Refused, path: str) -> ServerError:
     """The API's own refusal of such a text."""
     match refused.code:
         case "too_costly":
-            return _refusal("yaml_too_costly", refused.message, "yaml")
+            return refusal("yaml_too_costly", refused.message, "yaml")
         case "component_not_in_build":
             return ServerError(503, refused.code, refused.message, [])
         case code if path == "/ottl/lint" and code in _UNLINTABLE:
-            return _refusal("not_lintable", refused.message, "yaml")
+            return refusal("not_lintable", refused.message, "yaml")
         case "yaml_syntax" if path == "/policies":
-            return _refusal("yaml_syntax", refused.message, "yaml")
+            return refusal("yaml_syntax", refused.message, "yaml")
         case local_collector.UNKNOWN:
             return ServerError(503, "not_checked", local_collector.OLDER, [])
     return ServerError(
@@ -200,6 +200,7 @@ def _problem(refused: Refused, path: str) -> ServerError:
     )
 
 
-def _refusal(code: str, message: str, field: str, prefix: str = "", way_out: str = "") -> ServerError:
+def refusal(code: str, message: str, field: str, prefix: str = "", way_out: str = "") -> ServerError:
+    """The API's 422 about one field of a request; `prefix` begins the detail."""
     place: Entity = {"loc": ["body", field], "message": message}
     return ServerError(422, code, f"{prefix}{message}", [place], f": {way_out}" if way_out else "")

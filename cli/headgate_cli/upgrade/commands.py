@@ -14,13 +14,13 @@ from headgate_cli.checks import findings
 from headgate_cli.checks.commands import output_format
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.command_group import Group
-from headgate_cli.connection import connected
 from headgate_cli.errors import FAILED, Ended, Failed, NotAuthenticated, Unreachable
 from headgate_cli.output import print_commands, print_json, print_json_text, print_result, say
 from headgate_cli.untrusted import one_line
 from headgate_cli.upgrade import report, targets
 from headgate_cli.upgrade.bisect import bisect
 from headgate_cli.upgrade.fix import fix
+from headgate_cli.upgrade.local import connected_or_local
 from headgate_cli.upgrade.targets import Target
 
 # Problems that are the same for every text.
@@ -59,7 +59,7 @@ class _Checked:
 @click.option("--strict", is_flag=True, help="End with 1 also if the texts work, but anything differs.")
 @variables.env
 @output_format
-@connected
+@connected_or_local
 def check(
     api: Api,
     arguments: Sequence[str],
@@ -83,6 +83,7 @@ def check(
       headgate upgrade check collector.yaml --to 0.158.0
       headgate upgrade check edge@3 gateway.yaml --to 0.158.0 --from 0.139.0
       headgate upgrade check --all --to 0.158.0 --json
+      headgate upgrade check collector.yaml --to 0.158.0 --local
     """
     if (bool(arguments), everything, bool(group)).count(True) != 1:
         raise click.UsageError("name files or configurations, or use one of --all and --group")

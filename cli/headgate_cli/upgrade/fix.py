@@ -16,12 +16,13 @@ from headgate_cli.checks import findings
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.push import set_collector_version
-from headgate_cli.connection import as_json, connected
+from headgate_cli.connection import as_json
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import diff, print_json, print_result, print_text, say
 from headgate_cli.safe_files import STDIN, name, read, read_bytes, replace
 from headgate_cli.untrusted import one_line
 from headgate_cli.upgrade import report, targets
+from headgate_cli.upgrade.local import connected_or_local
 from headgate_cli.upgrade.targets import Stored
 
 _TYPE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
@@ -35,7 +36,7 @@ _TYPE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
 @click.option("--save", is_flag=True, help="Save a stored version's text as a new draft for the collector version.")
 @variables.env
 @as_json
-@connected
+@connected_or_local
 def fix(
     api: Api,
     arguments: Sequence[str],
@@ -57,6 +58,7 @@ def fix(
       headgate upgrade fix collector.yaml --to 0.158.0
       headgate upgrade fix collector.yaml gateway.yaml --to 0.158.0 --dry-run
       headgate upgrade fix edge@3 --to 0.158.0 --save
+      headgate upgrade fix collector.yaml --to 0.158.0 --local
     """
     given, arguments = arguments, targets.files_of_folders(arguments)
     files = [argument for argument in arguments if targets.names_file(argument)]
