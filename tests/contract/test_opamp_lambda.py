@@ -170,7 +170,7 @@ def test_many_agents_of_several_processes_are_counted_exactly(stack: Stack) -> N
     (fleet,) = counting.counted([stack.fleet], clock.now())
 
     assert fleet.total == before + 8 * PROCESSES
-    assert fleet.instances["pending_pickup"] >= 8 * PROCESSES
+    assert fleet.instances["idle"] >= 8 * PROCESSES
 
 
 def test_the_function_starts_without_the_web_framework(stack: Stack) -> None:

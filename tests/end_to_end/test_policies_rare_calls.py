@@ -22,6 +22,8 @@ from headgate.identity import people as identity_people
 from headgate.identity import service as identity
 from headgate.identity.model import User
 from headgate.runs import service as runs
+from headgate.runs import store
+from headgate.runs.steps import RunGone
 from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local import calls, template, user_pool
@@ -256,10 +258,29 @@ def test_a_run_whose_execution_does_not_start_leaves_nothing(people: People) -> 
     assert aws.dynamodb().scan(TableName=settings().runs_table)["Count"] == 0 or runs.finish_unfinished() == 0
 
 
-def test_a_step_that_fails_before_there_are_files_ends_the_run(people: People, aws_here: template.Template) -> None:
-    answer = people.ann.post(f"{API}/testing/runs", json={**RUN, "yaml": YAML, "collector_version": "0.0.1"})
-    run_id = created(answer)
-    # As it stands before its refusal is known.
+def test_variables_and_jobs_that_do_not_start_leave_nothing(people: People) -> None:
+    run = people.ann.post(f"{API}/testing/runs", json={**RUN, "yaml": YAML, "env": {"NAME": "value"}})
+    test = {"name": "one", "rules": [{"name": "any", "condition": "true"}], **RUN}
+    suite = people.ann.post(f"{API}/testing/suites", json={"yaml": YAML, "tests": [test]})
+
+    assert (run.status_code, suite.status_code) == (503, 503), suite.text
+    left = aws.s3().list_object_versions(Bucket=settings().bucket, Prefix="variables/")
+    assert not left.get("Versions")
+
+
+def test_a_run_whose_variables_are_gone_is_gone(people: People) -> None:
+    asked = {**RUN, "yaml": YAML, "collector_version": "0.0.1", "env": {"NAME": "value"}}
+    run_id = created(people.ann.post(f"{API}/testing/runs", json=asked))
+    as_running(run_id)
+    for name in ("configuration.yaml", "sample"):
+        store.put_file(run_id, name, "x")
+
+    with calls.of("RunStepsFunction"), pytest.raises(RunGone):
+        run_steps.app.handler({"step": "prepare", "run_id": run_id}, None)
+
+
+def as_running(run_id: str) -> None:
+    """A refused run as it stands before its refusal is known."""
     aws.dynamodb().update_item(
         TableName=settings().runs_table,
         Key={"run_id": {"S": run_id}},
@@ -267,6 +288,12 @@ def test_a_step_that_fails_before_there_are_files_ends_the_run(people: People, a
         ExpressionAttributeNames={"#status": "status"},
         ExpressionAttributeValues={":running": {"S": "Running"}},
     )
+
+
+def test_a_step_that_fails_before_there_are_files_ends_the_run(people: People, aws_here: template.Template) -> None:
+    answer = people.ann.post(f"{API}/testing/runs", json={**RUN, "yaml": YAML, "collector_version": "0.0.1"})
+    run_id = created(answer)
+    as_running(run_id)
 
     with calls.of("RunStepsFunction"):
         failed = {"Error": "States.TaskFailed", "Cause": "gone"}

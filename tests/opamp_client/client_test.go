@@ -258,7 +258,7 @@ func TestARolloutAFailureAndClearing(t *testing.T) {
 	config, text = a.offered(t)
 	equal(t, text, "")
 	a.says(t, config, applied, "")
-	f.becomes("pending_pickup", 0)
+	f.becomes("idle", 0)
 }
 
 func TestAUidThatIsInUseTwiceIsReplaced(t *testing.T) {
