@@ -138,7 +138,7 @@ def furnish(cli: Cli, line: str) -> str:
         if RUN in line:
             run = {"signal_type": "logs", "target_pipeline": "logs", "duration_seconds": 1, "rules": [RULE]}
             run["trace"] = True
-            started = post("/testing/runs", configuration_id=edge, version_number=3, sample="a line\n", **run)["id"]
+            started = post("/testing/runs", configuration_id=edge, version_number=3, sample="a line\n" * 3, **run)["id"]
             cli.ok("test", "show", started, "--wait")
             line = line.replace(RUN, started)
         if about[:1] == ["deployment"]:

@@ -17,6 +17,8 @@ from headgate_local.options import read_options
 from tests.support.askers import ASKER
 
 _DEFAULT: Final = settings().collector_version
+# Read here: in tests of the API the environment is that of the functions, which have no collector.
+_COLLECTORS: Final = read_options(os.environ).collectors
 NOTHING_FOUND: Final[dict[str, Any]] = {
     "valid": True,
     "errors": [],
@@ -66,8 +68,7 @@ class Collectors:
 
 @cache
 def _comparing() -> Checker:
-    options = read_options(os.environ)
-    started = Checker(Installed(options.collectors), _DEFAULT, Limits())
+    started = Checker(Installed(_COLLECTORS), _DEFAULT, Limits())
     atexit.register(started.close)
     return started
 
