@@ -130,7 +130,7 @@ def _collector_version(api: Api, file: str) -> str:
     except ServerError as error:
         if error.status == 404:
             raise Failed(
-                f"headgate.json lists {one_line(file)} for a configuration that you cannot see: name the version to "
-                "compare with, with --from"
+                f"headgate.json lists {one_line(file)} for a configuration that cannot be read here: name the version "
+                "to compare with, with --from"
             ) from error
         raise
