@@ -261,7 +261,7 @@ def _pytest(run: Raise, name: str, path: str, **variables: str) -> Outcome:
 def pytest_outcome(status: int, result: Path) -> Outcome:
     """A JUnit file, counted."""
     # S314 warns of XML from strangers: this file was written by the pytest that this script has just run.
-    cases = list(ElementTree.parse(result).iter("testcase"))  # noqa: S314  see above
+    cases = list(ElementTree.parse(result).iter("testcase"))  # noqa: S314  our own pytest wrote it
     failed = [case for case in cases if case.find("failure") is not None or case.find("error") is not None]
     skipped = sum(case.find("skipped") is not None for case in cases)
     text = f"{len(cases) - len(failed) - skipped} tests passed, {len(failed)} failed, {skipped} skipped"

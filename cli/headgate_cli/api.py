@@ -6,7 +6,9 @@ import math
 import re
 import time
 import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -102,25 +104,30 @@ class ServerError(Failed):
         self.retry_after = retry_after
 
 
-class Api:
-    """The public API of one server, called with one credential."""
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request to the API. Its path may have a query, which stays if there are no parameters."""
 
-    def __init__(self, credential: Credential, *, waits: bool = True) -> None:
-        """`waits`: a refusal for too many requests is not raised at once, but after further tries."""
-        # Imported here: it takes a third of a command's start, and --help does without.
-        import httpx
+    method: str
+    path: str
+    body: Mapping[str, object] | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, str | int] = field(default_factory=dict)
+    may_redirect: bool = False
 
-        self.url = credential.url
-        self._source = credential.source
-        self._waits = waits
-        headers = {"User-Agent": f"headgate/{VERSION}", **credential.headers}
-        try:
-            self._http = httpx.Client(base_url=f"{credential.url}/api/v1/public", headers=headers, timeout=_SECONDS)
-        except httpx.InvalidURL as error:
-            raise click.UsageError(f"{credential.url!r} is not a server address: {error}") from error
+
+class Api(ABC):
+    """The public API, of the server or the machine that `url` names. Each kind of it says how it answers a request."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    @abstractmethod
+    def _answer(self, request: Request) -> Answer:
+        """Raises ServerError, NotAuthenticated, Unreachable."""
 
     def get(self, path: str, **parameters: str | int) -> Entity:
-        return self._entity(self._send("GET", path, parameters=parameters))
+        return self._entity(self._answer(Request("GET", path, parameters=parameters)))
 
     def get_or_linked(self, path: str, **parameters: str | int) -> Entity:
         """The same. The server redirects to storage for an answer that is too large."""
@@ -135,7 +142,7 @@ class Api:
         cursor, seen, size = "", set[str](), 0
         for _ in range(_MOST_PAGES):
             place: dict[str, str | int] = {"limit": _PAGE} | ({"cursor": cursor} if cursor else {})
-            answer = self._send("GET", path, parameters={**parameters, **place})
+            answer = self._answer(Request("GET", path, parameters={**parameters, **place}))
             page = self._entity(answer)
             yield from entities(page, "items")
             cursor, size = optional(page, "next_cursor"), size + len(answer.content)
@@ -148,25 +155,24 @@ class Api:
 
     def create(self, path: str, body: Mapping[str, object]) -> Entity:
         """A POST that creates something once, even if a cut connection makes it repeat."""
-        return self._entity(self._send("POST", path, body, {"Idempotency-Key": str(uuid.uuid4())}))
+        return self._entity(self._answer(Request("POST", path, body, {"Idempotency-Key": str(uuid.uuid4())})))
 
     def post(self, path: str, body: Mapping[str, object] | None = None) -> Entity:
         """A POST that changes nothing twice; the path may have a query."""
-        return self._entity(self._send("POST", path, body))
+        return self._entity(self._answer(Request("POST", path, body)))
 
     def put(self, path: str, body: Mapping[str, object], *, if_match: str = "") -> Entity:
-        return self._entity(self._send("PUT", path, body, {"If-Match": if_match} if if_match else {}))
+        return self._entity(self._answer(Request("PUT", path, body, _if_match(if_match))))
 
     def patch(self, path: str, body: Mapping[str, object], *, if_match: str = "", **parameters: str) -> Entity:
-        headers = {"If-Match": if_match} if if_match else {}
-        return self._entity(self._send("PATCH", path, body, headers, parameters))
+        return self._entity(self._answer(Request("PATCH", path, body, _if_match(if_match), parameters)))
 
     def delete(self, path: str, *, if_match: str = "") -> None:
-        self._send("DELETE", path, None, {"If-Match": if_match} if if_match else {})
+        self._answer(Request("DELETE", path, headers=_if_match(if_match)))
 
     def get_with_etag(self, path: str) -> tuple[Entity, str]:
         """An entity, and the ETag to give back as `if_match`."""
-        answer = self._send("GET", path)
+        answer = self._answer(Request("GET", path))
         return self._entity(answer), answer.headers.get("ETag", "")
 
     def _entity(self, answer: Answer) -> Entity:
@@ -176,7 +182,7 @@ class Api:
         return entity
 
     def _sent_or_linked(self, path: str, parameters: Mapping[str, str | int]) -> Answer:
-        answer = self._send("GET", path, parameters=parameters, may_redirect=True)
+        answer = self._answer(Request("GET", path, parameters=parameters, may_redirect=True))
         return self._linked(answer.leads_to) if answer.leads_to else answer
 
     def _linked(self, url: str) -> Answer:
@@ -196,31 +202,37 @@ class Api:
             raise Failed(f"cannot fetch the output from the storage of {self.url}: status {answer.status}; try again")
         return answer
 
-    def _send(
-        self,
-        method: str,
-        path: str,
-        body: Mapping[str, object] | None = None,
-        headers: Mapping[str, str] | None = None,
-        parameters: Mapping[str, str | int] | None = None,
-        *,
-        may_redirect: bool = False,
-    ) -> Answer:
-        """Raises ServerError, NotAuthenticated, Unreachable."""
+
+class HttpApi(Api):
+    """The public API of one server, called with one credential."""
+
+    def __init__(self, credential: Credential, *, waits: bool = True) -> None:
+        """`waits`: a refusal for too many requests is not raised at once, but after further tries."""
+        # Imported here: it takes a third of a command's start, and --help does without.
         import httpx
 
-        # Without parameters, a query in the path stays.
-        params = dict(parameters) if parameters else None
-        repeatable = method in ("GET", "PUT") or "Idempotency-Key" in (headers or {})
+        super().__init__(credential.url)
+        self._source = credential.source
+        self._waits = waits
+        headers = {"User-Agent": f"headgate/{VERSION}", **credential.headers}
+        try:
+            self._http = httpx.Client(base_url=f"{credential.url}/api/v1/public", headers=headers, timeout=_SECONDS)
+        except httpx.InvalidURL as error:
+            raise click.UsageError(f"{credential.url!r} is not a server address: {error}") from error
+
+    def _answer(self, request: Request) -> Answer:
+        import httpx
+
+        repeatable = request.method in ("GET", "PUT") or "Idempotency-Key" in request.headers
         for tries_left in range(_RETRIES, -1, -1):
             try:
                 answer = fetch(
                     self._http,
-                    method,
-                    path,
-                    json=body,
-                    headers=dict(headers or {}),
-                    params=params,
+                    request.method,
+                    request.path,
+                    json=request.body,
+                    headers=dict(request.headers),
+                    params=dict(request.parameters) or None,
                 )
             except (httpx.RemoteProtocolError, httpx.ReadError) as error:
                 # The connection was cut: the server may have done the request, and only the answer is lost.
@@ -237,9 +249,13 @@ class Api:
                 time.sleep(_PAUSE)
                 continue
             break
-        if answer.succeeded or (may_redirect and answer.leads_to):
+        if answer.succeeded or (request.may_redirect and answer.leads_to):
             return answer
-        raise _refusal(self.url, answer, self._source, _named(path, body or {}))
+        raise _refusal(self.url, answer, self._source, _named(request.path, request.body or {}))
+
+
+def _if_match(etag: str) -> Mapping[str, str]:
+    return {"If-Match": etag} if etag else {}
 
 
 def _retry_after(answer: Answer) -> float | None:

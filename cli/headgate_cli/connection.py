@@ -8,7 +8,7 @@ from typing import Concatenate, ParamSpec
 
 import click
 
-from headgate_cli.api import Api
+from headgate_cli.api import Api, HttpApi
 from headgate_cli.errors import NotAuthenticated
 from headgate_cli.login import credentials
 
@@ -45,7 +45,7 @@ def connected(command: Callable[Concatenate[Api, P], None]) -> Callable[P, None]
 
 
 def api(url: str, token: str, *, waits: bool = True) -> Api:
-    """The API of that server, or of the stored one; `waits` is that of `Api`.
+    """The API of that server, or of the stored one; `waits` is that of `HttpApi`.
 
     Raises NotAuthenticated if there is no credential, UsageError if no server is named.
     """
@@ -53,4 +53,4 @@ def api(url: str, token: str, *, waits: bool = True) -> Api:
     if credential is None:
         at = f" to {url}" if url else ""
         raise NotAuthenticated(f"you are not signed in{at}: run `headgate login`, or set SERVICE_API_TOKEN")
-    return Api(credentials.usable(credential), waits=waits)
+    return HttpApi(credentials.usable(credential), waits=waits)

@@ -43,7 +43,7 @@ def main() -> None:
     os.dup2(channel, CHANNEL)
     os.closerange(CHANNEL + 1, 4096)
     # S606 warns of programs whose name somebody else chooses: it is the operator's --collector or our own cache's.
-    os.execve(collector, [collector, "check", "--fd", str(CHANNEL)], {})  # noqa: S606  see above; no shell is involved
+    os.execve(collector, [collector, "check", "--fd", str(CHANNEL)], {})  # noqa: S606  the operator's own program, run by no shell
 
 
 if __name__ == "__main__":

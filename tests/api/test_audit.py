@@ -8,7 +8,8 @@ import pytest
 
 from headgate.foundation import clock
 from headgate_local import template
-from tests.support.endpoints import ENDPOINTS, Endpoint
+from tests.support.endpoint import Endpoint
+from tests.support.endpoints import ENDPOINTS
 from tests.support.faults.bench import Bench, made_ready
 from tests.support.faults.rows import Row
 from tests.support.world import APP

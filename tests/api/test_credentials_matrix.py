@@ -19,7 +19,8 @@ from headgate.identity import member_store, members, sessions
 from headgate.identity import service as identity
 from headgate.identity.model import Member, User
 from headgate_local import template
-from tests.support.endpoints import ENDPOINTS, Endpoint, Takes
+from tests.support.endpoint import Endpoint, Takes
+from tests.support.endpoints import ENDPOINTS
 from tests.support.routes import operations
 
 Headers = dict[str, str]

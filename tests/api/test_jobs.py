@@ -147,7 +147,7 @@ def test_a_job_ends_with_what_came_of_each_case_in_their_order(job: Job) -> None
 
 LIES: dict[str, tuple[Any, str]] = {
     "no results": (None, "the test runner left no results"),
-    "a line that is no result": (lambda: [{"id": "one"}], "a line of its results is not a result"),
+    "a line that is not a result": (lambda: [{"id": "one"}], "a line of its results is not a result"),
     "a number as text": (lambda: [said("one", ran="true")], "a line of its results is not a result"),
     "a case that nobody asked for": (lambda: [said("three")], "a result is of no case, or of one that has a result"),
     "a case that was refused": (lambda: [said("refused")], "a result is of no case, or of one that has a result"),
@@ -288,7 +288,7 @@ def test_a_request_without_end_is_413_and_leaves_nothing(ann: Member, monkeypatc
 
 
 def names(prefix: str) -> list[str]:
-    """Of every version of the objects there."""
+    """The names of the objects there, once for each version."""
     listed = aws.s3().list_object_versions(Bucket=settings().bucket, Prefix=prefix)
     return [one["Key"].removeprefix(prefix) for one in (*listed.get("Versions", ()), *listed.get("DeleteMarkers", ()))]
 

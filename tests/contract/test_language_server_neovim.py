@@ -14,8 +14,10 @@ from tests.support.service import ROOT
 
 pytestmark = [
     pytest.mark.contract,
-    # A machine may lack this editor; test_language_server.py drives the same server by a client that is always there.
-    pytest.mark.skipif(shutil.which("nvim") is None, reason="Neovim is not installed: apt-get install neovim"),
+    pytest.mark.skipif(
+        shutil.which("nvim") is None,
+        reason="needs Neovim, which the setup does not install; test_language_server.py does without",
+    ),
 ]
 
 # What a person does one after the other; prints what the editor then shows.

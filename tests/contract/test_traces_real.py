@@ -119,8 +119,8 @@ def without_statement(text: str, path: str) -> str:
     document = yaml.safe_load(text)
     keys: list[Any] = []
     for part in path.split("::"):
-        name, indices = re.fullmatch(r"(.*?)((?:\[\d+\])*)", part).groups()  # type: ignore[union-attr]  # it matches any text
-        keys += [name, *map(int, re.findall(r"\d+", indices))]
+        name, *indices = re.split(r"\[(\d+)\]", part)
+        keys += [name, *map(int, filter(None, indices))]
     holder = document
     for key in keys[:-1]:
         holder = holder[key]

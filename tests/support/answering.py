@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from headgate_cli.api import Api
+from headgate_cli.api import Api, HttpApi
 from headgate_cli.login.credentials import Credential
 from tests.support.listening import listening
 
@@ -25,7 +25,7 @@ class Server:
     requests: list[tuple[str, dict[str, str], bytes]] = field(default_factory=list)
 
     def api(self, value: str = "sv_x", organization_id: str = "") -> Api:
-        return Api(Credential(self.url, value, organization_id))
+        return HttpApi(Credential(self.url, value, organization_id))
 
 
 @contextmanager

@@ -5,14 +5,13 @@ goes through it: credentials (api/test_credentials_matrix.py), isolation (api/te
 (api/test_audit.py), and faults of AWS (trust/test_faults.py, trust/test_socket_faults.py).
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Final, Literal
+from typing import Final
 
 from headgate.installs.releases import CHART
 from headgate.settings import settings
-from tests.support.faults.rows import ONCE, Row, always, new_address
+from tests.support.endpoint import Body, endpoint, right
+from tests.support.faults.rows import ONCE, new_address
 from tests.support.world import A_TEST, APP, PUBLIC, RULES, YAML, World
 
 INSTALL: Final = "/api/v1/fleet-install/{platform}/{deployment_id}"
@@ -53,57 +52,6 @@ ON_KUBERNETES: Final = {
     "fleet_id": "kubernetes_id",
     "deployment_id": "kubernetes_deployment_id",
 }
-
-Takes = Literal["nothing", "read", "write", "person", "browser", "member", "admin"]
-Body = Mapping[str, object]
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    """`label` is its method and path, `takes` the credential that it takes, `requests` are right ones.
-
-    `unfilled` is the status for who is let in, where the ids of the path name nothing and the body is `{}`.
-    """
-
-    label: str
-    takes: Takes
-    unfilled: int
-    requests: tuple[Row, ...]
-    # The record of a change: its action and target. `{id}` and `{n}` are those of the answer.
-    action: str = ""
-    target: str = ""
-    # Why there is no such record, or which test looks at it, where its action is not that of the first request alone.
-    recorded: str = ""
-    # Ids in the body, and a body that is right beside them.
-    ids_in_body: tuple[str, ...] = ()
-    beside_ids: Body = field(default_factory=dict)
-    # Where its isolation is tested, if not with all the others.
-    isolated: str = ""
-
-    @property
-    def method(self) -> str:
-        return self.label.partition(" ")[0]
-
-    @property
-    def has_ids(self) -> bool:
-        """Whether an organization's ids are in its path."""
-        return "{" in self.label and not self.isolated
-
-    def right_body(self, world: World) -> object:
-        """The body of a right request with the world's ids."""
-        body = self.requests[0].body
-        return body(world) if body else None
-
-
-def endpoint(label: str, takes: Takes, unfilled: int, *requests: Row, **more: object) -> Endpoint:
-    named = tuple(replace(request, endpoint=label) for request in requests)
-    return Endpoint(label, takes, unfilled, named, **more)  # type: ignore[arg-type]  # passed on as they are
-
-
-def right(status: int, body: Callable[[World], object] | Body | None = None, **more: object) -> Row:
-    """A right request of the endpoint that it stands in, and the status of its answer."""
-    made = body if body is None or callable(body) else always(body)
-    return Row("", status, made, **more)  # type: ignore[arg-type]  # passed on as they are
 
 
 def _group(world: World) -> Body:

@@ -6,7 +6,7 @@ import click
 import pytest
 
 from headgate_cli import VERSION
-from headgate_cli.api import Api, ServerError
+from headgate_cli.api import HttpApi, ServerError
 from headgate_cli.errors import Failed, NotAuthenticated, Unreachable
 from headgate_cli.login.credentials import Credential, usable
 from tests.support.answering import Answer, Server, serving
@@ -158,7 +158,7 @@ def test_nobody_there_is_said_with_the_address() -> None:
     url = f"http://127.0.0.1:{free_port()}"
 
     with pytest.raises(Failed, match=f"cannot reach {url}"):
-        Api(Credential(url, "sv_x")).get("/identity")
+        HttpApi(Credential(url, "sv_x")).get("/identity")
 
 
 @pytest.mark.parametrize("value", ["a b", "sv_é", "sv_x\r\nX-Evil: 1", ""])

@@ -24,7 +24,7 @@ _SECONDS: Final = 60.0
 _MOST_LISTED: Final = 64 * 1_048_576
 # Settings of a checkout can name programs.
 _SETTINGS: Final = ("core.fsmonitor=false", "core.hooksPath=/dev/null", "core.untrackedCache=false")
-# Of a partial clone, git would fetch what is missing, with programs that the checkout's settings name (`ext::…`,
+# In a partial clone git would fetch what is missing, with programs that the checkout's settings name (`ext::…`,
 # `core.sshCommand`, a credential helper).
 _NO_TRANSPORT: Final = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""}
 _ENTRY: Final = re.compile(

@@ -21,7 +21,7 @@ from headgate_cli.untrusted import one_line
 from headgate_cli.upgrade import targets
 
 _NOW: Final = "the working tree"
-# Of a test, what a comparison does without.
+# The fields of a test that a comparison does not use.
 _NOT_COMPARED: Final = ("rules", "expected")
 
 

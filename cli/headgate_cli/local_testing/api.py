@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Concatenate, Final, ParamSpec, Self
 
 from headgate_cli import local_options
-from headgate_cli.api import Api, Entity, ServerError
+from headgate_cli.api import Api, Entity, Request, ServerError
 from headgate_cli.checks.local import LocalChecks
 from headgate_cli.local_collector import Refused
 from headgate_cli.local_testing import comparisons, coverage, refusals, runs, steps, suites
@@ -26,8 +26,7 @@ class LocalTesting(Api):
     """Answers requests as the API does, without HTTP. Nothing is stored but what this process asked for."""
 
     def __init__(self, collector: str = "") -> None:
-        # Not that of Api, which opens connections.
-        self.url = "this machine"
+        super().__init__("this machine")
         self._checks = LocalChecks(collector)
         self._cases = Cases(self._checks)
         self._stored: dict[str, bytes] = {}
@@ -41,33 +40,25 @@ class LocalTesting(Api):
     ) -> None:
         self._checks.close()
 
-    def _send(
-        self,
-        method: str,
-        path: str,
-        body: Mapping[str, object] | None = None,
-        headers: Mapping[str, str] | None = None,  # noqa: ARG002  those of HTTP, which mean nothing here
-        parameters: Mapping[str, str | int] | None = None,
-        *,
-        may_redirect: bool = False,  # noqa: ARG002  likewise
-    ) -> Answer:
+    def _answer(self, request: Request) -> Answer:
+        method, path, body = request.method, request.path, request.body or {}
         if method == "GET" and path in self._stored:
             return Answer(200, {}, self._stored[path])
         if method == "GET" and path.startswith(_STEPS):
-            step = steps.page(self._trace, int(path.removeprefix(_STEPS)), (parameters or {}).get("record"))
+            step = steps.page(self._trace, int(path.removeprefix(_STEPS)), request.parameters.get("record"))
             if step is not None:
                 return Answer(200, {}, _json(step))
         try:
             match method, path:
                 case "POST", "/testing/runs":
-                    return self._run(body or {})
+                    return self._run(body)
                 case "POST", "/testing/suites":
-                    result = suites.suite(self._cases, body or {})
+                    result = suites.suite(self._cases, body)
                     return self._job(path, result, "Success" if result["passed"] else "Fail")
                 case "POST", "/testing/coverage":
-                    return self._job(path, coverage.coverage(self._cases, body or {}), "Done")
+                    return self._job(path, coverage.coverage(self._cases, body), "Done")
                 case "POST", "/testing/comparisons":
-                    return self._job(path, comparisons.comparison(self._cases, body or {}), "Done")
+                    return self._job(path, comparisons.comparison(self._cases, body), "Done")
         except Refused as refused:
             raise refusals.of_question(refused) from refused
         raise ServerError(404, "not_found", "this needs a server: leave out --local", [])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from headgate_cli.api import Api, text
+from headgate_cli.api import Api, HttpApi, text
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import USAGE, Failed, NotAuthenticated
 from headgate_cli.login import credentials
@@ -45,7 +45,7 @@ def login(url: str, no_browser: bool, token: str | None) -> None:
     try:
         if token:
             credential = credentials.usable(Credential(server, token))
-            identity = _identity(Api(credential))
+            identity = _identity(HttpApi(credential))
             _save(credential)
             print_result(identity)
             return

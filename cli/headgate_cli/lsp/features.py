@@ -49,7 +49,7 @@ def _guarded(handler: Handler[Params, Result]) -> Handler[Params, Result]:
             return await handler(server, params)
         except (JsonRpcException, asyncio.CancelledError):
             raise
-        except Exception as error:  # noqa: BLE001  logged here: any fault of one answer would end the editor's session
+        except Exception as error:  # noqa: BLE001  pygls ends the session on what it does not know; it is logged
             log_failure(handler.__name__.strip("_"), error)
             return None
 

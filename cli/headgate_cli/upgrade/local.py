@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Concatenate, Final, ParamSpec, Self
 
 from headgate_cli import local_collector, local_options
-from headgate_cli.api import Api, Entity, ServerError, entities
+from headgate_cli.api import Api, Entity, Request, ServerError, entities
 from headgate_cli.checks.local import LocalChecks, refusal
 from headgate_cli.local_collector import (
     OLDER,
@@ -31,8 +31,7 @@ class LocalUpgrades(Api):
     """Answers requests as the API does, without HTTP. Each version's process starts at its first question."""
 
     def __init__(self, collector: str = "") -> None:
-        # Not that of Api, which opens connections.
-        self.url = "this machine"
+        super().__init__("this machine")
         self._named = LocalChecks(collector) if collector else None
         self._installed = LocalChecks()
 
@@ -45,21 +44,13 @@ class LocalUpgrades(Api):
         for checks in filter(None, (self._named, self._installed)):
             checks.close()
 
-    def _send(
-        self,
-        method: str,
-        path: str,
-        body: Mapping[str, object] | None = None,
-        headers: Mapping[str, str] | None = None,  # noqa: ARG002  those of HTTP, which mean nothing here
-        parameters: Mapping[str, str | int] | None = None,  # noqa: ARG002  likewise
-        *,
-        may_redirect: bool = False,  # noqa: ARG002  likewise
-    ) -> Answer:
-        match method, path:
+    def _answer(self, request: Request) -> Answer:
+        path, body = request.path, request.body or {}
+        match request.method, path:
             case "POST", "/validate/upgrade-check":
-                answer = self._check(body or {})
+                answer = self._check(body)
             case "POST", "/validate":
-                version = str((body or {}).get("version") or "")
+                version = str(body.get("version") or "")
                 answer = self._checks_of(version).post(path, body)
             case "GET", "/collector-versions":
                 answer = {"items": [{"version": version} for version in self._versions()]}

@@ -19,7 +19,7 @@ def open_url(url: str, what: str) -> IO[bytes]:
         if urllib.parse.urlsplit(url).scheme not in ("http", "https"):
             raise BuildError(f"{url} is not an address of http or https")
         # S310 warns of file: and other schemes, which the lines above refuse.
-        return cast("IO[bytes]", urllib.request.urlopen(url, timeout=_SECONDS))  # noqa: S310  see above
+        return cast("IO[bytes]", urllib.request.urlopen(url, timeout=_SECONDS))  # noqa: S310  the scheme is http or https
     except urllib.error.HTTPError as error:
         if error.code == 404:
             raise BuildError(f"There is no {what} at {url}") from error

@@ -74,13 +74,11 @@ class Checker:
         with self._turns.turn(asker):
             return self._plain.validate(binary, yaml, env)
 
-    # The next two ignore the asker: CheckerFunction, which stands here on AWS, needs it to choose the tenant.
-
-    def installed(self, *, asker: Asker) -> tuple[str, ...]:  # noqa: ARG002  see above
+    def installed(self, *, asker: Asker) -> tuple[str, ...]:  # noqa: ARG002  CheckerFunction chooses the tenant by it
         """The installed versions, oldest first."""
         return self._installed.versions()
 
-    def describe(self, version: str, *, asker: Asker) -> dict[str, object]:  # noqa: ARG002  see above
+    def describe(self, version: str, *, asker: Asker) -> dict[str, object]:  # noqa: ARG002  CheckerFunction chooses by it
         """What that version's binary says of itself, asked once for each binary.
 
         Raises NotInstalled, NoChecker for an official release, and CheckerFailed for a binary that cannot be used.

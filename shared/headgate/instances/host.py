@@ -59,7 +59,7 @@ class Host:
 
     `text_hash` is the SHA-256 in hex of the assigned text that runs, empty for nothing; `drifted` are the top-level
     keys that somebody changed on the host; `exits` how often the collector ended since the last apply, `last_exits`
-    when. Counters are not compared: that they move is no news.
+    when. Counters are not compared, since they always move.
     """
 
     supervisor_version: str | None = None

@@ -33,8 +33,8 @@ def told(
 ) -> str:
     """What a run says that ended so, when its collector had `written` that and its lines of notes were `noted`.
 
-    `nothing_out` tells why there may be no output, `records` what it has, if it was counted. If no checker answers, the
-    collector's words are as they were written: they are not worth failing a run for.
+    `nothing_out` tells why there may be no output, `records` what it has, or None if it was not counted. Without
+    a checker, the collector's words are as they were written: they are not worth failing a run for.
     """
     said = {
         **outcome.model_dump(include={"executed", "ran", "reason", "cause", "proposal"}),

@@ -48,7 +48,7 @@ def overview(caller: Caller, configuration_id: str, n: int) -> Overview:
 
 
 def overview_of(configuration_id: str, n: int, yaml: str, collector_version: str) -> Overview:
-    """Of a version that the caller is known to see; one read."""
+    """The overview of a version that the caller may see; one read."""
     tests, recorded = version_tests.with_evidence(configuration_id, n)
     now = (text_digest(yaml), tests.sha256, collector_version)
     shown = [Shown(one, (one.text_sha256, one.tests_sha256, one.collector_version) == now) for one in recorded.entries]

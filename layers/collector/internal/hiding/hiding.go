@@ -171,7 +171,7 @@ func (h *Hider) Bytes(text []byte) []byte {
 	return result
 }
 
-// isWord tells whether the bytes from at to end are no part of a longer word.
+// isWord tells whether the bytes from at to end are a word, not part of a longer one.
 func isWord(text []byte, at, end int) bool {
 	return (at == 0 || !continues(text[at-1])) && (end == len(text) || !continues(text[end]))
 }

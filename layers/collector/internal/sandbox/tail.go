@@ -113,7 +113,7 @@ func (t *tail) hiding(hider *hiding.Hider) []byte {
 	}
 	head, end, cut := hider.Bytes(bytes.Clone(t.head)), hider.Bytes(t.end), t.cut
 	if hider.Hides() {
-		// Of a value that is cut here, less may be left than is recognized.
+		// A value that is cut here may be too short to be recognized.
 		head, end, cut = head[:max(0, len(head)-hiding.Part)], end[min(len(end), hiding.Part):], cut+2*hiding.Part
 	}
 	return fmt.Appendf(head, "\n... %d bytes left out ...\n%s", cut, end)

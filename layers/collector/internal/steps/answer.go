@@ -149,7 +149,7 @@ func (f *follower) tellRecords(document *Document, told []*teller, size int) {
 	for n := range kept {
 		kept[n] = map[int]Record{}
 	}
-	// Of what was created, the newest are told too, in a third of the room.
+	// A third of the room is for the newest records that a component created.
 	room := size
 	tell := func(records []toldRecord, least int) bool {
 		var made []Record

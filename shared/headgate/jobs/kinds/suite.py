@@ -23,7 +23,7 @@ from headgate.version_tests.model import Evidence, TestVerdict, text_digest
 _LEFT: Final = "left: "
 # A step has 60 s, some of which rules need.
 _COMPARING_SECONDS: Final = 20.0
-# Of all tests together, in bytes: half of a result.
+# The differences of all tests together, in bytes: half of a result.
 _DIFFERENCES: Final = MAX_RESULT_BYTES // 2
 
 
