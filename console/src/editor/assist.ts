@@ -1,0 +1,176 @@
+// Completion and help at a place, from the reference of the collector's build.
+import type { Completion, CompletionContext, CompletionResult } from "@codemirror/autocomplete";
+import type { EditorState, Text } from "@codemirror/state";
+import type { EditorView, Tooltip } from "@codemirror/view";
+import { h } from "../lib/dom";
+import type { Field } from "../lib/types";
+import type { Lines } from "./lines";
+import { expressionAt } from "./expressions";
+import { ITEM, outline, type Place, placeAt } from "./place";
+import { type Reference, SECTIONS, typeOf } from "./reference";
+
+const SIGNALS = ["logs", "metrics", "traces", "profiles"];
+const WORD = /[\w./-]*$/;
+
+export function documentLines(doc: Text): Lines {
+  return { count: doc.lines, text: (line) => doc.line(line).text };
+}
+
+export function assist(reference: () => Reference) {
+  return async (context: CompletionContext): Promise<CompletionResult | null> => {
+    const { state, pos } = context;
+    const line = state.doc.lineAt(pos);
+    const before = line.text.slice(0, pos - line.from);
+    const typed = WORD.exec(before)?.[0] ?? "";
+    if (!context.explicit && typed === "") return null;
+    const expression = expressionAt(state, pos);
+    if (expression) return ottl(reference(), expression.component, expression.context, pos - typed.length);
+    const place = placeAt(documentLines(state.doc), line.number, pos - line.from);
+    const options = await optionsAt(reference(), place, state);
+    return options.length ? { from: pos - typed.length, options, validFor: /^[\w./-]*$/ } : null;
+  };
+}
+
+async function optionsAt(reference: Reference, { path, inKey }: Place, state: EditorState): Promise<Completion[]> {
+  const [section, id, ...rest] = path;
+  if (section === undefined)
+    return inKey ? SECTIONS.map((name) => ({ label: name, apply: `${name}:`, type: "keyword" })) : [];
+  if (section === "service") return inService(path, state);
+  if (id === undefined) {
+    const components = inKey ? await reference.components(section) : [];
+    return components.map(({ type, summary, deprecated }) => ({
+      label: type,
+      apply: `${type}:`,
+      type: "class",
+      info: summary,
+      ...(deprecated && { detail: "deprecated", boost: -10 }),
+    }));
+  }
+  const known = await reference.component(section, id);
+  if (!known) return [];
+  const inList = rest.at(-1) === ITEM;
+  if (inKey && !(inList && known.fields.below(rest).size === 0))
+    return [...known.fields.below(rest)].map(([name, field]) => ({
+      label: name,
+      apply: keyOf(name, field),
+      type: "property",
+      detail: field.type,
+      info: () => describe(field),
+      boost: field.deprecated ? -10 : 0,
+    }));
+  const field = known.fields.get(inList ? rest.slice(0, -1) : rest);
+  if (!field) return [];
+  const values = field.values.length ? field.values : field.type === "boolean" ? ["true", "false"] : [];
+  return values.map((value) => ({ label: value, type: "enum" }));
+}
+
+function keyOf(name: string, { type }: Field): string {
+  return type === "object" || type.startsWith("list") || type.startsWith("map") ? `${name}:` : `${name}: `;
+}
+
+function inService(path: string[], state: EditorState): Completion[] {
+  const [, first, pipeline, list] = path;
+  const labels = (names: string[]): Completion[] =>
+    names.map((label) => ({ label, type: "keyword", apply: `${label}:` }));
+  if (first === undefined) return labels(["extensions", "pipelines", "telemetry"]);
+  const entries = outline(documentLines(state.doc));
+  const ids = (...sections: string[]): Completion[] =>
+    entries
+      .filter(({ section }) => sections.includes(section))
+      .map(({ id, section }) => ({ label: id, type: "class", detail: section }));
+  if (first === "extensions") return ids("extensions");
+  if (first !== "pipelines") return [];
+  if (pipeline === undefined) return labels(SIGNALS);
+  if (list === undefined) return labels(["receivers", "processors", "exporters"]);
+  return ids(list, ...(list === "processors" ? [] : ["connectors"]));
+}
+
+async function ottl(
+  reference: Reference,
+  component: string,
+  context: string,
+  from: number,
+): Promise<CompletionResult | null> {
+  const known = await reference.ottl(component, context);
+  if (!known) return null;
+  const options: Completion[] = [
+    ...known.functions.map(({ name, signature, description }) => ({
+      label: name,
+      type: "function",
+      detail: signature,
+      info: description,
+    })),
+    // With the context's name where the statement leaves it to the paths, and without it where the context is given.
+    ...known.paths.flatMap(({ path, type, description }) =>
+      [path, `${context}.${path}`].map((label) => ({ label, type: "variable", detail: type, info: description })),
+    ),
+    ...known.enums.map(({ name, description }) => ({ label: name, type: "enum", info: description })),
+  ];
+  return { from, options, validFor: /^[\w.]*$/ };
+}
+
+/** Help about what is under the pointer, or at the cursor. */
+export function help(reference: () => Reference) {
+  return async (view: EditorView, pos: number): Promise<Tooltip | null> => {
+    const { state } = view;
+    const line = state.doc.lineAt(pos);
+    const content = expressionAt(state, pos)
+      ? await ofWord(reference(), state, pos)
+      : await ofKey(reference(), placeAt(documentLines(state.doc), line.number, pos - line.from));
+    return content && { pos, above: true, create: () => ({ dom: content }) };
+  };
+}
+
+async function ofKey(reference: Reference, { path, key, inKey }: Place): Promise<HTMLElement | null> {
+  if (!inKey || key === null) return null;
+  const [section, id, ...rest] = [...path, key];
+  if (section === undefined || id === undefined || section === "service") return null;
+  const known = await reference.component(section, id);
+  if (!known) return null;
+  if (rest.length === 0)
+    return card(
+      typeOf(id),
+      known.detail.deprecated ? `deprecated: ${known.detail.deprecated}` : "",
+      known.detail.description,
+    );
+  const field = known.fields.get(rest);
+  return field && describe(field);
+}
+
+async function ofWord(reference: Reference, state: EditorState, pos: number): Promise<HTMLElement | null> {
+  const expression = expressionAt(state, pos);
+  const line = state.doc.lineAt(pos);
+  const at = pos - line.from;
+  const word = `${/[\w.]*$/.exec(line.text.slice(0, at))?.[0] ?? ""}${/^[\w.]*/.exec(line.text.slice(at))?.[0] ?? ""}`;
+  if (!expression || word === "") return null;
+  const known = await reference.ottl(expression.component, expression.context);
+  const named = known?.functions.find(({ name }) => name === word);
+  if (named) return card(named.signature, named.kind, named.description);
+  const plain = word.replace(`${expression.context}.`, "");
+  const path = known?.paths.find((one) => one.path === plain || plain.startsWith(`${one.path}.`));
+  if (path) return card(path.path, path.writable ? path.type : `${path.type}, read only`, path.description);
+  const value = known?.enums.find(({ name }) => name === word);
+  return value ? card(value.name, String(value.value), value.description) : null;
+}
+
+function describe(field: Field): HTMLElement {
+  const about = [
+    field.type,
+    field.default === null ? "" : `default ${field.default}`,
+    field.deprecated ? "deprecated" : "",
+  ]
+    .filter(Boolean)
+    .join(" · ");
+  return card(field.path, about, field.description, field.values.length ? `One of ${field.values.join(", ")}` : "");
+}
+
+function card(title: string, about: string, text: string, more = ""): HTMLElement {
+  return h(
+    "div",
+    { class: "help" },
+    h("strong", {}, title),
+    about && h("span", { class: "about" }, about),
+    text && h("p", {}, text),
+    more && h("p", {}, more),
+  );
+}

@@ -1,0 +1,95 @@
+// What stands beside the text: problems, graph, table, outline and tests.
+import { GraphPanel } from "../graph/panel";
+import { h } from "../lib/dom";
+import type { Check } from "../lib/types";
+import { type Tab, tabs } from "../lib/ui";
+import type { Entry } from "./place";
+import type { Shown } from "./problems";
+
+const SIGN = { error: "✕ Error", warning: "! Warning", info: "i Info" };
+// More would not be read, and each is an element.
+const MOST = 300;
+
+export class Panels {
+  readonly element: HTMLElement;
+  readonly graph: GraphPanel;
+  private readonly problems = h("div", {});
+  private readonly outline = h("div", {});
+
+  /** `tests` are those of a text that is saved; `opened` is called when somebody looks at another panel. */
+  constructor(
+    private readonly goTo: (line: number, column?: number) => void,
+    tests: HTMLElement | null = null,
+    opened: (name: string) => void = () => undefined,
+  ) {
+    this.graph = new GraphPanel((line) => this.goTo(line));
+    const [graph, table] = [h("div", {}), h("div", {})];
+    const all: Tab[] = [
+      { name: "Problems", panel: this.problems },
+      { name: "Graph", panel: graph },
+      { name: "Table", panel: table },
+      { name: "Outline", panel: this.outline },
+      ...(tests ? [{ name: "Tests", panel: h("div", {}, tests) }] : []),
+    ];
+    this.element = tabs("About this text", all, (name) => {
+      const as = name === "Graph" || name === "Table" ? name : null;
+      // One choice and one search for both.
+      if (as) (as === "Graph" ? graph : table).append(this.graph.element);
+      this.graph.open(as);
+      opened(name);
+    });
+  }
+
+  /** What a check of the newest text found. */
+  show(check: Check, problems: Shown[]): void {
+    const part = check.graph;
+    const graph = part && "pipelines" in part ? part : null;
+    this.graph.show(graph, problems, part && "problem" in part ? part.problem.detail : "");
+    const rows = problems.slice(0, MOST).map((one) => {
+      const place = one.line === null ? "" : `line ${one.line}`;
+      const text = [
+        h("span", { class: `severity ${one.severity}` }, SIGN[one.severity]),
+        h("span", {}, one.message),
+        h("span", { class: "soft small" }, [place, one.path, one.source].filter(Boolean).join(" · ")),
+        one.wayOut && h("span", { class: "soft small" }, one.wayOut),
+      ];
+      const line = one.line;
+      return h(
+        "li",
+        {},
+        line === null
+          ? h("div", { class: "problem" }, ...text)
+          : h("button", { type: "button", class: "problem", click: () => this.goTo(line, one.column ?? 1) }, ...text),
+      );
+    });
+    const more = problems.length - rows.length;
+    const needs = check.environment.map(({ name, has_default }) => (has_default ? `${name} (has a default)` : name));
+    this.problems.replaceChildren(
+      rows.length ? h("ul", { class: "problems" }, ...rows) : h("p", { class: "soft" }, "Nothing found."),
+      ...(more > 0 ? [h("p", { class: "soft" }, `${more} more`)] : []),
+      ...(needs.length
+        ? [h("p", { class: "soft small" }, `Variables that an install has to supply: ${needs.join(", ")}`)]
+        : []),
+    );
+  }
+
+  outlined(entries: Entry[]): void {
+    const groups = new Map<string, Entry[]>();
+    for (const entry of entries) groups.set(entry.section, [...(groups.get(entry.section) ?? []), entry]);
+    this.outline.replaceChildren(
+      ...[...groups].flatMap(([section, all]) => [
+        h("h3", {}, section),
+        h(
+          "ul",
+          { class: "names" },
+          ...all
+            .slice(0, MOST)
+            .map(({ id, line }) =>
+              h("li", {}, h("button", { type: "button", class: "link", click: () => this.goTo(line) }, id)),
+            ),
+        ),
+      ]),
+      ...(groups.size ? [] : [h("p", { class: "soft" }, "No components yet.")]),
+    );
+  }
+}

@@ -1,0 +1,105 @@
+// Publishing: what stands against it, the notes, and the answer.
+import type { Api } from "../lib/api";
+import { h } from "../lib/dom";
+import type { Check, PolicyFinding } from "../lib/types";
+import { button, dialog, field, messageOf } from "../lib/ui";
+import { Overtaken, type Session } from "./session";
+
+interface Tests {
+  items: { name: string }[];
+  evidence: { passed: boolean; current: boolean }[];
+}
+
+// The most policy errors that are listed; all of them are counted.
+const MOST = 5;
+
+/** Asks for notes and publishes. True if it was published. */
+export async function publish(api: Api, session: Session, check: Check): Promise<boolean> {
+  const requires = (await api.get<{ settings: { publish_requires: string[] } }>("/policies")).settings.publish_requires;
+  const against = h(
+    "ul",
+    {},
+    ...[...ofVerdict(check), ...ofPolicies(check, requires), ...(await ofTests(api, session, requires))].map((text) =>
+      h("li", {}, text),
+    ),
+  );
+  const notes = h("textarea", { id: "notes", rows: 3, maxlength: 2_000 }, session.saved.version.description ?? "");
+  const problem = h("p", { class: "error", role: "alert" });
+  return new Promise((done) => {
+    let published = false;
+    const act = async (): Promise<void> => {
+      problem.textContent = "";
+      try {
+        const text = notes.value.trim();
+        if (text !== (session.saved.version.description ?? "") && text !== "") await session.describe(text);
+        await session.publish();
+        published = true;
+        shown.close();
+      } catch (error) {
+        problem.textContent =
+          error instanceof Overtaken ? `${error.message}: close this and save again` : messageOf(error);
+      }
+    };
+    const shown = dialog(
+      `Publish version ${session.n}`,
+      h("p", {}, "A published version does not change any more. Groups run it once it is assigned to them."),
+      against.children.length > 0 && h("div", {}, h("p", {}, "Before you publish:"), against),
+      field("Notes", notes, "What changed and why; shown with the version"),
+      problem,
+      h(
+        "div",
+        { class: "buttons" },
+        button("Publish", act),
+        button("Cancel", () => shown.close(), { class: "plain" }),
+      ),
+    );
+    shown.addEventListener("close", () => done(published));
+  });
+}
+
+function ofVerdict({ valid, version, errors }: Check): string[] {
+  return valid
+    ? []
+    : [
+        `Collector ${version} does not accept this text (${errors.length === 1 ? "one error" : `${errors.length} errors`}): hosts would refuse it.`,
+      ];
+}
+
+function ofPolicies({ policies }: Check, requires: string[]): string[] {
+  if (!policies) return [];
+  if ("problem" in policies) return [`Policies were not checked: ${policies.problem.detail}`];
+  const count = (severity: PolicyFinding["severity"]): number =>
+    policies.findings.filter((one) => one.severity === severity && !one.suppressed).length;
+  if (!policies.passed)
+    return [
+      `${counted(count("error"), "policy error")}${requires.includes("policies") ? ": your organization publishes only versions without them" : ""}.`,
+      ...policies.findings
+        .filter(({ severity, suppressed }) => severity === "error" && !suppressed)
+        .slice(0, MOST)
+        .map(({ message, line }) => (line === null ? message : `${message} (line ${line})`)),
+    ];
+  return count("warning") ? [`${counted(count("warning"), "policy warning")}, which do not stop it.`] : [];
+}
+
+function counted(n: number, what: string): string {
+  return `${n} ${what}${n === 1 ? "" : "s"}`;
+}
+
+async function ofTests(api: Api, session: Session, requires: string[]): Promise<string[]> {
+  const { items, evidence } = await api.get<Tests>(
+    `/configurations/${session.configuration}/versions/${session.n}/tests`,
+  );
+  const current = evidence.find((one) => one.current);
+  if (current?.passed) return [];
+  const state =
+    items.length === 0
+      ? "This version has no tests"
+      : current
+        ? "Its tests did not pass"
+        : "Its tests have not run on exactly this text";
+  return requires.includes("tests")
+    ? [`${state}: your organization publishes only versions whose tests passed. Run them in the tab Tests.`]
+    : items.length
+      ? [`${state}.`]
+      : [];
+}

@@ -1,0 +1,106 @@
+// The API's answers, as far as the console reads them. docs: functions/identity/openapi.json.
+
+export interface Finding {
+  message: string;
+  component_path: string;
+  code: string;
+  line: number | null;
+  column: number | null;
+}
+
+export interface PolicyFinding extends Finding {
+  severity: "error" | "warning" | "info";
+  way_out: string;
+  suppressed: { line: number; reason: string } | null;
+}
+
+export interface LintItem {
+  location: { path: string; line: number | null; column: number | null };
+  context: string | null;
+  kind: string;
+  expression: string;
+  error: string | null;
+  note: string | null;
+}
+
+/** A part of a check that could not be had. */
+export interface NotChecked {
+  problem: { code: string; detail: string };
+}
+
+export interface Listed {
+  id: string;
+  section: string;
+}
+
+export interface Pipeline {
+  id: string;
+  signal: string;
+  line: number;
+  column: number;
+  receivers: Listed[];
+  processors: Listed[];
+  exporters: Listed[];
+}
+
+export interface Graph {
+  components: { section: string; id: string; line: number; column: number }[];
+  pipelines: Pipeline[];
+  incomplete: boolean;
+}
+
+export interface Check {
+  valid: boolean;
+  version: string;
+  errors: Finding[];
+  warnings: Finding[];
+  environment: { name: string; has_default: boolean; component_path: string }[];
+  lint?: { items: LintItem[]; skipped: { expression: string; reason: string }[] } | NotChecked;
+  policies?: { passed: boolean; findings: PolicyFinding[] } | NotChecked;
+  graph?: Graph | NotChecked;
+}
+
+export interface Version {
+  n: number;
+  status: "draft" | "published";
+  collector_version: string;
+  description: string | null;
+  created_by: { name: string };
+  updated_at: string;
+  yaml: string;
+}
+
+export interface CollectorVersion {
+  version: string;
+  default: boolean;
+  reduced: boolean;
+  unusable: string | null;
+}
+
+export interface ComponentSummary {
+  kind: string;
+  type: string;
+  aliases: string[];
+  deprecated: string | null;
+  summary: string;
+}
+
+export interface Field {
+  path: string;
+  type: string;
+  default: string | null;
+  description: string;
+  values: string[];
+  deprecated: boolean;
+}
+
+export interface ComponentDetail extends ComponentSummary {
+  description: string;
+  fields: Field[];
+}
+
+export interface OttlReference {
+  paths: { path: string; type: string; writable: boolean; description: string }[];
+  functions: { name: string; kind: string; signature: string; description: string }[];
+  enums: { name: string; value: number; description: string }[];
+}
