@@ -14,12 +14,15 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/headgate/headgate/layers/supervisor/internal/capture"
 	"github.com/headgate/headgate/layers/supervisor/internal/guard"
 	"github.com/headgate/headgate/layers/supervisor/internal/host"
 	"github.com/headgate/headgate/layers/supervisor/internal/identity"
+	"github.com/headgate/headgate/layers/supervisor/internal/launch"
 	"github.com/headgate/headgate/layers/supervisor/internal/output"
 	"github.com/headgate/headgate/layers/supervisor/internal/relay"
 	"github.com/headgate/headgate/layers/supervisor/internal/settings"
+	"github.com/headgate/headgate/layers/supervisor/internal/upgrade"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/cmd/opampsupervisor/supervisor"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/cmd/opampsupervisor/supervisor/config"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/cmd/opampsupervisor/supervisor/telemetry"
@@ -27,7 +30,7 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// Set by the build.
+// Set by the build: the official supervisor's version, and the beginning of a hash of this program's sources.
 var version = "development"
 
 // The file to which the supervisor writes the collector's output.
@@ -38,6 +41,10 @@ const effectiveName = "effective.yaml"
 
 // The file with the machine's id, if systemd or D-Bus is installed.
 const machineID = "/etc/machine-id"
+
+// When the service is told that this host stops, although its collector has not ended yet: Docker kills a container ten
+// seconds after it was asked to stop.
+const latestGoodbye = 6 * time.Second
 
 // How long a cancelled start may take to end the processes that it started.
 const startGrace = 2 * time.Second
@@ -53,67 +60,134 @@ func main() {
 		fmt.Println(version)
 		return
 	}
-	if err := run(os.Args[1:]); err != nil {
+	launched, environment := launch.Launched(), os.Environ()
+	ours, err := settings.Read(os.Args[1:])
+	if err != nil {
 		log.Fatal(err)
+	}
+	if err := os.MkdirAll(ours.Storage, 0o700); err != nil {
+		log.Fatalf("make the storage folder: %v", err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		log.Fatalf("find this program: %v", err)
+	}
+	launcher := &launch.Launcher{Storage: ours.Storage, Installed: self, Arguments: os.Args[1:], Environment: environment}
+	if !launched && ours.Upgrades() && launcher.Needed() {
+		os.Exit(started(launcher))
+	}
+	err = run(ours, self)
+	switch {
+	case err == nil:
+	case !errors.Is(err, launch.ErrRestart):
+		log.Fatal(err)
+	case launched:
+		launch.Restart()
+	default:
+		os.Exit(started(launcher))
 	}
 }
 
-// run supervises until a signal, and then stops the collector before it returns.
-func run(arguments []string) error {
-	ours, err := settings.Read(arguments)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(ours.Storage, 0o700); err != nil {
-		return fmt.Errorf("make the storage folder: %w", err)
-	}
+// started runs a supervisor that was fetched, as a child of this process.
+func started(launcher *launch.Launcher) int {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
+	return launcher.Run(signals)
+}
+
+// run supervises until a signal, and then stops the collector before it returns; `self` is this program. It returns
+// launch.ErrRestart if another supervisor is to run.
+func run(ours *settings.Settings, self string) error {
 	unlock, err := lock(ours.Storage)
 	if err != nil {
 		return err
 	}
 	defer unlock()
 
-	signals, stopListening := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	listening, stopListening := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stopListening()
+	signals, end := context.WithCancelCause(listening)
+	defer end(nil)
 
 	lines, err := output.Open(filepath.Join(ours.Storage, outputName), os.Stderr)
 	if err != nil {
 		return fmt.Errorf("read the collector's output: %w", err)
 	}
 	defer lines.Close()
+	upgrades, interrupted, err := openUpgrades(signals, ours)
+	if err != nil {
+		return err
+	}
+	// Before the supervisor starts its collector, so that there is memory for one at a time.
+	components, err := host.Components(signals, upgrades.Program())
+	if err != nil {
+		log.Printf("the collector does not list its components, so Headgate cannot tell what it lacks: %v", err)
+	}
+	replacing := &replacing{ours: ours, installed: self, end: end}
 	known := host.New(host.Settings{
-		Version: version, Name: ours.Name, Labels: ours.Labels,
-		Storage: ours.Storage, Effective: filepath.Join(ours.Storage, effectiveName),
+		Version: version, Name: ours.Name, Labels: ours.Labels, Components: components, List: host.Components,
+		Storage: ours.Storage, Effective: filepath.Join(ours.Storage, effectiveName), Can: capture.Ability,
+		Platform: ours.Platform, Upgrades: upgrades, ReplaceSelf: replacing.start,
 	})
-	messages, err := relay.Start(ours.Endpoint, ours.Headers(), lines.Cause, known)
+	if err := known.Undo(interrupted); err != nil {
+		return fmt.Errorf("go back to the configuration before: %w", err)
+	}
+	captures := capture.New(known, capture.Settings{Storage: ours.Storage, Capability: host.Capability})
+	replacing.Host, replacing.known = captures, known
+	replacing.tellFailure()
+	messages, err := relay.Start(ours.Endpoint, ours.Headers(), lines.Cause, replacing)
 	if err != nil {
 		return fmt.Errorf("listen for the supervisor: %w", err)
 	}
 	defer messages.Close()
 
-	self, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("find this program: %w", err)
-	}
 	instance, err := identity.Prepare(ours.Storage, machineID)
 	if err != nil {
 		return err
 	}
 	cfg := ours.Supervisor(self, messages.URL())
 	cfg.Agent.InstanceID = instance.ID
-	if err := supervise(signals, cfg, instance, known.Exited); err != nil {
+	watching, endWatch := context.WithCancel(context.Background())
+	defer endWatch()
+	go known.Watch(watching)
+	events := map[string]func(){
+		exitedMessage: captures.Exited, initialMessage: known.Started, writtenMessage: known.Written, startedMessage: known.CollectorStarted,
+	}
+	if err := supervise(signals, cfg, instance, events, messages.Goodbye); err != nil {
 		return err
 	}
-	messages.Goodbye()
+	if cause := context.Cause(signals); errors.Is(cause, launch.ErrRestart) {
+		return cause
+	}
 	return nil
 }
 
-func supervise(signals context.Context, cfg config.Supervisor, instance *identity.Identity, exited func()) error {
+// openUpgrades reads which collector is to run. It also returns the hash of a configuration whose collector does not.
+func openUpgrades(signals context.Context, ours *settings.Settings) (*upgrade.Upgrades, []byte, error) {
+	installed := ""
+	if ours.Upgrades() {
+		var err error
+		if installed, err = upgrade.Version(signals, ours.Collector()); err != nil {
+			log.Printf("the installed collector does not tell its version: %v", err)
+		}
+	}
+	return upgrade.Open(upgrade.Settings{
+		Able: ours.Upgrades(), Endpoint: ours.Endpoint, Storage: ours.Storage,
+		Installed: ours.Collector(), InstalledVersion: installed,
+		Try: upgrade.Try(ours.Storage, guard.Environment),
+	})
+}
+
+// supervise runs the official supervisor until a signal. It calls the events by the lines that the supervisor logs, and
+// goodbye at its end.
+func supervise(
+	signals context.Context, cfg config.Supervisor, instance *identity.Identity, events map[string]func(), goodbye func(),
+) error {
 	logger, err := telemetry.NewLogger(cfg.Telemetry.Logs)
 	if err != nil {
 		return fmt.Errorf("make the logger: %w", err)
 	}
-	logger = logger.Named("supervisor").WithOptions(zap.WrapCore(func(core zapcore.Core) zapcore.Core { return &listening{core, exited} }))
+	logger = logger.Named("supervisor").WithOptions(zap.WrapCore(func(core zapcore.Core) zapcore.Core { return &listening{core, events} }))
 	// Not the signals' context: a clean shutdown needs this one alive. Its end stops what a failed start leaves running.
 	running, end := context.WithCancel(context.Background())
 	defer end()
@@ -136,6 +210,7 @@ func supervise(signals context.Context, cfg config.Supervisor, instance *identit
 		case <-started:
 		case <-time.After(startGrace):
 		}
+		goodbye()
 		return nil
 	}
 	if err := instance.Save(); err != nil {
@@ -143,30 +218,46 @@ func supervise(signals context.Context, cfg config.Supervisor, instance *identit
 		log.Printf("the instance's id could not be saved: %v", err)
 	}
 	<-signals.Done()
-	official.Shutdown()
+	stopped := make(chan struct{})
+	go func() {
+		official.Shutdown()
+		close(stopped)
+	}()
+	select {
+	case <-stopped:
+	case <-time.After(latestGoodbye):
+	}
+	goodbye()
+	<-stopped
 	return nil
 }
 
-// exitedMessage is what the supervisor logs, at the level debug, when the collector ended by itself.
-const exitedMessage = "Agent process exited unexpectedly. Will restart in a bit..."
+// What the supervisor logs, at the level debug: when the collector ended by itself; when it has written the collector's
+// file at its own start, and later; and when it has started a process of the collector.
+const (
+	exitedMessage  = "Agent process exited unexpectedly. Will restart in a bit..."
+	initialMessage = "Effective config found, starting agent initial time"
+	writtenMessage = "Agent is not running, starting new instance"
+	startedMessage = "Agent process started"
+)
 
-// listening notices the end of the collector, which the supervisor tells its log only, and drops the line that the
-// supervisor logs after every message.
+// listening calls a function for each line that tells what the supervisor tells its log only, before the supervisor goes
+// on, and drops the line that it logs after every message.
 type listening struct {
 	zapcore.Core
-	exited func()
+	events map[string]func()
 }
 
 func (l *listening) With(fields []zapcore.Field) zapcore.Core {
-	return &listening{l.Core.With(fields), l.exited}
+	return &listening{l.Core.With(fields), l.events}
 }
 
 // Enabled is true for all levels, so that Check sees every line.
 func (l *listening) Enabled(zapcore.Level) bool { return true }
 
 func (l *listening) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
-	if entry.Message == exitedMessage {
-		l.exited()
+	if event, known := l.events[entry.Message]; known {
+		event()
 	}
 	if entry.Message == "Connected to the server." || !l.Core.Enabled(entry.Level) {
 		return checked

@@ -1,6 +1,9 @@
 """`python -m supervisor_build supervisor [amd64|arm64]` builds the supervisor and prints its path.
 
-`go` prints the path of the Go that builds it; `version`, `collector-version` and `architecture` print these values.
+`go` prints the path of the Go that builds it; `version`, `stamp` (what the program calls itself), `collector-version`
+and `architecture` print these values.
+`at-hand` ends with 0 if the collector and the supervisor of these sources are in the cache, if need be from a wheel
+(layers/collector/building/wheel.py), and with 3 if they have to be built.
 
 A build is stored under $HEADGATE_CACHE/supervisor by the hash of its sources; `linux-amd64` there is a link to the
 newest build for amd64. It needs layers/collector on the path, whose cache and toolchain it shares.
@@ -14,7 +17,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from building import collector, toolchain
+from building import collector, toolchain, wheel
 from building.cache import Cache, point
 from building.collector import environment
 from building.errors import BuildError
@@ -22,6 +25,7 @@ from building.target import Target
 
 MODULE: Final = Path(__file__).resolve().parent
 BINARY: Final = "headgate-supervisor"
+NOT_AT_HAND: Final = 3
 FLAGS: Final = ("-trimpath", "-buildvcs=false", "-tags", "grpcnotrace")
 _OFFICIAL: Final = re.compile(r"^\s*\S+/cmd/opampsupervisor v(\S+)$", re.MULTILINE)
 
@@ -31,12 +35,16 @@ def main() -> int:
         match sys.argv[1:]:
             case ["version"]:
                 print(version())
+            case ["stamp"]:
+                print(stamp())
             case ["collector-version"]:
                 print(collector.default_version())
             case ["architecture"]:
                 print(Target.named(None).architecture)
             case ["go"]:
                 print(toolchain.go(Cache.of_this_user(), MODULE))
+            case ["at-hand"]:
+                return 0 if at_hand(Cache.of_this_user(), Target.named(None)) else NOT_AT_HAND
             case ["supervisor", *architecture]:
                 print(build(Cache.of_this_user(), Target.named(architecture[0] if architecture else None)))
             case _:
@@ -64,12 +72,33 @@ def build(cache: Cache, target: Target) -> Path:
     return link / BINARY
 
 
+def at_hand(cache: Cache, target: Target) -> bool:
+    """Whether nothing has to be built for this machine. Raises BuildError for a damaged wheel."""
+    default, built = collector.default_version(), collector.digest(target, collector.default_version())
+    own = digest(target)
+    wanted = [
+        wheel.Wanted(f"collectors/{default}/{collector.BINARY}", built, cache.folder / "collector" / default / built),
+        wheel.Wanted(f"supervisor/linux-{target.architecture}/{BINARY}", own, cache.folder / "supervisor" / own),
+    ]
+    if not wheel.take(cache, wanted):
+        return False
+    # They are there, so these only point to them.
+    collector.build(cache, target)
+    build(cache, target)
+    return True
+
+
 def version() -> str:
     """The version of the official supervisor that it contains."""
     match = _OFFICIAL.search((MODULE / "go.mod").read_text())
     if match is None:
         raise BuildError("layers/supervisor/go.mod does not name the official supervisor")
     return match[1]
+
+
+def stamp() -> str:
+    """What a supervisor of the current sources reports as its version; the same on each architecture."""
+    return f"{version()}+{digest(Target.named('amd64'))[:12]}"
 
 
 def digest(target: Target) -> str:
@@ -88,7 +117,7 @@ def _compile(cache: Cache, target: Target, binary: Path) -> None:
         file=sys.stderr,
     )
     command = [str(toolchain.go(cache, MODULE)), "build", *FLAGS]
-    command += ["-ldflags", f"-s -w -X main.version={version()}", "-o", str(binary), "."]
+    command += ["-ldflags", f"-s -w -X main.version={stamp()}", "-o", str(binary), "."]
     env = environment(target) | {"GOOS": "linux"}
     done = subprocess.run(command, cwd=MODULE, env=env, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:

@@ -131,6 +131,22 @@ def test_a_cluster_that_allows_less_or_needs_more_is_told_by_values(tmp_path: Pa
     assert rule in helm.one_of(objects(tmp_path, role, rules=[rule]), "ClusterRole")["rules"]
 
 
+@pytest.mark.parametrize("role", ["node", "cluster", "gateway"])
+def test_a_pod_is_told_where_it_is_and_has_time_to_say_goodbye(tmp_path: Path, role: str) -> None:
+    spec = pod(tmp_path, role)
+    fields = {
+        one["name"]: one["valueFrom"]["fieldRef"]["fieldPath"]
+        for one in spec["containers"][0]["env"]
+        if "valueFrom" in one
+    }
+
+    # The supervisor's labels k8s.node.name and k8s.namespace.name.
+    assert (fields["K8S_NODE_NAME"], fields["K8S_NAMESPACE"]) == ("spec.nodeName", "metadata.namespace")
+    # Kubernetes sends SIGTERM to the entry point, which is the supervisor itself.
+    assert spec["terminationGracePeriodSeconds"] == 30
+    assert not {"command", "args", "lifecycle"} & spec["containers"][0].keys()
+
+
 def test_the_gallerys_flow_for_nodes_finds_what_it_needs(tmp_path: Path) -> None:
     flow = (helm.ROOT / "flows" / "kubernetes-node" / "collector.yaml").read_text()
     container = pod(tmp_path, "node")["containers"][0]
@@ -160,7 +176,7 @@ def test_a_nodes_pods_stay_away_from_nodes_that_take_none(tmp_path: Path) -> Non
 def test_probes_reach_a_pod_whatever_its_addresses_are(tmp_path: Path) -> None:
     env = {one["name"]: one.get("value") for one in pod(tmp_path, "gateway")["containers"][0]["env"]}
 
-    # Of both families, as `0.0.0.0` is not.
+    # Without an address it listens on IPv4 and IPv6.
     assert env["HEADGATE_HEALTH_ENDPOINT"] == ":13143"
 
 

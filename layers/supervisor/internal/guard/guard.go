@@ -18,14 +18,21 @@ package guard
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 
+	"github.com/headgate/headgate/layers/supervisor/internal/programs"
+	"github.com/headgate/headgate/layers/supervisor/internal/upgrade"
 	"go.yaml.in/yaml/v3"
 )
 
-// Variable is the environment variable with the collector's path, for the program that the supervisor starts instead.
-const Variable = "HEADGATE_GUARDED_COLLECTOR"
+// Variable is the environment variable with the installed collector's path, for the program that the supervisor starts
+// instead; Storage has the folder with another one that may run in its place, if this host replaces its collector.
+const (
+	Variable = "HEADGATE_GUARDED_COLLECTOR"
+	Storage  = "HEADGATE_GUARDED_STORAGE"
+)
 
 const allowNoPipelines = "service.AllowNoPipelines"
 
@@ -33,23 +40,28 @@ const withoutMetrics = "--set=service.telemetry.metrics.level=none"
 
 // Collector returns the collector's path, if this process was started instead of the collector.
 func Collector() (string, bool) {
-	return os.LookupEnv(Variable)
+	installed, guarded := os.LookupEnv(Variable)
+	if storage := os.Getenv(Storage); guarded && storage != "" {
+		return programs.Start(storage, upgrade.Name, installed), true
+	}
+	return installed, guarded
+}
+
+// Environment is that of the collector: without what only this program needs.
+func Environment() []string {
+	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		return strings.HasPrefix(variable, Variable+"=") || strings.HasPrefix(variable, Storage+"=")
+	})
 }
 
 // Exec replaces this process by the collector, so that the supervisor's signals reach it. It returns only on failure.
 func Exec(collector string, arguments []string) error {
-	environment := make([]string, 0, len(os.Environ()))
-	for _, variable := range os.Environ() {
-		if !strings.HasPrefix(variable, Variable+"=") {
-			environment = append(environment, variable)
-		}
-	}
 	// The setting survives exec.
 	if _, _, err := syscall.RawSyscall(syscall.SYS_PRCTL, syscall.PR_SET_PDEATHSIG, uintptr(syscall.SIGTERM), 0); err != 0 {
 		return fmt.Errorf("tie the collector to its supervisor: %w", err)
 	}
 	argv := append([]string{collector}, Arguments(arguments[1:])...)
-	if err := syscall.Exec(collector, argv, Bounded(environment, limitFiles...)); err != nil {
+	if err := syscall.Exec(collector, argv, Bounded(Environment(), limitFiles...)); err != nil {
 		return fmt.Errorf("start the collector %s: %w", collector, err)
 	}
 	return nil

@@ -7,21 +7,35 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"time"
 
+	"github.com/headgate/headgate/layers/supervisor/internal/files"
 	"github.com/open-telemetry/opamp-go/protobufs"
 	"google.golang.org/protobuf/proto"
 )
 
-// file in the supervisor's storage, readable for its owner only: configurations may contain secrets.
-const configsFile = "headgate-configurations.json"
+const (
+	// Files in the supervisor's storage, readable for its owner only: configurations may contain secrets. The second one
+	// is the official supervisor's: what it was offered last, and starts with.
+	configsFile  = "headgate-configurations.json"
+	receivedFile = "last_recv_remote_config.dat"
+	// Three configurations of up to 1 MB, in base64, with what JSON adds.
+	largestConfigs = 16 << 20
+	longestApply   = time.Minute
+)
 
-// configs are the configurations that this host was offered last, has applied, and had applied before.
+// configs are the configurations that this host was offered last, that is in the collector's file, and that was there
+// before and had been applied.
 type configs struct {
 	Offered *config `json:"offered,omitempty"`
 	Running config  `json:"running"`
 	Before  *config `json:"before,omitempty"`
 
-	path string
+	// refused is whether the supervisor did not even try what was offered; applying since when it tries one, or zero.
+	refused  bool
+	applying time.Time
+	path     string
+	received string
 }
 
 // config is a configuration of the service: its hash there, the SHA-256 in hex of its text, and the message with it.
@@ -29,17 +43,22 @@ type config struct {
 	ConfigHash []byte `json:"config_hash"`
 	TextHash   string `json:"text_hash"`
 	Message    []byte `json:"message"`
+	// Written is when it became the collector's, Applied whether the supervisor called it so.
+	Written time.Time `json:"written"`
+	Applied bool      `json:"applied"`
+	// Program names the collector that ran it, empty for the installed one.
+	Program string `json:"program,omitempty"`
 }
 
 func readConfigs(storage string) *configs {
-	known := &configs{path: filepath.Join(storage, configsFile)}
-	content, err := os.ReadFile(known.path)
+	known := &configs{path: filepath.Join(storage, configsFile), received: filepath.Join(storage, receivedFile)}
+	content, err := files.Read(known.path, largestConfigs)
 	if err == nil {
 		err = json.Unmarshal(content, known)
 	}
 	if err != nil && !os.IsNotExist(err) {
 		log.Printf("%s cannot be read, and begins anew: %v", known.path, err)
-		*known = configs{path: known.path}
+		*known = configs{path: known.path, received: known.received}
 	}
 	return known
 }
@@ -51,36 +70,95 @@ func (c *configs) offered(message *protobufs.AgentRemoteConfig) {
 		return
 	}
 	text := ""
-	if files := message.GetConfig().GetConfigMap(); len(files) > 0 {
-		// The service sends one file.
-		for _, file := range files {
-			digest := sha256.Sum256(file.GetBody())
-			text = inHex(digest[:])
-		}
+	if file, there := message.GetConfig().GetConfigMap()[""]; there {
+		digest := sha256.Sum256(file.GetBody())
+		text = inHex(digest[:])
 	}
-	c.Offered = &config{ConfigHash: message.ConfigHash, TextHash: text, Message: encoded}
+	c.Offered = &config{ConfigHash: bytes.Clone(message.ConfigHash), TextHash: text, Message: encoded}
+	c.refused = false
 	c.save()
 }
 
-// applied notes that a configuration runs, and reports whether it is another one than before. The one before is where
-// to go back to, unless it failed as well.
-func (c *configs) applied(hash []byte, failed bool) bool {
-	if bytes.Equal(hash, c.Running.ConfigHash) {
+// failed notes that the supervisor calls a configuration failed. If it is not in the file, it will not get there.
+func (c *configs) failed(hash []byte) {
+	if c.Offered != nil && bytes.Equal(hash, c.Offered.ConfigHash) && !bytes.Equal(hash, c.Running.ConfigHash) {
+		c.refused = true
+	}
+}
+
+// wroteOffered notes that what was offered is in the collector's file, and reports whether it is another one than
+// before. The one before is where to go back to, if it was applied and has not failed since.
+func (c *configs) wroteOffered(at time.Time, failed bool, program string) bool {
+	if c.Offered == nil || c.refused || bytes.Equal(c.Offered.ConfigHash, c.Running.ConfigHash) {
 		return false
 	}
-	next := config{ConfigHash: bytes.Clone(hash)}
-	for _, known := range []*config{c.Offered, c.Before} {
-		if known != nil && bytes.Equal(known.ConfigHash, hash) {
-			next = *known
-		}
-	}
-	if !failed && c.Running.TextHash != "" {
+	if c.Running.Applied && !failed && c.Running.TextHash != "" {
 		before := c.Running
 		c.Before = &before
 	}
-	c.Running = next
+	c.Running = *c.Offered
+	c.Running.Written, c.Running.Program = at.UTC(), program
 	c.save()
 	return true
+}
+
+// startedWithOffered notes that the supervisor has started. It starts from what it received last, whatever came of that.
+func (c *configs) startedWithOffered(at time.Time, program string) {
+	content, err := files.Read(c.received, largestConfigs)
+	if err != nil {
+		return
+	}
+	message := &protobufs.AgentRemoteConfig{}
+	if err := proto.Unmarshal(content, message); err != nil {
+		return
+	}
+	c.offered(message)
+	c.wroteOffered(at, false, program)
+}
+
+// undo puts what ran before into the supervisor's file, if the file holds this configuration: the supervisor starts from
+// it.
+func (c *configs) undo(hash []byte) error {
+	content, err := files.Read(c.received, largestConfigs)
+	message := &protobufs.AgentRemoteConfig{}
+	if err != nil || proto.Unmarshal(content, message) != nil || !bytes.Equal(message.ConfigHash, hash) {
+		// It was not handed over.
+		return nil
+	}
+	before := &c.Running
+	if bytes.Equal(before.ConfigHash, hash) {
+		before = c.Before
+	}
+	if before == nil || len(before.Message) == 0 {
+		return os.Remove(c.received)
+	}
+	return files.Replace(c.received, before.Message)
+}
+
+// isApplying reports whether the supervisor tries a configuration. One that was killed meanwhile says so for ever.
+func (c *configs) isApplying(now time.Time) bool {
+	return !c.applying.IsZero() && now.Sub(c.applying) < longestApply
+}
+
+// applied notes that the supervisor calls a configuration applied.
+func (c *configs) applied(hash []byte) {
+	if bytes.Equal(hash, c.Running.ConfigHash) && !c.Running.Applied {
+		c.Running.Applied = true
+		c.save()
+	}
+}
+
+// settled is the configuration that runs, nil if it is not the one that was offered last, or was not called applied.
+func (c *configs) settled() *protobufs.AgentRemoteConfig {
+	newer := c.Offered != nil && !bytes.Equal(c.Offered.ConfigHash, c.Running.ConfigHash)
+	if newer || !c.Running.Applied || c.Running.TextHash == "" {
+		return nil
+	}
+	message := &protobufs.AgentRemoteConfig{}
+	if err := proto.Unmarshal(c.Running.Message, message); err != nil || len(message.ConfigHash) == 0 {
+		return nil
+	}
+	return message
 }
 
 // before is the configuration to go back to, nil if there is none.
@@ -95,23 +173,10 @@ func (c *configs) before() *protobufs.AgentRemoteConfig {
 	return message
 }
 
-// textOf is the SHA-256 of the text of a configuration, empty if it is not known any more.
-func (c *configs) textOf(hash []byte) string {
-	for _, known := range []*config{&c.Running, c.Offered, c.Before} {
-		if known != nil && bytes.Equal(known.ConfigHash, hash) {
-			return known.TextHash
-		}
-	}
-	return ""
-}
-
 func (c *configs) save() {
 	content, err := json.Marshal(c)
 	if err == nil {
-		part := c.path + ".part"
-		if err = os.WriteFile(part, content, 0o600); err == nil {
-			err = os.Rename(part, c.path)
-		}
+		err = files.Replace(c.path, content)
 	}
 	if err != nil {
 		log.Printf("%s cannot be written: %v", c.path, err)

@@ -2,31 +2,32 @@ package host
 
 import (
 	"cmp"
-	"context"
-	"io"
-	"log"
+	"encoding/json"
 	"maps"
 	"math"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
-
-	dto "github.com/prometheus/client_model/go"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
+	"unicode"
 )
 
 const (
-	// The collector's own metrics have some hundred lines.
-	largestMetrics = 4 << 20
-	scrapeTimeout  = 2 * time.Second
-	// mostExporters are reported one by one, so that a report with counters stays under 1 KB; the others are summed.
-	mostExporters = 8
+	// largestCounters bounds a report's counters as JSON, in bytes.
+	largestCounters = 1 << 10
+	// mostExporters is how many the service takes, with the others as one.
+	mostExporters = 16
+	// longestExporter bounds an exporter's id that is reported, in bytes.
+	longestExporter = 255
+	// mostCounted bounds the components that are counted; no configuration has so many.
+	mostCounted = 1_000
+	// otherExporters are those that have no room of their own.
+	otherExporters = "other"
+	// mostOfAll is what the service takes at most; no collector counts so far.
+	mostOfAll = 1 << 53
 )
 
 // Counters are the collector's own, of log records, spans and data points together, since the last answered report.
-// Queue is how full the fullest sending queue is, from 0 to 1.
+// Queue is how full the fullest sending queue is, from 0 to 1. Exporters are those that did something.
 type Counters struct {
 	Seconds   int                 `json:"seconds"`
 	Accepted  int64               `json:"accepted"`
@@ -44,16 +45,21 @@ type exporter struct {
 	Queue  float64 `json:"queue"`
 }
 
-// exporterPrefix begins the ids of exporters among those of components.
-const exporterPrefix = "exporter/"
-
-// totals are the counters of one component since the collector's start.
+// totals are the counters of one component.
 type totals struct {
 	accepted, refused, sent, failed, dropped float64
 	queued, room                             float64
 }
 
-// since is what was added since then. A collector that was restarted counts from zero.
+// plus adds counters. Queues are not added: they are as they were read last.
+func (t totals) plus(other totals) totals {
+	return totals{
+		accepted: t.accepted + other.accepted, refused: t.refused + other.refused, sent: t.sent + other.sent,
+		failed: t.failed + other.failed, dropped: t.dropped + other.dropped,
+	}
+}
+
+// since is what was added since then. What counts less than before has counted from zero.
 func (t totals) since(before totals) totals {
 	moved := func(now, then float64) float64 {
 		if now < then {
@@ -67,177 +73,134 @@ func (t totals) since(before totals) totals {
 	}
 }
 
-// fill is how full the sending queue is, from 0 to 1, in hundredths.
+// fill is how full the sending queue is, from 0 to 1, in hundredths. A queue for one item
+// counts as empty: it would be full whenever something is sent.
 func (t totals) fill() float64 {
-	if t.room <= 0 || t.queued <= 0 {
+	share := t.queued / t.room
+	if math.IsNaN(share) || share < 0 || t.room <= 1 {
 		return 0
 	}
-	return math.Round(100*min(1, t.queued/t.room)) / 100
+	return math.Round(100*min(1, share)) / 100
 }
 
-func (c *Counters) isStill() bool {
-	return c.Accepted+c.Refused+c.Sent+c.Failed+c.Dropped == 0 && c.Queue == 0
-}
-
-// bound sums the exporters beyond the most telling ones: those that fail, then those that send most.
-func (c *Counters) bound() {
-	if len(c.Exporters) <= mostExporters {
-		return
+// whole is a count as the service takes it.
+func whole(count float64) int64 {
+	if math.IsNaN(count) {
+		return 0
 	}
-	names := slices.SortedFunc(maps.Keys(c.Exporters), func(a, b string) int {
-		one, other := c.Exporters[a], c.Exporters[b]
-		return cmp.Or(cmp.Compare(other.Failed, one.Failed), cmp.Compare(other.Sent, one.Sent), strings.Compare(a, b))
-	})
-	rest := exporter{}
-	for _, name := range names[mostExporters-1:] {
-		one := c.Exporters[name]
-		rest = exporter{rest.Sent + one.Sent, rest.Failed + one.Failed, max(rest.Queue, one.Queue)}
-		delete(c.Exporters, name)
-	}
-	c.Exporters["other"] = rest
+	return int64(max(0, min(count, mostOfAll)))
 }
 
-// counted are the collector's metrics by name, without the unit and `_total` that some versions add, and what they say.
-// A signal's name follows: spans, metric_points, log_records.
-var counted = []struct {
-	prefix, component, label string
-	add                      func(*totals, float64)
-}{
-	{"otelcol_receiver_accepted_", "receiver/", "receiver", func(t *totals, v float64) { t.accepted += v }},
-	{"otelcol_receiver_refused_", "receiver/", "receiver", func(t *totals, v float64) { t.refused += v }},
-	{"otelcol_exporter_sent_", exporterPrefix, "exporter", func(t *totals, v float64) { t.sent += v }},
-	{"otelcol_exporter_send_failed_", exporterPrefix, "exporter", func(t *totals, v float64) { t.failed += v }},
-	{"otelcol_exporter_enqueue_failed_", exporterPrefix, "exporter", func(t *totals, v float64) { t.dropped += v }},
-	{"otelcol_processor_dropped_", "processor/", "processor", func(t *totals, v float64) { t.dropped += v }},
-	{"otelcol_exporter_queue_size", exporterPrefix, "exporter", func(t *totals, v float64) { t.queued += v }},
-	{"otelcol_exporter_queue_capacity", exporterPrefix, "exporter", func(t *totals, v float64) { t.room += v }},
-}
-
-// sums are the totals by component.
-func sums(families map[string]*dto.MetricFamily) map[string]totals {
-	found := map[string]totals{}
-	for name, family := range families {
-		for _, known := range counted {
-			if !strings.HasPrefix(name, known.prefix) {
-				continue
-			}
-			for _, metric := range family.Metric {
-				component := known.component + label(metric, known.label)
-				total := found[component]
-				known.add(&total, value(metric))
-				found[component] = total
-			}
-		}
-	}
-	return found
-}
-
-func label(metric *dto.Metric, name string) string {
-	for _, pair := range metric.Label {
-		if pair.GetName() == name {
-			return pair.GetValue()
-		}
-	}
-	return ""
-}
-
-func value(metric *dto.Metric) float64 {
-	switch {
-	case metric.Counter != nil:
-		return metric.Counter.GetValue()
-	case metric.Gauge != nil:
-		return metric.Gauge.GetValue()
-	case metric.Untyped != nil:
-		return metric.Untyped.GetValue()
-	}
-	return 0
-}
-
-// scraper reads the collector's own metrics, as a Prometheus server would.
-type scraper struct {
-	client *http.Client
-	told   map[string]totals
-	at     time.Time
-	// next is what the message on its way tells, to be kept once it is answered.
+// meter sums what the collector counts, also over its restarts, until the service knows it.
+type meter struct {
+	// last is what the collector counted when it was last read, since its start.
+	last *reading
+	// sum is what was added since `since`, by component; at is the time of the last reading.
+	sum   map[string]totals
+	since time.Time
+	at    time.Time
+	// next is what the message on its way tells, and up to when.
 	next   map[string]totals
 	nextAt time.Time
-	failed bool
 }
 
-func newScraper() *scraper {
-	return &scraper{
-		client: &http.Client{
-			Timeout:       scrapeTimeout,
-			Transport:     &http.Transport{DisableKeepAlives: true},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
+// add notes a reading. The supervisor that runs this program has started the collector, so that its counters from zero
+// on are new.
+func (m *meter) add(read reading, at time.Time) {
+	before := map[string]totals{}
+	if m.last != nil && read.uptime >= m.last.uptime {
+		before = m.last.components
 	}
-}
-
-// since returns the counters since the last answered report; nil if there are none, or nothing has moved.
-func (s *scraper) since(address string, now time.Time) *Counters {
-	s.next = nil
-	if address == "" {
-		return nil
+	if m.sum == nil {
+		m.sum = map[string]totals{}
 	}
-	read, err := s.read(address)
-	if err != nil {
-		if !s.failed {
-			log.Printf("the collector's own metrics cannot be read, so Headgate does not see what it sends: %v", err)
+	for id, total := range read.components {
+		if _, known := m.sum[id]; !known && len(m.sum) >= mostCounted {
+			continue
 		}
-		s.failed = true
+		m.sum[id] = m.sum[id].plus(total.since(before[id]))
+	}
+	m.last, m.at = &read, at
+}
+
+// counters are those since the last answered report; nil if nothing was read since.
+func (m *meter) counters() *Counters {
+	m.next = nil
+	if !m.at.After(m.since) {
 		return nil
 	}
-	s.failed = false
-	s.next, s.nextAt = read, now
-	if s.told == nil {
-		// Nothing to compare with yet.
-		s.commit()
-		return nil
-	}
-	counted := &Counters{Seconds: int(math.Round(now.Sub(s.at).Seconds())), Exporters: map[string]exporter{}}
-	for id, total := range read {
-		moved := total.since(s.told[id])
-		counted.Accepted += int64(moved.accepted)
-		counted.Refused += int64(moved.refused)
-		counted.Sent += int64(moved.sent)
-		counted.Failed += int64(moved.failed)
-		counted.Dropped += int64(moved.dropped)
-		counted.Queue = max(counted.Queue, total.fill())
+	m.next, m.nextAt = maps.Clone(m.sum), m.at
+	var all totals
+	counted := &Counters{Seconds: int(math.Round(m.at.Sub(m.since).Seconds())), Exporters: map[string]exporter{}}
+	for id, total := range m.sum {
+		all = all.plus(total)
+		fill := m.last.components[id].fill()
+		counted.Queue = max(counted.Queue, fill)
 		if name, isExporter := strings.CutPrefix(id, exporterPrefix); isExporter {
-			counted.Exporters[name] = exporter{int64(moved.sent), int64(moved.failed), total.fill()}
+			one := exporter{whole(total.sent), whole(total.failed), fill}
+			if one != (exporter{}) {
+				counted.Exporters[name] = one
+			}
 		}
 	}
-	if counted.isStill() {
-		return nil
-	}
+	counted.Accepted, counted.Refused, counted.Sent = whole(all.accepted), whole(all.refused), whole(all.sent)
+	counted.Failed, counted.Dropped = whole(all.failed), whole(all.dropped)
 	counted.bound()
 	return counted
 }
 
-// commit keeps what was told. The counters of a report that was not answered are told again with the next one.
-func (s *scraper) commit() {
-	if s.next != nil {
-		s.told, s.at, s.next = s.next, s.nextAt, nil
+// told notes that the service knows what the message on its way told. What was read meanwhile stays.
+func (m *meter) told() {
+	if m.next == nil {
+		return
+	}
+	for id, total := range m.next {
+		rest := m.sum[id].since(total)
+		if rest == (totals{}) {
+			delete(m.sum, id)
+		} else {
+			m.sum[id] = rest
+		}
+	}
+	m.since, m.next = m.nextAt, nil
+}
+
+// bound sums the exporters beyond those that have room: first those that fail, then those that send most.
+func (c *Counters) bound() {
+	all := c.Exporters
+	names := slices.SortedFunc(maps.Keys(all), func(a, b string) int {
+		one, other := all[a], all[b]
+		return cmp.Or(
+			cmp.Compare(other.Failed, one.Failed), cmp.Compare(other.Sent, one.Sent), cmp.Compare(other.Queue, one.Queue),
+			strings.Compare(a, b),
+		)
+	})
+	c.Exporters = map[string]exporter{}
+	// There is room for the largest rest.
+	room := largestCounters - c.size() - len(`,"exporters":{"other":{"sent":9007199254740992,"failed":9007199254740992,"queue":0.99}}`)
+	rest := exporter{}
+	for _, name := range names {
+		one := all[name]
+		entry, _ := json.Marshal(map[string]exporter{name: one})
+		room -= len(entry)
+		if room < 0 || len(c.Exporters) == mostExporters-1 || len(name) > longestExporter || !printed(name) {
+			room = max(room, -1)
+			rest = exporter{min(mostOfAll, rest.Sent+one.Sent), min(mostOfAll, rest.Failed+one.Failed), max(rest.Queue, one.Queue)}
+			continue
+		}
+		c.Exporters[name] = one
+	}
+	if rest != (exporter{}) {
+		c.Exporters[otherExporters] = rest
 	}
 }
 
-func (s *scraper) read(address string) (map[string]totals, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/metrics", nil)
-	if err != nil {
-		return nil, err
-	}
-	answer, err := s.client.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = answer.Body.Close() }()
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(io.LimitReader(answer.Body, largestMetrics))
-	if err != nil {
-		return nil, err
-	}
-	return sums(families), nil
+func (c *Counters) size() int {
+	data, _ := json.Marshal(c)
+	return len(data)
+}
+
+// printed reports whether the service takes a name: one line.
+func printed(name string) bool {
+	return !strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' })
 }

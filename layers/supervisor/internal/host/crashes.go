@@ -16,21 +16,20 @@ const (
 	loopTime  = 10 * time.Minute
 )
 
-// crashes are the ends of the collector since a configuration was applied.
+// crashes are the ends of the collector since a configuration was written.
 type crashes struct {
-	// applied is when, zero if a former process of this host applied it.
+	// applied is when, zero if that is not known.
 	applied time.Time
 	count   int
 	soon    int
 	times   []time.Time
-	// looped is the hash of the configuration that failed so, in the service's notation, ends how often it ended the
-	// collector then; told whether the service has answered for it, wentBack whether the host went back without it.
+	// looped is the hash of the configuration that failed so, in the service's notation; told whether the service has
+	// answered for it, wentBack whether the host went back without it.
 	looped   []byte
-	ends     int
 	told     bool
 	wentBack bool
-	// before is the loop to report: of the running configuration, or of the one from which the host has gone back.
-	before *crashLoop
+	// last is the loop to report: of the running configuration, or of the one from which the host has gone back.
+	last *crashLoop
 }
 
 func (c *crashes) exited(at time.Time) {
@@ -46,25 +45,25 @@ func (c *crashes) exited(at time.Time) {
 
 // begin forgets the ends of the configuration before. Its loop is still to be reported.
 func (c *crashes) begin(at time.Time) {
-	var before *crashLoop
+	var last *crashLoop
 	if c.looped != nil {
-		before = c.before
+		last = c.last
 	}
-	*c = crashes{applied: at, before: before}
+	*c = crashes{applied: at, last: last}
 }
 
 // loop returns a sentence if the collector ends again and again with the running configuration, else "".
-func (c *crashes) loop(running []byte) string {
-	if len(running) == 0 {
+func (c *crashes) loop(running config) string {
+	if len(running.ConfigHash) == 0 {
 		return ""
 	}
 	if c.looped == nil {
 		if c.soon < loopExits {
 			return ""
 		}
-		c.looped, c.ends = bytes.Clone(running), c.soon
+		c.looped, c.last = bytes.Clone(running.ConfigHash), &crashLoop{Hash: running.TextHash, Exits: c.soon}
 	}
-	return fmt.Sprintf("The collector ended %d times in the %.0f minutes after this configuration was applied", c.ends, loopTime.Minutes())
+	return fmt.Sprintf("The collector ended %d times in the %.0f minutes after this configuration was applied", c.last.Exits, loopTime.Minutes())
 }
 
 func (c *crashes) report() *exits {
@@ -73,14 +72,6 @@ func (c *crashes) report() *exits {
 		times = []time.Time{}
 	}
 	return &exits{SinceApply: c.count, Last: append([]time.Time{}, times...)}
-}
-
-// reportLoop is the loop to report.
-func (c *crashes) reportLoop(known *configs) *crashLoop {
-	if c.looped != nil {
-		c.before = &crashLoop{Hash: known.textOf(c.looped), Exits: c.ends}
-	}
-	return c.before
 }
 
 func failedStatus(hash []byte, message string) *protobufs.RemoteConfigStatus {

@@ -3,75 +3,95 @@ package host
 import (
 	"bytes"
 	"crypto/sha256"
-	"fmt"
+	"log"
 	"net"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/headgate/headgate/layers/supervisor/internal/files"
 	"go.yaml.in/yaml/v3"
 )
 
-// largestFile bounds what is read of the collector's file.
-const largestFile = 8 << 20
+const (
+	// largestFile bounds what is read of the collector's file.
+	largestFile = 8 << 20
+	mostDrifted = 20
+)
 
-// fileState is what is known of the file from which the supervisor starts the collector.
-type fileState struct {
-	// written are the digests of its top-level keys as the supervisor wrote it.
-	written map[string][sha256.Size]byte
-	content [sha256.Size]byte
+// file is what is known of the file from which the supervisor starts the collector.
+type file struct {
+	// generation counts how often the supervisor wrote it.
+	generation int
+	// known is whether the supervisor has written it since this program started.
+	known bool
+	// written is what the supervisor wrote, until its keys are known; digest that of all of it.
+	written []byte
+	digest  [sha256.Size]byte
+	keys    map[string][sha256.Size]byte
+	// seen is the digest of the content for which `changed` was found: the top-level keys that are not as they were
+	// written, in order.
+	seen    [sha256.Size]byte
 	changed []string
-	// metricsAddress is where the collector serves its own metrics to this host, or empty.
-	metricsAddress string
+	// metricsAddress is where the collector serves its own metrics to this host, instance what it calls itself there, or
+	// empty.
+	metricsAddress, instance string
 }
 
-// drifted returns the top-level keys in which the file is not what the supervisor wrote, in order.
-func (f *fileState) drifted(path string) []string {
-	content, err := readFile(path)
+// wrote notes that the supervisor has just written the file.
+func (f *file) wrote(path string) {
+	content, err := files.Read(path, largestFile)
 	if err != nil {
-		return []string{}
+		log.Printf("%s cannot be read, so a change of it will not be noticed: %v", path, err)
+		content = nil
 	}
 	digest := sha256.Sum256(content)
-	if f.written != nil && digest == f.content {
-		return f.changed
+	*f = file{
+		generation: f.generation + 1, known: true, written: content, digest: digest, seen: digest, changed: []string{},
+		metricsAddress: f.metricsAddress, instance: f.instance,
 	}
-	keys, root, err := digests(content)
-	if f.written == nil {
-		if err != nil {
-			return []string{}
+}
+
+// look compares the file with what the supervisor wrote.
+func (f *file) look(path string) {
+	if f.written != nil {
+		keys, root, err := digests(f.written)
+		if err == nil {
+			f.keys, f.metricsAddress = keys, metricsAddress(root)
+			instance, _ := at(root, "service", "telemetry", "resource", "service.instance.id").(string)
+			f.instance = filled(instance)
 		}
-		f.written = keys
+		f.written = nil
 	}
-	f.content = digest
-	f.metricsAddress = metricsAddress(root)
-	f.changed = []string{}
-	for key := range f.written {
-		if keys[key] != f.written[key] {
-			f.changed = append(f.changed, key)
-		}
+	content, err := files.Read(path, largestFile)
+	if err != nil || f.keys == nil {
+		return
 	}
-	for key := range keys {
-		if _, known := f.written[key]; !known {
+	digest := sha256.Sum256(content)
+	if digest == f.seen {
+		return
+	}
+	f.seen, f.changed = digest, []string{}
+	if digest == f.digest {
+		return
+	}
+	// What cannot be read as YAML differs in every key.
+	keys, _, _ := digests(content)
+	for key := range f.keys {
+		if keys[key] != f.keys[key] {
 			f.changed = append(f.changed, printable(key))
 		}
 	}
+	for key := range keys {
+		if _, known := f.keys[key]; !known {
+			f.changed = append(f.changed, printable(key))
+		}
+	}
+	f.changed = slices.DeleteFunc(f.changed, func(key string) bool { return key == "" })
 	slices.Sort(f.changed)
-	if len(f.changed) > 20 {
-		f.changed = f.changed[:20]
-	}
-	return f.changed
-}
-
-func readFile(path string) ([]byte, error) {
-	stat, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if stat.Size() > largestFile {
-		return nil, fmt.Errorf("%s is too large", path)
-	}
-	return os.ReadFile(path)
+	f.changed = f.changed[:min(mostDrifted, len(f.changed))]
 }
 
 // digests returns a digest of each top-level key's value, whatever its formatting and comments.
@@ -120,9 +140,23 @@ func metricsAddress(root map[string]any) string {
 		case string:
 			port = value
 		}
-		return onThisHost(host, port)
+		return onThisHost(filled(host), filled(port))
 	}
 	return ""
+}
+
+// A variable as the collector writes it, with a default or without.
+var variable = regexp.MustCompile(`\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}`)
+
+// filled fills variables in from the environment, which the collector inherits.
+func filled(text string) string {
+	return variable.ReplaceAllStringFunc(text, func(written string) string {
+		parts := variable.FindStringSubmatch(written)
+		if value, set := os.LookupEnv(parts[1]); set {
+			return value
+		}
+		return parts[2]
+	})
 }
 
 // onThisHost is the address if it is one of this machine, else empty: nothing else is asked.
@@ -152,13 +186,14 @@ func at(value any, path ...string) any {
 	return value
 }
 
-// printable is a key that somebody wrote here, made harmless for a message.
+// printable is a key that somebody wrote here, made harmless for a message: the service takes no others.
 func printable(key string) string {
 	kept := strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' || r == '/' || ('a' <= r && r <= 'z') || ('A' <= r && r <= 'Z') || ('0' <= r && r <= '9') {
+		if strings.ContainsRune("./-", r) || ('a' <= r && r <= 'z') || ('A' <= r && r <= 'Z') || ('0' <= r && r <= '9') {
 			return r
 		}
 		return -1
 	}, key)
+	kept = strings.TrimLeft(kept, "./-")
 	return kept[:min(len(kept), 60)]
 }

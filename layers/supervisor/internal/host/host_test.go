@@ -1,18 +1,20 @@
 package host
 
 import (
+	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/open-telemetry/opamp-go/protobufs"
+	"google.golang.org/protobuf/proto"
 )
 
 const (
@@ -27,12 +29,13 @@ type bench struct {
 	folder  string
 	written string
 	clock   time.Time
+	scraper *scraper
 }
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	folder := t.TempDir()
-	b := &bench{T: t, folder: folder, written: filepath.Join(folder, "effective.yaml"), clock: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	b := &bench{T: t, folder: folder, written: filepath.Join(folder, "effective.yaml"), clock: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), scraper: newScraper()}
 	b.start()
 	return b
 }
@@ -41,6 +44,7 @@ func newBench(t *testing.T) *bench {
 func (b *bench) start() {
 	b.host = New(Settings{
 		Version: "1.2.3", Name: "web-1", Labels: map[string]string{"zone": "a"}, Storage: b.folder, Effective: b.written,
+		Components: []string{"exporter/debug", "receiver/filelog", "receiver/otlp"},
 	})
 	b.host.now = func() time.Time { return b.clock }
 }
@@ -86,12 +90,39 @@ func offer(hash, text string) *protobufs.ServerToAgent {
 	}}
 }
 
-// runs lets the host be offered a text, and apply it.
-func (b *bench) runs(hash, text string) {
+// tries lets the host be offered a text, which the supervisor writes.
+func (b *bench) tries(hash, text string) {
 	b.Helper()
 	b.exchange(&protobufs.AgentToServer{}, offer(hash, text))
 	b.write(text)
+	b.host.Written()
+	b.look()
+}
+
+// runs lets the host be offered a text, and apply it.
+func (b *bench) runs(hash, text string) {
+	b.Helper()
+	b.tries(hash, text)
 	b.exchange(status(hash, applied), &protobufs.ServerToAgent{})
+}
+
+// look is one round of Watch.
+func (b *bench) look() { b.host.look(b.Context(), b.scraper) }
+
+// restarts is a restart of the program: the supervisor starts with what it received last.
+func (b *bench) restarts(received *protobufs.ServerToAgent) {
+	b.Helper()
+	b.start()
+	content, err := proto.Marshal(received.RemoteConfig)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(b.folder, receivedFile), content, 0o600); err != nil {
+		b.Fatal(err)
+	}
+	b.write(string(received.RemoteConfig.Config.ConfigMap[""].Body))
+	b.host.Started()
+	b.look()
 }
 
 func (b *bench) exits(times int, every time.Duration) {
@@ -128,8 +159,9 @@ func TestAFullReportNamesTheHostAndOthersOnlyWhatChanged(t *testing.T) {
 
 func TestTheHashIsThatOfTheAssignedTextAlsoAfterARestart(t *testing.T) {
 	b := newBench(t)
-	b.runs("h1", "receivers: {}\nexporters: {otlp: {headers: {a: ${env:SECRET}}}}\n")
-	b.start()
+	const text = "receivers: {}\nexporters: {otlp: {headers: {a: ${env:SECRET}}}}\n"
+	b.runs("h1", text)
+	b.restarts(offer("h1", text))
 	_, said := b.exchange(full(), &protobufs.ServerToAgent{})
 
 	// sha256sum of the text
@@ -153,8 +185,10 @@ func TestAChangeByHandIsToldByItsTopLevelKeysWithoutValues(t *testing.T) {
 		"receivers: {a: 1}\nprocessors: {hidden: 3}\n":                     "[exporters processors]",
 		"receivers: {a: 1}\nexporters: {b: 2}\n\"${env:X}\\nhidden\": 4\n": "[envXhidden]",
 		"receivers: {": "[exporters receivers]",
+		"receivers: {a: 1}\nexporters: {b: 2}\n_local_/x: 4\n-: 5\n": "[local/x]",
 	} {
 		b.write(text)
+		b.look()
 		message, said := b.exchange(full(), &protobufs.ServerToAgent{})
 		if got := fmt.Sprint(said["config"].(map[string]any)["drifted"]); got != keys {
 			t.Errorf("%q: %s instead of %s", text, got, keys)
@@ -210,92 +244,122 @@ func TestWithoutTheServiceTheHostGoesBackByItselfOnce(t *testing.T) {
 	b := newBench(t)
 	b.runs("good", "receivers: {a: 1}\n")
 	b.runs("bad", "receivers: {a: 2}\n")
-	b.exits(3, time.Second)
-	b.start()
-	b.exits(3, time.Second)
-	if answer := b.host.WithoutService(&protobufs.AgentToServer{}); answer != nil {
-		t.Errorf("a new process does not know when it was applied: %v", answer)
+	b.exits(2, time.Second)
+	if answer := b.host.Unanswered(&protobufs.AgentToServer{}); answer != nil {
+		t.Errorf("two ends: %v", answer)
 	}
-	b.runs("good", "receivers: {a: 1}\n")
-	b.runs("bad", "receivers: {a: 2}\n")
+	// Also if this program is restarted meanwhile: the ten minutes are those after the apply.
+	b.restarts(offer("bad", "receivers: {a: 2}\n"))
 	b.exits(3, time.Second)
-	answer := b.host.WithoutService(&protobufs.AgentToServer{InstanceUid: []byte("uid")})
+	answer := b.host.Unanswered(&protobufs.AgentToServer{InstanceUid: []byte("uid")})
 	if string(answer.GetRemoteConfig().GetConfigHash()) != "good" || string(answer.InstanceUid) != "uid" {
 		t.Errorf("%v", answer)
 	}
-	if again := b.host.WithoutService(&protobufs.AgentToServer{}); again != nil {
+	if again := b.host.Unanswered(&protobufs.AgentToServer{}); again != nil {
 		t.Errorf("%v", again)
 	}
+	b.write("receivers: {a: 1}\n")
+	b.host.Written()
 	message, said := b.exchange(status("good", applied), &protobufs.ServerToAgent{})
-	if message.RemoteConfigStatus.Status != applied || said["crash_loop"] == nil {
+	if message.RemoteConfigStatus.Status != applied || said["crash_loop"] == nil || said["config"].(map[string]any)["hash"] != textHash("receivers: {a: 1}\n") {
 		t.Errorf("the service must know why: %v, %v", message, said)
 	}
 }
 
-func TestCountersAreWhatMovedSinceTheLastAnsweredReport(t *testing.T) {
+func TestEndsCountForTheConfigurationThatRanThen(t *testing.T) {
 	b := newBench(t)
-	sent, failures := 10, 0
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = fmt.Fprintf(w, `# TYPE otelcol_receiver_accepted_spans_total counter
-otelcol_receiver_accepted_spans_total{receiver="otlp",transport="grpc"} %d
-# TYPE otelcol_exporter_sent_spans counter
-otelcol_exporter_sent_spans{exporter="otlphttp/a"} %d
-otelcol_exporter_sent_spans{exporter="debug"} 1
-# TYPE otelcol_exporter_send_failed_log_records_total counter
-otelcol_exporter_send_failed_log_records_total{exporter="otlphttp/a"} %d
-# TYPE otelcol_exporter_queue_size gauge
-otelcol_exporter_queue_size{exporter="otlphttp/a"} 250
-# TYPE otelcol_exporter_queue_capacity gauge
-otelcol_exporter_queue_capacity{exporter="otlphttp/a"} 1000
-`, sent+failures, sent, failures)
-	}))
-	defer server.Close()
-	port := server.URL[strings.LastIndex(server.URL, ":")+1:]
-	b.runs("h1", "service: {telemetry: {metrics: {readers: [{pull: {exporter: {prometheus: {host: 0.0.0.0, port: "+port+"}}}}]}}}\n")
-	b.exchange(&protobufs.AgentToServer{}, &protobufs.ServerToAgent{})
-	b.clock, sent, failures = b.clock.Add(30*time.Second), 15, 2
-	want := `{"seconds":30,"accepted":7,"refused":0,"sent":5,"failed":2,"dropped":0,"queue":0.25,"exporters":{"debug":{"sent":0,"failed":0,"queue":0},"otlphttp/a":{"sent":5,"failed":2,"queue":0.25}}}`
-	for _, answer := range []*protobufs.ServerToAgent{nil, {}} {
-		message, _ := b.exchange(&protobufs.AgentToServer{}, answer)
-		if !strings.Contains(string(message.CustomMessage.GetData()), want) {
-			t.Errorf("%s", message.CustomMessage.GetData())
-		}
-	}
-	// The collector was started again, and counts from zero.
-	sent, failures = 3, 0
-	if message, _ := b.exchange(&protobufs.AgentToServer{}, &protobufs.ServerToAgent{}); !strings.Contains(string(message.CustomMessage.GetData()), `"sent":3,"failed":0,"dropped"`) {
-		t.Errorf("%s", message.CustomMessage.GetData())
-	}
-}
-
-func TestMetricsAreAskedOfThisMachineOnly(t *testing.T) {
-	for text, want := range map[string]string{
-		"receivers: {}": "127.0.0.1:8888",
-		"service: {telemetry: {metrics: {level: none}}}":                                                                        "",
-		"service: {telemetry: {metrics: {readers: [{pull: {exporter: {prometheus: {host: 169.254.169.254, port: 80}}}}]}}}":     "",
-		"service: {telemetry: {metrics: {readers: [{pull: {exporter: {prometheus: {host: example.com, port: 80}}}}]}}}":         "",
-		"service: {telemetry: {metrics: {readers: [{pull: {exporter: {prometheus: {host: \"::1\", port: 9}}}}]}}}":              "[::1]:9",
-		"service: {telemetry: {metrics: {readers: [{pull: {exporter: {prometheus: {host: localhost, port: \"${env:P}\"}}}}]}}}": "",
-		"service: {telemetry: {metrics: {readers: [{periodic: {}}]}}}":                                                          "",
-	} {
-		_, root, err := digests([]byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := metricsAddress(root); got != want {
-			t.Errorf("%s: %q instead of %q", text, got, want)
+	b.runs("good", "receivers: {a: 1}\n")
+	for n := range 4 {
+		b.tries(fmt.Sprint("bad", n), fmt.Sprintf("receivers: {a: 2%d}\n", n))
+		b.exits(1, time.Second)
+		b.exchange(status(fmt.Sprint("bad", n), failed), offer("good", "receivers: {a: 1}\n"))
+		b.write("receivers: {a: 1}\n")
+		b.host.Written()
+		message, said := b.exchange(status("good", applied), &protobufs.ServerToAgent{})
+		if message.RemoteConfigStatus.Status != applied || said["exits"].(map[string]any)["since_apply"] != 0.0 {
+			t.Errorf("%d: %v, %v", n, message, said)
 		}
 	}
 }
 
-func TestManyExportersAreSummedAndThoseThatFailAreNamed(t *testing.T) {
-	counted := &Counters{Exporters: map[string]exporter{"failing": {Failed: 1}}}
-	for i := range 500 {
-		counted.Exporters[fmt.Sprintf("otlphttp/%0100d", i)] = exporter{Sent: int64(i)}
+func TestTheHashIsThatOfWhatRunsAndNotOfWhatWasOffered(t *testing.T) {
+	b := newBench(t)
+	hash := func() string {
+		_, said := b.exchange(full(), &protobufs.ServerToAgent{})
+		return said["config"].(map[string]any)["hash"].(string)
 	}
-	counted.bound()
-	data, err := json.Marshal(counted)
-	if err != nil || len(data) > 2048 || len(counted.Exporters) != mostExporters || counted.Exporters["failing"].Failed != 1 {
-		t.Errorf("%d bytes: %s, %v", len(data), data, err)
+	b.runs("good", "good: 1\n")
+	b.exchange(&protobufs.AgentToServer{}, offer("refused", "refused: 1\n"))
+	b.exchange(status("refused", failed), &protobufs.ServerToAgent{})
+	if got := hash(); got != textHash("good: 1\n") {
+		t.Errorf("refused: %s", got)
+	}
+	// The supervisor starts from what it received last, also if it refused that.
+	b.restarts(offer("refused", "refused: 1\n"))
+	if got := hash(); got != textHash("refused: 1\n") {
+		t.Errorf("started: %s", got)
+	}
+	b.tries("ends", "ends: 1\n")
+	b.exchange(status("ends", failed), &protobufs.ServerToAgent{})
+	if got := hash(); got != textHash("ends: 1\n") {
+		t.Errorf("it is tried: %s", got)
+	}
+	b.runs("good", "good: 1\n")
+	if got := hash(); got != textHash("good: 1\n") {
+		t.Errorf("went back: %s", got)
+	}
+	// Another comment: the supervisor starts nothing anew, and calls it applied at once.
+	b.exchange(&protobufs.AgentToServer{}, offer("comment", "good: 1 # same\n"))
+	b.exchange(status("comment", applied), &protobufs.ServerToAgent{})
+	if got := hash(); got != textHash("good: 1 # same\n") {
+		t.Errorf("comment: %s", got)
+	}
+	b.exchange(&protobufs.AgentToServer{}, &protobufs.ServerToAgent{RemoteConfig: &protobufs.AgentRemoteConfig{ConfigHash: []byte("none")}})
+	b.host.Written()
+	if got := hash(); got != "" {
+		t.Errorf("nothing: %s", got)
+	}
+}
+
+func TestAHostThatHasNotSeenItsFileYetSaysNothingOfIt(t *testing.T) {
+	b := newBench(t)
+	// The supervisor's first run of the collector, to learn about it.
+	b.write("extensions: {opamp: {}}\n")
+	if _, said := b.exchange(full(), &protobufs.ServerToAgent{}); said["config"] != nil {
+		t.Errorf("%v", said)
+	}
+	b.restarts(offer("h1", "receivers: {a: 1}\n"))
+	if _, said := b.exchange(&protobufs.AgentToServer{}, nil); fmt.Sprint(said["config"].(map[string]any)["drifted"]) != "[]" {
+		t.Errorf("%v", said)
+	}
+}
+
+func textHash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return inHex(sum[:])
+}
+
+func TestMessagesEventsAndTheWatchDoNotRace(t *testing.T) {
+	b := newBench(t)
+	b.write("receivers: {a: 1}\n")
+	watching, end := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	all.Go(func() { b.host.Watch(watching) })
+	for _, act := range []func(){b.host.Exited, b.host.Written, b.host.CollectorStarted, func() {
+		message := full()
+		b.host.Outgoing(message)
+		b.host.Answered(message, offer("h1", "receivers: {a: 1}\n"))
+		b.host.Unanswered(message)
+	}} {
+		all.Go(func() {
+			for range 20 {
+				act()
+			}
+		})
+	}
+	time.AfterFunc(10*time.Millisecond, end)
+	all.Wait()
+	if _, said := b.exchange(full(), &protobufs.ServerToAgent{}); said["exits"] == nil {
+		t.Errorf("%v", said)
 	}
 }

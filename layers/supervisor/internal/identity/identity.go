@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+	"github.com/headgate/headgate/layers/supervisor/internal/files"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -25,6 +26,8 @@ const (
 	// What the official supervisor writes to its storage.
 	stateName = "persistent_state.yaml"
 	savedName = "identity.json"
+	// Both have some hundred bytes, and the error of a configuration.
+	largest = 8 << 20
 )
 
 // Identity is the identity of the storage folder's instance.
@@ -75,12 +78,12 @@ func (i *Identity) Save() error {
 	if err != nil {
 		return err
 	}
-	return replace(filepath.Join(i.storage, savedName), content)
+	return files.Replace(filepath.Join(i.storage, savedName), content)
 }
 
 func (i *Identity) saved() saved {
 	var found saved
-	content, err := os.ReadFile(filepath.Join(i.storage, savedName))
+	content, err := files.Read(filepath.Join(i.storage, savedName), largest)
 	if err != nil || json.Unmarshal(content, &found) != nil || !isID(found.InstanceID) {
 		return saved{}
 	}
@@ -90,7 +93,7 @@ func (i *Identity) saved() saved {
 // state returns the id in the supervisor's own file.
 func (i *Identity) state() (string, error) {
 	path := filepath.Join(i.storage, stateName)
-	content, err := os.ReadFile(path)
+	content, err := files.Read(path, largest)
 	if err != nil {
 		return "", err
 	}
@@ -125,24 +128,4 @@ func machineOf(path string) string {
 	}
 	sum := sha256.Sum256([]byte("headgate " + id))
 	return hex.EncodeToString(sum[:])
-}
-
-// replace writes a file atomically.
-func replace(path string, content []byte) error {
-	part, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+"-*")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(part.Name()) }()
-	_, err = part.Write(content)
-	if err == nil {
-		err = part.Sync()
-	}
-	if closing := part.Close(); err == nil {
-		err = closing
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(part.Name(), path)
 }

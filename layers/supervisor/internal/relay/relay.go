@@ -1,15 +1,17 @@
 // Package relay forwards the supervisor's messages to Headgate. It listens on this machine's loopback interface.
 //
-// It does six things that the official packages do not: it reports a failure with the collector's own error, not only
+// It does seven things that the official packages do not: it reports a failure with the collector's own error, not only
 // its exit code; it removes the effective configuration, which contains the values of secrets; it honours HTTPS_PROXY;
 // it retries on a new connection if the server has closed an idle one; it tells Headgate when the host stops, which
-// the official client does not over plain HTTP; and it adds what internal/host knows of this host.
+// the official client does not over plain HTTP; it adds what internal/host knows of this host; and it takes Headgate's
+// orders from the answers.
 package relay
 
 import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/subtle"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -38,8 +40,8 @@ const (
 // Host knows more of this host than the supervisor does; see internal/host.
 type Host interface {
 	Outgoing(message *protobufs.AgentToServer)
-	Answered(message *protobufs.AgentToServer, answer *protobufs.ServerToAgent)
-	WithoutService(message *protobufs.AgentToServer) *protobufs.ServerToAgent
+	Answered(message *protobufs.AgentToServer, answer *protobufs.ServerToAgent) (changed bool)
+	Unanswered(message *protobufs.AgentToServer) *protobufs.ServerToAgent
 }
 
 // Relay is a server for the single client that knows its URL.
@@ -53,9 +55,13 @@ type Relay struct {
 	listener net.Listener
 	server   *http.Server
 
+	// turn holds one message at a time, as the supervisor sends them: Host knows of no second one on its way.
+	turn chan struct{}
+
 	mutex sync.Mutex
-	// The newest message that Headgate has answered.
+	// The newest message that Headgate has answered; gone once the host has said goodbye.
 	last *protobufs.AgentToServer
+	gone bool
 }
 
 // Start listens on a free port. Every request goes to the endpoint with these headers; cause returns why a collector
@@ -82,6 +88,7 @@ func Start(endpoint string, headers http.Header, cause func() string, host Host)
 		},
 		path:     "/" + hex.EncodeToString(secret),
 		listener: listener,
+		turn:     make(chan struct{}, 1),
 	}
 	r.server = &http.Server{Handler: r, ReadHeaderTimeout: timeout}
 	go func() {
@@ -105,7 +112,8 @@ func (r *Relay) Close() {
 }
 
 func (r *Relay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
-	if request.Method != http.MethodPost || request.URL.Path != r.path {
+	known := subtle.ConstantTimeCompare([]byte(request.URL.Path), []byte(r.path)) == 1
+	if request.Method != http.MethodPost || !known {
 		http.NotFound(w, request)
 		return
 	}
@@ -114,44 +122,45 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		http.Error(w, "the message cannot be read", http.StatusBadRequest)
 		return
 	}
+	if !r.begin(request.Context()) {
+		return
+	}
+	defer r.end()
+	if r.isGone() {
+		http.Error(w, "this host has said goodbye", http.StatusServiceUnavailable)
+		return
+	}
 	message, body, err := r.changed(body)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	answer, err := r.send(request.Context(), body)
+	answer, content, err := r.exchange(request.Context(), body)
+	if request.Context().Err() != nil {
+		// Nobody waits for the answer any more.
+		return
+	}
 	if err != nil {
-		if request.Context().Err() == nil {
-			log.Printf("%s cannot be reached: %v", r.endpoint, err)
+		log.Printf("%s cannot be reached: %v", r.endpoint, err)
+		if !r.answerAlone(w, message) {
+			// After this status the supervisor sends the same message again. After any other error it drops the message.
+			http.Error(w, "Headgate cannot be reached", http.StatusServiceUnavailable)
 		}
+		return
+	}
+	status := answer.StatusCode
+	if status != http.StatusOK {
+		log.Printf("%s answers %s: %.500q", r.endpoint, answer.Status, content)
 		if r.answerAlone(w, message) {
 			return
 		}
-		// After this status the supervisor sends the same message again. After any other error it drops the message.
-		http.Error(w, "Headgate cannot be reached", http.StatusServiceUnavailable)
-		return
-	}
-	defer func() { _ = answer.Body.Close() }()
-	content, err := io.ReadAll(io.LimitReader(answer.Body, maxMessage))
-	if err != nil {
-		log.Printf("the answer of %s is incomplete: %v", r.endpoint, err)
-		http.Error(w, "Headgate cannot be reached", http.StatusServiceUnavailable)
-		return
-	}
-	if answer.StatusCode != http.StatusOK {
-		log.Printf("%s answers %s: %.500q", r.endpoint, answer.Status, content)
+	} else {
+		r.remember(message)
+		content = r.answered(message, content)
 	}
 	for _, name := range []string{"Content-Type", "Retry-After"} {
 		if value := answer.Header.Get(name); value != "" {
 			w.Header().Set(name, value)
-		}
-	}
-	status := answer.StatusCode
-	if status == http.StatusOK {
-		r.remember(message)
-		var told protobufs.ServerToAgent
-		if err := proto.Unmarshal(content, &told); err == nil {
-			r.host.Answered(message, &told)
 		}
 	}
 	if status >= 500 {
@@ -162,9 +171,42 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	_, _ = w.Write(content)
 }
 
-// answerAlone answers a message that Headgate cannot be asked about, if there is something to tell.
+// exchange sends a message and reads the whole answer.
+func (r *Relay) exchange(ctx context.Context, body []byte) (*http.Response, []byte, error) {
+	answer, err := r.send(ctx, body)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	content, err := io.ReadAll(io.LimitReader(answer.Body, maxMessage+1))
+	if err != nil {
+		return nil, nil, fmt.Errorf("the answer is incomplete: %w", err)
+	}
+	if len(content) > maxMessage {
+		return nil, nil, fmt.Errorf("the answer has more than %d bytes", maxMessage)
+	}
+	return answer, content, nil
+}
+
+// answered gives the host Headgate's answer, and returns the supervisor's.
+func (r *Relay) answered(message *protobufs.AgentToServer, content []byte) []byte {
+	var answer protobufs.ServerToAgent
+	if err := proto.Unmarshal(content, &answer); err != nil {
+		return content
+	}
+	if !r.host.Answered(message, &answer) {
+		return content
+	}
+	changed, err := proto.Marshal(&answer)
+	if err != nil {
+		return content
+	}
+	return changed
+}
+
+// answerAlone answers a message that Headgate did not answer, if there is something to tell.
 func (r *Relay) answerAlone(w http.ResponseWriter, message *protobufs.AgentToServer) bool {
-	answer := r.host.WithoutService(message)
+	answer := r.host.Unanswered(message)
 	if answer == nil {
 		return false
 	}
@@ -201,8 +243,35 @@ func (r *Relay) remember(message *protobufs.AgentToServer) {
 	}
 }
 
-// Goodbye tells Headgate that this host stops. If it does not arrive, the host becomes Stale after a while.
+// begin waits for the message before to end, and reports whether it did before the context.
+func (r *Relay) begin(ctx context.Context) bool {
+	select {
+	case r.turn <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (r *Relay) end() { <-r.turn }
+
+func (r *Relay) isGone() bool {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return r.gone
+}
+
+// Goodbye tells Headgate that this host stops, as its last message. If it does not arrive, the host becomes Stale after a
+// while.
 func (r *Relay) Goodbye() {
+	r.mutex.Lock()
+	r.gone = true
+	r.mutex.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), goodbyeTimeout)
+	defer cancel()
+	if r.begin(ctx) {
+		defer r.end()
+	}
 	r.mutex.Lock()
 	message := r.last
 	r.mutex.Unlock()
@@ -215,8 +284,6 @@ func (r *Relay) Goodbye() {
 	if err != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), goodbyeTimeout)
-	defer cancel()
 	answer, err := r.send(ctx, body)
 	if err != nil {
 		log.Printf("%s could not be told that this host stops: %v", r.endpoint, err)

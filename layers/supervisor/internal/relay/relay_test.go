@@ -7,7 +7,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/headgate/headgate/layers/supervisor/internal/relay"
 	"github.com/open-telemetry/opamp-go/protobufs"
@@ -210,13 +213,13 @@ func TestAMessageOnAConnectionThatWasClosedUnderItIsSentAgainOnAnother(t *testin
 }
 
 func TestAServerThatClosesANewConnectionIsAskedOnce(t *testing.T) {
-	asked := 0
+	var asked atomic.Int32
 	r, _ := started(t, func(http.ResponseWriter, *http.Request) {
-		asked++
+		asked.Add(1)
 		panic(http.ErrAbortHandler)
 	})
-	if status := sent(t, r, 0); status != http.StatusServiceUnavailable || asked != 1 {
-		t.Errorf("%d after %d requests", status, asked)
+	if status := sent(t, r, 0); status != http.StatusServiceUnavailable || asked.Load() != 1 {
+		t.Errorf("%d after %d requests", status, asked.Load())
 	}
 }
 
@@ -231,10 +234,6 @@ func TestAHostThatIsStoppedSaysGoodbyeUnderTheNextNumber(t *testing.T) {
 		}
 		w.WriteHeader(status)
 	})
-	r.Goodbye()
-	if last.InstanceUid != nil {
-		t.Error("a host that nobody knows takes its leave")
-	}
 	sent(t, r, 7)
 	status = http.StatusServiceUnavailable
 	sent(t, r, 8)
@@ -242,19 +241,68 @@ func TestAHostThatIsStoppedSaysGoodbyeUnderTheNextNumber(t *testing.T) {
 	if last.AgentDisconnect == nil || last.SequenceNum != 8 || last.Capabilities != 1 || string(last.InstanceUid) != "0123456789abcdef" {
 		t.Errorf("said %v", &last)
 	}
+	status = http.StatusOK
+	// A later message would make the host one that is there.
+	if sent(t, r, 9) != http.StatusServiceUnavailable || last.AgentDisconnect == nil {
+		t.Errorf("said %v", &last)
+	}
+}
+
+func TestAHostThatNobodyKnowsSaysNoGoodbye(t *testing.T) {
+	r, _ := started(t, func(http.ResponseWriter, *http.Request) { t.Error("it does") })
+	r.Goodbye()
+}
+
+func TestAnAnswerThatIsTooLargeIsAPassingFault(t *testing.T) {
+	r, _ := started(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 4<<20+1)) })
+	if status := sent(t, r, 0); status != http.StatusServiceUnavailable {
+		t.Errorf("%d", status)
+	}
+}
+
+// counting is a host that notes how many messages were on their way at once.
+type counting struct {
+	silent
+	now, most atomic.Int32
+}
+
+func (c *counting) Outgoing(*protobufs.AgentToServer) { c.most.Store(max(c.most.Load(), c.now.Add(1))) }
+
+func (c *counting) Answered(*protobufs.AgentToServer, *protobufs.ServerToAgent) bool {
+	c.now.Add(-1)
+	return false
+}
+
+func TestOneMessageAtATimeIsOnItsWay(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(time.Millisecond) }))
+	defer server.Close()
+	counts := &counting{}
+	r, err := relay.Start(server.URL, http.Header{}, func() string { return "" }, counts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var all sync.WaitGroup
+	for number := range uint64(8) {
+		all.Go(func() { sent(t, r, number) })
+	}
+	all.Wait()
+	if counts.most.Load() != 1 || counts.now.Load() != 0 {
+		t.Errorf("%d at once, %d at the end", counts.most.Load(), counts.now.Load())
+	}
 }
 
 // silent is a host with nothing to add.
 type silent struct{}
 
 func (silent) Outgoing(*protobufs.AgentToServer)                                {}
-func (silent) Answered(*protobufs.AgentToServer, *protobufs.ServerToAgent)      {}
-func (silent) WithoutService(*protobufs.AgentToServer) *protobufs.ServerToAgent { return nil }
+func (silent) Answered(*protobufs.AgentToServer, *protobufs.ServerToAgent) bool { return false }
+func (silent) Unanswered(*protobufs.AgentToServer) *protobufs.ServerToAgent     { return nil }
 
 // before is a host that goes back to an earlier configuration when Headgate cannot be reached.
 type before struct{ silent }
 
-func (before) WithoutService(message *protobufs.AgentToServer) *protobufs.ServerToAgent {
+func (before) Unanswered(message *protobufs.AgentToServer) *protobufs.ServerToAgent {
 	return &protobufs.ServerToAgent{InstanceUid: message.InstanceUid, RemoteConfig: &protobufs.AgentRemoteConfig{ConfigHash: []byte("b")}}
 }
 

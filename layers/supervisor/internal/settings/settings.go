@@ -3,6 +3,7 @@ package settings
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -31,15 +33,20 @@ const (
 	applyTimeout = "HEADGATE_APPLY_TIMEOUT"
 	hostName     = "HEADGATE_NAME"
 	hostLabels   = "HEADGATE_LABELS"
+	platform     = "HEADGATE_PLATFORM"
 	nodeName     = "K8S_NODE_NAME"
 	namespace    = "K8S_NAMESPACE"
 )
+
+const linux = "linux"
 
 // The service takes no more.
 const (
 	mostLabels   = 64
 	longestKey   = 63
 	longestValue = 255
+	// As JSON, since a report of the host has room for that many bytes.
+	largestNames = 4 << 10
 )
 
 var labelKey = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?$`)
@@ -54,8 +61,10 @@ type Settings struct {
 	DeploymentID string
 	Storage      string
 	// Name is what people call this host, empty for its host name; Labels select it.
-	Name         string
-	Labels       map[string]string
+	Name   string
+	Labels map[string]string
+	// Platform is how this host was installed: linux, docker, kubernetes, or empty if nothing says so.
+	Platform     string
 	token        string
 	collector    string
 	health       string
@@ -85,7 +94,7 @@ func Read(arguments []string) (*Settings, error) {
 		collector:    or(os.Getenv(collector), "/usr/local/bin/otelcol-contrib"),
 		health:       or(os.Getenv(health), "127.0.0.1:13143"),
 	}
-	s.Name = os.Getenv(hostName)
+	s.Name, s.Platform = os.Getenv(hostName), os.Getenv(platform)
 	var err error
 	if s.Labels, err = readLabels(os.Getenv(hostLabels)); err != nil {
 		return nil, err
@@ -116,6 +125,12 @@ func Read(arguments []string) (*Settings, error) {
 	return s, s.check()
 }
 
+// Collector returns the path of the collector that was installed.
+func (s *Settings) Collector() string { return s.collector }
+
+// Upgrades reports whether this host replaces its collector and supervisor. An image has its own.
+func (s *Settings) Upgrades() bool { return s.Platform == linux }
+
 // Headers returns the headers of every message to Headgate.
 func (s *Settings) Headers() http.Header {
 	return http.Header{"Authorization": {"Bearer " + s.token}, "X-Deployment-Id": {s.DeploymentID}}
@@ -140,6 +155,9 @@ func (s *Settings) Supervisor(self, server string) config.Supervisor {
 	}
 	c.Agent.Executable = self
 	c.Agent.Env = map[string]string{guard.Variable: s.collector}
+	if s.Upgrades() {
+		c.Agent.Env[guard.Storage] = s.Storage
+	}
 	// The collector has 360 MB: its first start from a slow disk takes long.
 	c.Agent.BootstrapTimeout = 30 * time.Second
 	c.Agent.ConfigApplyTimeout = s.applyTimeout
@@ -177,8 +195,14 @@ func (s *Settings) check() error {
 	if len(s.Name) > longestValue || strings.ContainsFunc(s.Name, unicode.IsControl) {
 		problems = append(problems, fmt.Errorf("%s must be one line of up to %d bytes", hostName, longestValue))
 	}
+	if names, err := json.Marshal([]any{s.Name, s.Labels}); err != nil || len(names) > largestNames {
+		problems = append(problems, fmt.Errorf("%s and %s have %d bytes together, but may have %d", hostName, hostLabels, len(names), largestNames))
+	}
 	if address, err := url.Parse(s.Endpoint); err != nil || address.Host == "" || (address.Scheme != "http" && address.Scheme != "https") {
 		problems = append(problems, fmt.Errorf("%s is %q, but must be Headgate's URL for messages, starting with http:// or https://", endpoint, s.Endpoint))
+	}
+	if s.Platform != "" && !slices.Contains([]string{linux, "docker", "kubernetes"}, s.Platform) {
+		problems = append(problems, fmt.Errorf("%s is %q, but must be linux, docker or kubernetes", platform, s.Platform))
 	}
 	if s.DeploymentID == "" || strings.ContainsAny(s.DeploymentID, "\r\n") {
 		problems = append(problems, fmt.Errorf("%s is %q, but must be the id of a deployment", deploymentID, s.DeploymentID))

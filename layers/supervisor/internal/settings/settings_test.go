@@ -25,6 +25,8 @@ func host(t *testing.T, changes map[string]string) {
 		"HEADGATE_APPLY_TIMEOUT":    "",
 		"STORAGE_DIRECTORY":         "",
 		"QUEUE_DIRECTORY":           "",
+		"K8S_NODE_NAME":             "",
+		"K8S_NAMESPACE":             "",
 	}
 	for name, value := range changes {
 		all[name] = value
@@ -132,6 +134,7 @@ func TestNameAndLabelsComeFromTheEnvironment(t *testing.T) {
 		"-a=b":                "error",
 		"a b=c":               "error",
 		"a=b\nc":              "error",
+		"a=" + strings.Repeat("<", 255) + strings.Repeat(",b="+strings.Repeat("<", 255)+",c="+strings.Repeat("<", 255), 1): "error",
 	} {
 		t.Run(text, func(t *testing.T) {
 			host(t, map[string]string{"HEADGATE_LABELS": text, "HEADGATE_NAME": "web-1"})
@@ -145,5 +148,13 @@ func TestNameAndLabelsComeFromTheEnvironment(t *testing.T) {
 				t.Errorf("%v, %v", got, err)
 			}
 		})
+	}
+}
+
+func TestAPodIsLabelledWithItsNodeAndNamespaceByItself(t *testing.T) {
+	host(t, map[string]string{"HEADGATE_LABELS": "zone=a", "K8S_NODE_NAME": "node-1", "K8S_NAMESPACE": "observed"})
+	got, err := settings.Read(nil)
+	if err != nil || fmt.Sprint(got.Labels) != "map[k8s.namespace.name:observed k8s.node.name:node-1 zone:a]" {
+		t.Errorf("%v, %v", got, err)
 	}
 }

@@ -1,0 +1,40 @@
+"""The messages between our supervisor and the service: bytes that the Go tests write, read by the service.
+
+`layers/supervisor/internal/host/golden_test.go` says what they hold, and writes them.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+
+from headgate.instances.host import Counters, Exporter
+from headgate.opamp import messages
+from headgate.opamp.messages import Reply
+from headgate.opamp.wire import opamp_pb2 as wire
+
+GOLDEN = Path(__file__).parents[2] / "layers" / "supervisor" / "internal" / "host" / "testdata"
+
+
+def test_the_service_reads_what_a_host_reports() -> None:
+    report = messages.decode((GOLDEN / "report.binpb").read_bytes()).host
+
+    assert report is not None
+    assert (report.supervisor_version, report.name, report.labels) == ("1.2.3", "web-1", {"zone": "a"})
+    assert (report.text_hash, report.drifted) == (hashlib.sha256(b"receivers: {a: 1}\n").hexdigest(), ())
+    assert (report.exits, report.last_exits) == (1, ("2026-01-01T00:00:01Z",))
+    assert report.counters == Counters(30, 7, 0, 5, 2, 0, 0.25, {"otlphttp/a": Exporter(5, 2, 0.25)})
+
+
+def test_a_host_reads_what_the_service_orders() -> None:
+    names = ("restart", "retry", "components")
+    orders = [{"id": f"ord_01k9z6v7w8x9y0a1b2c3d4e5f{n}", "do": do} for n, do in enumerate(names, 6)]
+
+    assert Reply(b"0123456789abcdef", orders=orders).encode() == (GOLDEN / "order.binpb").read_bytes()
+
+
+def test_the_hash_of_components_is_that_of_their_names() -> None:
+    message = wire.AgentToServer.FromString((GOLDEN / "report.binpb").read_bytes())
+    components = json.loads(message.custom_message.data)["components"]
+
+    assert components["list"] == sorted(components["list"])
+    assert components["hash"] == hashlib.sha256("\n".join(components["list"]).encode()).hexdigest()
