@@ -119,7 +119,7 @@ def test_unreachable_releases_are_one_clear_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", ["1.2", "../1.2.3", "v1.2.3", "1.2.3-rc1"])
-def test_what_is_no_version_is_refused(version: str, tmp_path: Path) -> None:
+def test_what_is_not_a_version_is_refused(version: str, tmp_path: Path) -> None:
     done = install(version, "http://127.0.0.1:1", tmp_path)
 
     assert (done.returncode, done.stdout) == (1, "")

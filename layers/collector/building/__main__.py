@@ -31,6 +31,8 @@ def main() -> int:
     packed.add_argument("folder", type=Path)
     packed_one = commands.add_parser("packed", help="build or install a version, and compress it beside the binary")
     packed_one.add_argument("version")
+    packed_file = commands.add_parser("packed-file", help="compress a built program beside itself")
+    packed_file.add_argument("program", type=Path)
     arguments = parser.parse_args()
 
     try:
@@ -53,6 +55,8 @@ def main() -> int:
                 path = compressed.put(cache, target, arguments.folder)
             case "packed":
                 path = compressed.packed_beside(cache, release.install(cache, target, arguments.version))
+            case "packed-file":
+                path = compressed.packed_beside(cache, arguments.program)
             case _:
                 path = collector.build(cache, target)
     except BuildError as error:

@@ -1,11 +1,13 @@
 """Builds the collectors of `versions/`, each once for every state of its sources."""
 
+import contextlib
 import hashlib
 import os
 import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from building import comments, progress, toolchain
@@ -25,14 +27,19 @@ def build(cache: Cache, target: Target, version: str | None = None) -> Path:
     """The path of the collector of a version (the default one), built from its current sources. Raises BuildError."""
     version = version or default_version()
     folder = cache.folder / "collector" / version / digest(target, version)
+    # Only a build for this machine is waited for by a service.
+    state = cache.collectors / f"{version}.building" if target.is_this_machine else None
     with cache.locked("collector"):
         if not (folder / BINARY).is_file():
-            with cache.new_folder(folder) as part:
-                _compile(cache, target, version, part / BINARY)
+            with _removed_if_it_fails(state), cache.new_folder(folder) as part:
+                _compile(cache, target, version, part / BINARY, state)
         os.utime(folder)
         _forget_old_builds(folder)
         if target.is_this_machine:
             point(cache.collectors / version, folder)
+        # Only now: a service that looks for the collector finds one of the two at any moment.
+        if state:
+            state.unlink(missing_ok=True)
     return folder / BINARY
 
 
@@ -92,12 +99,23 @@ def environment(target: Target) -> dict[str, str]:
     }
 
 
-def _compile(cache: Cache, target: Target, version: str, binary: Path) -> None:
+@contextlib.contextmanager
+def _removed_if_it_fails(state: Path | None) -> Iterator[None]:
+    """Remove the file if the block fails, unless a service builds: that writes the reason into it."""
+    try:
+        yield
+    except BaseException:
+        if state and "HEADGATE_BUILD" not in os.environ:
+            state.unlink(missing_ok=True)
+        raise
+
+
+def _compile(cache: Cache, target: Target, version: str, binary: Path, state: Path | None) -> None:
     folder = module(version)
     go = toolchain.go(cache, folder)
     env = environment(target)
     title = f"Building the collector {version} for {target.os}/{target.architecture}: about 15 minutes the first time"
-    with tempfile.TemporaryDirectory() as scratch, progress.Progress(title) as shown:
+    with tempfile.TemporaryDirectory() as scratch, progress.Progress(title, state) as shown:
         listed = _run(
             [str(go), "list", "-x", "-deps", *FLAGS[:4], "-f", comments.PACKAGES, "."],
             folder,

@@ -7,6 +7,7 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/compare"
 	"github.com/headgate/headgate/layers/collector/internal/describe"
 	"github.com/headgate/headgate/layers/collector/internal/evaluate"
+	"github.com/headgate/headgate/layers/collector/internal/graph"
 	"github.com/headgate/headgate/layers/collector/internal/inspect"
 	"github.com/headgate/headgate/layers/collector/internal/lint"
 	"github.com/headgate/headgate/layers/collector/internal/mutants"
@@ -27,6 +28,7 @@ import (
 var Handlers = map[string]operation.Handler{
 	"describe":       describe.Handle,
 	"validate":       validate.Handle,
+	"graph":          graph.Handle,
 	"inspect":        inspect.Handler(),
 	"rename":         rename.Handle,
 	"price":          validate.HandlePrice,

@@ -162,52 +162,76 @@ func TestAMutantIsOneEditOfTheText(t *testing.T) {
 	}
 }
 
-const routed = outer + `connectors:
-  routing:
-    default_pipelines: [logs/rest]
-    table:
-      - {context: log, condition: 'attributes["a"] == 1', pipelines: [logs/a]}
-      - {context: log, condition: 'attributes["b"] == nil', pipelines: [logs/a]}
+const forwarded = outer + `connectors: {forward: {}, forward/b: {}}
 processors:
   transform/both:
     log_statements: ['set(log.attributes["x"], 1)']
     trace_statements: ['set(span.attributes["x"], 1)']
 service:
   pipelines:
-    logs/in: {receivers: [otlp], exporters: [routing]}
-    logs/a: {receivers: [routing], processors: [transform/both], exporters: [debug]}
-    logs/rest: {receivers: [routing], exporters: [debug]}
+    logs/in: {receivers: [otlp], exporters: [forward, forward/b]}
+    logs/a: {receivers: [forward], processors: [transform/both], exporters: [debug]}
+    logs/rest: {receivers: [forward/b], exporters: [debug]}
     traces: {receivers: [otlp], processors: [transform/both], exporters: [debug]}
 `
 
+// found are the mutants of a text by kind, component and pipelines, and the pipelines that nothing tests.
+func found(t *testing.T, text string, pipelines ...string) (mutants, untested []string) {
+	t.Helper()
+	result := ask(t, Request{YAML: text, Pipelines: pipelines, Max: 100})
+	for _, one := range result.Mutants {
+		mutants = append(mutants, string(one.Kind)+" "+one.Component+" "+strings.Join(one.Pipelines, "+"))
+	}
+	return mutants, result.Untested
+}
+
 func TestOnlyWhatARunReachesIsChanged(t *testing.T) {
-	if _, lacks := collector().Lacks("connectors", otel.MustNewType("routing")); lacks {
-		t.Skip("the module proxy does not serve routing in this version; the default version's tests run this one")
-	}
-	kinds := func(pipelines ...string) (found []string, untested []string) {
-		result := ask(t, Request{YAML: routed, Pipelines: pipelines, Max: 100})
-		for _, one := range result.Mutants {
-			found = append(found, string(one.Kind)+" "+one.Component+" "+strings.Join(one.Pipelines, "+"))
-		}
-		return found, result.Untested
-	}
-	found, untested := kinds("logs/in", "nothing")
+	mutants, untested := found(t, forwarded, "logs/in", "nothing")
 	expected := []string{
-		"entry connectors::routing logs/in", "route connectors::routing logs/in",
-		"number connectors::routing logs/in", "route connectors::routing logs/in", "statement processors::transform/both logs/in",
-		"number processors::transform/both logs/in", "processor service::pipelines::logs/a logs/in",
+		"statement processors::transform/both logs/in", "number processors::transform/both logs/in",
+		"processor service::pipelines::logs/a logs/in",
 	}
-	if !slices.Equal(found, expected) || !slices.Equal(untested, []string{"traces"}) {
-		t.Error(found, untested)
+	if !slices.Equal(mutants, expected) || !slices.Equal(untested, []string{"traces"}) {
+		t.Error(mutants, untested)
 	}
-	found, untested = kinds("traces", "logs/a", "logs/a")
+	mutants, untested = found(t, forwarded, "traces", "logs/a", "logs/a")
 	expected = []string{
 		"statement processors::transform/both logs/a", "number processors::transform/both logs/a",
 		"statement processors::transform/both traces", "number processors::transform/both traces",
 		"processor service::pipelines::logs/a logs/a", "processor service::pipelines::traces traces",
 	}
-	if !slices.Equal(found, expected) || !slices.Equal(untested, []string{"logs/in", "logs/rest"}) {
-		t.Error(found, untested)
+	if !slices.Equal(mutants, expected) || !slices.Equal(untested, []string{"logs/in", "logs/rest"}) {
+		t.Error(mutants, untested)
+	}
+}
+
+const routed = outer + `connectors:
+  routing:
+    default_pipelines: [logs/rest]
+    table:
+      - {context: log, condition: 'attributes["a"] == 1', pipelines: [logs/a]}
+      - {context: log, condition: 'attributes["b"] == nil', pipelines: [logs/a]}
+service:
+  pipelines:
+    logs/in: {receivers: [otlp], exporters: [routing]}
+    logs/a: {receivers: [routing], exporters: [debug]}
+    logs/rest: {receivers: [routing], exporters: [debug]}
+`
+
+func TestRoutesAreChangedByABuildThatRoutes(t *testing.T) {
+	if _, lacks := collector().Lacks("connectors", otel.MustNewType("routing")); lacks {
+		if _, err := answer(t, Request{YAML: routed, Pipelines: []string{"logs/in"}, Max: 100}); err == nil || !strings.Contains(err.Error(), "routing") {
+			t.Errorf("this build lacks the routing connector, and says %v", err)
+		}
+		return
+	}
+	mutants, untested := found(t, routed, "logs/in")
+	expected := []string{
+		"entry connectors::routing logs/in", "route connectors::routing logs/in",
+		"number connectors::routing logs/in", "route connectors::routing logs/in",
+	}
+	if !slices.Equal(mutants, expected) || len(untested) != 0 {
+		t.Error(mutants, untested)
 	}
 }
 

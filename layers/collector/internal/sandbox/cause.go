@@ -18,7 +18,7 @@ var (
 	commandError = regexp.MustCompile(`(?m)^Error: `)
 	logTimestamp = regexp.MustCompile(`(?m)^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d `)
 	// crash matches Go's report of a crash.
-	crash = regexp.MustCompile(`(?m)^(?:panic|fatal error): .*$`)
+	crash = regexp.MustCompile(`(?m)^(?:panic|fatal error|SIG[A-Z]+): .*$`)
 	// logged matches a component's error in the console's form: time, level, source, message, and fields in JSON.
 	logged = regexp.MustCompile(`(?m)^\d{4}-\d\d-\d\dT[^\t\n]*\terror\t([^\n]*)$`)
 	// wrapping matches text around an error that adds nothing.

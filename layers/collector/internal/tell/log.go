@@ -14,7 +14,7 @@ var (
 	// place matches the second line of a frame of a stack trace.
 	place     = regexp.MustCompile(`^\t\S+\.\w+:\d+( \+0x[0-9a-f]+)?$`)
 	goroutine = regexp.MustCompile(`^goroutine \d+ [^\[]*\[[^\]]*\]:$`)
-	crash     = regexp.MustCompile(`(?m)^(?:panic|fatal error): `)
+	crash     = regexp.MustCompile(`(?m)^(?:panic|fatal error|SIG[A-Z]+): `)
 )
 
 // resource is what the collector writes first of the fields.
