@@ -20,6 +20,13 @@ class FieldError:
     code: str | None = None
 
 
+def first_of(errors: Sequence[FieldError], total: int | None = None) -> str:
+    """The first error after its place: `body.name: This field is required (and 2 more)`."""
+    more = (len(errors) if total is None else total) - 1
+    where = ".".join(str(part) for part in errors[0].loc)
+    return f"{where}: {errors[0].message}{f' (and {more} more)' if more else ''}"
+
+
 class HeadgateError(Exception):
     """An error to tell the caller of. `code` is a stable word for programs, `detail` a sentence for people."""
 
@@ -121,6 +128,32 @@ class Unavailable(HeadgateError):
     def add_consequence(self, consequence: str) -> None:
         """Add what it means for the request and what to do; the code that raised it knows neither."""
         self.detail = f"{self.detail}; {consequence}"
+
+
+class NotReady(Unavailable):
+    """A part of this service is not ready yet. Whatever needs it is answered with this code, whoever asked the part."""
+
+    code = "not_ready"
+    no_fault = True
+
+    def __init__(self, detail: str, retry_after: int | None) -> None:
+        """`retry_after` is in whole seconds; None if waiting does not help."""
+        super().__init__(detail)
+        self.retry_after = retry_after
+        self.may_pass = retry_after is not None
+
+
+def not_ready(error: BaseException) -> NotReady | None:
+    """The part that was not ready, if that is what the error comes from."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, NotReady):
+        cause = cause.__cause__
+    return cause
+
+
+def code_of(error: HeadgateError) -> str:
+    """The code to tell the caller: the error's own, or that of the part that was not ready."""
+    return (not_ready(error) or error).code
 
 
 class Contention(Unavailable):

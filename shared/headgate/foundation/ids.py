@@ -9,7 +9,28 @@ from typing import Final, Literal
 
 from headgate.foundation import clock
 
-Prefix = Literal["org", "usr", "sva", "tok", "cfg", "rul", "run", "flt", "dep", "ins", "ses", "aud", "inv", "job"]
+Prefix = Literal[
+    "org",
+    "usr",
+    "sva",
+    "tok",
+    "cfg",
+    "rul",
+    "run",
+    "flt",
+    "dep",
+    "ins",
+    "ses",
+    "aud",
+    "inv",
+    "job",
+    "evt",
+    "whk",
+    "dlv",
+    "rol",
+    "ord",
+    "cap",
+]
 
 ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 _LENGTH: Final = 26
@@ -41,3 +62,11 @@ def is_id(prefix: Prefix, text: str) -> bool:
 def id_pattern(prefix: Prefix) -> str:
     """The same shape as a regular expression, for the API's documentation."""
     return f"^{prefix}_[0-7][0-9a-hjkmnp-tv-z]{{25}}$"
+
+
+def number_of(some_id: str) -> int:
+    """The 128-bit number that the id holds."""
+    number = 0
+    for letter in some_id.rpartition("_")[2]:
+        number = number << 5 | ALPHABET.index(letter)
+    return number

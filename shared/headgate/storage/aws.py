@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Protocol, TypedDict
 from headgate.storage.complete_responses import require_complete
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from botocore.config import Config
     from botocore.response import StreamingBody
     from mypy_boto3_cognito_idp import CognitoIdentityProviderClient
@@ -28,6 +30,40 @@ class LambdaClient(Protocol):
     """The part of Lambda's client that is used."""
 
     def invoke(self, *, FunctionName: str, Payload: bytes, TenantId: str) -> InvokeResponse: ...
+
+
+class Encrypted(TypedDict):
+    CiphertextBlob: bytes
+
+
+class Decrypted(TypedDict):
+    Plaintext: bytes
+
+
+class KmsClient(Protocol):
+    """The part of KMS's client that is used."""
+
+    def encrypt(self, *, KeyId: str, Plaintext: bytes, EncryptionContext: Mapping[str, str]) -> Encrypted: ...
+
+    def decrypt(self, *, KeyId: str, CiphertextBlob: bytes, EncryptionContext: Mapping[str, str]) -> Decrypted: ...
+
+
+class SqsClient(Protocol):
+    """The part of SQS's client that is used."""
+
+    def send_message(self, *, QueueUrl: str, MessageBody: str) -> object: ...
+
+    def change_message_visibility(self, *, QueueUrl: str, ReceiptHandle: str, VisibilityTimeout: int) -> object: ...
+
+
+class PutEventsAnswer(TypedDict):
+    FailedEntryCount: int
+
+
+class EventsClient(Protocol):
+    """The part of EventBridge's client that is used."""
+
+    def put_events(self, *, Entries: Sequence[Mapping[str, object]]) -> PutEventsAnswer: ...
 
 
 # Creating two clients at once from boto3's default session is not thread-safe.
@@ -54,6 +90,21 @@ def cognito() -> CognitoIdentityProviderClient:
         return _cognito()
 
 
+def kms() -> KmsClient:
+    with _creation:
+        return _kms()
+
+
+def sqs() -> SqsClient:
+    with _creation:
+        return _sqs()
+
+
+def events() -> EventsClient:
+    with _creation:
+        return _events()
+
+
 def functions() -> LambdaClient:
     with _creation:
         return _functions()
@@ -62,7 +113,7 @@ def functions() -> LambdaClient:
 def forget_clients() -> None:
     """Create new clients at the next use, in a process whose AWS endpoint has changed."""
     with _creation:
-        for client in (_dynamodb, _s3, _stepfunctions, _cognito, _functions):
+        for client in (_dynamodb, _s3, _stepfunctions, _cognito, _kms, _sqs, _events, _functions):
             client.cache_clear()
 
 
@@ -117,6 +168,36 @@ def _cognito() -> CognitoIdentityProviderClient:
     client = boto3.client("cognito-idp", config=_config())
     require_complete(client)
     return client
+
+
+@cache
+def _kms() -> KmsClient:
+    import boto3
+
+    client = boto3.client("kms", config=_config())
+    require_complete(client)
+    known: KmsClient = client
+    return known
+
+
+@cache
+def _sqs() -> SqsClient:
+    import boto3
+
+    client = boto3.client("sqs", config=_config())
+    require_complete(client)
+    known: SqsClient = client
+    return known
+
+
+@cache
+def _events() -> EventsClient:
+    import boto3
+
+    client = boto3.client("events", config=_config())
+    require_complete(client)
+    known: EventsClient = client
+    return known
 
 
 @cache

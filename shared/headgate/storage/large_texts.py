@@ -32,3 +32,11 @@ def read(item: Item) -> str:
     if not isinstance(compressed, bytes):
         compressed = objects.read(str(item["content_key"]))
     return zlib.decompress(compressed).decode()
+
+
+def digest(item: Item) -> str:
+    """The SHA-256 of the text, in hexadecimal; no request."""
+    compressed = item.get("content")
+    if isinstance(compressed, bytes):
+        return hashlib.sha256(zlib.decompress(compressed)).hexdigest()
+    return str(item["content_key"]).rpartition("/")[2]

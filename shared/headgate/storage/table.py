@@ -1,4 +1,4 @@
-"""The five tables, and every call to DynamoDB. What an item means is known to the stores; docs/data.md lists them.
+"""The six tables, and every call to DynamoDB. What an item means is known to the stores; docs/data.md lists them.
 
 A write is built first (`put_new`, `update`, `delete` and so on) and carried out alone (`write`) or with others as one
 transaction (`transact`). In a change, a condition or a filter, `#name` stands for the attribute `name`.
@@ -129,10 +129,41 @@ class Table:
         more = len(rows) > limit or "LastEvaluatedKey" in answer
         return Slice(entries, items.text(entries[-1], sort) if more and entries else None)
 
-    def each(self, pk: str, prefix: str = "") -> Iterator[Item]:
-        """Every item whose sort key begins with `prefix`, in order; one query for each megabyte."""
-        request = self._query(pk, prefix or _LOWEST, prefix + _HIGHEST, None)
+    def matching(
+        self, pk: str, prefix: str, condition: str, values: Item, limit: int, after: str | None, index: Index, most: int
+    ) -> Slice[Item]:
+        """Up to `limit` items of the index whose sort keys begin with `prefix` and that meet the condition, newest
+        first, after the sort key `after`.
+
+        At most `most` items are read, in queries of up to a megabyte each: a slice may be short or empty and still
+        have a position, the sort key of the item that was read last.
+        """
+        request = _filtered(self._query(pk, prefix, after or prefix + _HIGHEST, index), condition, values)
+        found: Items = []
+        read, at_once = 0, limit + 2
+        while read < most:
+            answer = aws.dynamodb().query(**request, ScanIndexForward=False, Limit=min(at_once, most - read))
+            found += [row for row in map(items.unmarshal, answer["Items"]) if row[index.sort] != after]
+            if len(found) > limit:
+                return Slice(found[:limit], items.text(found[limit - 1], index.sort))
+            if "LastEvaluatedKey" not in answer:
+                return Slice(found, None)
+            request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+            read, at_once = read + answer["ScannedCount"], most
+        return Slice(found, items.text(items.unmarshal(request["ExclusiveStartKey"]), index.sort))
+
+    def each(self, pk: str, prefix: str = "", condition: str = "", values: Item | None = None) -> Iterator[Item]:
+        """Every item whose sort key begins with `prefix` and that meets the condition, in order.
+
+        One query for each megabyte, of those that do not meet it too.
+        """
+        request = _filtered(self._query(pk, prefix or _LOWEST, prefix + _HIGHEST, None), condition, values or {})
         for page in aws.dynamodb().get_paginator("query").paginate(**request):
+            yield from map(items.unmarshal, page["Items"])
+
+    def between(self, pk: str, low: str, high: str, index: Index) -> Iterator[Item]:
+        """Every item of the index whose sort key is from `low` to `high`, in order; one query for each megabyte."""
+        for page in aws.dynamodb().get_paginator("query").paginate(**self._query(pk, low, high, index)):
             yield from map(items.unmarshal, page["Items"])
 
     def list_all(self, pk: str, prefix: str = "") -> Items:
@@ -233,6 +264,7 @@ versions: Final = Table(lambda: settings().versions_table, "configuration_id", "
 identity: Final = Table(lambda: settings().identity_table, "pk", "sk")
 fleets: Final = Table(lambda: settings().fleets_table, "pk", "sk")
 runs: Final = Table(lambda: settings().runs_table, "run_id")
+events: Final = Table(lambda: settings().events_table, "pk", "sk")
 
 
 def get_together(*wanted: tuple[Table, Key]) -> list[Item | None]:
@@ -296,6 +328,15 @@ def _pause(pauses: Iterator[float]) -> None:
     if pause is None:
         raise errors.Unavailable("The tables have more requests than they can answer; try again shortly")
     time.sleep(pause)
+
+
+def _filtered(query: dict[str, Any], condition: str, values: Item) -> dict[str, Any]:
+    """The query, of items that meet the condition only."""
+    if condition:
+        query["FilterExpression"] = condition
+        query["ExpressionAttributeNames"] |= _names(condition)
+        query["ExpressionAttributeValues"] |= items.marshal(values)
+    return query
 
 
 def _projection(attributes: Sequence[str]) -> str:
