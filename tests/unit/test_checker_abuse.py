@@ -42,7 +42,7 @@ def number(x86_64: int, aarch64: int) -> int:
 
 
 def calls(parent: int) -> dict[str, tuple[str, list[object]]]:
-    """Of each call what is to come of it, and how it is made: harmlessly, should nothing stop it."""
+    """The expected outcome of each call and its arguments, which do no harm if nothing stops the call."""
     fork = {} if ON_ARM else {"fork": (FILTERED, [57]), "vfork": (FILTERED, [58])}
     return fork | {
         "execve": (FILTERED, [number(59, 221), "/bin/true", 0, 0]),

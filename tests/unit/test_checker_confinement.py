@@ -25,7 +25,7 @@ starter = threading.Thread(target=lambda: started.append(Child.start(Path(sys.ar
 starter.start()
 starter.join()
 time.sleep(0.2)
-started[0].ask("any", {}, 10)
+started[0].ask("any", {}, 60)
 print(started[0].pid, flush=True)
 time.sleep(3600)
 """

@@ -101,7 +101,7 @@ HOSTILE = {
     "no JSON": Answer(b"\x00\xff"),
     "no object": sent([ANSWER]),
     "neither result nor error": sent({"valid": True}),
-    "a result that is no object": sent({"result": [1]}),
+    "a result that is not an object": sent({"result": [1]}),
     "more than an invocation carries": Answer(b'{"result": {"a": "' + b"x" * 6_500_000 + b'"}}'),
     "an answer and megabytes of nothing": Answer(json.dumps(ANSWER).encode() + b" " * 6_500_000),
     "a part of an answer": Answer(b'{"result": {"valid": true}}', declared_bytes=40),
@@ -118,7 +118,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("answer", HOSTILE.values(), ids=HOSTILE)
-def test_what_is_no_answer_is_no_verdict(function: CheckerFunction, invocations: Invocations, answer: Answer) -> None:
+def test_a_hostile_answer_is_not_a_verdict(function: CheckerFunction, invocations: Invocations, answer: Answer) -> None:
     invocations.answer = lambda *_: answer
 
     with pytest.raises(CheckerUnreachable):
@@ -228,7 +228,7 @@ def test_a_message_comes_out_as_it_went_in_whatever_its_size(size: int) -> None:
     assert messages.size(envelope) < max(200, size)
 
 
-def test_brackets_in_strings_are_no_depth() -> None:
+def test_brackets_in_strings_are_not_depth() -> None:
     text = json.dumps({"a": "[" * 1000 + '"' + "{" * 1000, "b\\": ["\\", '"[[[']})
 
     assert messages.parsed(text.encode())["a"] == "[" * 1000 + '"' + "{" * 1000

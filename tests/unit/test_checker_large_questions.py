@@ -55,7 +55,7 @@ def test_no_process_that_has_read_a_text_is_alive_while_the_next_one_is_fetched(
     ],
     ids=["a redirect", "another redirect", "expired", "a part", "too much"],
 )
-def test_what_is_no_whole_question_is_not_answered(bucket: Bucket, answer: tuple[int, dict[str, str], bytes]) -> None:
+def test_an_incomplete_question_is_not_answered(bucket: Bucket, answer: tuple[int, dict[str, str], bytes]) -> None:
     bucket.answers = {"/bucket/checks/a": answer, "/latest/meta-data": (200, {}, json.dumps(QUESTION).encode())}
 
     with pytest.raises(OSError, match=r"S3 (answered|broke off)"):
@@ -63,7 +63,7 @@ def test_what_is_no_whole_question_is_not_answered(bucket: Bucket, answer: tuple
     assert bucket.asked == ["/bucket/checks/a?X-Amz-Signature=1"]
 
 
-def test_what_is_no_json_is_no_question(bucket: Bucket) -> None:
+def test_malformed_json_is_not_a_question(bucket: Bucket) -> None:
     bucket.answers["/bucket/checks/a"] = (200, {}, b"<html>")
 
     with pytest.raises(Malformed):

@@ -31,13 +31,13 @@ def test_status_1_with_an_error_text_is_invalid_and_the_text_is_kept_whole(binar
 
 
 @pytest.mark.parametrize("what", ["crash", "kill", "grow", "unreasoned"])
-def test_a_death_is_no_verdict(binary: Path, what: str) -> None:
+def test_a_death_is_not_a_verdict(binary: Path, what: str) -> None:
     with pytest.raises(CheckerFailed, match="ended with status"):
         PlainCommand(LIMITS).validate(binary, what, {})
 
 
 @pytest.mark.parametrize("what", ["hang", "stop"])
-def test_a_hang_is_no_verdict(binary: Path, what: str) -> None:
+def test_a_hang_is_not_a_verdict(binary: Path, what: str) -> None:
     with pytest.raises(CheckerFailed, match="did not answer in time"):
         PlainCommand(replace(LIMITS, request_seconds=0.2)).validate(binary, what, {})
 
@@ -46,13 +46,13 @@ def test_much_output_blocks_nothing(binary: Path) -> None:
     assert PlainCommand(LIMITS).validate(binary, "chatter", {}).valid
 
 
-def test_what_cannot_be_run_is_no_verdict(binary: Path) -> None:
+def test_what_cannot_be_run_is_not_a_verdict(binary: Path) -> None:
     with pytest.raises(CheckerFailed, match="could not launch"):
         PlainCommand(LIMITS).validate(binary.with_name("nothing"), "fine", {})
 
 
 @pytest.mark.parametrize("env", [{"A": "x" * 1_000_000}, {"A": "\0"}])
-def test_an_environment_that_no_process_can_have_is_no_verdict(binary: Path, env: dict[str, str]) -> None:
+def test_an_environment_that_no_process_can_have_is_not_a_verdict(binary: Path, env: dict[str, str]) -> None:
     with pytest.raises(CheckerFailed, match="could not launch"):
         PlainCommand(LIMITS).validate(binary, "# ${env:A}/fine", env)
 

@@ -74,7 +74,7 @@ def test_the_process_has_an_empty_environment(checker: Checker, monkeypatch: pyt
         ("flood", "answered more than 4194304 bytes"),
         ("half", "exited with status 0"),
         ("half_closed", "was killed by SIGKILL"),
-        ("grow", "exited with status 2: fatal error: .*out of memory"),
+        ("grow", r"exited with status 2: (fatal error: .*memory|SIG\w+: )"),
     ],
 )
 def test_a_failing_process_costs_its_own_question_only(checker: Checker, what: str, said: str) -> None:
@@ -116,7 +116,7 @@ def test_a_process_that_died_between_questions_costs_no_question(checker: Checke
     assert first != pid_of(checker)
 
 
-def test_output_of_components_is_no_answer_and_blocks_nothing(checker: Checker) -> None:
+def test_output_of_components_is_not_an_answer_and_blocks_nothing(checker: Checker) -> None:
     for _ in range(3):
         assert checker.call("any", {"do": "chatter", "echo": "here"}, asker=ASKER)["echo"] == "here"
 
@@ -186,9 +186,9 @@ def test_sixteen_askers_get_their_own_answers_while_processes_crash_and_wear_out
             return "failed"
 
     with ThreadPoolExecutor(16) as askers:
-        answers = list(askers.map(ask, range(300)))
+        answers = list(askers.map(ask, range(120)))
 
-    assert [number if number % 23 else "failed" for number in range(300)] == answers
+    assert [number if number % 23 else "failed" for number in range(120)] == answers
 
 
 def test_who_waits_too_long_for_a_free_process_is_told_so(make_checker: MakeChecker) -> None:
@@ -218,7 +218,7 @@ def test_a_collector_that_cannot_start_is_reported_and_tried_again(checker: Chec
     assert pid_of(checker)
 
 
-def test_a_collector_that_is_no_program_is_reported(checker: Checker, faulty_collectors: Path) -> None:
+def test_a_collector_that_is_not_a_program_is_reported(checker: Checker, faulty_collectors: Path) -> None:
     (faulty_collectors / VERSION / "otelcol-contrib").write_text("#!/nowhere\n")
 
     with pytest.raises(CheckerFailed, match="could not launch the collector"):

@@ -219,7 +219,8 @@ class Child:
         return f"{how}: {reason}" if reason else how
 
 
-_REASONS = ("fatal error:", "panic:", "runtime:", "could not launch")
+# "SIG": the Go runtime names the signal that ended it, as if its garbage collector gets no memory.
+_REASONS = ("fatal error:", "panic:", "runtime:", "SIG", "could not launch")
 
 
 def _usage(answer: Mapping[str, object]) -> Usage:

@@ -1,6 +1,6 @@
 """How a question to the collector can fail."""
 
-from headgate.foundation.errors import Unavailable
+from headgate.foundation.errors import NotReady, Unavailable
 
 
 class Refused(Exception):
@@ -77,3 +77,15 @@ class NotInstalled(Unavailable):
         super().__init__(f"Collector version {version} is not installed; installed: {', '.join(installed) or 'none'}")
         self.version = version
         self.installed = installed
+
+
+class BeingBuilt(NotReady):
+    """This collector version is being built on this machine."""
+
+    code = "collector_being_built"
+
+
+class BuildFailed(NotReady):
+    """This collector version could not be built on this machine."""
+
+    code = "collector_build_failed"

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from headgate.checker import being_built
 from headgate.checker.errors import CheckerFailed, NotInstalled, Unusable
 from headgate.checker.fetched import Fetched, Source
 from headgate.foundation.collector import DISTRIBUTION, VERSION, by_age
@@ -57,7 +58,7 @@ class Installed:
             yield
 
     def binary(self, version: str) -> Path:
-        """The executable of that version. Raises NotInstalled, also for a malformed version."""
+        """The executable of that version. Raises NotInstalled, also if it is malformed, BeingBuilt and BuildFailed."""
         if VERSION.fullmatch(version):
             plain = self._collectors / version / BINARY
             if plain.is_file():
@@ -68,6 +69,10 @@ class Installed:
                     return _unpack(compressed, self._unpacked / version / BINARY)
             if fetched := self.fetched.binary(version):
                 return fetched
+            being_built.require_not_under_way(self._collectors, version)
+            # A build that has ended since the first look.
+            if plain.is_file():
+                return plain
         raise NotInstalled(version, self.versions())
 
     def versions(self) -> tuple[str, ...]:

@@ -165,7 +165,7 @@ class Pool:
     def _idle_for(self, organization_id: str) -> Child | None:
         """A process of that organization, else one that has read nothing, which now belongs to it.
 
-        Of several it is the one that was used last, so that they do not all wear out at the same time.
+        If there are several, it takes the one that was used last, so that they do not all wear out at the same time.
         """
         for wanted in (organization_id, None):
             for child in [idle for idle in reversed(self._idle) if self._tenants.get(idle) == wanted]:

@@ -15,6 +15,7 @@ from headgate.checker.other_versions import OtherVersions
 from headgate.checker.plain_command import PlainCommand, PlainVerdict
 from headgate.checker.pool import Pool
 from headgate.checker.turns import Turns
+from headgate.foundation.errors import NotReady
 
 
 class Checker:
@@ -74,15 +75,17 @@ class Checker:
         with self._turns.turn(asker):
             return self._plain.validate(binary, yaml, env)
 
-    def installed(self, *, asker: Asker) -> tuple[str, ...]:  # noqa: ARG002  CheckerFunction chooses the tenant by it
+    def installed(self, *, asker: Asker) -> tuple[str, ...]:
         """The installed versions, oldest first."""
+        del asker  # CheckerFunction has the same method, and chooses the tenant by it.
         return self._installed.versions()
 
-    def describe(self, version: str, *, asker: Asker) -> dict[str, object]:  # noqa: ARG002  CheckerFunction chooses by it
+    def describe(self, version: str, *, asker: Asker) -> dict[str, object]:
         """What that version's binary says of itself, asked once for each binary.
 
         Raises NotInstalled, NoChecker for an official release, and CheckerFailed for a binary that cannot be used.
         """
+        del asker  # As above.
         return self._descriptions.of(self._installed.binary(version))
 
     def described(self, *, asker: Asker) -> tuple[Described, ...]:
@@ -94,7 +97,7 @@ class Checker:
             return Described(version, short(self.describe(version, asker=asker)))
         except NoChecker:
             return Described(version, None)
-        except (CheckerFailed, NotInstalled) as error:
+        except (CheckerFailed, NotInstalled, NotReady) as error:
             # Also a version that was removed meanwhile.
             return Described(version, None, error.detail)
 
@@ -122,7 +125,7 @@ class Checker:
         self._installed.fetched.close()
 
     def _warm(self) -> None:
-        with contextlib.suppress(NotInstalled, CheckerFailed):
+        with contextlib.suppress(NotInstalled, CheckerFailed, NotReady):
             self._pool(None).warm()
 
     def _pool(self, version: str | None) -> Pool:

@@ -34,6 +34,8 @@ def installed(*, asker: Asker) -> list[InstalledVersion]:
     """The installed versions, newest first. Raises as `listed` does."""
     versions = [_installed_version(described) for described in checker.described(asker=asker)]
     if not any(version.default for version in versions):
+        # This says so if it is only not built yet.
+        checker.describe(settings().collector_version, asker=asker)
         raise NotInstalled(settings().collector_version, tuple(version.version for version in versions))
     return sorted(versions, key=lambda version: by_age(version.version), reverse=True)
 

@@ -182,9 +182,7 @@ class PoliciesInvalid(errors.Invalid):
     code = "policies_invalid"
 
     def __init__(self, wrong: Sequence[FieldError]) -> None:
-        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
-        where = ".".join(str(part) for part in wrong[0].loc)
-        super().__init__(f"{where}: {wrong[0].message}{more}", wrong)
+        super().__init__(errors.first_of(wrong), wrong)
 
 
 class PoliciesNotPossible(errors.Invalid):

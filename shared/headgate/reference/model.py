@@ -9,7 +9,7 @@ from typing import Annotated, Final, Literal, get_args
 
 from pydantic import Field
 
-from headgate.foundation.errors import FieldError, Invalid, NotFound, Unavailable
+from headgate.foundation.errors import FieldError, Invalid, NotFound, Unavailable, first_of
 
 Kind = Literal["receiver", "processor", "exporter", "connector", "extension"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
@@ -151,4 +151,5 @@ class NotInOttl(Invalid):
     code = "no_such_ottl"
 
     def __init__(self, field: str, message: str) -> None:
-        super().__init__(f"query.{field}: {message}", [FieldError(("query", field), message)])
+        wrong = [FieldError(("query", field), message)]
+        super().__init__(first_of(wrong), wrong)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from headgate.configurations import keys
+from headgate.configurations.model import VersionNotFound
 from headgate.foundation.collector import Signal
 from headgate.rules.items import rule_attributes, rule_of
 from headgate.rules.model import RuleSet, StoredRule
@@ -26,13 +27,17 @@ def rule_sets(configuration_id: str, n: int) -> list[RuleSet]:
 
 
 def save(configuration_id: str, n: int, saved: RuleSet, *records: Write) -> None:
-    """One transaction, with `records` of the change. Raises LostRace unless the set is still the one before `saved`."""
+    """One transaction, with `records` of the change, so that nothing is left of a version that is deleted meanwhile.
+
+    Raises VersionNotFound, and LostRace unless the set is still the one before `saved`.
+    """
     write = table.versions.put_if(
         keys.rules(configuration_id, n, saved.pipeline) | _item(saved),
         "attribute_not_exists(configuration_id) OR revision = :before",
         {":before": saved.revision - 1},
     )
-    table.transact([write, *records])
+    exists = table.versions.must_exist(keys.version(configuration_id, n))
+    table.transact([exists, write, *records], {0: VersionNotFound()})
 
 
 def _item(saved: RuleSet) -> Item:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from headgate import checker
 from headgate.checker import Asker, CheckerBusy, NoChecker, NotInstalled, Refused
 from headgate.foundation.errors import Unavailable
+from headgate.foundation.threads import Threads
 from headgate.settings import settings
 from headgate.upgrades.comparison import compare
 from headgate.upgrades.model import (
@@ -62,7 +63,7 @@ def check(text: Text, target: str, source: str | None = None, *, asker: Asker) -
     source = source or text.collector_version or settings().collector_version
     ends = time.monotonic() + _SECONDS
     questions = _Questions(text, target, "to", ends, asker)
-    asking = ThreadPoolExecutor(max_workers=2, thread_name_prefix="upgrade")
+    asking = Threads(max_workers=2, thread_name_prefix="upgrade")
     try:
         target_answers = _Answers(asking.submit(questions.version_and_renaming), questions)
         if source == target:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final, Literal
 
 from headgate.foundation.errors import FieldError, Invalid, Unavailable
@@ -59,6 +60,16 @@ class ValidationResult:
 
 
 @dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether the collector accepted a text, and when; the number of errors, and the first one up to a length."""
+
+    valid: bool
+    errors: int
+    problem: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Location:
     """A place in a configuration (a path and a position), or in the lists of a request (`conditions[0]`)."""
 
@@ -97,6 +108,46 @@ class LintResult:
     checked: int
     items: Sequence[LintItem]
     skipped: Sequence[Skipped]
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredComponent:
+    """A component in its section (`processors`), and where the text declares it."""
+
+    section: str
+    id: str
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListedComponent:
+    """A component in a pipeline's list; `section` is where it is declared, empty if it is not."""
+
+    id: str
+    section: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """A pipeline, and its components in their order."""
+
+    id: str
+    signal: str
+    line: int
+    column: int
+    receivers: Sequence[ListedComponent]
+    processors: Sequence[ListedComponent]
+    exporters: Sequence[ListedComponent]
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """The pipelines as the collector resolves them. `incomplete` is set if lists have more names than are told."""
+
+    components: Sequence[DeclaredComponent]
+    pipelines: Sequence[Pipeline]
+    incomplete: bool
 
 
 class NotChecked(Unavailable):
@@ -175,6 +226,12 @@ class LintNotPossible(Invalid):
             "version that the list of collector versions shows with `can.lint`"
         )
         super().__init__(message, [FieldError(("body", "version"), message)])
+
+
+class NoGraph(Invalid):
+    """The collector cannot read the text, so nobody can say what it connects."""
+
+    code = "no_graph"
 
 
 class NotLintable(Invalid):

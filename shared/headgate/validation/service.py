@@ -17,11 +17,14 @@ from headgate.validation import plain_messages
 from headgate.validation.model import (
     NOT_IN_BUILD,
     TOO_COSTLY,
+    YAML_IN_BODY,
     CollectorVersionNotInstalled,
     ComponentNotInBuild,
     Finding,
+    Graph,
     LintNotPossible,
     LintResult,
+    NoGraph,
     NotChecked,
     NotLintable,
     TooCostly,
@@ -72,11 +75,12 @@ def validate(
         raise NotChecked(f"{error.detail}; the YAML was not checked") from error
 
 
-def require_valid(yaml: str, version: str, *, asker: Asker) -> None:
-    """Raises YamlInvalid when that collector does not accept the YAML, and what `validate` does."""
+def require_valid(yaml: str, version: str, *, asker: Asker) -> ValidationResult:
+    """The verdict on valid YAML. Raises YamlInvalid if that collector does not accept it, and what `validate` does."""
     result = validate(yaml, version, asker=asker, version_field="collector_version")
     if not result.valid:
         raise YamlInvalid(result.errors)
+    return result
 
 
 def lint_yaml(yaml: str, version: str | None = None, *, asker: Asker, timeout: float | None = None) -> LintResult:
@@ -99,6 +103,31 @@ def lint_expressions(
     """Check single expressions in one context. Raises NotLintable for an unknown one, and what `lint_yaml` does."""
     lists: dict[str, object] = {kind: list(one_kind) for kind, one_kind in expressions.items()}
     return _lint({"context": context, **lists}, version, asker)
+
+
+def graph(
+    yaml: str, version: str | None, env: Mapping[str, str], *, asker: Asker, timeout: float | None = None
+) -> Graph:
+    """The pipelines of a configuration as that collector resolves it.
+
+    Raises NoGraph for a text that it cannot read, CollectorVersionNotInstalled, TooCostly, and NotChecked on an outage
+    and for an official release, which cannot tell.
+    """
+    version = version or settings().collector_version
+    try:
+        answer = checker.call("graph", {"yaml": yaml, "env": dict(env)}, asker=asker, version=version, timeout=timeout)
+        return _graphs().validate_python(answer)
+    except Refused as refused:
+        if refused.code == TOO_COSTLY:
+            raise TooCostly(refused.message) from refused
+        if refused.code != "unresolvable":
+            raise NotChecked(f"The collector could not tell its pipelines ({refused.code})") from refused
+        raise NoGraph(refused.message, [FieldError(YAML_IN_BODY, refused.message)]) from refused
+    except ValidationError as error:
+        raise NotChecked(f"The pipelines came in an unknown form ({_places(error)})") from error
+    except Unavailable as error:
+        _require_installed(error, version, "version")
+        raise NotChecked(f"{error.detail}; the pipelines are not known") from error
 
 
 def _require_installed(error: Unavailable, version: str, field: str) -> None:
@@ -163,6 +192,11 @@ def _short(kind: str, type_: str) -> str:
 @cache
 def _results() -> TypeAdapter[ValidationResult]:
     return TypeAdapter(ValidationResult)
+
+
+@cache
+def _graphs() -> TypeAdapter[Graph]:
+    return TypeAdapter(Graph)
 
 
 @cache

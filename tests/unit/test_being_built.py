@@ -1,0 +1,71 @@
+"""What the file of a build says, and who is answered so."""
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from headgate.checker import NotInstalled
+from headgate.checker.errors import BeingBuilt, BuildFailed
+from headgate.checker.installed import Installed
+from headgate.foundation.errors import Unavailable, code_of, not_ready
+
+VERSION = "0.139.0"
+
+
+def write(folder: Path, state: object) -> Path:
+    file = folder / f"{VERSION}.building"
+    file.write_text(state if isinstance(state, str) else json.dumps(state))
+    return file
+
+
+@pytest.mark.parametrize(
+    ("seconds", "left", "retry_after"), [(840, "14 minutes", 60), (30, "a minute", 30), (0, "a minute", 2)]
+)
+def test_a_build_says_how_far_it_is(tmp_path: Path, seconds: int, left: str, retry_after: int) -> None:
+    write(tmp_path, {"percent": 7, "seconds_left": seconds})
+    with pytest.raises(BeingBuilt) as raised:
+        Installed(tmp_path).binary(VERSION)
+
+    assert raised.value.detail == f"The collector {VERSION} is being built on this machine: 7 % done, about {left} left"
+    assert raised.value.retry_after == retry_after
+
+
+def test_a_failed_build_says_why(tmp_path: Path) -> None:
+    write(tmp_path, {"failed": "no space left"})
+    with pytest.raises(BuildFailed, match="could not be built: no space left"):
+        Installed(tmp_path).binary(VERSION)
+
+
+@pytest.mark.parametrize("state", ["", "[]", "{", {"percent": "7"}, {"percent": 7}], ids=str)
+def test_a_file_that_says_nothing_counts_for_nothing(tmp_path: Path, state: object) -> None:
+    write(tmp_path, state)
+    with pytest.raises(NotInstalled):
+        Installed(tmp_path).binary(VERSION)
+
+
+def test_the_file_of_a_build_that_was_killed_counts_for_a_minute(tmp_path: Path) -> None:
+    file = write(tmp_path, {"percent": 7, "seconds_left": 60})
+    os.utime(file, (0, time.time() - 120))
+    with pytest.raises(NotInstalled):
+        Installed(tmp_path).binary(VERSION)
+
+
+def test_a_collector_that_is_there_is_used_while_the_next_is_built(tmp_path: Path) -> None:
+    write(tmp_path, {"percent": 7, "seconds_left": 60})
+    binary = tmp_path / VERSION / "otelcol-contrib"
+    binary.parent.mkdir()
+    binary.touch()
+
+    assert Installed(tmp_path).binary(VERSION) == binary
+
+
+def test_whoever_asked_the_part_answers_with_its_code() -> None:
+    error = Unavailable("the YAML was not checked")
+    error.__cause__ = BeingBuilt("it is being built", 5)
+
+    assert code_of(error) == "collector_being_built"
+    assert not_ready(error) is error.__cause__
+    assert code_of(Unavailable("another outage")) == "unavailable"
