@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
-from fastapi import Header, Query, Response
+from fastapi import Header, Query, Request, Response
 from pydantic import BeforeValidator
 
-from configurations import configuration_pages, policies, policy_pages
+from configurations import configuration_pages, editor_pages, list_pages, policies, policy_pages
+from configurations.filters import WantedConfigurations
 from configurations.wire import (
     AppendVersion,
     ConfigurationDetail,
@@ -18,9 +19,10 @@ from configurations.wire import (
     VersionSummary,
 )
 from headgate.checker import Asker
+from headgate.configurations import search
 from headgate.configurations import service as configurations
 from headgate.http.app import create_app, lambda_handler
-from headgate.http.auditing import audited
+from headgate.http.auditing import add_details, audited
 from headgate.http.credentials import Reader, Writer
 from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import ConfigurationId, VersionNumber, entity_tags, true_or_false
@@ -31,6 +33,7 @@ from headgate.http.routing import router as group
 from headgate.http.upgrade_wire import CheckUpgrade, UpgradeReport
 from headgate.identity import checks
 from headgate.upgrades import service as upgrades
+from headgate.usage import service as usage
 from web import pages
 
 router = group("/configurations", "Configurations")
@@ -39,13 +42,23 @@ Validate = Annotated[bool, BeforeValidator(true_or_false), Query(description="Sa
 IfMatch = Annotated[str | None, Header(description="The ETag of the state to change")]
 
 
-@router.get("")
-def list_configurations(caller: Reader, paging: Paging) -> Page[ConfigurationSummary]:
-    """The caller's own configurations and the organization's published ones, most recently updated first."""
-    return paging.page(configurations.visible(caller, paging.limit, paging.after), ConfigurationSummary.of)
+@router.get("", operation_id="listConfigurations")
+def list_configurations(caller: Reader, paging: Paging, wanted: WantedConfigurations) -> Page[ConfigurationSummary]:
+    """The caller's own configurations and the organization's published ones, most recently updated first.
+
+    With `text` or `component`, a page has what is found in the texts of up to 500 configurations, or in 16 MB of them,
+    with `name` among up to 2,000: it may be short, also empty, and still have a next one.
+    """
+    return paging.page(search.find(caller, wanted, paging.limit, paging.after), ConfigurationSummary.of)
 
 
-@router.post("", status_code=201, responses=documented(409), openapi_extra=audited("configuration.created"))
+@router.post(
+    "",
+    operation_id="createConfiguration",
+    status_code=201,
+    responses=documented(409),
+    openapi_extra=audited("configuration.created"),
+)
 def create_configuration(body: CreateConfiguration, caller: Writer, response: Response) -> ConfigurationDetail:
     """Create a configuration, and its version 1 as a draft. The YAML is stored without validation."""
     created, first = configurations.create(caller, body.name, body.yaml, body.collector_distribution, body.description)
@@ -53,13 +66,13 @@ def create_configuration(body: CreateConfiguration, caller: Writer, response: Re
     return ConfigurationDetail.with_version(created, first)
 
 
-@router.get("/{configuration_id}")
+@router.get("/{configuration_id}", operation_id="getConfiguration")
 def get_configuration(configuration_id: ConfigurationId, caller: Reader) -> ConfigurationDetail:
     """A configuration with the YAML of its latest version."""
     return ConfigurationDetail.with_version(*configurations.get(caller, configuration_id))
 
 
-@router.patch("/{configuration_id}", openapi_extra=audited("configuration.changed"))
+@router.patch("/{configuration_id}", operation_id="changeConfiguration", openapi_extra=audited("configuration.changed"))
 def patch_configuration(
     configuration_id: ConfigurationId, body: PatchConfiguration, caller: Writer
 ) -> ConfigurationSummary:
@@ -67,14 +80,58 @@ def patch_configuration(
     return ConfigurationSummary.of(configurations.describe(caller, configuration_id, body.changes()))
 
 
-@router.get("/{configuration_id}/versions")
+@router.delete(
+    "/{configuration_id}",
+    operation_id="deleteConfiguration",
+    status_code=204,
+    responses=documented(409),
+    openapi_extra=EXTENSION | audited("configuration.deleted"),
+)
+def delete_configuration(configuration_id: ConfigurationId, caller: Writer, request: Request) -> None:
+    """Delete a configuration that was never published, with all its versions, rules and tests, for good.
+
+    409 `configuration_published` for any other; archive that one.
+    """
+    add_details(request, {"name": configurations.delete(caller, configuration_id).name})
+
+
+@router.post(
+    "/{configuration_id}/archive",
+    operation_id="archiveConfiguration",
+    responses=documented(409),
+    openapi_extra=EXTENSION | audited("configuration.archived"),
+)
+def archive_configuration(configuration_id: ConfigurationId, caller: Writer) -> ConfigurationSummary:
+    """Keep a configuration only: it leaves the list, and is not edited, published, assigned or rolled out.
+
+    409 `configuration_in_use` while a group is assigned a version of it, or a rollout or an override makes hosts run
+    one; `errors` names them. Archiving it again returns the same result.
+    """
+    return ConfigurationSummary.of(usage.archive(caller, configuration_id))
+
+
+@router.post(
+    "/{configuration_id}/restore",
+    operation_id="restoreConfiguration",
+    openapi_extra=EXTENSION | audited("configuration.restored"),
+)
+def restore_configuration(configuration_id: ConfigurationId, caller: Writer) -> ConfigurationSummary:
+    """Make an archived configuration one that is used again. Restoring it again returns the same result."""
+    return ConfigurationSummary.of(configurations.restore(caller, configuration_id))
+
+
+@router.get("/{configuration_id}/versions", operation_id="listVersions")
 def list_versions(configuration_id: ConfigurationId, caller: Reader, paging: Paging) -> Page[VersionSummary]:
     """The versions, newest first, without YAML."""
     return paging.page(configurations.versions(caller, configuration_id, paging.limit, paging.after), VersionSummary.of)
 
 
 @router.post(
-    "/{configuration_id}/versions", status_code=201, responses=documented(409), openapi_extra=audited("version.created")
+    "/{configuration_id}/versions",
+    operation_id="appendVersion",
+    status_code=201,
+    responses=documented(409),
+    openapi_extra=audited("version.created"),
 )
 def append_version(
     configuration_id: ConfigurationId, body: AppendVersion, caller: Writer, response: Response
@@ -86,7 +143,7 @@ def append_version(
     return VersionDetail.with_yaml(added)
 
 
-@router.get("/{configuration_id}/versions/{n}")
+@router.get("/{configuration_id}/versions/{n}", operation_id="getVersion")
 def get_version(
     configuration_id: ConfigurationId, n: VersionNumber, caller: Reader, response: Response
 ) -> VersionDetail:
@@ -97,7 +154,10 @@ def get_version(
 
 
 @router.patch(
-    "/{configuration_id}/versions/{n}", responses=documented(409, 412), openapi_extra=audited("version.changed")
+    "/{configuration_id}/versions/{n}",
+    operation_id="changeVersion",
+    responses=documented(409, 412),
+    openapi_extra=audited("version.changed"),
 )
 def patch_version(
     configuration_id: ConfigurationId,
@@ -116,6 +176,7 @@ def patch_version(
             n,
             yaml=body.yaml,
             collector_version=body.collector_version,
+            description=body.description,
             if_match=None if if_match is None else entity_tags(if_match),
             validate=validate,
         )
@@ -124,7 +185,10 @@ def patch_version(
 
 
 @router.post(
-    "/{configuration_id}/versions/{n}/publish", responses=documented(409), openapi_extra=audited("version.published")
+    "/{configuration_id}/versions/{n}/publish",
+    operation_id="publishVersion",
+    responses=documented(409),
+    openapi_extra=audited("version.published"),
 )
 def publish_version(
     configuration_id: ConfigurationId, n: VersionNumber, caller: Writer, response: Response
@@ -139,7 +203,7 @@ def publish_version(
     return VersionDetail.with_yaml(version)
 
 
-@router.get("/{configuration_id}/versions/{n}/suppressions", openapi_extra=EXTENSION)
+@router.get("/{configuration_id}/versions/{n}/suppressions", operation_id="listSuppressions", openapi_extra=EXTENSION)
 def list_suppressions(configuration_id: ConfigurationId, n: VersionNumber, caller: Reader) -> Suppressions:
     """The comments in a version that suppress findings of policies, in the order of the text, by its collector.
 
@@ -149,7 +213,9 @@ def list_suppressions(configuration_id: ConfigurationId, n: VersionNumber, calle
         return Suppressions(items=configurations.suppressions(caller, configuration_id, n))
 
 
-@router.post("/{configuration_id}/versions/{n}/upgrade-check", openapi_extra=EXTENSION)
+@router.post(
+    "/{configuration_id}/versions/{n}/upgrade-check", operation_id="checkVersionUpgrade", openapi_extra=EXTENSION
+)
 def check_upgrade(
     configuration_id: ConfigurationId, n: VersionNumber, body: CheckUpgrade, caller: Reader
 ) -> UpgradeReport:
@@ -163,6 +229,9 @@ def check_upgrade(
         return UpgradeReport.of(upgrades.check(text, body.to, body.source, asker=Asker.of(caller)))
 
 
-app = create_app("Headgate configurations", [router, policies.router, configuration_pages.router, policy_pages.router])
+app = create_app(
+    "Headgate configurations",
+    [router, policies.router, editor_pages.router, list_pages.router, configuration_pages.router, policy_pages.router],
+)
 pages.install(app)
 handler = lambda_handler(app)

@@ -1,57 +1,95 @@
-"""The pages of configurations: the list, and the versions of one."""
+"""The page of a configuration: its versions, where it runs, and the forms that archive, restore and delete it."""
 
 from typing import Final
 
 from fastapi import Response
 
+from configurations.use_parts import use_items
+from headgate.audit.actions import Action
 from headgate.configurations import service as configurations
-from headgate.configurations.model import Configuration, Version
+from headgate.configurations.model import Configuration, ConfigurationPublished, Version
+from headgate.foundation import errors
 from headgate.foundation.caller import Caller
+from headgate.http.auditing import record_change
 from headgate.http.parameters import ConfigurationId
-from web.html import NOTHING, Html, html
-from web.layout import page
-from web.pages import Member, Visit, frame, page_router
-from web.parts import ENTRIES, After, home, moment, more, tag
+from headgate.http.statuses import status_of
+from headgate.usage import service as usage
+from headgate.usage.model import ConfigurationInUse
+from web.html import NOTHING, Html, html, joined
+from web.layout import csrf_field, page, redirect
+from web.pages import Form, Member, Visit, frame, page_router
+from web.parts import ENTRIES, After, action, confirmed, empty, home, moment, more, tag
+from web.visitor import Visitor
 
 router = page_router()
 
-_CONFIGURATIONS: Final = '<h1>Configurations</h1><div class="card">{list}</div>{more}'
-_TABLE: Final = """\
-<table><thead><tr><th>Configuration</th><th>Owner</th><th>Version</th><th>Updated</th></tr></thead><tbody>{rows}</tbody>
-</table>"""
-_ROW: Final = """\
-<tr><td><a href="{path}"><strong>{name}</strong></a>{description}</td><td data-label="Owner">{owner}</td>
-<td data-label="Version">{latest} {published}</td><td class="soft small" data-label="Updated">{at}</td></tr>"""
-_NO_CONFIGURATIONS: Final = """\
-<p class="soft">No configurations yet. You see your own, and those that others have published. Create one with
-<code>headgate config create FILE</code>.</p>"""
 _DESCRIPTION: Final = '<div class="soft small">{text}</div>'
 _CONFIGURATION: Final = """\
 <p class="small"><a href="{home}/configurations">Configurations</a></p>
-<h1>{name}</h1>{description}
-<p class="soft"><code>{id}</code> · {distribution} · owned by {owner}</p>
+<div class="heading"><h1>{name}</h1><div class="buttons"><a class="button" href="{path}/compare">Compare versions</a>
+<a class="button" href="{path}/edit">{edit}</a></div></div>{description}
+<p class="soft">{archived}<code>{id}</code> · {distribution} · owned by {owner} ·
+<a href="{home}/runs?configuration_id={id}">Test runs</a></p>
 <div class="card"><h2>Versions</h2><table><thead><tr><th>Version</th><th>Status</th><th>Collector</th>
-<th>Created by</th><th>Created</th></tr></thead><tbody>{rows}</tbody></table></div>{more}"""
+<th>Created by</th><th>Created</th></tr></thead><tbody>{rows}</tbody></table></div>{more}
+<div class="card"><h2>Where it runs</h2>{uses}</div>{describe}{keeping}"""
+_KEEPING: Final = '<div class="card"><h2>{heading}</h2><p class="soft">{about}</p>{form}</div>'
+_ARCHIVE: Final = (
+    "An archived configuration is read and restored only: it leaves the list, and is not edited, published or assigned."
+)
+_RESTORE: Final = "It is archived: it can be read, and is not edited, published or assigned until it is restored."
+_DELETE: Final = "All its versions, rules and tests are gone for good. It was never published, so nothing runs it."
+_DESCRIBE: Final = """\
+<div class="card" id="describe" data-configuration="{id}" data-name="{name}" data-description="{description}" hidden>
+</div>"""
 _VERSION: Final = """\
 <tr><td><a href="{path}"><strong>Version {n}</strong></a>{description}</td><td>{status}</td>
 <td data-label="Collector">{collector}</td><td data-label="Created by">{by}</td>
 <td class="soft small" data-label="Created">{at}</td></tr>"""
 
 
-@router.get("/organizations/{organization_id}/configurations")
-def list_configurations(who: Visit, caller: Member, after: After) -> Response:
-    part = configurations.visible(caller, ENTRIES, after)
-    rows = [_row(caller, configuration) for configuration in part.entries]
-    content = html(
-        _CONFIGURATIONS,
-        list=html(_TABLE, rows=rows) if rows else Html(_NO_CONFIGURATIONS),
-        more=more(f"{home(caller)}/configurations", part.position),
-    )
-    return page(frame(who, caller, "configurations"), "Configurations", content)
-
-
 @router.get("/organizations/{organization_id}/configurations/{configuration_id}")
 def show_configuration(who: Visit, caller: Member, configuration_id: ConfigurationId, after: After) -> Response:
+    return _configuration_page(who, caller, configuration_id, after)
+
+
+@router.post("/organizations/{organization_id}/configurations/{configuration_id}/archive")
+def archive_configuration(who: Visit, caller: Member, configuration_id: ConfigurationId, form: Form) -> Response:
+    try:
+        usage.archive(caller, configuration_id)
+    except ConfigurationInUse as error:
+        return _configuration_page(who, caller, configuration_id, problem=error)
+    return _changed(caller, "configuration.archived", configuration_id)
+
+
+@router.post("/organizations/{organization_id}/configurations/{configuration_id}/restore")
+def restore_configuration(caller: Member, configuration_id: ConfigurationId, form: Form) -> Response:
+    configurations.restore(caller, configuration_id)
+    return _changed(caller, "configuration.restored", configuration_id)
+
+
+@router.post("/organizations/{organization_id}/configurations/{configuration_id}/delete")
+def delete_configuration(who: Visit, caller: Member, configuration_id: ConfigurationId, form: Form) -> Response:
+    try:
+        deleted = configurations.delete(caller, configuration_id)
+    except ConfigurationPublished as error:
+        return _configuration_page(who, caller, configuration_id, problem=error)
+    record_change(caller, "configuration.deleted", f"configurations/{configuration_id}", {"name": deleted.name})
+    return redirect(f"{home(caller)}/configurations")
+
+
+def _changed(caller: Caller, action: Action, configuration_id: str) -> Response:
+    record_change(caller, action, f"configurations/{configuration_id}", {})
+    return redirect(f"{home(caller)}/configurations/{configuration_id}")
+
+
+def _configuration_page(
+    who: Visitor,
+    caller: Caller,
+    configuration_id: str,
+    after: str | None = None,
+    problem: errors.Conflict | None = None,
+) -> Response:
     configuration = configurations.summary(caller, configuration_id)
     part = configurations.versions(caller, configuration_id, ENTRIES, after)
     path = f"{home(caller)}/configurations/{configuration_id}"
@@ -61,32 +99,49 @@ def show_configuration(who: Visit, caller: Member, configuration_id: Configurati
         id=configuration.id,
         name=configuration.name,
         description=html("<p>{text}</p>", text=configuration.description) if configuration.description else NOTHING,
+        archived=html("{tag} · ", tag=tag("archived")) if configuration.archived_at else NOTHING,
         distribution=configuration.collector_distribution,
         owner=_owner(caller, configuration),
         rows=[_version(path, version) for version in part.entries],
         more=more(path, part.position),
+        path=path,
+        edit="Edit" if configuration.changeable_by(caller) else "Open",
+        uses=_uses(caller, configuration_id),
+        describe=_describe(configuration) if configuration.changeable_by(caller) else NOTHING,
+        keeping=_keeping(who, path, configuration) if configuration.changeable_by(caller) else NOTHING,
     )
-    return page(frame(who, caller, "configurations"), configuration.name, content)
+    return page(
+        frame(who, caller, "configurations"),
+        configuration.name,
+        content,
+        problem=problem.detail if problem else "",
+        status=status_of(problem) if problem else 200,
+        script="configuration",
+    )
 
 
-def _row(caller: Caller, configuration: Configuration) -> Html:
-    latest, published = configuration.latest_version, configuration.published_version
-    if published is None:
-        status = tag("draft")
-    elif published == latest:
-        status = tag("published", "good")
+def _uses(caller: Caller, configuration_id: str) -> Html:
+    uses = usage.by_groups(caller, [configuration_id])[configuration_id]
+    return joined(use_items(caller, uses)) if uses else empty("No deployment group is assigned a version of it.")
+
+
+def _keeping(who: Visitor, path: str, configuration: Configuration) -> list[Html]:
+    """The forms that archive or restore it, and delete it if it was never published."""
+    csrf = csrf_field(frame(who))
+    if configuration.archived_at:
+        form = action(f"{path}/restore", csrf, "Restore", "plain", of=configuration.name)
+        cards = [html(_KEEPING, heading="Restore this configuration", about=_RESTORE, form=form)]
     else:
-        status = html("{tag}", tag=tag(f"version {published} published", "good"))
-    return html(
-        _ROW,
-        path=f"{home(caller)}/configurations/{configuration.id}",
-        name=configuration.name,
-        description=_described(configuration.description),
-        owner=_owner(caller, configuration),
-        latest=latest,
-        published=status,
-        at=moment(configuration.updated_at),
-    )
+        form = action(f"{path}/archive", csrf, "Archive", "plain", of=configuration.name)
+        cards = [html(_KEEPING, heading="Archive this configuration", about=_ARCHIVE, form=form)]
+    if configuration.published_version is None:
+        form = confirmed(f"{path}/delete", csrf, "Delete", _DELETE, of=configuration.name)
+        cards.append(html(_KEEPING, heading="Delete this configuration", about=NOTHING, form=form))
+    return cards
+
+
+def _describe(configuration: Configuration) -> Html:
+    return html(_DESCRIBE, id=configuration.id, name=configuration.name, description=configuration.description or "")
 
 
 def _version(path: str, version: Version) -> Html:

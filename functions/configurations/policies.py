@@ -19,7 +19,7 @@ router = group("/policies", "Policies")
 IfMatch = Annotated[str | None, Header(description="The ETag of the state to change")]
 
 
-@router.get("", openapi_extra=EXTENSION)
+@router.get("", operation_id="getPolicies", openapi_extra=EXTENSION)
 def get_policies(caller: Reader, response: Response) -> PoliciesOut:
     """The built-in policies as they count in the organization, its own rules, and what it requires to publish."""
     found = policies.get(caller)
@@ -27,7 +27,9 @@ def get_policies(caller: Reader, response: Response) -> PoliciesOut:
     return PoliciesOut.of(found)
 
 
-@router.put("", responses=documented(412), openapi_extra=EXTENSION | audited("policies.changed"))
+@router.put(
+    "", operation_id="putPolicies", responses=documented(412), openapi_extra=EXTENSION | audited("policies.changed")
+)
 def put_policies(
     body: PolicySettings, caller: SessionAdmin, response: Response, if_match: IfMatch = None
 ) -> PoliciesOut:

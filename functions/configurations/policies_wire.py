@@ -48,7 +48,7 @@ def _some(examples: list[ExampleIn]) -> list[ExampleIn]:
     return examples
 
 
-class RuleIn(Input):
+class OwnRuleIn(Input):
     """A rule of one's own. `expression` is CEL: true, or a list of component paths, where a configuration breaks it."""
 
     name: Code
@@ -74,7 +74,7 @@ class PolicySettings(Input):
 
     severities: Annotated[dict[Code, Setting], Field(max_length=_MAX_CODES)]
     not_suppressible: Annotated[list[Code], Field(max_length=_MAX_CODES), AfterValidator(_each_once)]
-    rules: Annotated[list[RuleIn], Field(max_length=MAX_RULES)]
+    rules: Annotated[list[OwnRuleIn], Field(max_length=MAX_RULES)]
     publish_requires: Annotated[
         list[Requirement],
         AfterValidator(_each_once),
@@ -116,7 +116,7 @@ class PolicyOut(BaseModel):
     seen: list[str]
 
 
-class ExampleOut(BaseModel):
+class RuleExampleOut(BaseModel):
     yaml: str
     violated: bool
 
@@ -127,7 +127,7 @@ class RuleOut(BaseModel):
     message: str
     severity: Severity
     suppressible: bool
-    examples: list[ExampleOut]
+    examples: list[RuleExampleOut]
 
 
 class PolicySettingsOut(BaseModel):
@@ -180,7 +180,7 @@ class PoliciesOut(BaseModel):
                         message=rule.message,
                         severity=rule.severity,
                         suppressible=rule.suppressible,
-                        examples=[ExampleOut(yaml=one.yaml, violated=one.violated) for one in rule.examples],
+                        examples=[RuleExampleOut(yaml=one.yaml, violated=one.violated) for one in rule.examples],
                     )
                     for rule in settings.rules
                 ],

@@ -36,6 +36,7 @@ class AppendVersion(Input):
 class PatchVersion(Patch):
     yaml: Annotated[Yaml | None, PRESENT] = Field(default=None)
     collector_version: Annotated[CollectorVersion | None, PRESENT] = Field(default=None)
+    description: Annotated[Description | None, PRESENT] = Field(default=None, description="Notes on the version")
 
 
 class ConfigurationSummary(BaseModel):
@@ -48,20 +49,11 @@ class ConfigurationSummary(BaseModel):
     published_version: int | None
     created_at: Time
     updated_at: Time
+    archived_at: Time | None = Field(json_schema_extra={"x-extension": True}, description="null unless it is archived")
 
     @classmethod
     def of(cls, configuration: Configuration) -> "ConfigurationSummary":
-        return ConfigurationSummary(
-            id=configuration.id,
-            name=configuration.name,
-            description=configuration.description,
-            collector_distribution=configuration.collector_distribution,
-            owner=PrincipalOut.of(configuration.owner),
-            latest_version=configuration.latest_version,
-            published_version=configuration.published_version,
-            created_at=configuration.created_at,
-            updated_at=configuration.updated_at,
-        )
+        return ConfigurationSummary.model_validate(configuration, from_attributes=True)
 
 
 class ConfigurationDetail(ConfigurationSummary):
@@ -89,17 +81,7 @@ class VersionSummary(BaseModel):
 
     @classmethod
     def of(cls, version: Version) -> "VersionSummary":
-        return VersionSummary(
-            n=version.n,
-            status=version.status,
-            collector_version=version.collector_version,
-            collector_distribution=version.collector_distribution,
-            description=version.description,
-            created_by=PrincipalOut.of(version.created_by),
-            created_at=version.created_at,
-            updated_at=version.updated_at,
-            published_at=version.published_at,
-        )
+        return VersionSummary.model_validate(version, from_attributes=True)
 
 
 class VersionDetail(VersionSummary):

@@ -1,33 +1,30 @@
 """The flows endpoints: the gallery of prebuilt configurations."""
 
-from typing import Annotated
-
-from fastapi import Path
-
+from flows import flow_pages
+from flows.flow_pages import Slug
 from flows.wire import FlowDetail, FlowSummary
 from headgate.flows import service as flows
-from headgate.flows.model import SLUG
 from headgate.http.app import create_app, lambda_handler
 from headgate.http.credentials import Reader
 from headgate.http.pagination import Page, Paging
 from headgate.http.routing import router as group
-
-Slug = Annotated[str, Path(pattern=f"^{SLUG.pattern}$")]
+from web import pages
 
 router = group("/flows", "Flows")
 
 
-@router.get("")
+@router.get("", operation_id="listFlows")
 def list_flows(_: Reader, paging: Paging) -> Page[FlowSummary]:
     """The public flows in gallery order, without YAML."""
     return paging.page(flows.listed(paging.limit, paging.after), FlowSummary.of)
 
 
-@router.get("/{slug}")
+@router.get("/{slug}", operation_id="getFlow")
 def get_flow(slug: Slug, _: Reader) -> FlowDetail:
     """One flow, with its description and YAML."""
     return FlowDetail.of_full(flows.get(slug))
 
 
-app = create_app("Headgate flows", [router])
+app = create_app("Headgate flows", [router, flow_pages.router])
+pages.install(app)
 handler = lambda_handler(app)

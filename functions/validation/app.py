@@ -17,12 +17,14 @@ from headgate.http.routing import EXTENSION
 from headgate.http.routing import router as group
 from headgate.http.upgrade_wire import UpgradeReport
 from headgate.identity import checks
+from headgate.installs import releases
 from headgate.policies import checking
+from headgate.policies.checking import Parts
 from headgate.upgrades import service as upgrades
 from headgate.validation import service as validation
 from headgate.validation.model import LintResult
-from validation.check_wire import ValidationResult
-from validation.wire import CheckTextUpgrade, InstalledVersionOut, Lint, Validate
+from validation.check_wire import ValidationResult, ValidationResults
+from validation.wire import CheckTextUpgrade, InstalledVersionOut, Lint, Validate, ValidateBatch
 
 router = group("", "Validation and linting")
 
@@ -31,19 +33,21 @@ WithLint = Annotated[bool, BeforeValidator(true_or_false), Query(description="Al
 WithPolicies = Annotated[
     bool, BeforeValidator(true_or_false), Query(description="Also check the organization's policies")
 ]
+WithGraph = Annotated[bool, BeforeValidator(true_or_false), Query(description="Also tell the pipelines")]
 
 
-@router.post("/validate", response_model_exclude_unset=True)
+@router.post("/validate", operation_id="validateText", response_model_exclude_unset=True)
 def validate(
     body: Validate,
     caller: Reader,
     with_lint: Annotated[WithLint, Query(alias="lint")] = False,
     with_policies: Annotated[WithPolicies, Query(alias="policies")] = False,
+    with_graph: Annotated[WithGraph, Query(alias="graph")] = False,
 ) -> ValidationResult:
     """Validate a configuration on a real collector. 503 means that it was not checked: it may be valid or not.
 
-    With `lint=true` and `policies=true` the answer also has these parts; all are one request of the limit and one check
-    under way. A part that could not be checked has a `problem`, and the verdict stands.
+    With `lint=true`, `policies=true` and `graph=true` the answer also has these parts; all are one request of the limit
+    and one check under way. A part that could not be checked has a `problem`, and the verdict stands.
 
     A component that only a reduced build of the collector lacks is 503 `component_not_in_build`, without `Retry-After`.
     A text that would take the collector too long is 422 `yaml_too_costly`. A credential may have a few checks
@@ -53,11 +57,31 @@ def validate(
         raise UnknownDistribution(body.distribution, "distribution")
     with checks.under_way(caller):
         return ValidationResult.of(
-            checking.check(caller, body.yaml, body.version, body.env, with_lint=with_lint, with_policies=with_policies)
+            checking.check(caller, body.request(), Parts(lint=with_lint, policies=with_policies, graph=with_graph))
         )
 
 
-@router.post("/validate/upgrade-check", openapi_extra=EXTENSION)
+@router.post(
+    "/validate/batch", operation_id="validateTexts", openapi_extra=EXTENSION, response_model_exclude_unset=True
+)
+def validate_batch(
+    body: ValidateBatch,
+    caller: Reader,
+    with_lint: Annotated[WithLint, Query(alias="lint")] = False,
+    with_policies: Annotated[WithPolicies, Query(alias="policies")] = False,
+) -> ValidationResults:
+    """Validate up to 50 configurations: one request of the limit, and one check under way.
+
+    A text that could not be checked has a `problem` in place of its verdict: it may be valid or not. Texts that take
+    long leave no time for those after them; send those again.
+    """
+    texts = [item.request() for item in body.items]
+    with checks.under_way(caller):
+        results = checking.check_all(caller, texts, Parts(lint=with_lint, policies=with_policies))
+        return ValidationResults.of([item.name for item in body.items], results)
+
+
+@router.post("/validate/upgrade-check", operation_id="checkTextUpgrade", openapi_extra=EXTENSION)
 def check_upgrade(body: CheckTextUpgrade, caller: Reader) -> UpgradeReport:
     """What changes if a configuration moves to another collector version, by dry runs on both. Nothing is saved.
 
@@ -67,7 +91,7 @@ def check_upgrade(body: CheckTextUpgrade, caller: Reader) -> UpgradeReport:
         return UpgradeReport.of(upgrades.check(body.text(), body.to, body.source, asker=Asker.of(caller)))
 
 
-@router.post("/ottl/lint")
+@router.post("/ottl/lint", operation_id="lintOttl")
 def lint(body: Lint, caller: Reader) -> LintResult:
     """Check OTTL expressions with the real grammar: those of a whole configuration, or single ones in a context.
 
@@ -80,14 +104,16 @@ def lint(body: Lint, caller: Reader) -> LintResult:
         return validation.lint_expressions(body.context or "", body.expressions(), body.version, asker=Asker.of(caller))
 
 
-@router.get("/collector-versions", openapi_extra=EXTENSION)
+@router.get("/collector-versions", operation_id="listCollectorVersions", openapi_extra=EXTENSION)
 def list_collector_versions(caller: Reader, paging: Paging) -> Page[InstalledVersionOut]:
     """The installed collector versions, newest first, as their binaries describe themselves.
 
     A `reduced` build lacks components of the official release. To validate with one of them is 503
     `component_not_in_build`, and linting skips its expressions.
     """
-    return paging.page(collectors.listed(paging.limit, paging.after, asker=Asker.of(caller)), InstalledVersionOut.of)
+    hosts = releases.collectors()
+    listed = collectors.listed(paging.limit, paging.after, asker=Asker.of(caller))
+    return paging.page(listed, lambda version: InstalledVersionOut.of(version, hosts.get(version.version, ())))
 
 
 app = create_app("Headgate validation", [router])

@@ -1,30 +1,36 @@
-"""The answer of a check that may have lint and policies beside the verdict."""
+"""The answer of a check that may have lint, policies and pipelines beside the verdict."""
 
+from collections.abc import Iterable, Sequence
 from typing import Self
 
 from pydantic import BaseModel
 from pydantic.json_schema import SkipJsonSchema
 
+from headgate.foundation.errors import Invalid, Unavailable, code_of
 from headgate.policies.checking import Checked, Part
 from headgate.policies.model import PolicyResult
-from headgate.validation.model import Finding, LintResult, Variable
+from headgate.validation.model import Finding, Graph, LintResult, Variable
 
 
 class PartProblem(BaseModel):
-    """Why a part could not be had: `code` and `detail` of the problem that the part alone would be answered with."""
+    """Why it could not be had: `code` and `detail` of the problem that it alone would be answered with."""
 
     code: str
     detail: str
 
+    @classmethod
+    def of(cls, problem: Invalid | Unavailable) -> Self:
+        return cls(code=code_of(problem), detail=problem.detail)
 
-class NotChecked(BaseModel):
+
+class PartNotChecked(BaseModel):
     """This part was not checked."""
 
     problem: PartProblem
 
 
 class ValidationResult(BaseModel):
-    """The verdict. `lint` and `policies` are there if the request asks for them."""
+    """The verdict. `lint`, `policies` and `graph` are there if the request asks for them."""
 
     valid: bool
     version: str
@@ -32,8 +38,9 @@ class ValidationResult(BaseModel):
     errors: list[Finding]
     warnings: list[Finding]
     environment: list[Variable]
-    lint: LintResult | NotChecked | SkipJsonSchema[None] = None
-    policies: PolicyResult | NotChecked | SkipJsonSchema[None] = None
+    lint: LintResult | PartNotChecked | SkipJsonSchema[None] = None
+    policies: PolicyResult | PartNotChecked | SkipJsonSchema[None] = None
+    graph: Graph | PartNotChecked | SkipJsonSchema[None] = None
 
     @classmethod
     def of(cls, checked: Checked) -> Self:
@@ -51,9 +58,39 @@ class ValidationResult(BaseModel):
             check.lint = checked.lint.result or _not_checked(checked.lint)
         if checked.policies is not None:
             check.policies = checked.policies.result or _not_checked(checked.policies)
+        if checked.graph is not None:
+            check.graph = checked.graph.result or _not_checked(checked.graph)
         return check
 
 
-def _not_checked(part: Part[LintResult] | Part[PolicyResult]) -> NotChecked:
+def _not_checked(part: Part[LintResult] | Part[PolicyResult] | Part[Graph]) -> PartNotChecked:
     assert part.problem is not None
-    return NotChecked(problem=PartProblem(code=part.problem.code, detail=part.problem.detail))
+    return PartNotChecked(problem=PartProblem.of(part.problem))
+
+
+class NamedResult(ValidationResult):
+    """The verdict on one of several texts."""
+
+    name: str | None
+
+
+class NamedProblem(PartNotChecked):
+    """One of several texts has no verdict: it may be valid or not."""
+
+    name: str | None
+
+
+class ValidationResults(BaseModel):
+    """One entry for each text, in the order of the request."""
+
+    items: list[NamedResult | NamedProblem]
+
+    @classmethod
+    def of(cls, names: Sequence[str | None], results: Iterable[Checked | Invalid | Unavailable]) -> Self:
+        return cls(items=[_named(name, result) for name, result in zip(names, results, strict=True)])
+
+
+def _named(name: str | None, result: Checked | Invalid | Unavailable) -> NamedResult | NamedProblem:
+    if isinstance(result, Checked):
+        return NamedResult(name=name, **ValidationResult.of(result).model_dump(exclude_unset=True))
+    return NamedProblem(name=name, problem=PartProblem.of(result))

@@ -1,27 +1,51 @@
 """The request bodies of the validation endpoints; their answers are the domain's results."""
 
+from collections.abc import Sequence
 from typing import Final, Self
 
 from pydantic import BaseModel, Field, model_validator
 
 from headgate.collectors.model import Capabilities, InstalledVersion, Lacking, Source
+from headgate.deployments.programs import Architecture
 from headgate.foundation.collector import DISTRIBUTION
 from headgate.http.upgrade_wire import CheckUpgrade
 from headgate.http.wire import CollectorVersion, Input, Variables, Yaml
+from headgate.policies.checking import Request
 from headgate.upgrades.service import Text
 from headgate.validation.model import YAML_IN_BODY
 from headgate.validation.service import ExpressionKind
 
 MAX_EXPRESSIONS: Final = 200
+MAX_TEXTS: Final = 50
 
 
-class Validate(Input):
+class CheckedText(Input):
     """A whole configuration, the collector version that validates it, and values for its `${env:NAME}`."""
 
     yaml: Yaml
     version: CollectorVersion | None = None
-    distribution: str = DISTRIBUTION
     env: Variables = Field(default_factory=dict)
+
+    def request(self) -> Request:
+        return Request(self.yaml, self.version, self.env)
+
+
+class Validate(CheckedText):
+    """A whole configuration to validate."""
+
+    distribution: str = DISTRIBUTION
+
+
+class NamedText(CheckedText):
+    """One of several configurations; the answer repeats its name."""
+
+    name: str | None = Field(default=None, max_length=1_000)
+
+
+class ValidateBatch(Input):
+    """Several configurations, at most 1 MB together."""
+
+    items: list[NamedText] = Field(min_length=1, max_length=MAX_TEXTS)
 
 
 class CheckTextUpgrade(CheckUpgrade):
@@ -73,7 +97,10 @@ class Lint(Input):
 
 
 class InstalledVersionOut(BaseModel):
-    """An installed collector version. `source` is null and `unusable` says why if its binary cannot be used."""
+    """An installed collector version. `source` is null and `unusable` says why if its binary cannot be used.
+
+    `hosts` are the architectures for which hosts can fetch it: a rollout with `upgrade_collector` can bring it there.
+    """
 
     version: str
     distribution: str
@@ -83,9 +110,10 @@ class InstalledVersionOut(BaseModel):
     lacks: list[Lacking]
     can: Capabilities
     unusable: str | None
+    hosts: list[Architecture]
 
     @classmethod
-    def of(cls, installed: InstalledVersion) -> Self:
+    def of(cls, installed: InstalledVersion, hosts: Sequence[Architecture]) -> Self:
         return cls(
             version=installed.version,
             distribution=installed.distribution,
@@ -95,4 +123,5 @@ class InstalledVersionOut(BaseModel):
             lacks=list(installed.lacks),
             can=installed.can,
             unusable=installed.unusable,
+            hosts=list(hosts),
         )

@@ -46,6 +46,7 @@ def test_a_new_configuration_has_a_draft_version_1(ann: Member) -> None:
         "published_version": None,
         "created_at": created["created_at"],
         "updated_at": created["created_at"],
+        "archived_at": None,
         "collector_version": settings().collector_version,
         "yaml": YAML,
     }
@@ -210,6 +211,17 @@ def test_a_draft_is_edited_in_place(ann: Member) -> None:
     assert get(ann, f"/{configuration_id}").json()["collector_version"] == "0.1.2"
 
 
+def test_a_draft_gets_notes_beside_its_text(ann: Member) -> None:
+    configuration_id = create(ann)
+    patch(ann, configuration_id, 1, yaml="two")
+    described = patch(ann, configuration_id, 1, description="why").json()
+
+    assert (described["description"], described["yaml"]) == ("why", "two")
+    assert patch(ann, configuration_id, 1, description=None).status_code == 422
+    publish(ann, configuration_id)
+    assert patch(ann, configuration_id, 1, description="after all").status_code == 409
+
+
 def test_a_new_version_inherits_the_latest_ones_collector_version(ann: Member) -> None:
     configuration_id = create(ann)
     patch(ann, configuration_id, 1, collector_version="0.1.2")
@@ -268,7 +280,7 @@ def test_one_of_several_etags_is_enough(ann: Member) -> None:
     etag = ann.http.get(path).headers["etag"]
 
     assert ann.http.patch(path, json={"yaml": "b"}, headers={"If-Match": f'"other", {etag}'}).status_code == 200
-    # What is no list of tags names no state, and above all not any.
+    # A header that is not a list of tags matches no state, and above all not every state.
     for header in ("x*", '*, "other"', '"other" *', etag.strip('"')):
         assert ann.http.patch(path, json={"yaml": "c"}, headers={"If-Match": header}).status_code == 412, header
 

@@ -12,6 +12,7 @@ OWN: Final = Index("own", "own", "by_update")
 PUBLISHED: Final = Index("published", "published", "by_update")
 PUBLISHED_VERSIONS: Final = Index("published", "published_of", "item")
 VERSIONS: Final = "v#"
+RULES: Final = "rules#"
 # The bucket's folder of texts that are too large for an item.
 TEXTS: Final = "versions"
 
@@ -20,9 +21,14 @@ def configuration(organization_id: str, configuration_id: str) -> Key:
     return {"organization_id": organization_id, "configuration_id": configuration_id}
 
 
-def own(organization_id: str, principal: Principal) -> str:
-    """The partition of the index `own`."""
-    return f"{organization_id}#{principal.id}"
+def own(organization_id: str, principal: Principal, *, archived: bool) -> str:
+    """The partition of the index `own`; archived configurations have another one, so that lists do not read them."""
+    return f"{published(organization_id, archived=archived)}#{principal.id}"
+
+
+def published(organization_id: str, *, archived: bool) -> str:
+    """The partition of the index `published`."""
+    return f"archived#{organization_id}" if archived else organization_id
 
 
 def by_update(updated_at: str, configuration_id: str) -> str:
@@ -43,6 +49,11 @@ def yaml(configuration_id: str, n: int) -> Key:
     return {"configuration_id": configuration_id, "item": f"yaml#{n:08d}"}
 
 
+def number(item: str) -> int:
+    """The version's number in the sort key of its text."""
+    return int(item.removeprefix("yaml#"))
+
+
 def rules(configuration_id: str, n: int, pipeline: str) -> Key:
     """A version's rule set for one pipeline, read and written by the rules' store."""
     return {"configuration_id": configuration_id, "item": f"{rules_of(n)}{pipeline}"}
@@ -50,4 +61,4 @@ def rules(configuration_id: str, n: int, pipeline: str) -> Key:
 
 def rules_of(n: int) -> str:
     """The beginning of the sort keys of a version's rule sets."""
-    return f"rules#{n:08d}#"
+    return f"{RULES}{n:08d}#"

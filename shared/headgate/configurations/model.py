@@ -12,6 +12,8 @@ from headgate.foundation.caller import Caller
 from headgate.foundation.principal import Principal
 
 Status = Literal["draft", "published"]
+Archived = Literal["false", "true", "all"]
+"""Which configurations to list: those that are not archived, those that are, or both."""
 
 
 class ConfigurationNotFound(errors.NotFound):
@@ -39,6 +41,26 @@ class VersionIsPublished(errors.Conflict):
 
     def __init__(self, n: int) -> None:
         super().__init__(f"Version {n} is published and cannot be edited; append a new version instead")
+
+
+class ConfigurationArchived(errors.Conflict):
+    """It is only kept: nothing new is made of it."""
+
+    code = "configuration_archived"
+
+    def __init__(self) -> None:
+        super().__init__("This configuration is archived: restore it first (`POST /configurations/{id}/restore`)")
+
+
+class ConfigurationPublished(errors.Conflict):
+    """What was published once is referred to, by hosts, rollouts and the record of changes."""
+
+    code = "configuration_published"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "A configuration that was published cannot be deleted: archive it (`POST /configurations/{id}/archive`)"
+        )
 
 
 class NotTheOwner(errors.Forbidden):
@@ -83,6 +105,9 @@ class Configuration:
     published_version: int | None
     created_at: datetime
     updated_at: datetime
+    archived_at: datetime | None = None
+    # How often it was assigned, so that archiving it notices an assignment at the same time.
+    assigned: int = 0
 
     def owned_by(self, caller: Caller) -> bool:
         return self.owner.kind == caller.principal.kind and self.owner.id == caller.principal.id
@@ -116,6 +141,11 @@ class Configuration:
         if not self.changeable_by(caller):
             raise NotTheOwner
 
+    def require_not_archived(self) -> None:
+        """Raises ConfigurationArchived."""
+        if self.archived_at is not None:
+            raise ConfigurationArchived
+
 
 @dataclass(frozen=True, slots=True)
 class Version:
@@ -137,7 +167,9 @@ class Version:
     def etag(self) -> str:
         return f'"{self.n}-{self.revision}"'
 
-    def edit(self, yaml: str | None, collector_version: str | None, at: datetime) -> "Version":
+    def edit(
+        self, yaml: str | None, collector_version: str | None, at: datetime, description: str | None = None
+    ) -> "Version":
         """The version with the given fields changed. Raises VersionIsPublished."""
         if self.status == "published":
             raise VersionIsPublished(self.n)
@@ -145,6 +177,7 @@ class Version:
             self,
             yaml=self.yaml if yaml is None else yaml,
             collector_version=self.collector_version if collector_version is None else collector_version,
+            description=self.description if description is None else description,
             updated_at=at,
             revision=self.revision + 1,
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 _WANTED: Final = ("service", "pipelines")
+SECTIONS: Final = ("receivers", "processors", "exporters", "connectors", "extensions")
 _MERGE: Final = "<<"
 # The parser's time for a token grows with the depth: 100,000 open braces took 23 s.
 DEEPEST: Final = 64
@@ -16,7 +17,7 @@ _MAX_DIRECTIVES: Final = 100
 
 @dataclass(slots=True, eq=False)
 class _Collection:
-    """The part of a mapping or a sequence that matters here: its keys (None unless text) and the collections in it."""
+    """The part of a mapping or a sequence that matters here: its keys or texts, None for others, and collections."""
 
     is_mapping: bool
     entries: list[tuple[str | None, _Collection | None]] = field(default_factory=list)
@@ -27,7 +28,7 @@ class _Collection:
         """Add the next node; None if nothing is known about it."""
         collection = node if isinstance(node, _Collection) else None
         if not self.is_mapping:
-            self.entries.append((None, collection))
+            self.entries.append((node if isinstance(node, str) else None, collection))
         elif self.at_key:
             self.entries.append((node if isinstance(node, str) else None, None))
         else:
@@ -48,6 +49,30 @@ def pipelines(text: str) -> list[str]:
     for wanted in _WANTED:
         level = [value for key, value in _entries(level) if key == wanted and value is not None and value.is_mapping]
     return list(dict.fromkeys(key for key, _ in _entries(level) if key is not None))
+
+
+def members(text: str, pipeline: str) -> tuple[list[str], list[str]] | None:
+    """The receivers and the processors of a pipeline, None if the text has no such pipeline; bounded as above."""
+    level = [_root(text)]
+    for wanted in (*_WANTED, pipeline):
+        level = [value for key, value in _entries(level) if key == wanted and value is not None and value.is_mapping]
+    if not level:
+        return None
+    receivers, processors = (
+        [one for key, value in _entries(level) if key == kind and value is not None for one, _ in value.entries if one]
+        for kind in ("receivers", "processors")
+    )
+    return receivers, processors
+
+
+def components(text: str) -> list[tuple[str, str]]:
+    """The section and the id of each component in the text, such as `("receivers", "otlp/a")`; bounded as above."""
+    root = [_root(text)]
+    found = []
+    for section in SECTIONS:
+        level = [value for key, value in _entries(root) if key == section and value is not None and value.is_mapping]
+        found += [(section, key) for key, _ in _entries(level) if key is not None]
+    return list(dict.fromkeys(found))
 
 
 def readable(text: str) -> bool:

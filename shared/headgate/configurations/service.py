@@ -1,15 +1,16 @@
 """What can be done with configurations, and by whom."""
 
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 
 from headgate.checker import Asker
 from headgate.configurations import keys, store
 from headgate.configurations.model import (
+    Archived,
     Configuration,
     ConfigurationNotFound,
+    ConfigurationPublished,
     UnknownDistribution,
     Version,
     VersionChanged,
@@ -17,10 +18,13 @@ from headgate.configurations.model import (
     VersionNotFound,
 )
 from headgate.configurations.requirements import PublishRequirements, Unmet, of_policies, of_tests
+from headgate.events import service as events
+from headgate.events.model import About
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.collector import DISTRIBUTION
 from headgate.foundation.ids import new_id
+from headgate.foundation.threads import Threads
 from headgate.identity import checks
 from headgate.policies import service as policies
 from headgate.policies.model import Settings, Suppression, Text
@@ -29,20 +33,38 @@ from headgate.storage.page import Slice
 from headgate.storage.retry import LostRace, retry
 from headgate.storage.table import Write
 from headgate.validation import service as validation
+from headgate.validation import verdicts
 from headgate.version_tests import service as version_tests
 
 
-def visible(caller: Caller, limit: int, after: str | None) -> Slice[Configuration]:
-    """The caller's own and the organization's published ones, most recently updated first; two queries side by side.
+def visible(caller: Caller, limit: int, after: str | None, archived: Archived = "false") -> Slice[Configuration]:
+    """The caller's own and the organization's published ones, most recently updated first.
+
+    Two queries side by side, with `all` four: archived ones have lists of their own.
 
     Both lists have the same order, so a published one that is the caller's own is at the same place in the caller's
     list: leaving it out never makes a page too short.
     """
-    own_query = _side_by_side().submit(store.own_slice, caller.organization_id, caller.principal, limit + 1, after)
-    published = store.published_slice(caller.organization_id, limit + 1, after)
-    of_others = [entry.as_seen_by(caller) for entry in published if not entry.owned_by(caller)]
-    merged = sorted([*own_query.result(), *of_others], key=_position, reverse=True)
-    return Slice(merged[:limit], _position(merged[limit - 1]) if len(merged) > limit else None)
+    organization_id = caller.organization_id
+    lists = {"false": [False], "true": [True], "all": [False, True]}[archived]
+
+    def own(archived: bool) -> list[Configuration]:
+        return store.own_slice(organization_id, caller.principal, limit + 1, after, archived=archived)
+
+    def of_others(archived: bool) -> list[Configuration]:
+        published = store.published_slice(organization_id, limit + 1, after, archived=archived)
+        return [entry.as_seen_by(caller) for entry in published if not entry.owned_by(caller)]
+
+    queries = [_side_by_side().submit(query, archived) for query in (own, of_others) for archived in lists]
+    # One that is archived between two queries may be in both.
+    found = {entry.id: entry for query in queries for entry in query.result()}
+    merged = sorted(found.values(), key=position, reverse=True)
+    return Slice(merged[:limit], position(merged[limit - 1]) if len(merged) > limit else None)
+
+
+def position(entry: Configuration) -> str:
+    """Where a list goes on after the entry."""
+    return keys.by_update(clock.rfc3339(entry.updated_at), entry.id)
 
 
 def get(caller: Caller, configuration_id: str) -> tuple[Configuration, Version]:
@@ -57,6 +79,14 @@ def get(caller: Caller, configuration_id: str) -> tuple[Configuration, Version]:
 def summary(caller: Caller, configuration_id: str) -> Configuration:
     """A configuration without a text, as the caller sees it; one read. Raises ConfigurationNotFound."""
     return _visible(caller, configuration_id).as_seen_by(caller)
+
+
+def names(organization_id: str, ids: Iterable[str]) -> Mapping[str, str]:
+    """The names by id, without those that are gone; one batch read for each hundred.
+
+    Only for what everybody in the organization may see: configurations of which a version is assigned.
+    """
+    return {found.id: found.name for found in store.configurations(organization_id, set(ids))}
 
 
 def get_version(caller: Caller, configuration_id: str, n: int) -> Version:
@@ -78,16 +108,17 @@ def get_version_without_text(caller: Caller, configuration_id: str, n: int) -> V
     return _version_without_text(caller, configuration_id, n)[1]
 
 
-def require_draft(caller: Caller, configuration_id: str, n: int) -> Write:
+def changing_draft(caller: Caller, configuration_id: str, n: int, at: datetime) -> list[Write]:
     """For a transaction that changes what a draft has beside its text, and fails unless it is still a draft; one read.
 
-    Raises ConfigurationNotFound, VersionNotFound, NotTheOwner, VersionIsPublished.
+    The configuration counts as updated then. Raises ConfigurationNotFound, VersionNotFound, NotTheOwner,
+    VersionIsPublished.
     """
     configuration, version = _version_without_text(caller, configuration_id, n)
     configuration.require_changeable_by(caller)
     if version.status == "published":
         raise VersionIsPublished(n)
-    return store.is_draft(configuration_id, n)
+    return [store.is_draft(configuration_id, n), store.updated(configuration, at)]
 
 
 def get_changeable_version(caller: Caller, configuration_id: str, n: int) -> Version:
@@ -139,15 +170,70 @@ def describe(caller: Caller, configuration_id: str, changes: Mapping[str, str | 
     return store.describe(before, changes, clock.now()).as_seen_by(caller)
 
 
+def assigned(configuration: Configuration) -> Write:
+    """For the transaction that makes hosts run a version of it. Raises ConfigurationArchived.
+
+    The transaction loses its race if the configuration is archived meanwhile.
+    """
+    configuration.require_not_archived()
+    return store.assigned(configuration)
+
+
+def archive(caller: Caller, configuration_id: str, require_unused: Callable[[Configuration], None]) -> Configuration:
+    """Archive it, unless `require_unused` raises; an archived one is returned as it is.
+
+    An assignment meanwhile makes it look again. Raises ConfigurationNotFound, NotTheOwner.
+    """
+
+    def once() -> Configuration:
+        before = _changeable(caller, configuration_id)
+        if before.archived_at is not None:
+            return before.as_seen_by(caller)
+        require_unused(before)
+        return store.archive(before, clock.now()).as_seen_by(caller)
+
+    return retry(once)
+
+
+def restore(caller: Caller, configuration_id: str) -> Configuration:
+    """Restore what is archived; another one is returned as it is. Raises ConfigurationNotFound, NotTheOwner."""
+
+    def once() -> Configuration:
+        before = _changeable(caller, configuration_id)
+        if before.archived_at is None:
+            return before.as_seen_by(caller)
+        return store.archive(before, clock.now()).as_seen_by(caller)
+
+    return retry(once)
+
+
+def delete(caller: Caller, configuration_id: str) -> Configuration:
+    """Delete what was never published, with all its versions, for good. Returns what was deleted.
+
+    Raises ConfigurationNotFound, NotTheOwner, ConfigurationPublished.
+    """
+
+    def once() -> Configuration:
+        before = _changeable(caller, configuration_id)
+        if before.published_version is not None:
+            raise ConfigurationPublished
+        of_versions = [version_tests.deleting(before.id, n) for n in range(1, before.latest_version + 1)]
+        store.delete(before, *(write for writes in of_versions for write in writes))
+        return before
+
+    return retry(once)
+
+
 def append(caller: Caller, configuration_id: str, yaml: str, description: str | None) -> Version:
     """Add a draft, which inherits the latest version's collector version and the tests of the latest that one sees.
 
     Numbers have no gaps and no duplicates, however many requests append at once. Raises ConfigurationNotFound,
-    NotTheOwner.
+    NotTheOwner, ConfigurationArchived.
     """
 
     def once() -> Version:
         before = _changeable(caller, configuration_id)
+        before.require_not_archived()
         latest = store.version_without_text(configuration_id, before.latest_version)
         if latest is None:
             raise LostRace
@@ -168,23 +254,27 @@ def edit(
     *,
     yaml: str | None,
     collector_version: str | None,
+    description: str | None = None,
     if_match: frozenset[str] | None,
     validate: bool,
 ) -> Version:
     """Change a draft; with `validate`, only if the collector accepts the result.
 
-    Raises ConfigurationNotFound, VersionNotFound, NotTheOwner, VersionIsPublished, VersionChanged, validation's
-    YamlInvalid, TooCostly and CollectorVersionNotInstalled, and Unavailable if it could not be checked. Nothing is
-    saved then.
+    Raises ConfigurationNotFound, VersionNotFound, NotTheOwner, ConfigurationArchived, VersionIsPublished,
+    VersionChanged, validation's YamlInvalid, TooCostly and CollectorVersionNotInstalled, and Unavailable if it could
+    not be checked. Nothing is saved then.
     """
 
     def once() -> Version:
         configuration, before = _changeable_version(caller, configuration_id, n)
+        configuration.require_not_archived()
         if if_match is not None and if_match.isdisjoint(("*", before.etag)):
             raise VersionChanged(before.etag)
-        after = before.edit(yaml, collector_version, clock.now())
+        after = before.edit(yaml, collector_version, clock.now(), description)
         if validate:
-            validation.require_valid(after.yaml or "", after.collector_version, asker=Asker.of(caller))
+            text = after.yaml or ""
+            result = validation.require_valid(text, after.collector_version, asker=Asker.of(caller))
+            verdicts.remember(caller.organization_id, text, result)
         store.edit(configuration, before, after)
         return after
 
@@ -195,20 +285,24 @@ def publish(caller: Caller, configuration_id: str, n: int) -> Version:
     """Publish a version, if it has what the organization requires; a published one is returned as it is.
 
     What is published is what was checked, by the settings, tests and evidence as they are then: another change of any
-    makes it check again. Raises ConfigurationNotFound, VersionNotFound, NotTheOwner, and where something is required
-    PublishRequirements; where policies are, TooManyChecks, and what checking policies does. Nothing is published then.
+    makes it check again. Raises ConfigurationNotFound, VersionNotFound, NotTheOwner, ConfigurationArchived, and where
+    something is required PublishRequirements; where policies are, TooManyChecks, and what checking policies does.
+    Nothing is published then.
     """
 
     def once() -> Version:
         configuration, before = _changeable_version(caller, configuration_id, n)
         after = before.publish(clock.now())
         if after is not before:
+            configuration.require_not_archived()
             known = policies.stored(caller)
             conditions = [
                 policies.unchanged(caller, known),
                 *_required(caller, known.settings, configuration_id, before),
             ]
-            store.publish(configuration, before, after, *conditions)
+            about = About(configuration_id=configuration_id, version_number=n)
+            told = events.write("configuration.published", caller.organization_id, about, clock.now())
+            store.publish(configuration, before, after, *conditions, told)
         return after
 
     return retry(once)
@@ -304,10 +398,6 @@ def _draft(
     )
 
 
-def _position(entry: Configuration) -> str:
-    return keys.by_update(clock.rfc3339(entry.updated_at), entry.id)
-
-
 @cache
-def _side_by_side() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max_workers=8, thread_name_prefix="query")
+def _side_by_side() -> Threads:
+    return Threads(max_workers=8, thread_name_prefix="query")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
 from headgate.configurations import keys
 from headgate.configurations.model import Configuration, Status, Version
@@ -14,6 +15,9 @@ from headgate.storage import idempotent_create, items, large_texts, principals, 
 from headgate.storage.items import Item, Value
 from headgate.storage.page import Slice
 from headgate.storage.table import Write
+
+_EXISTS: Final = "attribute_exists(organization_id)"
+_IN_USE: Final = f"{_EXISTS} AND attribute_not_exists(archived_at)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,12 @@ def configuration(organization_id: str, configuration_id: str) -> Configuration 
     return _configuration(item) if item else None
 
 
+def configurations(organization_id: str, ids: Iterable[str]) -> list[Configuration]:
+    """Those that exist, in no order; one batch read for each hundred."""
+    wanted = [keys.configuration(organization_id, configuration_id) for configuration_id in ids]
+    return [_configuration(item) for item in table.configurations.get_all(wanted)]
+
+
 def version(configuration_id: str, n: int) -> Version | None:
     """A version with its text; one read of both. None if there is none."""
     item, text = table.get_together(
@@ -43,6 +53,35 @@ def text(configuration_id: str, n: int) -> str | None:
     """A version's YAML alone; one read. None if there is no such version."""
     item = table.versions.get(keys.yaml(configuration_id, n))
     return large_texts.read(item) if item else None
+
+
+def stored_texts(versions: Iterable[tuple[str, int]]) -> dict[tuple[str, int], Item]:
+    """What is stored of the texts of versions, each by its configuration's id and its number.
+
+    One batch read for each hundred; one that does not exist is missing.
+    """
+    found = table.versions.get_all([keys.yaml(*version) for version in versions])
+    return {(items.text(item, "configuration_id"), keys.number(items.text(item, "item"))): item for item in found}
+
+
+def fingerprints(versions: Collection[tuple[str, int]]) -> dict[tuple[str, int], tuple[str, str]]:
+    """The SHA-256 of the text and the collector version of each; two batch reads for each hundred."""
+    texts = stored_texts(versions)
+    rows = table.versions.get_all([keys.version(*version) for version in versions])
+    collectors = {
+        (items.text(item, "configuration_id"), items.number(item, "n")): items.text(item, "collector_version")
+        for item in rows
+    }
+    return {
+        version: (large_texts.digest(text), collectors[version])
+        for version, text in texts.items()
+        if version in collectors
+    }
+
+
+def text_of(stored: Item) -> str:
+    """The text of one of these; a GET if it is large."""
+    return large_texts.read(stored)
 
 
 def version_without_text(configuration_id: str, n: int) -> Version | None:
@@ -71,17 +110,22 @@ def snapshot(organization_id: str, configuration_id: str, n: int) -> Snapshot | 
     return Snapshot(_configuration(owner), version) if owner else None
 
 
-def own_slice(organization_id: str, principal: Principal, limit: int, after: str | None) -> list[Configuration]:
-    """The principal's own, most recently updated first, after the position `after`; one query."""
-    listed = table.configurations.list(
-        keys.own(organization_id, principal), "", limit, after, newest_first=True, index=keys.OWN
-    )
+def own_slice(
+    organization_id: str, principal: Principal, limit: int, after: str | None, *, archived: bool
+) -> list[Configuration]:
+    """The principal's own, most recently updated first, after the position `after`; one query.
+
+    Either those that are archived, or those that are not.
+    """
+    partition = keys.own(organization_id, principal, archived=archived)
+    listed = table.configurations.list(partition, "", limit, after, newest_first=True, index=keys.OWN)
     return [_configuration(item) for item in listed.entries]
 
 
-def published_slice(organization_id: str, limit: int, after: str | None) -> list[Configuration]:
+def published_slice(organization_id: str, limit: int, after: str | None, *, archived: bool) -> list[Configuration]:
     """The organization's published ones in the same order, after the position `after`; one query."""
-    listed = table.configurations.list(organization_id, "", limit, after, newest_first=True, index=keys.PUBLISHED)
+    partition = keys.published(organization_id, archived=archived)
+    listed = table.configurations.list(partition, "", limit, after, newest_first=True, index=keys.PUBLISHED)
     return [_configuration(item) for item in listed.entries]
 
 
@@ -119,7 +163,7 @@ def append(before: Configuration, added: Version, *carried: Write) -> None:
     counted = _touch(
         before,
         added.updated_at,
-        "latest_version = :before",
+        f"{_IN_USE} AND latest_version = :before",
         {"latest_version": added.n},
         {":before": before.latest_version},
     )
@@ -137,7 +181,7 @@ def append(before: Configuration, added: Version, *carried: Write) -> None:
 def edit(owner: Configuration, before: Version, after: Version) -> None:
     """Change a draft; one transaction. Raises LostRace if it is no longer as in `before`."""
     writes = [
-        _touch(owner, after.updated_at, "attribute_exists(organization_id)", {}, {}),
+        _touch(owner, after.updated_at, _IN_USE, {}, {}),
         _replace_draft(owner.id, before, after),
     ]
     if after.yaml != before.yaml:
@@ -145,25 +189,80 @@ def edit(owner: Configuration, before: Version, after: Version) -> None:
     table.transact(writes)
 
 
-def publish(owner: Configuration, before: Version, after: Version, *conditions: Write) -> None:
-    """Publish a draft, if the `conditions` hold; one transaction.
+def publish(owner: Configuration, before: Version, after: Version, *beside: Write) -> None:
+    """Publish a draft, with the writes `beside` it and if their conditions hold; one transaction.
 
     Raises LostRace if one does not, if the draft changed since `before`, or if another version was published meanwhile.
     """
+    as_before = "published_version = :before" if owner.published_version else "attribute_not_exists(published_version)"
+    published = keys.published(owner.organization_id, archived=False)
     shown = _touch(
         owner,
         after.updated_at,
-        "published_version = :before" if owner.published_version else "attribute_not_exists(published_version)",
-        {"published_version": max(owner.published_version or 0, after.n), "published": owner.organization_id},
+        f"{_IN_USE} AND {as_before}",
+        {"published_version": max(owner.published_version or 0, after.n), "published": published},
         {":before": owner.published_version},
     )
-    table.transact([shown, _replace_draft(owner.id, before, after), *conditions])
+    table.transact([shown, _replace_draft(owner.id, before, after), *beside])
 
 
 def describe(before: Configuration, changes: Mapping[str, str | None], at: datetime) -> Configuration:
     """Change `name` and `description`, if they are given (None removes one); one conditional update."""
-    update = _touch(before, at, "attribute_exists(organization_id)", changes, {})
+    update = _touch(before, at, _EXISTS, changes, {})
     return _configuration(table.write(update, "ALL_NEW"))
+
+
+def assigned(configuration: Configuration) -> Write:
+    """For the transaction that assigns one of its versions, which fails if it is archived or gone."""
+    key = keys.configuration(configuration.organization_id, configuration.id)
+    return table.configurations.update(key, "ADD #assigned :one", _IN_USE, {":one": 1})
+
+
+def archive(before: Configuration, at: datetime) -> Configuration:
+    """Archive it, or with `before` archived restore it; one transaction.
+
+    Raises LostRace if it was assigned, archived, restored or deleted since `before` was read.
+    """
+    archived = before.archived_at is None
+    partitions = {
+        "own": keys.own(before.organization_id, before.owner, archived=archived),
+        "published": keys.published(before.organization_id, archived=archived) if before.published_version else None,
+    }
+    unchanged: Item = {
+        "archived_at": None if archived else clock.rfc3339(before.archived_at or at),
+        "assigned": before.assigned or None,
+        "published_version": before.published_version,
+    }
+    conditions = [
+        f"attribute_not_exists({name})" if value is None else f"{name} = :{name}" for name, value in unchanged.items()
+    ]
+    changes = partitions | {"archived_at": clock.rfc3339(at) if archived else None}
+    values = {f":{name}": value for name, value in unchanged.items()}
+    table.transact([_touch(before, at, " AND ".join([_EXISTS, *conditions]), changes, values)])
+    return replace(before, archived_at=at if archived else None, updated_at=at)
+
+
+def delete(before: Configuration, *beside: Write) -> None:
+    """Delete what was never published, with its versions, texts and rules, and what `beside` deletes.
+
+    One query, and one transaction for each hundred items; after the first one nobody sees it. Raises LostRace if it was
+    published or given a version since `before` was read.
+    """
+    condition = "attribute_not_exists(published_version) AND latest_version = :latest"
+    key = keys.configuration(before.organization_id, before.id)
+    writes = [table.configurations.delete(key, condition, {":latest": before.latest_version})]
+    for n in range(1, before.latest_version + 1):
+        writes += [table.versions.delete(keys.version(before.id, n)), table.versions.delete(keys.yaml(before.id, n))]
+    for item in table.versions.each(before.id, keys.RULES):
+        writes.append(table.versions.delete({name: item[name] for name in ("configuration_id", "item")}))
+    writes += beside
+    for first in range(0, len(writes), table.TRANSACTION_ITEMS):
+        table.transact(writes[first : first + table.TRANSACTION_ITEMS])
+
+
+def updated(owner: Configuration, at: datetime) -> Write:
+    """For another change's transaction: something that belongs to the configuration is changed."""
+    return _touch(owner, at, _EXISTS, {}, {})
 
 
 def is_draft(configuration_id: str, n: int) -> Write:
@@ -217,12 +316,13 @@ def _configuration_item(created: Configuration) -> Item:
         "latest_version": created.latest_version,
         "created_at": clock.rfc3339(created.created_at),
         "updated_at": updated_at,
-        "own": keys.own(created.organization_id, created.owner),
+        "own": keys.own(created.organization_id, created.owner, archived=False),
         "by_update": keys.by_update(updated_at, created.id),
     }
 
 
 def _configuration(item: Item) -> Configuration:
+    archived_at = items.optional_text(item, "archived_at")
     return Configuration(
         id=items.text(item, "configuration_id"),
         organization_id=items.text(item, "organization_id"),
@@ -234,6 +334,8 @@ def _configuration(item: Item) -> Configuration:
         published_version=items.optional_number(item, "published_version"),
         created_at=clock.parse(items.text(item, "created_at")),
         updated_at=clock.parse(items.text(item, "updated_at")),
+        archived_at=None if archived_at is None else clock.parse(archived_at),
+        assigned=items.optional_number(item, "assigned") or 0,
     )
 
 

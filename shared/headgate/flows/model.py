@@ -30,8 +30,19 @@ class GalleryNotPublished(errors.Unavailable):
 
 
 @dataclass(frozen=True, slots=True)
+class FlowPipeline:
+    """A pipeline of a flow as the collector resolves it; each list has ids with the sections that declare them."""
+
+    id: str
+    signal: str
+    receivers: tuple[tuple[str, str], ...]
+    processors: tuple[tuple[str, str], ...]
+    exporters: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Flow:
-    """What a list shows of a flow. `source` says where it comes from."""
+    """What a list shows of a flow. `source` says where it comes from. An earlier release's has no `pipelines`."""
 
     slug: str
     name: str
@@ -42,6 +53,7 @@ class Flow:
     tags: tuple[str, ...]
     collector_version: str
     collector_distribution: str
+    pipelines: tuple[FlowPipeline, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from headgate.storage import aws
 
 def build(folder: Path) -> dict[str, bytes]:
     """Every object of the gallery by its key. Raises BrokenGallery, naming each broken flow."""
-    flows = [flow.published() for flow in source.load(folder)]
+    graphs = source.graphs(folder)
+    flows = [flow.published(graphs.get(flow.slug, ())) for flow in source.load(folder)]
     objects = {store.key_of(flow.flow.slug): store.flow_object(flow) for flow in flows}
     objects[store.EXAMPLES_KEY] = store.examples_object(examples.of_flows(flows))
     return {**objects, store.INDEX_KEY: store.index_object([flow.flow for flow in flows])}

@@ -13,13 +13,19 @@ def listed(limit: int, after: str | None) -> Slice[Flow]:
 
     Raises GalleryNotPublished, and Invalid if `after` is no longer in the gallery.
     """
-    flows = store.index()
-    if flows is None:
-        raise GalleryNotPublished
+    flows = everything()
     start = 0 if after is None else _behind(flows, after)
     page = flows[start : start + limit]
     more = start + limit < len(flows)
     return Slice(page, page[-1].slug if more else None)
+
+
+def everything() -> Sequence[Flow]:
+    """The whole gallery in its order; one read. Raises GalleryNotPublished."""
+    flows = store.index()
+    if flows is None:
+        raise GalleryNotPublished
+    return flows
 
 
 def get(slug: str) -> FullFlow:
@@ -40,9 +46,10 @@ def example(kind: str, types: Sequence[str]) -> Example | None:
     return found and found.renamed(types[0])
 
 
-def _behind(flows: list[Flow], slug: str) -> int:
+def _behind(flows: Sequence[Flow], slug: str) -> int:
     for place, flow in enumerate(flows):
         if flow.slug == slug:
             return place + 1
     message = "The gallery has changed since this cursor was issued; start without one"
-    raise errors.Invalid(f"query.cursor: {message}", [errors.FieldError(("query", "cursor"), message)])
+    wrong = [errors.FieldError(("query", "cursor"), message)]
+    raise errors.Invalid(errors.first_of(wrong), wrong)

@@ -3,22 +3,27 @@
 Tests run them on the real collector; `publish` turns them into what the API serves.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
-from headgate.flows.model import SLUG, Flow, FlowRule, FlowTest, FullFlow
+from headgate.flows.model import SLUG, Flow, FlowPipeline, FlowRule, FlowTest, FullFlow
 from headgate.foundation.collector import VARIABLE_NAME, Signal
 from headgate.foundation.yaml_text import safe_load
 
 GALLERY_FILE: Final = "gallery.yaml"
+GRAPHS_FILE: Final = "graphs.json"
+"""What `python -m scripts.gallery_graphs` writes: the pipelines of each flow by its slug."""
 FEWEST_RULES: Final = 2
 _LARGEST_SAMPLE: Final = 1_048_576
+Graphs: TypeAlias = dict[str, tuple[FlowPipeline, ...]]
+_GRAPHS: Final = TypeAdapter(Graphs)
 _VARIABLE: Final = re.compile(r"\$\{env:(" + VARIABLE_NAME + r")(?::-([^}]*))?\}")
 
 Sentence = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200, pattern=r"^[^\n]+$")]
@@ -101,8 +106,8 @@ class Source:
     sample: str
     rules: tuple[Rule, ...]
 
-    def published(self) -> FullFlow:
-        """The flow as the API serves it."""
+    def published(self, pipelines: tuple[FlowPipeline, ...] = ()) -> FullFlow:
+        """The flow as the API serves it, with its pipelines as the collector resolves them, if that is known."""
         file = self.file
         flow = Flow(
             slug=self.slug,
@@ -114,6 +119,7 @@ class Source:
             tags=tuple(file.tags),
             collector_version=file.collector_version,
             collector_distribution=file.collector_distribution,
+            pipelines=pipelines,
         )
         return FullFlow(flow, self._description(), self.yaml, (self._test(),))
 
@@ -153,6 +159,18 @@ def load(folder: Path) -> list[Source]:
     if problems:
         raise BrokenGallery(problems)
     return sources
+
+
+def graphs(folder: Path) -> Graphs:
+    """The pipelines of the flows, without those that the file does not know; of none without the file."""
+    file = folder / GRAPHS_FILE
+    return _GRAPHS.validate_json(file.read_bytes()) if file.exists() else {}
+
+
+def graphs_file(graphs: Graphs) -> str:
+    """The content of the file, with a line for each flow."""
+    lines = (f"{json.dumps(slug)}: {json.dumps([asdict(one) for one in found])}" for slug, found in graphs.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def read(folder: Path) -> Source:

@@ -45,7 +45,8 @@ class BadTestName(errors.Invalid):
             "This must be 1 to 80 of the letters A to Z and a to z, digits, `.`, `_` and `-`, "
             "and begin with a letter or a digit"
         )
-        super().__init__(f"{'.'.join(map(str, loc))}: {message}", [errors.FieldError(loc, message)])
+        wrong = [errors.FieldError(loc, message)]
+        super().__init__(errors.first_of(wrong), wrong)
 
 
 class TooManyTests(errors.Conflict):

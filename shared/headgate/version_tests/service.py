@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
 from headgate.foundation.errors import FieldError
+from headgate.foundation.threads import Threads
 from headgate.storage import table
 from headgate.storage.retry import retry
 from headgate.storage.table import Write
@@ -51,7 +51,7 @@ def text(content: Content) -> str:
 
 def texts(contents: Sequence[Content]) -> list[str]:
     """What tests say, in their order; a GET for each that is large, several at once."""
-    with ThreadPoolExecutor(_AT_ONCE) as threads:
+    with Threads(_AT_ONCE) as threads:
         return list(threads.map(store.text, contents))
 
 
@@ -65,10 +65,20 @@ def carried(configuration_id: str, n: int, to: int) -> list[Write]:
     return store.carried(configuration_id, n, store.tests(configuration_id, n), to)
 
 
+def deleting(configuration_id: str, n: int) -> list[Write]:
+    """For the transaction that deletes the version, with its tests and evidence."""
+    return store.deleting(configuration_id, n)
+
+
 def record(
-    configuration_id: str, n: int, evidence: Evidence, ending: Write | None = None, refusal: Exception | None = None
+    configuration_id: str,
+    n: int,
+    evidence: Evidence,
+    ending: Write | None = None,
+    refusal: Exception | None = None,
+    beside: Sequence[Write] = (),
 ) -> None:
-    """Keep what a suite of all of the version's tests came to, and write `ending` in the same transaction.
+    """Keep what a suite of all of the version's tests came to, with `ending` and `beside` in the same transaction.
 
     Raises Contention, and `refusal` if the condition of `ending` does not hold.
     """
@@ -76,7 +86,7 @@ def record(
     def once() -> None:
         before = store.evidence(configuration_id, n)
         after = before.add(evidence)
-        writes = [ending] if ending else []
+        writes = [*([ending] if ending else []), *beside]
         refusals = {0: refusal} if ending and refusal else {}
         if after is not before:
             writes.append(store.recording(configuration_id, n, before, after))

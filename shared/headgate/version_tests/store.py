@@ -80,6 +80,11 @@ def carried(configuration_id: str, n: int, tests: VersionTests, to: int) -> list
     return writes
 
 
+def deleting(configuration_id: str, n: int) -> list[Write]:
+    """The writes that delete what a version has of both."""
+    return [table.versions.delete(build(configuration_id, n)) for build in (keys.tests, keys.evidence)]
+
+
 def unchanged(configuration_id: str, n: int, known: VersionTests) -> Write:
     """For another change's transaction, which fails unless the version's tests are still these."""
     return table.versions.check(keys.tests(configuration_id, n), *_as_in(known.revision))

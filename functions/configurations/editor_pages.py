@@ -1,0 +1,116 @@
+"""The pages on which a configuration is created, described, edited and compared.
+
+Their scripts are in console/src/pages, and change things by the API; without them, texts can be read here.
+"""
+
+import json
+from typing import Annotated, Final
+
+from fastapi import Query, Response
+from pydantic import BeforeValidator
+
+from configurations import differences_card
+from headgate.configurations import service as configurations
+from headgate.configurations.model import Configuration, Version
+from headgate.configurations.pipelines import pipelines
+from headgate.foundation.caller import Caller
+from headgate.http.parameters import ConfigurationId, whole_number
+from web.html import Html, html
+from web.layout import page
+from web.pages import Member, Visit, frame, page_router
+from web.parts import home, tag
+
+router = page_router()
+
+N = Annotated[int | None, BeforeValidator(whole_number), Query(ge=1)]
+
+_NEW: Final = """\
+<p class="small"><a href="{home}/configurations">Configurations</a></p><h1>New configuration</h1>
+<div class="card" id="new" data-home="{home}"><noscript><p class="last">This page needs JavaScript. From a terminal:
+<code>headgate config create FILE</code>.</p></noscript></div>"""
+_WHERE: Final = """\
+<p class="small"><a href="{home}/configurations">Configurations</a> / <a href="{path}">{name}</a></p>"""
+_EDIT: Final = """\
+{where}<h1>{name} <span id="which">version {n}</span> <span id="status">{status}</span></h1>
+<div id="editor" data-path="{path}" data-configuration="{id}" data-version="{n}" data-changeable="{changeable}">
+<pre tabindex="0" aria-label="YAML"><code>{yaml}</code></pre></div>"""
+_COMPARE: Final = """\
+{where}<h1>Compare versions of {name}</h1>
+<form method="get" action="{path}/compare" class="row card">
+<div><label for="from">From version</label><input id="from" name="from" inputmode="numeric" value="{before}"></div>
+<div><label for="to">To version</label><input id="to" name="to" inputmode="numeric" value="{after}"></div>
+<button>Compare</button></form>
+{components}
+<div class="card" id="outputs" data-configuration="{id}" data-from="{before}" data-to="{after}"
+data-pipelines="{pipelines}" hidden></div>
+<div id="compare" data-path="{path}" data-configuration="{id}" data-from="{before}" data-to="{after}">
+<div class="two"><section><h2>Version {before}</h2><pre tabindex="0" aria-label="YAML before"><code>{old}</code></pre>
+</section><section><h2>Version {after}</h2><pre tabindex="0" aria-label="YAML after"><code>{new}</code></pre>
+</section></div></div>"""
+
+
+@router.get("/organizations/{organization_id}/configurations/new")
+def new_configuration(who: Visit, caller: Member) -> Response:
+    content = html(_NEW, home=home(caller))
+    return page(frame(who, caller, "configurations"), "New configuration", content, script="new_configuration")
+
+
+@router.get("/organizations/{organization_id}/configurations/{configuration_id}/edit")
+def edit_configuration(who: Visit, caller: Member, configuration_id: ConfigurationId, version: N = None) -> Response:
+    """The editor of a version; of the latest one without a number."""
+    configuration, shown = _version(caller, configuration_id, version)
+    content = html(
+        _EDIT,
+        where=_where(caller, configuration),
+        path=_path(caller, configuration),
+        name=configuration.name,
+        id=configuration.id,
+        n=shown.n,
+        status=tag("published", "good") if shown.status == "published" else tag("draft"),
+        changeable="yes" if configuration.changeable_by(caller) else "no",
+        yaml=shown.yaml,
+    )
+    title = f"{configuration.name}, version {shown.n}"
+    return page(frame(who, caller, "configurations"), title, content, script="editor", wide=True)
+
+
+@router.get("/organizations/{organization_id}/configurations/{configuration_id}/compare")
+def compare_versions(
+    who: Visit,
+    caller: Member,
+    configuration_id: ConfigurationId,
+    before: Annotated[N, Query(alias="from")] = None,
+    after: Annotated[N, Query(alias="to")] = None,
+) -> Response:
+    """Two versions side by side: without numbers, the latest one and the one before it."""
+    configuration, new = _version(caller, configuration_id, after)
+    old = configurations.get_version(caller, configuration_id, before or max(1, new.n - 1))
+    content = html(
+        _COMPARE,
+        where=_where(caller, configuration),
+        path=_path(caller, configuration),
+        name=configuration.name,
+        id=configuration.id,
+        before=old.n,
+        after=new.n,
+        components=differences_card.card(old.yaml or "", new.yaml or ""),
+        pipelines=json.dumps(pipelines(new.yaml or "")),
+        old=old.yaml,
+        new=new.yaml,
+    )
+    title = f"{configuration.name}, versions {old.n} and {new.n}"
+    return page(frame(who, caller, "configurations"), title, content, script="compare", wide=True)
+
+
+def _version(caller: Caller, configuration_id: str, n: int | None) -> tuple[Configuration, Version]:
+    if n is None:
+        return configurations.get(caller, configuration_id)
+    return configurations.snapshot(caller, configuration_id, n)
+
+
+def _where(caller: Caller, configuration: Configuration) -> Html:
+    return html(_WHERE, home=home(caller), path=_path(caller, configuration), name=configuration.name)
+
+
+def _path(caller: Caller, configuration: Configuration) -> str:
+    return f"{home(caller)}/configurations/{configuration.id}"

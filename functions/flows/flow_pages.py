@@ -1,0 +1,157 @@
+"""The pages of the gallery: the flows with their pictures, by signal, tag and words, and one flow."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Final, get_args
+
+from fastapi import Path, Query, Response
+
+from flows.pictures import picture
+from headgate.flows import service as flows
+from headgate.flows.model import SLUG, Flow, FlowPipeline, FlowTest
+from headgate.foundation.collector import DISTRIBUTION, Signal
+from web.html import NOTHING, Html, html
+from web.layout import page
+from web.pages import Member, Visit, frame, page_router
+from web.parts import choice, empty, home, tag, text
+
+router = page_router()
+
+_TAB: Final = "flows"
+_LONGEST: Final = 100
+_SIGNALS: Final = [("", "Any"), *((one, one.capitalize()) for one in get_args(Signal))]
+_CODE: Final = re.compile(r"`([^`]*)`")
+_GALLERY: Final = """\
+<h1>Flows</h1>
+<p class="soft">Configurations that are ready to use. Each was run on the collector with a sample; the pictures
+show what that collector resolves.</p>
+<form method="get" action="{path}" class="card" id="filters" role="search" aria-label="Filter the flows">
+<div class="row">{text}{signal}{tag}<button class="plain">Filter</button></div></form>
+<div id="results"><p class="soft small" role="status">{count}</p><ul class="gallery">{flows}</ul></div>"""
+_ENTRY: Final = """\
+<li class="card"><h2><a href="{path}/{slug}">{name}</a></h2><p>{summary}</p><p>{signals}{tags}</p>{picture}</li>"""
+_FLOW: Final = """\
+<p class="small"><a href="{path}">Flows</a></p>
+<h1>{name}</h1><p>{summary}</p>
+<p class="soft small">{signals}{tags} collector {version} · {author} · {source}</p>
+<div class="card"><h2>Use it</h2><div id="use" data-slug="{slug}" data-home="{home}" data-usable="{usable}">
+<p class="last">{without} <code>headgate flow use {slug}</code> creates a configuration of it.</p></div></div>
+<div class="card"><h2>Pipelines</h2>
+<div class="scrolls" tabindex="0" role="group" aria-label="Pipelines">{picture}</div></div>
+<div class="card">{description}</div>
+<details class="card"><summary>Configuration</summary><pre tabindex="0" aria-label="YAML"><code>{yaml}</code></pre>
+</details>{tests}"""
+_TEST: Final = """\
+<details class="card"><summary>Its sample, for {pipeline}, and {rules}</summary>
+<pre class="wrapped" tabindex="0" aria-label="Sample"><code>{sample}</code></pre></details>"""
+_NOT_USABLE: Final = "It is for the distribution {distribution}, which configurations here cannot have."
+
+Slug = Annotated[str, Path(pattern=f"^{SLUG.pattern}$")]
+
+
+@router.get("/organizations/{organization_id}/flows")
+def show_gallery(
+    who: Visit,
+    caller: Member,
+    text_: Annotated[str, Query(alias="text")] = "",
+    signal: Annotated[str, Query(max_length=20)] = "",
+    tag_: Annotated[str, Query(alias="tag", max_length=40)] = "",
+) -> Response:
+    searched, path = text_[:_LONGEST].strip(), f"{home(caller)}/flows"
+    everything = flows.everything()
+    found = [flow for flow in everything if _is_wanted(flow, searched, signal, tag_)]
+    tags = sorted({one for flow in everything for one in flow.tags})
+    content = html(
+        _GALLERY,
+        path=path,
+        text=text("text", "Text", searched, most=_LONGEST, required=False, kind="search"),
+        signal=choice(
+            "signal", "Signal", [("", "Any"), *((one, one.capitalize()) for one in get_args(Signal))], signal
+        ),
+        tag=choice("tag", "Tag", [("", "Any"), *((one, one) for one in tags)], tag_),
+        count=f"{len(found)} flow{'' if len(found) == 1 else 's'}",
+        flows=[_entry(path, flow) for flow in found]
+        or html("<li>{none}</li>", none=empty("No flow is like that: leave something out.")),
+    )
+    return page(frame(who, caller, _TAB), "Flows", content, script="search")
+
+
+@router.get("/organizations/{organization_id}/flows/{slug}")
+def show_flow(who: Visit, caller: Member, slug: Slug) -> Response:
+    full = flows.get(slug)
+    flow = full.flow
+    usable = flow.collector_distribution == DISTRIBUTION
+    content = html(
+        _FLOW,
+        home=home(caller),
+        path=f"{home(caller)}/flows",
+        slug=flow.slug,
+        name=flow.name,
+        summary=flow.summary,
+        signals=_tags(flow.signals),
+        tags=_tags([one for one in flow.tags if one not in flow.signals]),
+        version=flow.collector_version,
+        author=flow.author,
+        source=flow.source,
+        usable="yes" if usable else "no",
+        without="" if usable else _NOT_USABLE.format(distribution=flow.collector_distribution),
+        picture=_picture(flow.pipelines),
+        description=list(_described(full.description)),
+        yaml=full.yaml,
+        tests=[_test(test) for test in full.tests],
+    )
+    return page(frame(who, caller, _TAB), flow.name, content, script="flow")
+
+
+def _is_wanted(flow: Flow, words: str, signal: str, tag: str) -> bool:
+    about = f"{flow.slug} {flow.name} {flow.summary} {' '.join(flow.tags)}".lower()
+    return (
+        all(word in about for word in words.lower().split())
+        and (not signal or signal in flow.signals)
+        and (not tag or tag in flow.tags)
+    )
+
+
+def _entry(path: str, flow: Flow) -> Html:
+    return html(
+        _ENTRY,
+        path=path,
+        slug=flow.slug,
+        name=flow.name,
+        summary=flow.summary,
+        signals=_tags(flow.signals),
+        tags=_tags([one for one in flow.tags if one not in flow.signals]),
+        picture=_picture(flow.pipelines),
+    )
+
+
+def _picture(pipelines: Sequence[FlowPipeline]) -> Html:
+    """A gallery that an earlier release published has none."""
+    return picture(pipelines) if pipelines else NOTHING
+
+
+def _tags(words: Sequence[str]) -> list[Html]:
+    return [html("{tag} ", tag=tag(word)) for word in words]
+
+
+def _test(test: FlowTest) -> Html:
+    rules = f"{len(test.rules)} rule{'' if len(test.rules) == 1 else 's'}"
+    return html(_TEST, pipeline=test.target_pipeline, rules=rules, sample=test.sample)
+
+
+def _described(text: str) -> Iterator[Html]:
+    """The description's Markdown, as far as flows have it: paragraphs, headings in bold, lists, and code."""
+    for block in text.split("\n\n"):
+        lines = block.split("\n")
+        if block.startswith("**") and block.endswith("**"):
+            yield html("<h3>{text}</h3>", text=block.strip("*"))
+        elif all(line.startswith("- ") for line in lines):
+            yield html("<ul>{lines}</ul>", lines=[html("<li>{line}</li>", line=_line(line[2:])) for line in lines])
+        else:
+            yield html("<p>{text}</p>", text=_line(block))
+
+
+def _line(text: str) -> list[Html]:
+    """Text, in which each other part is code."""
+    parts = enumerate(_CODE.split(text))
+    return [html("<code>{part}</code>" if place % 2 else "{part}", part=part) for place, part in parts]

@@ -1,0 +1,144 @@
+"""Finding configurations by name, by a text in them, and by a component, without an index of texts.
+
+A search reads texts as they are stored: it is right at any moment, and costs what it reads, which is bounded.
+docs/decisions/0175-archived-configurations-and-search.md has the figures.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final
+
+from headgate.configurations import service, store
+from headgate.configurations.model import Archived, Configuration, ConfigurationNotFound
+from headgate.configurations.pipelines import components
+from headgate.foundation import errors
+from headgate.foundation.caller import Caller
+from headgate.foundation.ids import is_id
+from headgate.storage.page import Slice
+
+MOST_READ: Final = 500
+"""Configurations that one request looks at the texts of."""
+MOST_NAMES: Final = 2_000
+"""Those that it looks at the names of."""
+MOST_BYTES: Final = 16 << 20
+"""The size of the texts that it reads. A text of a megabyte may be stored in a kilobyte."""
+_AS_BYTES_READ: Final = 8
+"""What a byte of which the structure is read counts as: a megabyte may take the parser seconds."""
+# The texts of the latest and the published version of these are one batch read.
+_AT_ONCE: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which configurations to list; None for any. `name` is the whole name.
+
+    `text` is in the name, the description, the owner's name, or the text of the latest or the published version,
+    whatever the case. `component` is a type, or a type and a name as in `otlp/2`, that one of the two defines.
+    """
+
+    name: str | None = None
+    text: str | None = None
+    component: str | None = None
+    archived: Archived = "false"
+
+
+class NotFoundByName(errors.Invalid):
+    """What a person typed names none, or more than one."""
+
+    code = "configuration_not_found_by_name"
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message, [errors.FieldError(("form", field), message)])
+
+
+def find(caller: Caller, wanted: Wanted, limit: int, after: str | None) -> Slice[Configuration]:
+    """Those of `service.visible` that are wanted, in the same order.
+
+    Reads as many as the constants say: a slice may be short, also empty, and still have a position.
+    """
+    if wanted.name is None and wanted.text is None and wanted.component is None:
+        return service.visible(caller, limit, after, wanted.archived)
+    reads_texts = wanted.text is not None or wanted.component is not None
+    most = MOST_READ if reads_texts else MOST_NAMES
+    found: list[Configuration] = []
+    read = bytes_read = 0
+    while True:
+        page = service.visible(caller, most, after, wanted.archived)
+        judged = (_judged(page.entries[at : at + _AT_ONCE], wanted) for at in range(0, len(page.entries), _AT_ONCE))
+        for entry, matches, size in chain.from_iterable(judged):
+            read, bytes_read, after = read + 1, bytes_read + size, service.position(entry)
+            if matches:
+                found.append(entry)
+            if len(found) == limit or read == most or bytes_read > MOST_BYTES:
+                is_last = page.position is None and entry is page.entries[-1]
+                return Slice(found, None if is_last else after)
+        if page.position is None:
+            return Slice(found, None)
+
+
+def called(caller: Caller, name: str, field: str) -> Configuration:
+    """The one of that name, or of that id, for a person who types it into a field; also an archived one.
+
+    Looks at the newest 2,000. Raises NotFoundByName, which names the field.
+    """
+    if is_id("cfg", name):
+        try:
+            return service.summary(caller, name)
+        except ConfigurationNotFound as error:
+            raise NotFoundByName(field, "There is no configuration with this id") from error
+    found = find(caller, Wanted(name=name, archived="all"), 2, None).entries
+    if not found:
+        raise NotFoundByName(field, "No configuration among those that you see has this name")
+    if len(found) > 1:
+        raise NotFoundByName(field, f"More than one configuration has this name: give an id, such as {found[0].id}")
+    return found[0]
+
+
+def fingerprints(listed: Sequence[Configuration]) -> dict[str, tuple[str, str]]:
+    """The SHA-256 of the text of each one's latest version, and its collector version, by the configuration's id.
+
+    Two batch reads for each hundred.
+    """
+    found = store.fingerprints({(one.id, one.latest_version) for one in listed})
+    return {configuration_id: fingerprint for (configuration_id, _), fingerprint in found.items()}
+
+
+def _judged(entries: Sequence[Configuration], wanted: Wanted) -> Iterator[tuple[Configuration, bool, int]]:
+    """Each entry, whether it is wanted, and how many bytes of texts were read for it."""
+    named = [entry for entry in entries if wanted.name in (None, entry.name)]
+    to_read = [entry for entry in named if wanted.component is not None or not _names(entry, wanted.text)]
+    versions = {(one.id, n) for one in to_read for n in (one.latest_version, one.published_version) if n}
+    stored = store.stored_texts(versions)
+    for entry in entries:
+        if entry not in named or entry not in to_read:
+            yield entry, entry in named, 0
+            continue
+        shown = {entry.latest_version, entry.published_version}
+        texts = [store.text_of(stored[entry.id, n]) for n in shown if n and (entry.id, n) in stored]
+        matches = _names(entry, wanted.text) or _contain(texts, wanted.text)
+        to_parse = [text for text in texts if matches and _may_define(text, wanted.component)]
+        matches = matches and (wanted.component is None or any(_defines(text, wanted.component) for text in to_parse))
+        yield entry, matches, sum(map(len, texts)) + _AS_BYTES_READ * sum(map(len, to_parse))
+
+
+def _contain(texts: Sequence[str], wanted: str | None) -> bool:
+    return wanted is None or any(wanted.casefold() in text.casefold() for text in texts)
+
+
+def _names(entry: Configuration, text: str | None) -> bool:
+    if text is None:
+        return True
+    return any(text.casefold() in one.casefold() for one in (entry.name, entry.description or "", entry.owner.name))
+
+
+def _may_define(text: str, component: str | None) -> bool:
+    """Whether the component is a key in the text: a look at its structure costs a hundred times as much."""
+    if component is None:
+        return False
+    return re.search(rf"(?<![\w/.-]){re.escape(component)}(/[^\s:'\"]*)?['\"]?\s*:", text) is not None
+
+
+def _defines(text: str, component: str) -> bool:
+    return any(component in (id_, id_.partition("/")[0]) for _, id_ in components(text))
