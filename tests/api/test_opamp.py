@@ -48,6 +48,8 @@ def test_a_new_agent_is_listed_told_its_interval_and_given_what_its_group_runs(f
         "exits": None,
         "last_exits": [],
         "counters": None,
+        "token_id": fleet.member.http.get(f"{API}/fleets/{fleet.id}").json()["token_id"],
+        "token_current": True,
         "last_seen_at": "2026-11-21T12:00:00.000Z",
         "first_seen_at": "2026-11-21T12:00:00.000Z",
     }
@@ -103,7 +105,7 @@ def test_clearing_an_assignment_stops_the_collector(fleet: Fleet) -> None:
     agent.heartbeat()
 
     assert agent.config == b""
-    # Its collector is stopped, which is no fault.
+    # Its collector is stopped, which is not a fault.
     agent.report(APPLIED)
     agent.says_health(healthy=False, error="not running")
     assert fleet.state() == "idle"
@@ -275,7 +277,7 @@ def test_a_state_is_not_shown_longer_than_a_heartbeat_may_be_unwritten(fleet: Fl
     assert fleet.state() == "applied"
 
 
-def test_a_heartbeat_that_nothing_writes_is_no_silence(fleet: Fleet, now: Clock) -> None:
+def test_a_heartbeat_that_nothing_writes_is_not_silence(fleet: Fleet, now: Clock) -> None:
     fleet.assign(1)
     agent = fleet.agent()
     agent.start()
@@ -376,16 +378,14 @@ def test_one_uid_in_two_fleets_is_two_instances(fleet: Fleet, ann: Member) -> No
     assert [one["host_name"] for one in other.instances()] == ["elsewhere"]
 
 
-def test_a_deleted_group_keeps_its_instances_in_sight_and_its_agents_out(fleet: Fleet) -> None:
+def test_a_deleted_group_takes_its_instances_out_of_sight_and_its_agents_are_refused(fleet: Fleet) -> None:
     group = fleet.add_group("doomed", 1)
     agent = fleet.agent(group=group)
     agent.start()
     aws.dynamodb().delete_item(TableName=settings().fleets_table, Key=items.marshal(keys.deployment(fleet.id, group)))
 
     assert fleet.post(agent.message().SerializeToString(), group=group).status_code == 403
-    assert fleet.state() == "pending_pickup"
-    (seen,) = fleet.instances()
-    assert seen["assigned"] == {"configuration_id": None, "version_number": None}
+    assert (fleet.instances(), fleet.counts()) == ([], {})
 
 
 def test_instances_come_in_pages_in_the_order_of_their_ids(fleet: Fleet) -> None:

@@ -1,4 +1,4 @@
-"""What the fleet service answers to those who may not ask, and to what is no message."""
+"""What the fleet service answers to those who may not ask, and to bytes that are not a message."""
 
 import gzip
 import zlib
@@ -32,7 +32,7 @@ def hello(fleet: Fleet) -> bytes:
     "authorization",
     ["", "Bearer", "Bearer ", "Basic ft_x", "Bearer ft_x", "Bearer sv_" + "A" * 43, "Bearer ft_" + "A" * 43, "ft_x"],
 )
-def test_a_credential_that_is_no_fleet_token_is_401(fleet: Fleet, authorization: str) -> None:
+def test_a_credential_that_is_not_a_fleet_token_is_401(fleet: Fleet, authorization: str) -> None:
     headers = {"authorization": authorization, "x-deployment-id": fleet.deployment_id}
     response = fleet.http.post("/v1/opamp", content=hello(fleet), headers=headers)
 
@@ -109,7 +109,7 @@ def test_every_wrong_group_is_refused_alike(fleet: Fleet, ann: Member) -> None:
         b"\x0a\x10uuuuuuuuuuuuuuuu\x3a\x04\x1a\x02\xff\xff",
     ],
 )
-def test_what_is_no_message_is_400(fleet: Fleet, body: bytes) -> None:
+def test_what_is_not_a_message_is_400(fleet: Fleet, body: bytes) -> None:
     response = fleet.post(body)
 
     assert (response.status_code, response.json()["code"]) == (400, "not_opamp")

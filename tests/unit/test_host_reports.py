@@ -5,8 +5,9 @@ from typing import Any, Final
 
 import pytest
 
-from headgate.instances import host
-from headgate.instances.host import UNKNOWN, Counters, Exporter, Malformed
+from headgate.instances.host import UNKNOWN, Counters, CrashLoop, Exporter, HostReport
+from headgate.opamp import host_reports
+from headgate.opamp.host_reports import Malformed
 
 FULL: Final[dict[str, Any]] = {
     "v": 1,
@@ -22,13 +23,13 @@ FULL: Final[dict[str, Any]] = {
 }
 
 
-def report(**changed: object) -> host.HostReport:
-    return host.decode(json.dumps({**FULL, **changed}).encode())
+def report(**changed: object) -> HostReport:
+    return host_reports.decode(json.dumps({**FULL, **changed}).encode())
 
 
-def test_what_has_not_changed_stays_and_counters_are_no_news() -> None:
+def test_what_has_not_changed_stays_and_counters_are_not_news() -> None:
     known = report().after(UNKNOWN)
-    after = host.decode(b'{"v":1,"config":{"hash":"","drifted":[]}}').after(known)
+    after = host_reports.decode(b'{"v":1,"config":{"hash":"","drifted":[]}}').after(known)
 
     assert (known.name, known.labels, known.exits, known.drifted) == ("web-1", {"zone": "a"}, 2, ("receivers",))
     assert known.counters == Counters(30, 7, 0, 5, 2, 0, 0.25, {"otlphttp/a": Exporter(5, 2, 0.25)})
@@ -40,7 +41,7 @@ def test_what_has_not_changed_stays_and_counters_are_no_news() -> None:
 def test_a_full_report_without_labels_removes_them() -> None:
     said = json.dumps({"v": 1, "supervisor": {"version": "0.2.0"}}).encode()
 
-    assert host.decode(said).after(report().after(UNKNOWN)).labels == {}
+    assert host_reports.decode(said).after(report().after(UNKNOWN)).labels == {}
 
 
 @pytest.mark.parametrize(
@@ -65,6 +66,14 @@ def test_a_full_report_without_labels_removes_them() -> None:
         {"counters": {**FULL["counters"], "exporters": {str(i): {} for i in range(17)}}},
         {"labels": None},
         {"name": "x" * 9_000},
+        {"crash_loop": {"hash": "zz", "exits": 3}},
+        {"can": "restart"},
+        {"done": ["<b>"]},
+        {"done": ["ord_1"] * 17},
+        {"components": {"list": ["receiver/otlp"]}},
+        {"components": {"hash": "a" * 64, "list": ["<b>"]}},
+        {"components": {"hash": "a" * 64, "list": ["receiver/otlp"] * 2_001}},
+        {"name": "x" * 200, "labels": {f"k{i}": "y" * 200 for i in range(64)}},
     ],
 )
 def test_what_is_not_such_a_report_is_refused_whole(changed: dict[str, object]) -> None:
@@ -72,7 +81,27 @@ def test_what_is_not_such_a_report_is_refused_whole(changed: dict[str, object]) 
         report(**changed)
 
 
+def test_a_list_of_components_may_be_longer_than_the_rest_of_a_report() -> None:
+    names = [f"receiver/{'x' * 100}{i}" for i in range(500)]
+    said = report(components={"hash": "b" * 64, "list": names})
+
+    assert (said.components, list(said.component_list or ())) == ("b" * 64, names)
+
+
+def test_orders_that_this_service_does_not_know_are_left_out() -> None:
+    said = report(can=["restart", "dance"], done=["ord_1"], crash_loop={"hash": "c" * 64, "exits": 3})
+
+    assert (said.can, said.done, said.crash_loop) == (("restart",), ("ord_1",), CrashLoop("c" * 64, 3))
+    known = said.after(UNKNOWN)
+    assert (known.can, known.crash_loop) == (("restart",), CrashLoop("c" * 64, 3))
+    assert (report().after(known).can, report().after(known).crash_loop) == ((), None)
+
+
+def test_a_host_that_does_not_know_what_runs_leaves_the_hash_out() -> None:
+    assert report(config={"drifted": []}).text_hash is None
+
+
 @pytest.mark.parametrize("data", [b"", b"[]", b"\xff", b"[" * 8_000, b'{"v":1,"counters":{"seconds":NaN}}'])
 def test_what_is_not_even_json_is_refused(data: bytes) -> None:
     with pytest.raises(Malformed):
-        host.decode(data)
+        host_reports.decode(data)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from headgate.opamp.reasons import LONGEST, reason
+from headgate.opamp.reasons import LONGEST, reason, was_killed
 
 SAID = Path(__file__).with_name("reasons")
 
@@ -36,3 +36,20 @@ def test_what_is_not_wrapped_stays(said: str, told: str) -> None:
 )
 def test_it_is_short_whatever_is_said(said: str) -> None:
     assert len(reason(said)) <= LONGEST
+
+
+@pytest.mark.parametrize(
+    ("said", "killed"),
+    [
+        ("Agent exited unexpectedly with exit code -1 while applying configuration", True),
+        ("no route\n(Agent exited unexpectedly with exit code 0 while applying configuration)", True),
+        ("Agent exited unexpectedly with exit code 1 while applying configuration", False),
+        ("configuration validation failed: config validation failed: signal: killed, output: warn", True),
+        ("configuration validation failed: config validation failed: exit status 1, output: Error: x", False),
+        ("The collector ended 3 times in the 10 minutes after this (it exited unexpectedly)", False),
+        ("Config apply timeout exceeded", False),
+        ("", False),
+    ],
+)
+def test_a_collector_that_was_killed_is_told_from_one_that_failed(said: str, killed: bool) -> None:
+    assert was_killed(said) is killed

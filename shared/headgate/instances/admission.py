@@ -89,6 +89,22 @@ def admit(fleet_id: str, at: datetime, count: Callable[[], int]) -> Write:
     return _add(fleet_id, minute, limit, rate)
 
 
+def nobody_joined(fleet_id: str) -> Write:
+    """For a transaction that must fail if an instance joins the fleet from now on; one read."""
+    room = _room(fleet_id)
+    if room is None:
+        return table.check(keys.room(fleet_id), "attribute_not_exists(pk)")
+    return table.check(keys.room(fleet_id), "revision = :revision", {":revision": room.revision})
+
+
+def removal(fleet_id: str) -> Write:
+    """The same, and the room is deleted."""
+    room = _room(fleet_id)
+    if room is None:
+        return table.check(keys.room(fleet_id), "attribute_not_exists(pk)")
+    return table.delete(keys.room(fleet_id), "revision = :revision", {":revision": room.revision})
+
+
 def _room(fleet_id: str) -> Room | None:
     item = table.get(keys.room(fleet_id))
     if item is None:

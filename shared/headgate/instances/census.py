@@ -8,13 +8,14 @@ A shard is one item; docs/decisions/0015-counting-instances.md has the reasons a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from headgate.foundation.ids import ALPHABET
-from headgate.instances.model import Instance, InstanceState, day_of, forgotten, mark_of, shown, stale
+from headgate.instances.model import Instance
+from headgate.instances.states import COUNTED_FOR, InstanceState, day_of, forgotten, mark_of, shown, stale
 
 _Key = TypeVar("_Key")
 
@@ -36,30 +37,46 @@ class Entry:
         return cls(mark_of(instance.last_seen_at), instance.deployment_id, instance.state_revision, instance.state)
 
 
+class Day(NamedTuple):
+    """The instances of a group that were last heard on a day, since 1970.
+
+    Earlier releases counted by the day alone: there `deployment_id` is empty.
+    """
+
+    deployment_id: str
+    day: int
+
+
 @dataclass(frozen=True, slots=True)
 class Shard:
     """Counters of a part of a fleet's instances.
 
-    `heard` counts those of the last quarter of an hour by entry, `days` counts all by the day they were last heard.
+    `heard` counts those of the last quarter of an hour by entry, `days` counts all by group and the day they were last
+    heard.
     """
 
     number: int
     heard: Mapping[Entry, int] = field(default_factory=dict)
-    days: Mapping[int, int] = field(default_factory=dict)
+    days: Mapping[Day, int] = field(default_factory=dict)
     revision: int = 0
 
-    def moved(self, before: Entry | None, after: Entry, at: datetime) -> Shard:
-        """The shard with one instance counted under `after` instead of `before`, and without those stale by now."""
+    def moved(self, before: Entry | None, after: Entry | None, at: datetime) -> Shard:
+        """The shard with one instance counted under `after` instead of `before`, and without those long stale.
+
+        None is an instance that was not known before, or is deleted.
+        """
         heard, days = dict(self.heard), dict(self.days)
         if before is not None:
             _change(heard, before, -1)
-            _change(days, day_of(before.mark), -1)
-        _change(heard, after, 1)
-        _change(days, day_of(after.mark), 1)
+            day = Day(before.deployment_id, day_of(before.mark))
+            _change(days, day if day in days else day._replace(deployment_id=""), -1)
+        if after is not None:
+            _change(heard, after, 1)
+            _change(days, Day(after.deployment_id, day_of(after.mark)), 1)
         return replace(
             self,
-            heard={entry: n for entry, n in heard.items() if n > 0 and not stale(entry.mark, at)},
-            days={day: n for day, n in days.items() if n > 0 and not forgotten(day, at)},
+            heard={entry: n for entry, n in heard.items() if n > 0 and not stale(entry.mark, at - COUNTED_FOR)},
+            days={day: n for day, n in days.items() if n > 0 and not forgotten(day.day, at)},
         )
 
 
@@ -70,27 +87,72 @@ class Census:
     shards: Sequence[Shard]
 
     def groups(self, at: datetime) -> set[str]:
-        """The groups whose assignments decide what the entries count as."""
-        return {entry.deployment_id for shard in self.shards for entry in shard.heard if not stale(entry.mark, at)}
+        """The groups that have instances: their assignments decide what the entries count as."""
+        heard = {entry.deployment_id for shard in self.shards for entry in shard.heard if not stale(entry.mark, at)}
+        days = {day.deployment_id for shard in self.shards for day in shard.days if not forgotten(day.day, at)}
+        return (heard | days) - {""}
 
     def total(self, at: datetime) -> int:
-        """The number of instances at that time, in whichever state."""
-        return sum(n for shard in self.shards for day, n in shard.days.items() if not forgotten(day, at))
+        """The number of instances at that time, in whichever state, those of deleted groups among them."""
+        return sum(self._totals(at).values())
 
-    def counts(
-        self, assigned_revisions: Mapping[str, int], at: datetime, *, on_kubernetes: bool
-    ) -> dict[InstanceState, int]:
-        """The number of instances in each state at that time; `assigned_revisions` is by group."""
-        counts: dict[InstanceState, int] = {}
+    def reporting(self, at: datetime) -> Mapping[str, int]:
+        """The number of instances of each group that may still run what they were sent: not stopped, and not stale."""
+        counts: dict[str, int] = {}
         for shard in self.shards:
             for entry, n in shard.heard.items():
-                if not stale(entry.mark, at):
-                    current = assigned_revisions.get(entry.deployment_id) == entry.state_revision
-                    state = shown(entry.state, entry.mark, at, current=current)
-                    counts[state] = counts.get(state, 0) + n
-        # Never negative: an import of an earlier release left instances uncounted until they reported.
-        counts["unknown" if on_kubernetes else "stale"] = max(0, self.total(at) - sum(counts.values()))
+                if not stale(entry.mark, at) and entry.state != "stopped":
+                    _change(counts, entry.deployment_id, n)
         return counts
+
+    def counts(
+        self, current_revisions: Mapping[str, Collection[int]], at: datetime, *, on_kubernetes: bool
+    ) -> dict[InstanceState, int]:
+        """The number of instances in each state at that time; `current_revisions` is by group, for those that exist."""
+        counts: dict[InstanceState, int] = {}
+        for group in self.heard(current_revisions, at).values():
+            for state, n in group.items():
+                _change(counts, state, n)
+        totals = self._totals(at)
+        total = sum(totals.get(group, 0) for group in (*current_revisions, ""))
+        return _with_quiet(counts, total, on_kubernetes=on_kubernetes)
+
+    def counts_of_groups(
+        self, current_revisions: Mapping[str, Collection[int]], at: datetime, *, on_kubernetes: bool
+    ) -> dict[str, dict[InstanceState, int]]:
+        """The same for each of the groups."""
+        heard, totals = self.heard(current_revisions, at), self._totals(at)
+        return {
+            group: _with_quiet(heard.get(group, {}), totals.get(group, 0), on_kubernetes=on_kubernetes)
+            for group in current_revisions
+        }
+
+    def heard(
+        self, current_revisions: Mapping[str, Collection[int]], at: datetime
+    ) -> dict[str, dict[InstanceState, int]]:
+        """The instances that were heard of in the last quarter of an hour, by group and state."""
+        counts: dict[str, dict[InstanceState, int]] = {}
+        for shard in self.shards:
+            for entry, n in shard.heard.items():
+                revisions = current_revisions.get(entry.deployment_id)
+                if revisions is not None and not stale(entry.mark, at):
+                    state = shown(entry.state, entry.mark, at, current=entry.state_revision in revisions)
+                    _change(counts.setdefault(entry.deployment_id, {}), state, n)
+        return counts
+
+    def _totals(self, at: datetime) -> dict[str, int]:
+        totals: dict[str, int] = {}
+        for shard in self.shards:
+            for day, n in shard.days.items():
+                if not forgotten(day.day, at):
+                    _change(totals, day.deployment_id, n)
+        return totals
+
+
+def _with_quiet(counts: dict[InstanceState, int], total: int, *, on_kubernetes: bool) -> dict[InstanceState, int]:
+    # Never negative: an import of an earlier release left instances uncounted until they reported.
+    quiet = max(0, total - sum(counts.values()))
+    return {**counts, "unknown" if on_kubernetes else "stale": quiet}
 
 
 def shard_of(instance_id: str) -> int:

@@ -3,33 +3,36 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Literal, cast
+from datetime import datetime
+from typing import Any, Final, Literal, cast
 
+from headgate.deployments.mapping import program, program_item
 from headgate.deployments.model import Assignment
 from headgate.fleets import keys
 from headgate.foundation import clock
-from headgate.instances.census import Entry, Shard
-from headgate.instances.host import UNKNOWN, Counters, Exporter, Host
-from headgate.instances.model import (
-    Description,
-    Health,
-    Instance,
-    InstanceState,
-    Outcome,
-    ReportedConfig,
-    Status,
-    day_of,
-    expires,
-    mark_of,
-)
-from headgate.storage import items
+from headgate.instances.captured import OpenCapture
+from headgate.instances.census import Day, Entry, Shard
+from headgate.instances.desired import Outcome
+from headgate.instances.host import UNKNOWN, Ability, Counters, CrashLoop, Exporter, Host, Order, Platform
+from headgate.instances.model import Instance
+from headgate.instances.orders import Override, PendingOrder
+from headgate.instances.reports import Description, Health, ReportedConfig, Status
+from headgate.instances.states import InstanceState, day_of, expires, mark_of
+from headgate.instances.timeline import NOTHING_NOTED, Noted
+from headgate.instances.watch import Sums, Watch
+from headgate.storage import items, principals
 from headgate.storage.items import Item, Value
+
+# A key of a map cannot be empty.
+_BY_DAY_ALONE: Final = "any"
 
 
 def instance_item(instance: Instance) -> Item:
-    outcomes: list[Value] = [_outcome_item(outcome) for outcome in instance.outcomes]
+    # Only the time of the last offer is needed.
+    last = instance.last_offered()
+    outcomes: list[Value] = [_outcome_item(outcome, offered=outcome is last) for outcome in instance.outcomes]
     return keys.instance(instance.fleet_id, instance.id) | {
         "instance_id": instance.id,
         "fleet_id": instance.fleet_id,
@@ -48,14 +51,21 @@ def instance_item(instance: Instance) -> Item:
         "reported_hash": instance.reported.config_hash or None,
         "reported_status": instance.reported.status,
         "reported_message": instance.reported.message or None,
+        "applying_since": _time_item(instance.applying_since),
         "outcomes": outcomes,
         "state": instance.state,
         "state_message": instance.state_message,
         "judged": instance.state_revision,
         "stopped": instance.stopped or None,
         "host": _host_item(instance.host),
+        "noted": _noted_item(instance.noted),
+        "orders": order_items(instance.orders) or None,
+        "override": _override_item(instance.override),
+        "capture": _capture_item(instance.capture) if instance.capture else None,
         "conflicts": instance.conflicts or None,
         "told_seconds": instance.told_seconds,
+        "token_id": instance.token_id,
+        "watch": _watch_item(instance.watch) if instance.watch else None,
         # Counted by its last day, so that counters and time to live agree.
         "expires": expires(day_of(mark_of(instance.last_seen_at))),
     }
@@ -87,14 +97,21 @@ def instance(item: Item) -> Instance:
             cast("Status", items.text(item, "reported_status")),
             items.optional_text(item, "reported_message") or "",
         ),
+        applying_since=_time(item, "applying_since"),
         outcomes=tuple(_outcome(outcome) for outcome in outcomes),
         state=cast("InstanceState", items.text(item, "state")),
         state_message=items.optional_text(item, "state_message"),
         state_revision=items.number(item, "judged"),
         stopped=item.get("stopped") is True,
         host=_host(item.get("host")),
+        noted=_noted(item.get("noted")),
+        orders=tuple(_order(order) for order in cast("list[Item]", item.get("orders") or ())),
+        override=_override(items.mapping(item, "override")) if "override" in item else None,
+        capture=_capture(items.mapping(item, "capture")) if item.get("capture") else None,
         conflicts=items.optional_number(item, "conflicts") or 0,
         told_seconds=items.number(item, "told_seconds"),
+        token_id=items.optional_text(item, "token_id"),
+        watch=_watch(items.mapping(item, "watch")) if item.get("watch") else None,
         revision=items.number(item, "revision"),
     )
 
@@ -103,7 +120,7 @@ def _host_item(known: Host) -> Item | None:
     """None for a host whose supervisor reports nothing of it."""
     if known == UNKNOWN and known.counters is None:
         return None
-    counters = known.counters
+    counters, loop = known.counters, known.crash_loop
     return {
         "supervisor_version": known.supervisor_version,
         "name": known.name,
@@ -112,6 +129,10 @@ def _host_item(known: Host) -> Item | None:
         "drifted": None if known.drifted is None else list(known.drifted),
         "exits": known.exits,
         "last_exits": list(known.last_exits),
+        "crash_loop": {"text_hash": loop.text_hash, "exits": loop.exits} if loop else None,
+        "can": list(known.can) or None,
+        "platform": known.platform,
+        "components": known.components,
         # As text: the table has no floating point numbers.
         "counters": json.dumps(asdict(counters)) if counters else None,
     }
@@ -120,7 +141,7 @@ def _host_item(known: Host) -> Item | None:
 def _host(value: Value) -> Host:
     if not isinstance(value, Mapping):
         return UNKNOWN
-    drifted, counted = value.get("drifted"), items.optional_text(value, "counters")
+    drifted, counted, loop = value.get("drifted"), items.optional_text(value, "counters"), value.get("crash_loop")
     return Host(
         supervisor_version=items.optional_text(value, "supervisor_version"),
         name=items.optional_text(value, "name"),
@@ -129,6 +150,10 @@ def _host(value: Value) -> Host:
         drifted=None if drifted is None else tuple(cast("list[str]", drifted)),
         exits=items.optional_number(value, "exits"),
         last_exits=tuple(cast("list[str]", value["last_exits"])),
+        crash_loop=CrashLoop(**cast("dict[str, Any]", loop)) if loop else None,
+        can=tuple(cast("list[Ability]", value.get("can") or ())),
+        platform=cast("Platform | None", items.optional_text(value, "platform")),
+        components=items.optional_text(value, "components"),
         counters=_counters(json.loads(counted)) if counted else None,
     )
 
@@ -138,10 +163,51 @@ def _counters(value: dict[str, Any]) -> Counters:
     return Counters(**{**value, "exporters": exporters})
 
 
-def _outcome_item(outcome: Outcome) -> Item:
+def _watch_item(watch: Watch) -> Item:
+    return {
+        "rollout_id": watch.rollout_id,
+        "revision": watch.revision,
+        "waiting_since": clock.rfc3339(watch.waiting_since) if watch.waiting_since else None,
+        "applied_at": clock.rfc3339(watch.applied_at) if watch.applied_at else None,
+        "before": asdict(watch.before) if watch.before else None,
+        "before_seconds": watch.before_seconds,
+        "since": asdict(watch.since) if watch.since else None,
+        "exits": watch.exits,
+    }
+
+
+def _watch(item: Mapping[str, Value]) -> Watch:
+    waiting, applied = (items.optional_text(item, name) for name in ("waiting_since", "applied_at"))
+    return Watch(
+        rollout_id=items.text(item, "rollout_id"),
+        revision=items.number(item, "revision"),
+        waiting_since=clock.parse(waiting) if waiting else None,
+        applied_at=clock.parse(applied) if applied else None,
+        before=_sums(item, "before"),
+        before_seconds=items.number(item, "before_seconds"),
+        since=_sums(item, "since"),
+        exits=items.number(item, "exits"),
+    )
+
+
+def _sums(item: Mapping[str, Value], name: str) -> Sums | None:
+    return None if item.get(name) is None else Sums(**cast("Mapping[str, int]", items.mapping(item, name)))
+
+
+def _outcome_item(outcome: Outcome, *, offered: bool) -> Item:
     item: Item = {"hash": outcome.config_hash, "revision": outcome.revision, "status": outcome.status}
     if outcome.message:
         item["message"] = outcome.message
+    if outcome.text_hash is not None:
+        item["text"] = bytes.fromhex(outcome.text_hash)
+    if outcome.offered_at is not None and offered:
+        item["offered_at"] = clock.rfc3339(outcome.offered_at)
+    if outcome.at is not None:
+        item["at"] = clock.rfc3339(outcome.at)
+    if outcome.returns:
+        item["returns"] = outcome.returns
+    if outcome.collector:
+        item["collector"] = outcome.collector
     if outcome.assignment:
         item["configuration_id"] = outcome.assignment.configuration_id
         item["version_number"] = outcome.assignment.version_number
@@ -151,14 +217,106 @@ def _outcome_item(outcome: Outcome) -> Item:
 def _outcome(value: Value) -> Outcome:
     if not isinstance(value, Mapping):
         raise TypeError("an outcome is not a map")
-    configuration_id = items.optional_text(value, "configuration_id")
+    configuration_id, text = items.optional_text(value, "configuration_id"), value.get("text")
     return Outcome(
         config_hash=items.text(value, "hash"),
         assignment=Assignment(configuration_id, items.number(value, "version_number")) if configuration_id else None,
         revision=items.number(value, "revision"),
         status=cast("Literal['offered', 'applied', 'failed']", items.text(value, "status")),
         message=items.optional_text(value, "message") or "",
+        text_hash=text.hex() if isinstance(text, bytes) else None,
+        offered_at=_time(value, "offered_at"),
+        at=_time(value, "at"),
+        returns=items.optional_number(value, "returns") or 0,
+        collector=items.optional_text(value, "collector"),
     )
+
+
+def _noted_item(noted: Noted) -> Item | None:
+    return None if noted == NOTHING_NOTED else asdict(noted)
+
+
+def _noted(value: Value) -> Noted:
+    return Noted(**cast("dict[str, int]", value)) if isinstance(value, Mapping) else NOTHING_NOTED
+
+
+def order_items(orders: Sequence[PendingOrder]) -> list[Value]:
+    return [
+        {
+            "id": order.id,
+            "do": order.do,
+            "at": clock.rfc3339(order.at),
+            "seen_at": _time_item(order.seen_at),
+            "done_at": _time_item(order.done_at),
+            "program": program_item(order.program),
+            "failed": order.failed,
+        }
+        for order in orders
+    ]
+
+
+def _order(value: Item) -> PendingOrder:
+    return PendingOrder(
+        id=items.text(value, "id"),
+        do=cast("Order", items.text(value, "do")),
+        at=clock.parse(items.text(value, "at")),
+        seen_at=_time(value, "seen_at"),
+        done_at=_time(value, "done_at"),
+        program=program(value, "program"),
+        failed=items.optional_text(value, "failed"),
+    )
+
+
+def _override_item(override: Override | None) -> Item | None:
+    if override is None:
+        return None
+    return {
+        "configuration_id": override.assignment.configuration_id,
+        "version_number": override.assignment.version_number,
+        "until": clock.rfc3339(override.until),
+        "at": clock.rfc3339(override.at),
+        "actor": principals.attribute(override.actor),
+        "message": override.message,
+    }
+
+
+def _override(value: Mapping[str, Value]) -> Override:
+    return Override(
+        assignment=Assignment(items.text(value, "configuration_id"), items.number(value, "version_number")),
+        until=clock.parse(items.text(value, "until")),
+        at=clock.parse(items.text(value, "at")),
+        actor=principals.read(value, "actor"),
+        message=items.optional_text(value, "message"),
+    )
+
+
+def _capture_item(capture: OpenCapture) -> Item:
+    return {
+        "capture_id": capture.id,
+        "begins_by": clock.rfc3339(capture.begins_by),
+        "until": clock.rfc3339(capture.until),
+        "running": capture.running,
+        "stop": capture.stop,
+    }
+
+
+def _capture(value: Mapping[str, Value]) -> OpenCapture:
+    return OpenCapture(
+        id=items.text(value, "capture_id"),
+        begins_by=clock.parse(items.text(value, "begins_by")),
+        until=clock.parse(items.text(value, "until")),
+        running=value["running"] is True,
+        stop=value["stop"] is True,
+    )
+
+
+def _time_item(at: datetime | None) -> str | None:
+    return clock.rfc3339(at) if at else None
+
+
+def _time(item: Mapping[str, Value], name: str) -> datetime | None:
+    at = items.optional_text(item, name)
+    return clock.parse(at) if at else None
 
 
 def shard_item(fleet_id: str, shard: Shard) -> Item:
@@ -167,7 +325,9 @@ def shard_item(fleet_id: str, shard: Shard) -> Item:
     for entry, n in shard.heard.items():
         of_group = heard.setdefault(entry.deployment_id, {})
         of_group.setdefault(f"{entry.state_revision}#{entry.state}", {})[str(entry.mark)] = n
-    days: dict[str, Value] = {str(day): n for day, n in shard.days.items()}
+    days: dict[str, dict[str, Value]] = {}
+    for day, n in shard.days.items():
+        days.setdefault(day.deployment_id or _BY_DAY_ALONE, {})[str(day.day)] = n
     return keys.census_shard(fleet_id, shard.number) | {"number": shard.number, "heard": heard, "days": days}
 
 
@@ -182,9 +342,21 @@ def shard(item: Item) -> Shard:
     return Shard(
         number=items.number(item, "number"),
         heard=heard,
-        days={int(day): _whole(n) for day, n in _map(item["days"]).items()},
+        days=_days(_map(item["days"])),
         revision=items.number(item, "revision"),
     )
+
+
+def _days(value: Mapping[str, Value]) -> dict[Day, int]:
+    days: dict[Day, int] = {}
+    for key, counted in value.items():
+        if isinstance(counted, Mapping):
+            group = "" if key == _BY_DAY_ALONE else key
+            days |= {Day(group, int(day)): _whole(n) for day, n in counted.items()}
+        else:
+            # As earlier releases wrote it.
+            days[Day("", int(key))] = _whole(counted)
+    return days
 
 
 def _map(value: Value) -> Mapping[str, Value]:

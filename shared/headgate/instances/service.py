@@ -1,6 +1,6 @@
 """A fleet's collector instances: any member of the organization sees them, the fleet service records their messages."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -8,34 +8,45 @@ from typing import Final
 from headgate.deployments import service as deployments
 from headgate.deployments.model import Assignment
 from headgate.fleets import service as fleets
+from headgate.fleets import tokens
 from headgate.fleets.model import Fleet
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
-from headgate.instances import admission, store
+from headgate.instances import admission, components, store, timeline_store
 from headgate.instances.census import Entry, shard_of
-from headgate.instances.model import Desired, Instance, InstanceNotFound, InstanceState, day_of, forgotten, mark_of
+from headgate.instances.desired import Desired
+from headgate.instances.model import Instance, InstanceNotFound
+from headgate.instances.states import InstanceState, day_of, forgotten, mark_of
 from headgate.instances.store import Sender
+from headgate.instances.timeline import TimelineEvent
 from headgate.storage.page import Slice
+from headgate.storage.table import Write
 
 # A page of a filtered list reads no more: a megabyte of the table.
-_MOST_READ: Final = 1_000
+MOST_READ: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """An instance as it stands now; `state_message` says why it failed to apply what is assigned."""
+    """An instance as it stands now; `state_message` says why it failed to apply what is assigned.
+
+    `token_current` is whether it last reported with the fleet's present token, None if that was not recorded.
+    """
 
     instance: Instance
     state: InstanceState
     state_message: str | None
     assigned: Assignment | None
     running: Assignment | None
+    desired: Desired
+    token_current: bool | None
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """Which instances to list; None for any. `version` is the number that runs, `host` a part of the name or host name,
-    `label` a key with its value, `drifted` whether something was changed on the host."""
+    `label` a key with its value, `drifted` whether something was changed on the host, `old_token` whether it last
+    reported with another token than the present one, `component` a type or `kind/type` that its collector has."""
 
     state: InstanceState | None = None
     deployment_id: str | None = None
@@ -43,8 +54,11 @@ class Wanted:
     host: str | None = None
     label: tuple[str, str] | None = None
     drifted: bool | None = None
+    old_token: bool | None = None
+    component: str | None = None
 
-    def has(self, seen: Seen) -> bool:
+    def has(self, seen: Seen, with_component: Collection[str]) -> bool:
+        """`with_component` are the hashes of the lists of components that have the one that is wanted."""
         instance, host = seen.instance, seen.instance.host
         names = (host.name or "", instance.description.host_name or "")
         return (
@@ -54,6 +68,8 @@ class Wanted:
             and (self.host is None or any(self.host.lower() in name.lower() for name in names))
             and (self.label is None or host.labels.get(self.label[0]) == self.label[1])
             and (self.drifted is None or bool(host.drifted) == self.drifted)
+            and (self.component is None or host.components in with_component)
+            and (self.old_token is None or seen.token_current == (not self.old_token))
         )
 
 
@@ -63,57 +79,79 @@ ANY: Final = Wanted()
 def instances(caller: Caller, fleet_id: str, limit: int, after: str | None, wanted: Wanted = ANY) -> Slice[Seen]:
     """By id, so those that first started first; three reads. Raises FleetNotFound.
 
-    With `wanted`, up to `_MOST_READ` instances are read, and the slice may have fewer than there are: its position says
+    With `wanted`, up to `MOST_READ` instances are read, and the slice may have fewer than there are: its position says
     whether more may follow.
     """
     fleet = fleets.get(caller, fleet_id)
     at = clock.now()
-    size = limit if wanted == ANY else _MOST_READ
+    size = limit if wanted == ANY else MOST_READ
     page = store.instances(fleet_id, size, after)
-    matching = [seen for seen in _seen(fleet, page.entries, at) if wanted.has(seen)]
+    with_component = components.having(fleet_id, wanted.component) if wanted.component else ()
+    matching = [seen for seen in _seen(fleet, page.entries, at) if wanted.has(seen, with_component)]
     if len(matching) > limit:
         return Slice(matching[:limit], matching[limit - 1].instance.id)
     return Slice(matching, page.position)
 
 
-def instance(caller: Caller, fleet_id: str, instance_id: str) -> Seen:
-    """One instance; three reads. Raises FleetNotFound, InstanceNotFound."""
-    fleet = fleets.get(caller, fleet_id)
-    stored = store.instance(fleet_id, instance_id)
-    seen = _seen(fleet, [stored] if stored else [], clock.now())
+def of_group(fleet_id: str, deployment_id: str) -> list[Instance]:
+    """The instances that report from a group, as they were stored; a query for each megabyte of the fleet's."""
+    return [instance for instance in store.each(fleet_id) if instance.deployment_id == deployment_id]
+
+
+def overridden(fleet_id: str, configuration_id: str, at: datetime) -> list[Instance]:
+    """The instances that an override makes run the configuration at that time; a query for each megabyte of all."""
+    found = store.overridden(fleet_id, configuration_id)
+    return [one for one in found if one.override and one.override.until > at and not _forgotten(one, at)]
+
+
+def one(fleet: Fleet, instance_id: str, at: datetime) -> Seen:
+    """One instance of a fleet that the caller is known to see; two reads. Raises InstanceNotFound."""
+    stored = store.instance(fleet.id, instance_id)
+    seen = _seen(fleet, [stored] if stored else [], at)
     if not seen:
         raise InstanceNotFound
     return seen[0]
 
 
 def _seen(fleet: Fleet, listed: Sequence[Instance], at: datetime) -> list[Seen]:
-    """The instances that are not forgotten, as they stand at that time; one read for each hundred groups."""
+    """The instances as they stand at that time, without those that are forgotten or whose group was deleted.
+
+    One read for each hundred groups.
+    """
     listed = [instance for instance in listed if not _forgotten(instance, at)]
     groups = deployments.groups(sorted({(fleet.id, instance.deployment_id) for instance in listed}))
+    current = {group.id: tokens.current_id(*group.token_of(fleet)) for group in groups.values()}
     seen = []
     for instance in listed:
         group = groups.get(instance.deployment_id)
-        state = instance.shown_state(Desired.of(group) if group else None, at, on_kubernetes=fleet.on_kubernetes)
+        if group is None:
+            continue
+        desired = Desired.of(group, instance, at)
+        state = instance.shown_state(desired, at, on_kubernetes=fleet.on_kubernetes)
+        running = instance.running()
         seen.append(
             Seen(
                 instance=instance,
                 state=state,
                 state_message=instance.state_message if state == instance.state else None,
-                assigned=group.assignment if group else None,
-                running=instance.running(),
+                assigned=desired.assignment,
+                running=running.assignment if running else None,
+                desired=desired,
+                token_current=None if instance.token_id is None else instance.token_id == current[group.id],
             )
         )
     return seen
 
 
-def sender(token_hash: str, fleet_id: str, deployment_id: str, instance_id: str) -> Sender:
+def sender(token_hash: str, fleet_id: str, deployment_id: str, instance_id: str, hinted: str | None = None) -> Sender:
     """What is stored about the sender of a message; one batch read."""
-    return store.sender(token_hash, fleet_id, deployment_id, instance_id)
+    return store.sender(token_hash, fleet_id, deployment_id, instance_id, hinted)
 
 
-def save(before: Instance | None, after: Instance) -> None:
+def save(before: Instance | None, after: Instance, entries: Sequence[TimelineEvent] = (), *beside: Write) -> None:
     """Write an instance, and count it as what it is now; one read and one transaction, and a read for a new one.
 
+    Its events and `beside` are written in the same transaction.
     Raises FleetFull for a new one, LostRace if another message of the instance, or of its shard, was stored first.
     """
     at = after.last_seen_at
@@ -122,7 +160,8 @@ def save(before: Instance | None, after: Instance) -> None:
     admitted = None
     if before is None or _forgotten(before, at):
         admitted = admission.admit(after.fleet_id, at, lambda: store.census_by_keys(after.fleet_id).total(at))
-    store.save(before, after, shard, moved, admitted)
+    events = timeline_store.put(after.fleet_id, after.id, before.revision + 1 if before else 1, entries)
+    store.save(before, after, shard, moved, [*([admitted] if admitted else []), *events, *beside])
 
 
 def _forgotten(instance: Instance, at: datetime) -> bool:

@@ -10,14 +10,19 @@ from headgate.fleets import keys
 from headgate.fleets import mapping as fleets
 from headgate.instances import mapping
 from headgate.instances.census import SHARDS, Census, Shard
+from headgate.storage import idempotent_create
 from headgate.storage.page import Slice
 from headgate.storage.table import fleets as table
 from headgate.storage.table import transact
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from headgate.deployments.model import Deployment
     from headgate.fleets.model import FleetToken
     from headgate.instances.model import Instance
+    from headgate.instances.orders import PendingOrder
+    from headgate.storage.items import Item
     from headgate.storage.table import Write
 
 
@@ -28,21 +33,25 @@ class Sender:
     token: FleetToken | None
     group: Deployment | None
     instance: Instance | None
+    hinted: Deployment | None = None
 
 
-def sender(token_hash: str, fleet_id: str, deployment_id: str, instance_id: str) -> Sender:
-    """A token, a group and an instance of the fleet; one batch read."""
+def sender(token_hash: str, fleet_id: str, deployment_id: str, instance_id: str, hinted: str | None = None) -> Sender:
+    """A token, a group and an instance of the fleet, and a group that it may belong to instead; one batch read."""
+    groups = [deployment_id] if hinted in (None, deployment_id) else [deployment_id, hinted]
     wanted = [
         keys.token(token_hash),
-        keys.deployment(fleet_id, deployment_id),
         keys.instance(fleet_id, instance_id),
+        *(keys.deployment(fleet_id, group) for group in groups),
     ]
     rows = {(item["pk"], item["sk"]): item for item in table.get_all(wanted)}
-    token, group, instance = (rows.get((key["pk"], key["sk"])) for key in wanted)
+    token, instance, group, *others = (rows.get((key["pk"], key["sk"])) for key in wanted)
+    other = others[0] if others else None
     return Sender(
         token=fleets.token(token) if token else None,
         group=deployments.group(group) if group else None,
         instance=mapping.instance(instance) if instance else None,
+        hinted=deployments.group(other) if other else None,
     )
 
 
@@ -50,6 +59,18 @@ def instances(fleet_id: str, limit: int, after: str | None) -> Slice[Instance]:
     """By id, which is by the time of their first start, starting after the id `after`; one query."""
     rows = table.list(keys.of_fleet(fleet_id), keys.INSTANCES, limit, keys.sort_key(keys.INSTANCES, after))
     return Slice([mapping.instance(item) for item in rows.entries], keys.position(keys.INSTANCES, rows.position))
+
+
+def each(fleet_id: str) -> Iterator[Instance]:
+    """All of them, by id; one query for each megabyte."""
+    return map(mapping.instance, table.each(keys.of_fleet(fleet_id), keys.INSTANCES))
+
+
+def overridden(fleet_id: str, configuration_id: str) -> Iterator[Instance]:
+    """Those with an override of the configuration, also one whose time is over; one query for each megabyte of all."""
+    condition = "#override.#configuration_id = :configuration_id"
+    values: Item = {":configuration_id": configuration_id}
+    return map(mapping.instance, table.each(keys.of_fleet(fleet_id), keys.INSTANCES, condition, values))
 
 
 def instance(fleet_id: str, instance_id: str) -> Instance | None:
@@ -75,13 +96,40 @@ def shard(fleet_id: str, number: int) -> Shard:
     return Shard(number) if item is None else mapping.shard(item)
 
 
-def save(before: Instance | None, after: Instance, counted: Shard, moved: Shard, admission: Write | None) -> None:
-    """Write an instance and the shard that counts it, with the write that admits a new one; one transaction.
+def save(before: Instance | None, after: Instance, counted: Shard, moved: Shard, beside: Sequence[Write]) -> None:
+    """Write an instance and the shard that counts it, with the writes `beside`; one transaction.
 
-    Raises LostRace if the instance, the shard or what admits were written since they were read.
+    Raises LostRace if the instance, the shard or what one of `beside` depends on were written since they were read.
     """
-    writes = [_put_instance(before, after), _put_shard(after.fleet_id, counted, moved)]
-    transact([*writes, admission] if admission else writes)
+    writes = [_put_instance(before, after), _put_shard(after.fleet_id, counted, moved), *beside]
+    if before is None or before.deployment_id != after.deployment_id:
+        # So that nothing joins a group while it is deleted.
+        writes.append(table.must_exist(keys.deployment(after.fleet_id, after.deployment_id)))
+    transact(writes)
+
+
+def delete(found: Instance, counted: Shard, moved: Shard) -> None:
+    """Delete an instance and count it no longer; one transaction. Raises LostRace if either was written since."""
+    unchanged = "sequence_num = :sequence_num AND revision = :revision"
+    values: Item = {":sequence_num": found.sequence_num, ":revision": found.revision}
+    key = keys.instance(found.fleet_id, found.id)
+    transact([table.delete(key, unchanged, values), _put_shard(found.fleet_id, counted, moved)])
+
+
+def shards_deleted(fleet_id: str) -> list[Write]:
+    """The writes that delete the counters of a fleet."""
+    return [table.delete(keys.census_shard(fleet_id, number)) for number in range(SHARDS)]
+
+
+def put_orders(before: Instance, orders: Sequence[PendingOrder], path: str) -> None:
+    """Store an instance's orders, the last of which is new and is read at `path`; one transaction.
+
+    Raises LostRace if the instance was written since it was read.
+    """
+    change = "SET #orders = :orders ADD #revision :one"
+    values: Item = {":orders": mapping.order_items(orders), ":one": 1, ":revision": before.revision}
+    changed = table.update(keys.instance(before.fleet_id, before.id), change, "#revision = :revision", values)
+    transact([changed, *idempotent_create.writes(path)])
 
 
 def _put_instance(before: Instance | None, after: Instance) -> Write:

@@ -3,17 +3,20 @@
 The protocol is described at github.com/open-telemetry/opamp-spec, version 0.16.0.
 """
 
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from google.protobuf.message import DecodeError
 
 from headgate.foundation import errors
-from headgate.instances import host
+from headgate.instances.captured import CaptureNews
 from headgate.instances.host import HostReport
-from headgate.instances.model import Description, Health, Report, ReportedConfig, Status
+from headgate.instances.reports import Description, Health, Report, ReportedConfig, Status
 from headgate.observability.log import logger
-from headgate.opamp.reasons import reason
+from headgate.opamp import host_captures, host_reports
+from headgate.opamp.reasons import reason, was_killed
 from headgate.opamp.wire import opamp_pb2 as wire
 
 _UID_BYTES: Final = 16
@@ -49,13 +52,16 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What to answer an agent."""
+    """What to answer an agent. `orders` and `collector`, the one for what is offered, are for our supervisor."""
 
     uid: bytes
     offer: Offer | None = None
     heartbeat_seconds: int | None = None
     report_full_state: bool = False
     new_uid: bytes | None = None
+    orders: Sequence[Mapping[str, object]] = ()
+    collector: Mapping[str, object] | None = None
+    capture: Mapping[str, object] | None = None
 
     def encode(self) -> bytes:
         message = wire.ServerToAgent(instance_uid=self.uid, capabilities=_CAPABILITIES)
@@ -66,6 +72,15 @@ class Reply:
         if self.heartbeat_seconds is not None:
             message.connection_settings.hash = self.heartbeat_seconds.to_bytes(4, "big")
             message.connection_settings.opamp.heartbeat_interval_seconds = self.heartbeat_seconds
+        if self.orders or self.collector or self.capture:
+            told: dict[str, object] = {"orders": list(self.orders)}
+            if self.collector:
+                told["collector"] = self.collector
+            if self.capture:
+                told["capture"] = self.capture
+            message.custom_message.capability = host_reports.CAPABILITY
+            message.custom_message.type = host_reports.ORDER
+            message.custom_message.data = json.dumps(told, separators=(",", ":")).encode()
         if self.offer is not None:
             message.remote_config.config_hash = bytes.fromhex(self.offer.config_hash)
             # Present even if it is empty: an empty map is the config of a collector that runs nothing.
@@ -100,10 +115,12 @@ def decode(body: bytes) -> Report:
         description=description,
         health=_health(message),
         config=config,
+        killed=was_killed(message.remote_config_status.error_message),
         full=description is not None and (config is not None or not reports_config),
         wants_uid=bool(message.flags & wire.AgentToServerFlags_RequestInstanceUid),
         leaves=message.HasField("agent_disconnect"),
         host=_host(message),
+        capture=_capture(message),
     )
 
 
@@ -124,13 +141,28 @@ def _config(message: wire.AgentToServer) -> ReportedConfig | None:
 
 def _host(message: wire.AgentToServer) -> HostReport | None:
     """What our supervisor adds. A report that is not one is left out: what OpAMP itself says still counts."""
-    if message.custom_message.capability != host.CAPABILITY:
+    if not _is_ours(message) or message.custom_message.type == host_captures.CAPTURE:
         return None
     try:
-        return host.decode(message.custom_message.data)
-    except host.Malformed as error:
+        return host_reports.decode(message.custom_message.data)
+    except host_reports.Malformed as error:
         logger.warning("host_report_malformed", instance_uid=message.instance_uid.hex(), field=str(error))
         return None
+
+
+def _capture(message: wire.AgentToServer) -> CaptureNews | None:
+    """What our supervisor tells of a capture, in place of a report."""
+    if not _is_ours(message) or message.custom_message.type != host_captures.CAPTURE:
+        return None
+    try:
+        return host_captures.decode(message.custom_message.data)
+    except host_reports.Malformed as error:
+        logger.warning("capture_malformed", instance_uid=message.instance_uid.hex(), field=str(error))
+        return None
+
+
+def _is_ours(message: wire.AgentToServer) -> bool:
+    return message.custom_message.capability == host_reports.CAPABILITY
 
 
 def _description(message: wire.AgentToServer) -> Description | None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 import yaml
 
-from headgate.configurations.pipelines import DEEPEST, readable
-from headgate.foundation.yaml_text import SafeLoader
+from headgate.configurations.documents import Unreadable, document
 
 _NULL: Final = "tag:yaml.org,2002:null"
 _MERGE: Final = "tag:yaml.org,2002:merge"
@@ -21,31 +19,12 @@ def runs_nothing(text: str) -> bool:
 
     The collector itself finds anything else that is wrong with it.
     """
-    if not readable(text):
-        return False
     try:
-        if _deepest(yaml.parse(text, Loader=SafeLoader)) > DEEPEST:
-            return False
-        # The collector reads the first document only. Nothing is constructed: an alias stays a reference.
-        root = next(yaml.compose_all(text, Loader=SafeLoader), None)
-    except (yaml.YAMLError, ValueError):
+        root = document(text)
+    except Unreadable:
         return False
     service = _value(root, "service")
     return _empty(service) or _empty(_value(service, "pipelines"))
-
-
-def _deepest(events: Iterable[yaml.Event]) -> int:
-    """How deep the text nests, up to DEEPEST. libyaml's composer is recursive: deep text would end the process."""
-    depth = deepest = 0
-    for event in events:
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            deepest = max(deepest, depth)
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        if deepest > DEEPEST:
-            break
-    return deepest
 
 
 def _empty(node: yaml.Node | None) -> bool:

@@ -14,6 +14,16 @@ _AGAIN: Final = re.compile(r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d collector server run
 # The errors that it announces follow in lines of their own.
 _ANNOUNCED: Final = re.compile(r"decoding failed due to the following error\(s\):\s+")
 _CHOICES: Final = re.compile(r" \(valid values: \[[^\]\n]{100,}\]\)")
+# Supervisor 0.149's words. -1 is a signal; 0 is also what it says if the collector that it replaces ends late.
+_KILLED: Final = re.compile(
+    r"Agent exited unexpectedly with exit code (?:-1|0) while applying configuration"
+    r"|config validation failed: signal: (?:killed|terminated)\b"
+)
+
+
+def was_killed(message: str) -> bool:
+    """Whether a failed config's message says that the collector was ended by somebody else, as for want of memory."""
+    return _KILLED.search(message[:_READ]) is not None
 
 
 def reason(message: str) -> str:

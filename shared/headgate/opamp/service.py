@@ -7,19 +7,27 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Final
 
-from headgate.configurations import published
+from headgate.captures import hosts as captures
+from headgate.deployments.model import Deployment
 from headgate.fleets import service as fleets
 from headgate.fleets import tokens
 from headgate.foundation import clock, errors
 from headgate.foundation.ids import is_id
-from headgate.instances import model
+from headgate.instances import components, model, notices, orders, timeline, transitions
 from headgate.instances import service as instances
-from headgate.instances.model import Desired, Instance, Report
+from headgate.instances.desired import Desired
+from headgate.instances.host import UNKNOWN
+from headgate.instances.model import Instance
+from headgate.instances.orders import PendingOrder
+from headgate.instances.reports import Report
+from headgate.instances.states import SAVED_EVERY
+from headgate.instances.watch import Watch, watched
 from headgate.observability.log import logger
-from headgate.opamp import messages
+from headgate.opamp import messages, placement, texts, to_fetch
 from headgate.opamp.messages import Offer, Reply
 from headgate.settings import settings
 from headgate.storage.retry import retry
+from headgate.storage.table import Write
 
 FULL_STATE_EVERY: Final = timedelta(hours=1)
 """A message that was lost while nothing was under way is made up for within this time."""
@@ -80,24 +88,34 @@ def _fleet_of(token_hash: str) -> str:
 def _answer(sender: _Sender, report: Report) -> Reply:
     """Raises LostRace if another message of the same instance, or of its counters, was first."""
     at = clock.now()
-    stored = instances.sender(sender.token_hash, sender.fleet_id, sender.deployment_id, model.instance_id(report.uid))
-    tokens.require_valid(stored.token, sender.fleet_id, at)
-    if stored.group is None:
+    instance_id = model.instance_id(report.uid)
+    hinted = placement.hint(instance_id)
+    stored = instances.sender(sender.token_hash, sender.fleet_id, sender.deployment_id, instance_id, hinted)
+    token = tokens.require_valid(stored.token, sender.fleet_id, at)
+    if token.deployment_id not in (None, sender.deployment_id):
         raise NotOfThisFleet
+    known_host = stored.instance.host if stored.instance else UNKNOWN
+    labels = (report.host.after(known_host) if report.host else known_host).labels
+    group = placement.group_of(token, stored.group, stored.hinted, instance_id, labels, at)
+    if group is None:
+        raise NotOfThisFleet
+    sender = replace(sender, deployment_id=group.id)
     if report.wants_uid:
         return Reply(report.uid, new_uid=model.new_uid(at))
-    before, desired = stored.instance, Desired.of(stored.group)
+    before = stored.instance
     check = _sequence_check(before, report, at)
     if before is not None and check.conflicts >= _CONFLICTS:
         instances.save(before, replace(before, conflicts=0))
         logger.warning("instance_uid_in_use_twice", instance_id=before.id, fleet_id=before.fleet_id)
         return Reply(report.uid, new_uid=model.new_uid(at))
     known = _instance_before(before, sender, report, at)
-    after = _without_pipelines_failed(model.after_report(known, report, desired), report, desired)
+    desired = Desired.of(group, known, at)
+    ordered, done = orders.received(known, report.host, desired, at)
+    after = texts.checked(transitions.after_report(ordered, report, desired, at), desired, at)
     sent = None
     # An agent that is asked for its full state gets no offer yet: its next message says what it has.
     if not check.request_full_state and not report.leaves:
-        after, sent = _offer(after, desired)
+        after, sent = texts.with_next_offer(after, desired, at)
     interval = settings().fleet_heartbeat_seconds
     send_interval = report.takes_interval and (
         report.sequence_num == 0 or check.request_full_state or known.told_seconds != interval
@@ -108,63 +126,62 @@ def _answer(sender: _Sender, report: Report) -> Reply:
         full_state_at=at if report.full or check.request_full_state else known.full_state_at,
         conflicts=check.conflicts,
         told_seconds=interval if send_interval else known.told_seconds,
+        token_id=tokens.id_of(sender.token_hash),
+        watch=_watch(known, after, report, group, desired, at),
     )
+    after, lists = _components(known, after, report, at)
     # Read before anything is written, so that a fault here leaves nothing half done.
-    offer = None if sent is None else Offer(sent.config_hash, _text(sent))
-    if before is None or _worth_saving(before, after):
-        instances.save(before, after)
+    offer = None if sent is None else Offer(sent.config_hash, texts.text_of(sent))
+    heard = captures.heard(after, report.capture, at)
+    after = heard.instance
+    happened = [*timeline.of_message(before, known, after, desired, at, done), *heard.events]
+    noted, written = timeline.bounded(after.noted, happened, after, at)
+    after = replace(after, noted=noted)
+    if before is None or after.watch or _worth_saving(before, after):
+        told = notices.of_message(token.organization_id, before, after, written, at)
+        instances.save(before, after, written, *told, *lists, *heard.writes)
         _log(before, after)
-    return Reply(report.uid, offer, interval if send_interval else None, report_full_state=check.request_full_state)
+    return Reply(
+        report.uid,
+        offer,
+        interval if send_interval else None,
+        report_full_state=check.request_full_state,
+        orders=() if report.leaves else to_fetch.orders(after, group, token, at),
+        collector=to_fetch.collector(after, sent, group, token, at) if sent else None,
+        capture=None if report.leaves else captures.to_tell(after, group, at),
+    )
 
 
-def _without_pipelines_failed(instance: Instance, report: Report, desired: Desired) -> Instance:
-    """The instance, with a config that it reports as applied counted as failed if the config has no pipelines.
+def _components(before: Instance, after: Instance, report: Report, at: datetime) -> tuple[Instance, list[Write]]:
+    """Asks for the list of components if the host has others than before and nobody told of them yet, and stores it.
 
-    A supervisor runs a collector without pipelines, and says that it applied them.
+    One read for a host that starts, or has others.
     """
-    config = report.config
-    if config is None or config.status != "applied" or config.config_hash != desired.config_hash:
-        return instance
-    if not _runs_nothing(desired):
-        return instance
-    return model.with_failure(instance, desired, desired, model.WITHOUT_PIPELINES)
+    host, now = report.host, after.host.components
+    if host is None or now is None:
+        return after, []
+    if host.component_list is not None and any(order.do == "components" for order in after.orders):
+        return after, components.with_list(after.fleet_id, now, host.component_list)
+    # Another collector may have come with a version that was offered since the host was asked.
+    since = offered.offered_at if (offered := after.last_offered()) else None
+    asked = any(
+        order.do == "components" and (since is None or order.waits(at) or order.at >= since) for order in after.orders
+    )
+    if asked or "components" not in after.host.can or (now == before.host.components and report.sequence_num):
+        return after, []
+    if components.is_known(after.fleet_id, now):
+        return after, []
+    return replace(after, orders=tuple(orders.with_order(after.orders, PendingOrder.new("components", at)))), []
 
 
-def _offer(instance: Instance, desired: Desired) -> tuple[Instance, Desired | None]:
-    """What to send, and the instance that knows of it. A config without pipelines has failed without being sent."""
-    sent = model.offer(instance, desired)
-    while sent is not None and _runs_nothing(sent):
-        instance = model.with_failure(instance, sent, desired, model.WITHOUT_PIPELINES)
-        sent = model.offer(instance, desired)
-    return instance if sent is None else model.with_offer(instance, sent), sent
-
-
-def _runs_nothing(config: Desired) -> bool:
-    assignment = config.assignment
-    return assignment is not None and _has_no_pipelines(assignment.configuration_id, assignment.version_number)
-
-
-@lru_cache(maxsize=1_000)
-def _has_no_pipelines(configuration_id: str, n: int) -> bool:
-    # Imported here: the parser would slow every cold start, and most messages do not need it.
-    from headgate.opamp.pipelines import runs_nothing
-
-    return runs_nothing(_version_text(configuration_id, n))
-
-
-def _text(config: Desired) -> str | None:
-    """The YAML to run; None if nothing is assigned."""
-    assignment = config.assignment
-    return None if assignment is None else _version_text(assignment.configuration_id, assignment.version_number)
-
-
-@lru_cache(maxsize=16)
-def _version_text(configuration_id: str, n: int) -> str:
-    """Cached: a published version never changes, and a rollout sends it to many."""
-    text = published.text(configuration_id, n)
-    if text is None:
-        raise errors.Unavailable("The assigned version could not be read; try again shortly")
-    return text
+def _watch(
+    before: Instance, after: Instance, report: Report, group: Deployment, desired: Desired, at: datetime
+) -> Watch | None:
+    """What the group's rollout measures on this instance; None if there is none, or it is not in its turn."""
+    rollout = group.rollout
+    if rollout is None or not rollout.is_watched(after.id, after.host.labels):
+        return None
+    return watched(before, after, report.host, rollout, desired, at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +220,8 @@ def _instance_before(before: Instance | None, sender: _Sender, report: Report, a
             last_seen_at=at,
             full_state_at=at,
         )
+    if before.override and before.override.until <= at:
+        before = replace(before, override=None)
     if before.deployment_id == sender.deployment_id:
         return before
     # A revision belongs to one group; nothing has been offered under the new group's yet.
@@ -213,7 +232,7 @@ def _instance_before(before: Instance | None, sender: _Sender, report: Report, a
 def _worth_saving(before: Instance, after: Instance) -> bool:
     """All messages except a heartbeat that says nothing new, soon after a saved one, while nothing is under way."""
     news = replace(after, sequence_num=before.sequence_num, last_seen_at=before.last_seen_at) != before
-    due = after.last_seen_at - before.last_seen_at >= model.SAVED_EVERY
+    due = after.last_seen_at - before.last_seen_at >= SAVED_EVERY
     return news or due or before.under_way or after.under_way or after.sequence_num < before.sequence_num
 
 

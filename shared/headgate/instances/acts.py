@@ -1,0 +1,235 @@
+"""What writers do to one instance: order a restart or another try, and make it run another version for a while.
+
+A change is conditional on what the instance was when it was read, so that a message at the same time is never lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from headgate.deployments import assignments
+from headgate.deployments import service as deployments
+from headgate.deployments.model import FieldRefused
+from headgate.deployments.programs import Program
+from headgate.fleets import service as fleets
+from headgate.foundation import clock, errors
+from headgate.foundation.caller import Caller
+from headgate.instances import orders, service, store, timeline, transitions
+from headgate.instances.desired import Desired
+from headgate.instances.host import Order
+from headgate.instances.orders import Override, PendingOrder
+from headgate.instances.service import Seen
+from headgate.storage.retry import retry
+
+LONGEST: Final = timedelta(days=90)
+"""How long an override may last."""
+_HEARD: Final = ("pending_pickup", "applying", "applied", "apply_failed", "idle")
+
+
+class OrderNotSupported(errors.Conflict):
+    """The host's supervisor is too old."""
+
+    code = "order_not_supported"
+
+    def __init__(self, do: Order, version: str | None) -> None:
+        super().__init__(
+            f"The supervisor of this host ({version or 'a version that does not report itself'}) does not understand "
+            f"the order to {do.replace('_', ' ')}: install the host again to upgrade it"
+        )
+
+
+class SupervisorIsCurrent(errors.Conflict):
+    """There is nothing to upgrade."""
+
+    code = "supervisor_is_current"
+
+    def __init__(self, version: str) -> None:
+        super().__init__(f"This host runs the published supervisor already, {version}")
+
+
+class InstanceNotReporting(errors.Conflict):
+    """An order would reach the host at a time when nobody expects it."""
+
+    code = "instance_not_reporting"
+
+    def __init__(self, state: str) -> None:
+        super().__init__(f"The instance is {state}: an order would not reach it. Order it when it reports again")
+
+
+class NothingToRetry(errors.Conflict):
+    """There is no failure to forget."""
+
+    code = "nothing_to_retry"
+
+    def __init__(self) -> None:
+        super().__init__("What this instance is to run has not failed on it")
+
+
+class OrderNotFound(errors.NotFound):
+    code = "order_not_found"
+
+    def __init__(self) -> None:
+        super().__init__("No such order: orders are kept for a day, and the last one of each kind")
+
+
+class OverrideNotFound(errors.NotFound):
+    code = "override_not_found"
+
+    def __init__(self) -> None:
+        super().__init__("This instance runs what its group does: it has no override")
+
+
+def restart(caller: Caller, fleet_id: str, instance_id: str) -> PendingOrder:
+    """Order the host to restart its collector. An order that waits already is returned as it is.
+
+    Raises FleetNotFound, InstanceNotFound, InstanceNotReporting, OrderNotSupported.
+    """
+
+    def allow(seen: Seen) -> None:
+        host = seen.instance.host
+        if "restart" not in host.can:
+            raise OrderNotSupported("restart", host.supervisor_version)
+
+    return retry(lambda: _order(caller, fleet_id, instance_id, "restart", allow))
+
+
+def try_again(caller: Caller, fleet_id: str, instance_id: str) -> PendingOrder:
+    """Offer what failed on this instance to it again, and to no other.
+
+    Raises FleetNotFound, InstanceNotFound, InstanceNotReporting, NothingToRetry.
+    """
+
+    def allow(seen: Seen) -> None:
+        if seen.state != "apply_failed":
+            raise NothingToRetry
+
+    return retry(lambda: _order(caller, fleet_id, instance_id, "retry", allow))
+
+
+def upgrade_supervisor(caller: Caller, fleet_id: str, instance_id: str, program: Program) -> PendingOrder:
+    """Order the host to replace its supervisor. An order that waits already is returned as it is.
+
+    Raises FleetNotFound, InstanceNotFound, InstanceNotReporting, OrderNotSupported, SupervisorIsCurrent.
+    """
+
+    def allow(seen: Seen) -> None:
+        host = seen.instance.host
+        if "upgrade_supervisor" not in host.can or seen.instance.description.arch not in program.files:
+            raise OrderNotSupported("upgrade_supervisor", host.supervisor_version)
+        if host.supervisor_version == program.version:
+            raise SupervisorIsCurrent(program.version)
+
+    return retry(lambda: _order(caller, fleet_id, instance_id, "upgrade_supervisor", allow, program))
+
+
+def order(caller: Caller, fleet_id: str, instance_id: str, order_id: str) -> PendingOrder:
+    """An order of the last day; the last one of its kind. Raises FleetNotFound, InstanceNotFound, OrderNotFound."""
+    seen = service.one(fleets.get(caller, fleet_id), instance_id, clock.now())
+    found = next((order for order in seen.instance.orders if order.id == order_id), None)
+    if found is None or found.do == "components":
+        raise OrderNotFound
+    return found
+
+
+def path_of(fleet_id: str, instance_id: str) -> str:
+    """The path of an instance's orders, in the public API."""
+    return f"/fleets/{fleet_id}/instances/{instance_id}/orders"
+
+
+def override(
+    caller: Caller,
+    fleet_id: str,
+    instance_id: str,
+    *,
+    configuration_id: str | None,
+    version_number: int,
+    until: datetime,
+    message: str | None,
+) -> tuple[Override, str]:
+    """Make one instance run a published version until a time, whatever its group runs; with the configuration's name.
+
+    Without `configuration_id`, it is the one of the group. Raises FleetNotFound, InstanceNotFound, FieldRefused,
+    NotPublished, ConfigurationNotFound, VersionNotFound, ConfigurationArchived.
+    """
+
+    def once() -> tuple[Override, str]:
+        at = clock.now()
+        _require_covered(until, at)
+        seen = service.one(fleets.get(caller, fleet_id), instance_id, at)
+        group = deployments.of_fleet(fleet_id, seen.instance.deployment_id)
+        target = assignments.target(caller, group, configuration_id, version_number)
+        given = Override(target.assignment, until, at, caller.principal, message)
+        after = replace(seen.instance, override=given)
+        desired = Desired.of(group, after, at)
+        # A person wants it to be tried, also if it failed here before.
+        after = transitions.judged(orders.without_failure(after, desired), desired)
+        event = replace(
+            timeline.entry(after, "override", at),
+            version=target.assignment,
+            until=until,
+            actor=caller.principal,
+            message=message,
+        )
+        service.save(seen.instance, after, [event], target.assigned())
+        return given, target.configuration.name
+
+    return retry(once)
+
+
+def audited(override: Override, name: str) -> Mapping[str, str]:
+    """What the audit record of an override holds."""
+    return {
+        "configuration_id": override.assignment.configuration_id,
+        "configuration_name": name,
+        "version_number": str(override.assignment.version_number),
+        "until": clock.rfc3339(override.until),
+    } | ({"message": override.message} if override.message else {})
+
+
+def end_override(caller: Caller, fleet_id: str, instance_id: str) -> None:
+    """Make the instance run what its group does. Raises FleetNotFound, InstanceNotFound, OverrideNotFound."""
+
+    def once() -> None:
+        at = clock.now()
+        seen = service.one(fleets.get(caller, fleet_id), instance_id, at)
+        if seen.instance.override is None or seen.instance.override.until <= at:
+            raise OverrideNotFound
+        group = deployments.of_fleet(fleet_id, seen.instance.deployment_id)
+        after = replace(seen.instance, override=None)
+        after = transitions.judged(after, Desired.of(group, after, at))
+        event = replace(timeline.entry(after, "override_ended", at), actor=caller.principal)
+        service.save(seen.instance, after, [event])
+
+    retry(once)
+
+
+def _order(
+    caller: Caller,
+    fleet_id: str,
+    instance_id: str,
+    do: Order,
+    allow: Callable[[Seen], None],
+    program: Program | None = None,
+) -> PendingOrder:
+    at = clock.now()
+    seen = service.one(fleets.get(caller, fleet_id), instance_id, at)
+    there = orders.waiting(seen.instance, do, at)
+    if there is not None:
+        return there
+    if seen.state not in _HEARD:
+        raise InstanceNotReporting(seen.state)
+    allow(seen)
+    given = PendingOrder.new(do, at, program)
+    path = f"{path_of(fleet_id, instance_id)}/{given.id}"
+    store.put_orders(seen.instance, orders.with_order(seen.instance.orders, given), path)
+    return given
+
+
+def _require_covered(until: datetime, at: datetime) -> None:
+    if until <= at:
+        raise FieldRefused("until", "This time has passed; give a later one")
+    if until > at + LONGEST:
+        raise FieldRefused("until", f"An override lasts {LONGEST.days} days at most; give an earlier time")

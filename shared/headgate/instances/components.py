@@ -1,0 +1,83 @@
+"""Which components the collectors of a fleet have: each host reports the hash of its list, and one of them the list.
+
+A fleet's lists are one item. A host that asks for attention with ever new hashes is asked once a day, and once after
+each version that it is offered, which may bring another collector; a fleet keeps a bounded number of lists.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from headgate.fleets import keys
+from headgate.storage import items
+from headgate.storage.table import fleets as table
+
+if TYPE_CHECKING:
+    from headgate.storage.table import Write
+
+MOST: Final = 32
+"""Lists of a fleet: collectors of so many different builds."""
+_MOST_BYTES: Final = 8 << 10
+
+
+def is_known(fleet_id: str, components_hash: str) -> bool:
+    """Whether the list is stored, or there is no room for it; one read."""
+    lists = _lists(fleet_id)[0]
+    return components_hash in lists or len(lists) >= MOST
+
+
+def with_list(fleet_id: str, components_hash: str, names: Sequence[str]) -> list[Write]:
+    """The write that stores a list, none if it is not the one of that hash, is stored, or there is no room; one read.
+
+    Its transaction raises LostRace if another list was stored since.
+    """
+    packed = zlib.compress("\n".join(names).encode(), 9)
+    if hash_of(names) != components_hash or len(packed) > _MOST_BYTES:
+        return []
+    lists, revision = _lists(fleet_id)
+    if components_hash in lists or len(lists) >= MOST:
+        return []
+    item = keys.components(fleet_id) | {"lists": {**lists, components_hash: packed}, "revision": revision + 1}
+    if revision == 0:
+        return [table.put_new(item)]
+    return [table.put_if(item, "revision = :revision", {":revision": revision})]
+
+
+def removal(fleet_id: str) -> Write:
+    """The write that deletes a fleet's lists."""
+    return table.delete(keys.components(fleet_id))
+
+
+def having(fleet_id: str, component: str) -> frozenset[str]:
+    """The hashes of the lists with that component, a `kind/type` such as `receiver/otlp`, or a type alone; one read."""
+    return frozenset(
+        components_hash
+        for components_hash, packed in _lists(fleet_id)[0].items()
+        if any(component in (name, name.partition("/")[2]) for name in zlib.decompress(packed).decode().split("\n"))
+    )
+
+
+def known(fleet_id: str) -> Mapping[str, frozenset[str]]:
+    """The components of each list by its hash, as `kind/type`; one read."""
+    return {
+        components_hash: frozenset(zlib.decompress(packed).decode().split("\n"))
+        for components_hash, packed in _lists(fleet_id)[0].items()
+    }
+
+
+def hash_of(names: Sequence[str]) -> str:
+    """As a host computes it, so that none can store a wrong list for others."""
+    return hashlib.sha256("\n".join(names).encode()).hexdigest()
+
+
+def _lists(fleet_id: str) -> tuple[Mapping[str, bytes], int]:
+    found = table.get_all([keys.components(fleet_id)])
+    if not found:
+        return {}, 0
+    lists = items.mapping(found[0], "lists")
+    return {name: packed for name, packed in lists.items() if isinstance(packed, bytes)}, items.number(
+        found[0], "revision"
+    )

@@ -1,0 +1,55 @@
+"""One collector instance for people: what is known of it, with names. The fleet service does not load this."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from headgate.configurations import service as configurations
+from headgate.configurations.model import ConfigurationNotFound
+from headgate.deployments.model import Assignment
+from headgate.fleets import service as fleets
+from headgate.foundation import clock
+from headgate.foundation.caller import Caller
+from headgate.instances import service
+from headgate.instances.orders import Override, PendingOrder
+from headgate.instances.service import Seen
+from headgate.instances.truth import Truth
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """All that is known of an instance; `names` are those of the configurations in `truth`, by id."""
+
+    seen: Seen
+    truth: Truth
+    names: Mapping[str, str]
+    override: Override | None
+    orders: Sequence[PendingOrder]
+
+
+def instance(caller: Caller, fleet_id: str, instance_id: str) -> Known:
+    """Three reads, and one for each configuration. Raises FleetNotFound, InstanceNotFound."""
+    at = clock.now()
+    seen = service.one(fleets.get(caller, fleet_id), instance_id, at)
+    truth = Truth.of(seen.instance, seen.desired)
+    moments = (truth.desired, truth.offered, truth.attempted, truth.running)
+    override = seen.instance.overridden(at)
+    return Known(
+        seen=seen,
+        truth=truth,
+        names=names(caller, (moment.assignment for moment in moments if moment)),
+        override=override,
+        # Those for components are the service's own.
+        orders=[order for order in seen.instance.orders if order.do != "components" and order.waits(at)],
+    )
+
+
+def names(caller: Caller, assignments: Iterable[Assignment | None]) -> Mapping[str, str]:
+    """The names of configurations by id, without those that are gone; one read each."""
+    found = {}
+    for configuration_id in {assignment.configuration_id for assignment in assignments if assignment}:
+        with suppress(ConfigurationNotFound):
+            found[configuration_id] = configurations.summary(caller, configuration_id).name
+    return found

@@ -1,0 +1,92 @@
+"""An instance's timeline for people: what happened on it, and what it ran at a time. Any member reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from headgate.deployments.history import NotKnown, TimeRefused
+from headgate.fleets import service as fleets
+from headgate.foundation import clock
+from headgate.foundation.caller import Caller
+from headgate.instances import details, service, store, timeline_store
+from headgate.instances.states import InstanceState, mark_of, silent_from, stale
+from headgate.instances.timeline import KEPT, TimelineEvent
+from headgate.storage.page import Slice
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An event, with the names of the configurations that it names, by id."""
+
+    event: TimelineEvent
+    names: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Then:
+    """What was so at a time: after the last event until then, and by when the instance was heard after it."""
+
+    at: datetime
+    state: InstanceState
+    last: Listed
+
+
+def events(caller: Caller, fleet_id: str, instance_id: str, limit: int, after: str | None) -> Slice[Listed]:
+    """Newest first; two reads, one for each configuration, and two more if there are none.
+
+    Raises FleetNotFound, InstanceNotFound.
+    """
+    fleet = fleets.get(caller, fleet_id)
+    at = clock.now()
+    page = timeline_store.newest(fleet_id, instance_id, limit, after)
+    kept = [event for event in page.entries if event.at > at - KEPT]
+    if not kept and after is None:
+        service.one(fleet, instance_id, at)
+    return Slice(_listed(caller, kept), page.position if len(kept) == len(page.entries) else None)
+
+
+def then(caller: Caller, fleet_id: str, instance_id: str, at: datetime) -> Then:
+    """What ran at that time; three reads, and one for each configuration.
+
+    Raises FleetNotFound, InstanceNotFound, TimeRefused, NotKnown.
+    """
+    fleet = fleets.get(caller, fleet_id)
+    now = clock.now()
+    if at > now:
+        raise TimeRefused("This time lies in the future")
+    if at <= now - KEPT:
+        raise TimeRefused(f"History is kept for {KEPT.days} days; ask for a later time")
+    last = timeline_store.last_until(fleet_id, instance_id, at)
+    if last is None:
+        service.one(fleet, instance_id, now)
+        raise NotKnown
+    (listed,) = _listed(caller, [last])
+    return Then(at, _state(fleet_id, instance_id, last, at, on_kubernetes=fleet.on_kubernetes), listed)
+
+
+def _listed(caller: Caller, found: Sequence[TimelineEvent]) -> list[Listed]:
+    moments = [event.running.assignment for event in found if event.running]
+    names = details.names(caller, [*moments, *(event.version for event in found)])
+    return [Listed(event, names) for event in found]
+
+
+def _state(fleet_id: str, instance_id: str, last: TimelineEvent, at: datetime, *, on_kubernetes: bool) -> InstanceState:
+    """The state after the last event, unless nothing was heard for long. A heartbeat without news makes no event."""
+    heard = _heard(fleet_id, instance_id, last)
+    if heard is None:
+        return "unknown"
+    if stale(mark_of(heard), at):
+        return "unknown" if on_kubernetes else "stale"
+    return last.state if last.state == "stopped" or at <= silent_from(heard) else "silent"
+
+
+def _heard(fleet_id: str, instance_id: str, last: TimelineEvent) -> datetime | None:
+    """When the instance was heard last, before it was silent or stopped; None if that is not known any more."""
+    if last.event == "silent":
+        return last.at - (silent_from(last.at) - last.at)
+    if last.state == "stopped":
+        return last.at
+    stored = store.instance(fleet_id, instance_id)
+    return stored.last_seen_at if stored else None

@@ -1,0 +1,86 @@
+"""The states of an instance, and how they follow from the time when it was last heard."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Final, Literal
+
+from headgate.settings import settings
+
+InstanceState = Literal[
+    "pending_pickup", "applying", "applied", "apply_failed", "idle", "stopped", "silent", "stale", "unknown"
+]
+
+INSTANCE_STATES: Final[tuple[InstanceState, ...]] = (
+    "pending_pickup",
+    "applying",
+    "applied",
+    "apply_failed",
+    "idle",
+    "stopped",
+    "silent",
+    "stale",
+    "unknown",
+)
+
+SAVED_EVERY: Final = timedelta(minutes=3)
+"""A heartbeat that says nothing new is written this often, so an instance may count as silent so much early."""
+STALE_AFTER: Final = timedelta(minutes=15)
+"""Specified: no heartbeat for more than this."""
+COUNTED_FOR: Final = timedelta(minutes=10)
+"""How long the counters name those that became stale, for the sweep that tells of them."""
+FORGOTTEN_AFTER: Final = timedelta(days=30)
+"""Hosts and pods come and go under new ids; one that is silent for so long is no longer listed."""
+_MARK: Final = 10
+_DAY: Final = 86_400
+
+
+def mark_of(at: datetime) -> int:
+    """The time in units of ten seconds since 1970: instances are counted by it."""
+    return int(at.timestamp()) // _MARK
+
+
+def day_of(mark: int) -> int:
+    return mark * _MARK // _DAY
+
+
+def stale(mark: int, at: datetime) -> bool:
+    """Whether an instance last heard at `mark` is Stale, or Unknown."""
+    return at.timestamp() - mark * _MARK > STALE_AFTER.total_seconds()
+
+
+def shown(state: InstanceState, mark: int, at: datetime, *, current: bool) -> InstanceState:
+    """The state of an instance last heard at `mark` that is not stale.
+
+    `current` says whether the state belongs to what is assigned now. A host that said that it stops is not silent.
+    """
+    if state == "stopped":
+        return state
+    if at > _silent_from(mark):
+        return "silent"
+    return state if current else "pending_pickup"
+
+
+def silent_from(last_seen_at: datetime) -> datetime:
+    """When an instance that was last heard then begins to count as silent."""
+    return _silent_from(mark_of(last_seen_at))
+
+
+def quiet_from(mark: int) -> tuple[datetime, datetime]:
+    """When an instance last heard at `mark` begins to count as silent, and when as stale."""
+    return _silent_from(mark), datetime.fromtimestamp(mark * _MARK, UTC) + STALE_AFTER
+
+
+def _silent_from(mark: int) -> datetime:
+    quiet_after = SAVED_EVERY.total_seconds() + 2 * settings().fleet_heartbeat_seconds
+    return datetime.fromtimestamp((mark + 1) * _MARK + quiet_after, UTC)
+
+
+def forgotten(day: int, at: datetime) -> bool:
+    """Whether an instance last heard on that day (since 1970) is no longer listed and counted."""
+    return at.timestamp() >= expires(day)
+
+
+def expires(day: int) -> int:
+    """When an instance last heard on that day is forgotten, in seconds since 1970."""
+    return (day + 1) * _DAY + int(FORGOTTEN_AFTER.total_seconds())

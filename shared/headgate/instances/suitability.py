@@ -1,0 +1,97 @@
+"""Whether the collectors of a group can run a version: those that report another version, or lack a component."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from headgate.configurations import pipelines
+from headgate.foundation import clock
+from headgate.instances import components, store
+from headgate.instances.states import mark_of, stale
+
+if TYPE_CHECKING:
+    from headgate.configurations.model import Version
+    from headgate.instances.model import Instance
+
+# A page of the table: what is warned of needs no exact number.
+_MOST_READ: Final = 1_000
+_MOST_FINDINGS: Final = 50
+# A version is its host's word, of up to 255 characters.
+_MOST_VERSIONS: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Unsuited:
+    """What collectors of a group lack for a version; `code` is a stable word for it."""
+
+    message: str
+    component_path: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hosts:
+    """The collectors of a group that report; `among` says how many were read, `lists` what they have."""
+
+    hosts: Sequence[Instance] = ()
+    among: str = ""
+    lists: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def unsuited(self, version: Version | None) -> Sequence[Unsuited]:
+        """What they lack for the version."""
+        if version is None:
+            return ()
+        return [*_other_versions(self.hosts, version, self.among), *_lacking(self, version)]
+
+
+def hosts_of(fleet_id: str, deployment_id: str) -> Hosts:
+    """The hosts of a group of a fleet that the caller is known to see; two reads.
+
+    In a large fleet it looks at the first 1,000 instances.
+    """
+    at = clock.now()
+    read = store.instances(fleet_id, _MOST_READ, None)
+    hosts = [
+        one for one in read.entries if one.deployment_id == deployment_id and not stale(mark_of(one.last_seen_at), at)
+    ]
+    if not hosts:
+        return Hosts()
+    collectors = "1 collector" if len(hosts) == 1 else f"{len(hosts):,} collectors"
+    among = f"the {collectors} that were looked at" if read.position else f"this group's {collectors}"
+    return Hosts(hosts, among, components.known(fleet_id) if any(one.host.components for one in hosts) else {})
+
+
+def _other_versions(hosts: Iterable[Instance], version: Version, among: str) -> Iterable[Unsuited]:
+    others = Counter(
+        one.description.collector_version
+        for one in hosts
+        if one.description.collector_version not in (None, version.collector_version)
+    )
+    if others:
+        named = others.most_common(_MOST_VERSIONS)
+        runs = ", ".join(f"{n:,} run {other}" for other, n in sorted(named, key=lambda each: str(each[0])))
+        if rest := others.total() - sum(n for _, n in named):
+            runs += f", {rest:,} run others"
+        yield Unsuited(
+            f"The version is for collector {version.collector_version}; of {among}, {runs}",
+            "",
+            "other_collector_version",
+        )
+
+
+def _lacking(known: Hosts, version: Version) -> Iterable[Unsuited]:
+    having = Counter(one.host.components for one in known.hosts if one.host.components)
+    lists = known.lists
+    found = 0
+    for section, name in pipelines.components(version.yaml or ""):
+        kind, type_ = section.removesuffix("s"), name.partition("/")[0]
+        n = sum(n for one, n in having.items() if one in lists and f"{kind}/{type_}" not in lists[one])
+        if n and found < _MOST_FINDINGS:
+            found += 1
+            have = "has" if n == 1 else "have"
+            yield Unsuited(
+                f"{n:,} of {known.among} {have} no {kind} {type_}", f"{section}::{name}", "component_not_on_hosts"
+            )

@@ -1,0 +1,217 @@
+"""What happened on an instance: the news that a message brings, bounded for an instance that changes without end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final, Literal
+
+from headgate.instances.states import InstanceState, silent_from
+from headgate.instances.truth import Moment
+
+if TYPE_CHECKING:
+    from headgate.deployments.model import Assignment
+    from headgate.foundation.principal import Principal
+    from headgate.instances.desired import Desired
+    from headgate.instances.model import Instance
+    from headgate.instances.orders import PendingOrder
+
+InstanceEvent = Literal[
+    "first_seen",
+    "moved",  # to another group
+    "silent",
+    "back",  # heard again after it was silent or stopped
+    "offered",
+    "running",
+    "crash_loop",
+    "exited",  # the collector ended by itself
+    "drifted",
+    "restarted",  # as ordered
+    "collector_changed",  # the collector that runs has another version
+    "supervisor_changed",
+    "supervisor_kept",  # it could not be upgraded as ordered
+    "override",
+    "override_ended",
+    "capture",  # asked of the host
+    "capture_ended",
+    "pending_pickup",
+    "applying",
+    "applied",
+    "apply_failed",
+    "idle",
+    "stopped",
+    "flapping",
+    "flapping_ended",
+]
+KEPT: Final = timedelta(days=90)
+"""How long an event can be read."""
+MOST_AN_HOUR: Final = 30
+"""Further events of an instance in an hour are counted, not written."""
+_HOUR: Final = 3_600
+_REASON: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineEvent:
+    """An event, and what was so after it: `state` and `running`, None if nothing ran or it is not known.
+
+    `version` is what the event is about, `reason` why it failed. The others belong to single events: `drifted` are the
+    keys that are changed on the host, `left_out` is how many events were not written. `program_version` is that of the
+    collector or supervisor that changed.
+    """
+
+    at: datetime
+    event: InstanceEvent
+    state: InstanceState
+    running: Moment | None
+    version: Assignment | None = None
+    reason: str | None = None
+    drifted: Sequence[str] | None = None
+    exits: int | None = None
+    deployment_id: str | None = None
+    until: datetime | None = None
+    actor: Principal | None = None
+    message: str | None = None
+    left_out: int | None = None
+    program_version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """How many events were written in an hour since 1970, and how many more there were."""
+
+    hour: int = 0
+    written: int = 0
+    left_out: int = 0
+
+
+NOTHING_NOTED: Final = Noted()
+
+
+def entry(instance: Instance, event: InstanceEvent, at: datetime) -> TimelineEvent:
+    """The event of an instance as it is after it."""
+    running = instance.running()
+    since = Moment(running.assignment, running.at or at, instance.description.collector_version) if running else None
+    return TimelineEvent(at, event, instance.state, since)
+
+
+def of_message(
+    stored: Instance | None,
+    before: Instance,
+    after: Instance,
+    desired: Desired,
+    at: datetime,
+    done: Sequence[PendingOrder] = (),
+) -> list[TimelineEvent]:
+    """The events that a message brings. `stored` is the instance before it, `before` the same in the sender's group."""
+    events = _of_presence(stored, after, at)
+    if stored is not None and stored.deployment_id != after.deployment_id:
+        events.append(replace(entry(after, "moved", at), deployment_id=after.deployment_id))
+    if stored is not None and stored.override and not after.override:
+        events.append(entry(after, "override_ended", at))
+    events += _of_orders(after, done, at)
+    sent, sent_before = after.last_offered(), before.last_offered()
+    if sent and (sent_before is None or sent.offered_at != sent_before.offered_at):
+        events.append(replace(entry(after, "offered", at), version=sent.assignment))
+    events += _of_programs(stored, after, at)
+    events += _of_host(before, after, at)
+    running = after.running()
+    runs_anew = running is not None and running.config_hash != _hash_of_running(before)
+    if running and runs_anew:
+        events.append(replace(entry(after, "running", at), version=running.assignment))
+    return events + _of_state(before, after, desired, at, told=runs_anew, alone=not events)
+
+
+def bounded(
+    noted: Noted, events: Sequence[TimelineEvent], after: Instance, at: datetime
+) -> tuple[Noted, Sequence[TimelineEvent]]:
+    """What is written of the events, and what is noted then."""
+    hour = int(at.timestamp()) // _HOUR
+    ended: list[TimelineEvent] = []
+    if hour != noted.hour and (events or noted.left_out):
+        if noted.left_out:
+            ended = [replace(entry(after, "flapping_ended", at), left_out=noted.left_out)]
+        noted = Noted(hour)
+    written = events[: max(0, MOST_AN_HOUR - noted.written)]
+    left_out = len(events) - len(written)
+    begins = [entry(after, "flapping", at)] if left_out and not noted.left_out else []
+    noted = Noted(noted.hour, noted.written + len(written), noted.left_out + left_out)
+    return noted, [*ended, *written, *begins]
+
+
+def _of_presence(stored: Instance | None, after: Instance, at: datetime) -> list[TimelineEvent]:
+    if stored is None:
+        return [entry(after, "first_seen", at)]
+    if stored.stopped:
+        return [] if after.stopped else [entry(after, "back", at)]
+    quiet = silent_from(stored.last_seen_at)
+    if at < quiet:
+        return []
+    return [replace(entry(stored, "silent", quiet), state="silent"), entry(after, "back", at)]
+
+
+def _of_orders(after: Instance, done: Sequence[PendingOrder], at: datetime) -> list[TimelineEvent]:
+    events = []
+    for order in done:
+        if order.do == "restart":
+            events.append(entry(after, "restarted", at))
+        if order.do == "upgrade_supervisor" and order.failed:
+            version = order.program.version if order.program else None
+            kept = entry(after, "supervisor_kept", at)
+            events.append(replace(kept, reason=order.failed[:_REASON], program_version=version))
+    return events
+
+
+def _of_programs(stored: Instance | None, after: Instance, at: datetime) -> list[TimelineEvent]:
+    """Programs that are others than when it was heard last."""
+    if stored is None:
+        return []
+    versions: Sequence[tuple[InstanceEvent, str | None, str | None]] = (
+        ("collector_changed", stored.description.collector_version, after.description.collector_version),
+        ("supervisor_changed", stored.host.supervisor_version, after.host.supervisor_version),
+    )
+    return [replace(entry(after, event, at), program_version=now) for event, was, now in versions if was and was != now]
+
+
+def _of_host(before: Instance, after: Instance, at: datetime) -> list[TimelineEvent]:
+    events = []
+    was, now = before.host, after.host
+    if now.crash_loop and now.crash_loop != was.crash_loop:
+        looped = (outcome for outcome in after.outcomes if outcome.text_hash == now.crash_loop.text_hash)
+        version = next((outcome.assignment for outcome in looped), None)
+        events.append(replace(entry(after, "crash_loop", at), version=version, exits=now.crash_loop.exits))
+    elif now.exits and now.exits > (was.exits or 0):
+        events.append(replace(entry(after, "exited", at), exits=now.exits))
+    if now.drifted is not None and tuple(now.drifted) != tuple(was.drifted or ()):
+        events.append(replace(entry(after, "drifted", at), drifted=now.drifted))
+    return events
+
+
+def _of_state(
+    before: Instance, after: Instance, desired: Desired, at: datetime, *, told: bool, alone: bool
+) -> list[TimelineEvent]:
+    """The state, if it changed and the other events of the message do not tell it."""
+    if (after.state, after.state_message) == (before.state, before.state_message):
+        return []
+    if after.state == "applied" and told:
+        return []
+    if after.state == "pending_pickup" and (told or not alone):
+        return []
+    reason = (after.state_message or "")[:_REASON] or None
+    return [replace(entry(after, _EVENTS[after.state], at), version=desired.assignment, reason=reason)]
+
+
+def _hash_of_running(instance: Instance) -> str | None:
+    running = instance.running()
+    return running.config_hash if running else None
+
+
+_EVENTS: Final[dict[InstanceState, InstanceEvent]] = {
+    "pending_pickup": "pending_pickup",
+    "applying": "applying",
+    "applied": "applied",
+    "apply_failed": "apply_failed",
+    "idle": "idle",
+    "stopped": "stopped",
+}

@@ -1,0 +1,148 @@
+"""What a message of an agent makes of an instance: how its configs ended, and its state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Final, Literal
+
+from headgate.instances.desired import NOTHING, Desired, Outcome
+from headgate.instances.host import UNKNOWN
+from headgate.instances.model import Instance
+from headgate.instances.obstacles import obstacle, runs_collector
+from headgate.instances.reports import Description, Report, ReportedConfig
+from headgate.instances.states import InstanceState
+
+WITHOUT_PIPELINES: Final = "service::pipelines: service must have at least one pipeline"
+"""The collector's own message: it refuses to start so without a supervisor."""
+STOPPED: Final = "The supervisor was shut down"
+ANOTHER_TEXT: Final = (
+    "The host reports that it applied this version, but runs another text. `retry` offers it again; if that does not "
+    "help, install the host again"
+)
+_MESSAGE: Final = 2_000
+
+
+def after_report(before: Instance, report: Report, desired: Desired, at: datetime) -> Instance:
+    """The instance after a message: what it reported, how its configs ended, and its state."""
+    reported = report.config or before.reported
+    # A message that was sent before it said that it stops may arrive later.
+    late = before.stopped and 0 < report.sequence_num <= before.sequence_num
+    # A supervisor that reports its host does so in every full message: this one was replaced by one that does not.
+    silent_host = UNKNOWN if report.full else before.host
+    after = replace(
+        before,
+        sequence_num=report.sequence_num,
+        accepts_config=report.accepts_config,
+        description=_description(before, report),
+        health=report.health or before.health,
+        reported=reported,
+        applying_since=_applying_since(before, reported, at),
+        outcomes=_outcomes(before, report, desired, at),
+        stopped=report.leaves or late,
+        host=report.host.after(before.host) if report.host else silent_host,
+    )
+    return judged(after, desired)
+
+
+def _description(before: Instance, report: Report) -> Description:
+    """What it says of itself; of its collector, what its host saw of the process that runs."""
+    said, seen = report.description or before.description, report.host.collector_version if report.host else None
+    return replace(said, collector_version=seen) if seen else said
+
+
+def _applying_since(before: Instance, reported: ReportedConfig, at: datetime) -> datetime | None:
+    if reported.status != "applying":
+        return None
+    return before.applying_since if reported == before.reported else at
+
+
+def with_failure(instance: Instance, config: Desired, desired: Desired, message: str, at: datetime) -> Instance:
+    """The instance with `config` counted as failed, whatever the agent reported."""
+    outcome = Outcome.of(config, "failed", message, revision=desired.revision, at=at)
+    return judged(instance.with_outcome(outcome), desired)
+
+
+def to_check(instance: Instance, desired: Desired) -> bool:
+    """Whether it reports what is assigned as applied, and the text of that was not looked at yet."""
+    reported, outcome = instance.reported, instance.outcome_of(desired.config_hash)
+    if reported.config_hash != desired.config_hash or reported.status != "applied" or instance.failure_of(desired):
+        return False
+    return outcome is None or outcome.text_hash is None or outcome.status == "failed"
+
+
+def with_text(instance: Instance, desired: Desired, text_hash: str, at: datetime) -> Instance:
+    """The instance with the hash of the text that it reports as applied."""
+    known = instance.outcome_of(desired.config_hash)
+    if known is None:
+        applied = Outcome.of(desired, "applied", "", text_hash, at=at)
+        return judged(instance.with_outcome(applied), desired)
+    hashed = replace(known, text_hash=text_hash)
+    outcomes = tuple(hashed if outcome is known else outcome for outcome in instance.outcomes)
+    return judged(replace(instance, outcomes=outcomes), desired)
+
+
+def judged(instance: Instance, desired: Desired) -> Instance:
+    """The instance with the state that follows from what it reported and what it is to run."""
+    state, message = _state(instance, desired)
+    return replace(instance, state=state, state_message=message, state_revision=desired.revision)
+
+
+def _state(instance: Instance, desired: Desired) -> tuple[InstanceState, str | None]:
+    """Applied only if the collector reports health with what is assigned: a supervisor alone may be wrong."""
+    failure = instance.failure_of(desired)
+    if failure is not None:
+        return "apply_failed", failure.message or None
+    reported, health = instance.reported, instance.health
+    if instance.stopped:
+        return "stopped", STOPPED
+    if reported.config_hash != desired.config_hash:
+        return "pending_pickup", obstacle(instance, desired.collector)
+    if reported.status == "applied" and instance.runs_another_text(desired):
+        return "apply_failed", ANOTHER_TEXT
+    if desired.assignment is None:
+        return ("idle" if reported.status == "applied" else "pending_pickup"), None
+    if reported.status == "applied" and desired.collector and not runs_collector(instance, desired.collector):
+        version, seen = desired.collector.version, instance.description.collector_version
+        return "applying", f"The host has not been seen to run collector {version}; it runs {seen or 'none'}"
+    if reported.status == "applied" and health is not None:
+        if health.healthy:
+            return "applied", None
+        # Without an error its collector starts or is being stopped, and does not run what is assigned yet.
+        return ("apply_failed", health.error) if health.error else ("pending_pickup", None)
+    return ("applying" if reported.status == "applying" else "pending_pickup"), None
+
+
+def _outcomes(before: Instance, message: Report, desired: Desired, at: datetime) -> Sequence[Outcome]:
+    """The outcomes with what the agent reports of a config that it was offered; the newest first."""
+    report = message.config or _failed_again(before)
+    if report is None or not report.config_hash or report.status not in ("applied", "failed"):
+        return before.outcomes
+    known = before.outcome_of(report.config_hash)
+    if known is None:
+        # Offered by another server, or before this instance was known here: not under the present assignment.
+        if report.config_hash not in (desired.config_hash, NOTHING):
+            return before.outcomes
+        config = desired if report.config_hash == desired.config_hash else Desired(None, 0)
+        known = Outcome.of(config, "offered", revision=0)
+    status: Literal["applied", "failed"] = "applied" if report.status == "applied" else "failed"
+    killed = status == "failed" and known.status == "applied" and (message.killed or message.config is None)
+    if killed and known.may_return:
+        return before.outcomes
+    text = report.message[:_MESSAGE] if status == "failed" else ""
+    stays = killed or known.status == status == "failed"
+    outcome = replace(known, status=status, message=text, returns=known.returns if stays else 0)
+    # The config that was applied last comes before all others that were applied.
+    counted = replace(known, returns=outcome.returns)
+    if outcome == counted and (status == "failed" or known == before.last_applied()):
+        # It keeps its place and its time.
+        return tuple(outcome if other is known else other for other in before.outcomes)
+    return before.with_outcome(replace(outcome, at=at)).outcomes
+
+
+def _failed_again(instance: Instance) -> ReportedConfig | None:
+    """What it reported before, if it was offered that often enough and has no other news of it."""
+    known = instance.outcome_of(instance.reported.config_hash)
+    in_vain = known is not None and known.status == "applied" and known.returned_in_vain
+    return instance.reported if in_vain and instance.reported.status == "failed" else None

@@ -1,0 +1,76 @@
+"""What an instance is to run, what it was offered, what it tried, and what it runs: each with its time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    from headgate.deployments.model import Assignment
+    from headgate.instances.desired import Desired
+    from headgate.instances.model import Instance
+
+_NEVER: Final = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A version, None for nothing, and since when; `at` is None for what is older than the recording of times.
+
+    `collector_version` is that of the collector with it, None for the one that was installed, or if nothing runs.
+    """
+
+    assignment: Assignment | None
+    at: datetime | None
+    collector_version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What it tried last, and how that ended; `reason` says why it failed."""
+
+    assignment: Assignment | None
+    at: datetime | None
+    outcome: Literal["applying", "applied", "failed"]
+    reason: str | None
+    collector_version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """`offered` and `attempted` are None if nothing was yet, `running` if it is not known, or it was stopped."""
+
+    desired: Moment
+    offered: Moment | None
+    attempted: Attempt | None
+    running: Moment | None
+
+    @classmethod
+    def of(cls, instance: Instance, desired: Desired) -> Truth:
+        running = instance.running()
+        return cls(
+            Moment(desired.assignment, desired.at, desired.collector.version if desired.collector else None),
+            _offered(instance),
+            _attempted(instance),
+            Moment(running.assignment, running.at, instance.description.collector_version) if running else None,
+        )
+
+
+def _offered(instance: Instance) -> Moment | None:
+    last = instance.last_offered()
+    return Moment(last.assignment, last.offered_at, last.collector) if last else None
+
+
+def _attempted(instance: Instance) -> Attempt | None:
+    reported = instance.reported
+    applying = instance.outcome_of(reported.config_hash) if reported.status == "applying" else None
+    if applying is not None:
+        return Attempt(applying.assignment, instance.applying_since, "applying", None, applying.collector)
+    ended = [outcome for outcome in instance.outcomes if outcome.status != "offered"]
+    # The newest is the first one where times are not known.
+    last = max(ended, key=lambda outcome: outcome.at or _NEVER, default=None)
+    if last is None:
+        return None
+    failed = last.status == "failed"
+    return Attempt(last.assignment, last.at, "failed" if failed else "applied", last.message or None, last.collector)

@@ -1,0 +1,124 @@
+"""Reads what a host reports of itself from the custom message that our supervisor adds: a stranger's JSON.
+
+Written by layers/supervisor/internal/host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from headgate.instances.host import ABILITIES, MOST_LABELS, Counters, CrashLoop, Exporter, HostReport
+
+if TYPE_CHECKING:
+    from pydantic_core import SchemaValidator
+    from pydantic_core.core_schema import CoreSchema
+
+CAPABILITY: Final = "io.headgate.host"
+ORDER: Final = "order"
+LARGEST: Final = 8 << 10
+"""Bytes of a report, without a list of components."""
+LARGEST_LIST: Final = 64 << 10
+
+
+class Malformed(ValueError):
+    """Not such a report. The message names the field, and quotes nothing."""
+
+
+def decode(data: bytes) -> HostReport:
+    """The report in a custom message of a host. Raises Malformed."""
+    # Imported here: with the reading of the first report, not in every cold start.
+    from pydantic_core import ValidationError
+
+    if len(data) > LARGEST + LARGEST_LIST:
+        raise Malformed(f"it has {len(data)} bytes")
+    try:
+        said = _validator().validate_json(data)
+    except ValidationError as error:
+        place = ".".join(map(str, error.errors(include_url=False, include_input=False)[0]["loc"]))
+        raise Malformed(place or "it is not a JSON object") from error
+    components = said.get("components", {})
+    size = len(data) - sum(len(name) + len('"",') for name in components.get("list", ()))
+    if size > LARGEST:
+        raise Malformed(f"it has {size} bytes")
+    return _report(said, components)
+
+
+def _report(said: Mapping[str, Any], components: Mapping[str, Any]) -> HostReport:
+    config, exits, loop = (said.get(name, {}) for name in ("config", "exits", "crash_loop"))
+    return HostReport(
+        supervisor_version=said.get("supervisor", {}).get("version"),
+        name=said.get("name"),
+        labels=said.get("labels"),
+        text_hash=config.get("hash"),
+        drifted=config.get("drifted"),
+        exits=exits.get("since_apply"),
+        last_exits=exits.get("last"),
+        crash_loop=CrashLoop(loop["hash"], loop["exits"]) if loop else None,
+        # A later supervisor may understand more.
+        can=tuple(one for one in ABILITIES if one in said["can"]) if "can" in said else None,
+        platform=said.get("platform"),
+        components=components.get("hash"),
+        counters=_counters(said["counters"]) if "counters" in said else None,
+        collector_version=said.get("collector", {}).get("version"),
+        done=said.get("done", ()),
+        failed={one["id"]: one["reason"] for one in said.get("failed", ())},
+        component_list=components.get("list"),
+    )
+
+
+def _counters(said: Mapping[str, Any]) -> Counters:
+    exporters = {name: Exporter(**one) for name, one in said.get("exporters", {}).items()}
+    return Counters(**{**said, "exporters": exporters})
+
+
+@cache
+def _validator() -> SchemaValidator:
+    """pydantic's core without pydantic, whose import takes six times as long; docs/decisions/0144 has the figures."""
+    from pydantic_core import SchemaValidator
+    from pydantic_core import core_schema as schema
+
+    def text(pattern: str) -> CoreSchema:
+        return schema.str_schema(pattern=f"^(?:{pattern})$", strict=True)
+
+    def texts(pattern: str, most: int) -> CoreSchema:
+        return schema.tuple_variable_schema(text(pattern), max_length=most)
+
+    def record(needed: Mapping[str, CoreSchema], optional: Mapping[str, CoreSchema] | None = None) -> CoreSchema:
+        fields = {name: schema.typed_dict_field(one, required=True) for name, one in needed.items()}
+        fields |= {name: schema.typed_dict_field(one, required=False) for name, one in (optional or {}).items()}
+        return schema.typed_dict_schema(fields)
+
+    count = schema.int_schema(strict=True, ge=0, le=1 << 53)
+    share = schema.float_schema(ge=0, le=1, allow_inf_nan=False, strict=True)
+    line = text(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]{0,255}")
+    key, sha256 = "[A-Za-z0-9][A-Za-z0-9._/-]{0,62}", "[0-9a-f]{64}"
+    order, version = "[a-z0-9_]{1,64}", "[0-9A-Za-z][0-9A-Za-z.+-]{0,63}"
+    exporter = record({"sent": count, "failed": count, "queue": share})
+    counts = dict.fromkeys(("seconds", "accepted", "refused", "sent", "failed", "dropped"), count)
+    time = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z"
+    component = "[A-Za-z0-9_]{1,64}/[A-Za-z0-9_.-]{1,128}"
+    return SchemaValidator(
+        record(
+            {"v": schema.literal_schema([1])},
+            {
+                "supervisor": record({"version": text(version)}),
+                "name": line,
+                "labels": schema.dict_schema(text(key), line, max_length=MOST_LABELS),
+                # A host that does not know what it runs leaves the hash out.
+                "config": record({"drifted": texts(key, 20)}, {"hash": text(f"{sha256}|")}),
+                "exits": record({"since_apply": count, "last": texts(time, 5)}),
+                "crash_loop": record({"hash": text(f"{sha256}|"), "exits": count}),
+                "components": record({"hash": text(sha256)}, {"list": texts(component, 2_000)}),
+                "can": texts("[a-z_]{1,32}", 16),
+                "platform": schema.literal_schema(["linux", "docker", "kubernetes"]),
+                "done": texts(order, 16),
+                "failed": schema.tuple_variable_schema(record({"id": text(order), "reason": line}), max_length=4),
+                "collector": record({"version": text(version)}),
+                "counters": record(
+                    {**counts, "queue": share}, {"exporters": schema.dict_schema(line, exporter, max_length=16)}
+                ),
+            },
+        )
+    )

@@ -1,0 +1,73 @@
+"""Which group the sender of a message belongs to: one that its labels select, otherwise the one that it names."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from headgate.deployments import selectors
+from headgate.deployments import service as deployments
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from headgate.deployments.model import Deployment
+    from headgate.deployments.selection import Selectors
+    from headgate.fleets.model import FleetToken
+
+_Value = TypeVar("_Value")
+
+READ_EVERY: Final = timedelta(minutes=1)
+"""How long a change of a fleet's selectors may go unnoticed here: they are not read for each message."""
+_MOST_FLEETS: Final = 1_000
+_MOST_INSTANCES: Final = 20_000
+
+# Each process has its own; what is forgotten is read again.
+_selectors: dict[str, tuple[datetime, Selectors]] = {}
+_selected: dict[str, str] = {}
+
+
+def hint(instance_id: str) -> str | None:
+    """The group that the instance's labels selected last, to be read together with what its message names."""
+    return _selected.get(instance_id)
+
+
+def group_of(
+    token: FleetToken,
+    named: Deployment | None,
+    hinted: Deployment | None,
+    instance_id: str,
+    labels: Mapping[str, str],
+    at: datetime,
+) -> Deployment | None:
+    """The group that an instance belongs to: `named` by its message, unless its labels select another one.
+
+    None if there is none. A read if that is not the hint. A host with a group's own token belongs to that group.
+    """
+    fleet_id = token.fleet_id
+    selected = None if token.deployment_id is not None else _current(fleet_id, at).group_of(labels)
+    if selected is None:
+        _selected.pop(instance_id, None)
+        return named
+    for group in (named, hinted):
+        if group is not None and group.id == selected:
+            return group
+    found = deployments.groups([(fleet_id, selected)]).get(selected)
+    if found is None:
+        return named
+    _remember(_selected, instance_id, selected, _MOST_INSTANCES)
+    return found
+
+
+def _current(fleet_id: str, at: datetime) -> Selectors:
+    known = _selectors.get(fleet_id)
+    if known is None or not at - READ_EVERY < known[0] <= at:
+        known = (at, selectors.of_fleet_by_labels(fleet_id))
+        _remember(_selectors, fleet_id, known, _MOST_FLEETS)
+    return known[1]
+
+
+def _remember(cache: dict[str, _Value], key: str, value: _Value, most: int) -> None:
+    if len(cache) >= most:
+        cache.clear()
+    cache[key] = value
