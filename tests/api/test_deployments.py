@@ -10,7 +10,7 @@ from headgate.validation import service as validation
 from headgate.validation.model import CollectorVersionNotInstalled, Finding, NotChecked, ValidationResult
 from tests.support import configurations as cfg
 from tests.support.deployments import add, kubernetes, server
-from tests.support.members import JoinWith, Member
+from tests.support.members import API, JoinWith, Member
 
 ROUTERS = [router, configurations_router]
 
@@ -41,6 +41,19 @@ def test_a_group_runs_a_published_version_and_says_it_was_not_checked(ann: Membe
     assert (made["configuration_id"], made["version_number"]) == (configuration_id, 1)
     assert [one["code"] for one in made.pop("warnings")] == ["not_checked"]
     assert ann.http.get(f"{at}/{made['id']}").json() == made
+
+
+def test_a_group_tells_the_present_name_of_its_configuration(ann: Member, configuration_id: str) -> None:
+    at = server(ann)
+    one = f"{at}/{add(ann, at, configuration_id).json()['id']}"
+    ann.http.patch(f"{API}/configurations/{configuration_id}", json={"name": "renamed"})
+    answers = [ann.http.get(one).json(), ann.http.patch(one, json={"name": "g2"}).json()]
+    answers += [group for group in ann.http.get(at).json()["items"] if group["name"] == "g2"]
+    cleared = ann.http.patch(one, json={"configuration_id": None}).json()
+    assigned = ann.http.patch(one, json={"configuration_id": configuration_id}).json()
+
+    assert [answer["configuration_name"] for answer in answers] == ["renamed"] * 3
+    assert (cleared["configuration_name"], assigned["configuration_name"]) == (None, "renamed")
 
 
 def test_what_the_collector_finds_is_told_and_blocks_nothing(
@@ -88,7 +101,7 @@ def test_what_is_not_there_is_told_by_the_field_that_named_it(ann: Member, confi
 
 
 @pytest.mark.parametrize("no_id", ["", "x", "cfg_x", "dep_01h455vb4pex5vsknk084sn02q"])
-def test_what_is_no_configurations_id_is_422_naming_the_field(ann: Member, configuration_id: str, no_id: str) -> None:
+def test_a_malformed_configuration_id_is_422_naming_the_field(ann: Member, configuration_id: str, no_id: str) -> None:
     at = server(ann)
     made = add(ann, at, configuration_id).json()["id"]
 

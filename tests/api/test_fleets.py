@@ -10,7 +10,7 @@ from headgate.fleets import keys, tokens
 from headgate.foundation.ids import new_id
 from headgate.identity import service as identity
 from headgate.identity.hashing import hash_of
-from headgate.instances.model import INSTANCE_STATES
+from headgate.instances.states import INSTANCE_STATES
 from headgate.settings import settings
 from headgate.storage import aws, items
 from headgate.storage.table import fleets as fleets_table
@@ -43,6 +43,7 @@ def test_a_new_server_fleet_has_an_unassigned_default_group_and_no_token_in_the_
         "type": "server-supervisor",
         "expires_in": "180d",
         "token_expires_at": fleet["token_expires_at"],
+        "token_id": fleet["token_id"],
         "instances": dict.fromkeys(["total", *INSTANCE_STATES], 0),
         "created_by": {"kind": "service_account", "id": ann.service_account_id, "name": "ann"},
         "created_at": fleet["created_at"],

@@ -228,7 +228,7 @@ def test_a_shell_reads_every_docker_word_as_it_was_meant(
         env=env,
     )
     expected = ["docker", "run", "--detach", "--init", "--restart", "unless-stopped", "--name", name or "n"]
-    expected += ["--hostname", name or "n"]
+    expected += ["--hostname", name or "n", "--stop-timeout", "30"]
     for mount in [*filter(commands.mountable, mounts), safe]:
         expected += ["--volume", f"{mount.host_path}:{mount.mount_path}"]
     expected += ["--mount", f"type=volume,source=headgate-{name or 'n'},target=/home/nonroot"]
@@ -252,7 +252,7 @@ def test_a_container_is_named_after_its_group_unless_it_is_given_a_name(ann: Mem
     assert "--hostname" not in words(answer["command"])
     assert named[6:10] == ["--name", "web-1", "--hostname", "web-1"]
     assert named[-1] == f"headgate-supervisor:{settings().collector_version}"
-    assert f"docker rm --force headgate-{answer['deployment_id']}" in str(answer["notes"])
+    assert f"docker rm headgate-{answer['deployment_id']}" in str(answer["notes"])
 
 
 @pytest.mark.parametrize("path", ["/home/nonroot", "/home/nonroot/"])

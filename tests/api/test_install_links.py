@@ -201,7 +201,7 @@ def an_admin(organization_id: str) -> Caller:
     return Caller(organization_id, "Acme", admin, admin.name, "admin", "read_write", new_id("ses"))
 
 
-def test_a_group_that_is_no_more_has_nothing_to_install(ann: Member) -> None:
+def test_a_deleted_group_has_nothing_to_install(ann: Member) -> None:
     made = composed(ann, "linux")
     table = boto3.client("dynamodb")
     key = {"pk": f"fleet#{made['connection']['fleet_id']}", "sk": f"deployment#{made['deployment_id']}"}

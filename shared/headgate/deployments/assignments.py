@@ -3,14 +3,15 @@
 Any writer may do both. Only published versions are assigned.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from headgate.checker import Asker
 from headgate.configurations import service as configurations
-from headgate.configurations.model import Configuration, ConfigurationNotFound, Version
-from headgate.deployments import store
-from headgate.deployments.model import Assignment, Deployment, FieldRefused, NotPublished, Role
+from headgate.configurations.model import Configuration, Version
+from headgate.deployments import history, store
+from headgate.deployments.events import EventKind, GroupEvent, Versions
+from headgate.deployments.model import Assignment, Deployment, FieldRefused, NamedVersion, NotPublished, Role
 from headgate.deployments.service import of_fleet
 from headgate.fleets import service as fleets
 from headgate.fleets.model import Fleet
@@ -18,6 +19,7 @@ from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
 from headgate.storage.retry import retry
+from headgate.storage.table import Write
 from headgate.validation import service as validation
 from headgate.validation.model import CollectorVersionNotInstalled, Finding, NotChecked, TooCostly
 
@@ -33,11 +35,15 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A group after the change. `audited` is what the audit record holds: the assignment before, and the new one."""
+    """A group after the change, and the version that was assigned to it.
+
+    `audited` is for the audit record: the assignment before, the new one, and why.
+    """
 
     group: Deployment
     check: Check
     audited: Mapping[str, str]
+    version: Version | None = None
 
 
 def create(
@@ -50,16 +56,17 @@ def create(
     role: Role | None,
     replicas: int | None,
     namespace: str | None,
+    message: str | None = None,
 ) -> Changed:
-    """Create a group that runs a published version.
+    """Create a group that runs a published version; `message` says why. One transaction with the event of it.
 
-    Raises FleetNotFound, FieldRefused, NotPublished, NameTaken, ConfigurationNotFound, VersionNotFound.
+    Raises FleetNotFound, FieldRefused, NotPublished, NameTaken, ConfigurationNotFound, VersionNotFound,
+    ConfigurationArchived.
     """
     fleet = fleets.get(caller, fleet_id)
     _require_fitting(fleet, {"role": role, "replicas": replicas, "namespace": namespace})
     if fleet.on_kubernetes and role is None:
         raise FieldRefused("role", "A group of a Kubernetes fleet needs a role: node, cluster or gateway")
-    target = _published(caller, configuration_id, version_number)
     at = clock.now()
     created = Deployment(
         id=new_id("dep", at),
@@ -69,56 +76,99 @@ def create(
         role=role,
         replicas=replicas,
         namespace=namespace,
-        assignment=target.assignment,
+        assignment=Assignment(configuration_id, version_number),
         created_at=at,
         updated_at=at,
+        assigned_at=at,
     )
-    retry(lambda: store.create(created))
-    return Changed(created, _check(caller, target.version), _audited(caller, None, target))
+    added = fleets.group_added(caller.organization_id, fleet_id)
+
+    def once() -> Target:
+        target = _published(caller, configuration_id, version_number)
+        event = GroupEvent.of(
+            "created", caller.principal, None, created, versions=(None, target.named), message=message
+        )
+        store.create(created, added, target.assigned(), history.recorded(event))
+        return target
+
+    target = retry(once)
+    return Changed(created, _check(caller, target.version), _audited((None, target.named), message))
 
 
-def change(caller: Caller, fleet_id: str, deployment_id: str, changes: Mapping[str, str | int | None]) -> Changed:
+def change(
+    caller: Caller,
+    fleet_id: str,
+    deployment_id: str,
+    changes: Mapping[str, str | int | None],
+    message: str | None = None,
+    beside: Callable[[Deployment, Deployment, Versions], Sequence[Write]] = lambda *_: (),
+) -> Changed:
     """Change the given ones of `name`, `configuration_id`, `version_number`, `replicas` and `namespace`.
 
-    None clears `configuration_id` (with it the version), `replicas` and `namespace`. Raises FleetNotFound,
-    DeploymentNotFound, FieldRefused, NotPublished, NameTaken, ConfigurationNotFound, VersionNotFound.
+    One transaction with the event of an assignment, and what `beside` makes of the group before and after it and the
+    versions; `message` says why it was made. None clears `configuration_id`
+    (with it the version), `replicas` and `namespace`. Raises FleetNotFound, DeploymentNotFound, FieldRefused,
+    NotPublished, NameTaken, ConfigurationNotFound, VersionNotFound, ConfigurationArchived.
     """
     fleet = fleets.get(caller, fleet_id)
     _require_fitting(fleet, {name: changes.get(name) for name in ("replicas", "namespace")})
     # Also if the version is the one that is assigned already: that makes the hosts where it failed try it again.
     assigns = bool({"configuration_id", "version_number"} & changes.keys())
     clears = changes.get("configuration_id", "") is None
+    if message is not None and not assigns:
+        raise FieldRefused(
+            "message", "A message says why a version is assigned; give configuration_id or version_number"
+        )
 
     def once() -> tuple[Deployment, Version | None, Mapping[str, str]]:
         before = of_fleet(fleet_id, deployment_id)
-        target = _target(caller, before, changes)
+        target = _of_changes(caller, before, changes)
         name, replicas, namespace = (
             changes.get(field, getattr(before, field)) for field in ("name", "replicas", "namespace")
         )
         assignment = None if clears else before.assignment
         if target:
             assignment = target.assignment
+        at = clock.now()
         after = replace(
             before,
             name=str(name),
             replicas=replicas if isinstance(replicas, int) else None,
             namespace=namespace if isinstance(namespace, str) else None,
             assignment=assignment,
-            updated_at=clock.now(),
+            updated_at=at,
             revision=before.revision + 1,
             assigned_revision=before.revision + 1 if assigns else before.assigned_revision,
+            assigned_at=at if assigns else before.assigned_at,
+            rollout=None if assigns else before.rollout,
         )
+        if not assigns:
+            store.replace(before, after)
+            return after, None, {}
         # Read before the change is stored: a read that failed afterwards would hide that it was.
-        audited = _audited(caller, before.assignment, target) if assigns else {}
-        store.replace(before, after)
-        return after, target.version if target else None, audited
+        versions = _before(caller, before.assignment, target), target.named if target else None
+        kind: EventKind = "assigned" if target else "cleared"
+        event = GroupEvent.of(kind, caller.principal, before, after, versions=versions, message=message)
+        assigned = [target.assigned()] if target else []
+        store.replace(before, after, history.recorded(event), *assigned, *beside(before, after, versions))
+        return after, target.version if target else None, _audited(versions, message)
 
     after, version, audited = retry(once)
-    return Changed(after, _check(caller, version), audited)
+    return Changed(after, _check(caller, version), audited, version)
+
+
+def check(
+    caller: Caller, fleet_id: str, deployment_id: str, configuration_id: str | None, version_number: int
+) -> tuple[Deployment, Version, Check]:
+    """What the collector says of a version before it is assigned to the group. Raises as `target` does."""
+    fleets.get(caller, fleet_id)
+    group = of_fleet(fleet_id, deployment_id)
+    version = target(caller, group, configuration_id, version_number).version
+    return group, version, _check(caller, version)
 
 
 @dataclass(frozen=True, slots=True)
-class _Target:
+class Target:
     """A published version that is to be assigned."""
 
     configuration: Configuration
@@ -128,6 +178,14 @@ class _Target:
     def assignment(self) -> Assignment:
         return Assignment(self.configuration.id, self.version.n)
 
+    @property
+    def named(self) -> NamedVersion:
+        return NamedVersion(self.assignment, self.configuration.name)
+
+    def assigned(self) -> Write:
+        """For the transaction that assigns it, which loses its race if the configuration is archived meanwhile."""
+        return configurations.assigned(self.configuration)
+
 
 def _require_fitting(fleet: Fleet, fields: Mapping[str, object]) -> None:
     for name, value in fields.items():
@@ -135,7 +193,19 @@ def _require_fitting(fleet: Fleet, fields: Mapping[str, object]) -> None:
             raise FieldRefused(name, f"A server fleet's groups have no {name}; leave it out")
 
 
-def _target(caller: Caller, before: Deployment, changes: Mapping[str, str | int | None]) -> _Target | None:
+def target(caller: Caller, before: Deployment, configuration_id: str | None, version_number: int) -> Target:
+    """A published version for the group, of the configuration that it runs if none is named.
+
+    Raises FieldRefused, NotPublished, ConfigurationNotFound, VersionNotFound, ConfigurationArchived.
+    """
+    if configuration_id is None:
+        if before.assignment is None:
+            raise FieldRefused("version_number", "No configuration is assigned; give configuration_id, too")
+        configuration_id = before.assignment.configuration_id
+    return _published(caller, configuration_id, version_number)
+
+
+def _of_changes(caller: Caller, before: Deployment, changes: Mapping[str, str | int | None]) -> Target | None:
     """The version that the changes assign; None if they clear the assignment or leave it as it is."""
     n = changes.get("version_number")
     if "configuration_id" in changes:
@@ -153,42 +223,37 @@ def _target(caller: Caller, before: Deployment, changes: Mapping[str, str | int 
                 raise NotPublished("This configuration has no published version; publish one first", "configuration_id")
     elif n is None:
         return None
-    elif before.assignment is None:
-        raise FieldRefused("version_number", "No configuration is assigned; give configuration_id, too")
     else:
-        configuration_id = before.assignment.configuration_id
-    return _published(caller, configuration_id, int(n))
+        configuration_id = None
+    return target(caller, before, configuration_id, int(n))
 
 
-def _published(caller: Caller, configuration_id: str, n: int) -> _Target:
-    target = _Target(*configurations.snapshot(caller, configuration_id, n))
+def _published(caller: Caller, configuration_id: str, n: int) -> Target:
+    target = Target(*configurations.snapshot(caller, configuration_id, n))
+    target.configuration.require_not_archived()
     if target.version.status != "published":
         raise NotPublished(f"Version {n} is not published; only published versions can be assigned")
     return target
 
 
-def _audited(caller: Caller, before: Assignment | None, target: _Target | None) -> Mapping[str, str]:
-    """What the audit record holds; one read if another configuration was assigned before."""
-    audited: dict[str, str] = {}
-    if before:
-        audited |= {
-            "before_configuration_id": before.configuration_id,
-            "before_version_number": str(before.version_number),
-        }
-        same = target is not None and target.configuration.id == before.configuration_id
-        name = target.configuration.name if target and same else _name(caller, before.configuration_id)
-        audited |= {"before_configuration_name": name} if name else {}
-    if target:
-        audited |= {"configuration_id": target.configuration.id, "configuration_name": target.configuration.name}
-        audited |= {"version_number": str(target.version.n)}
+def _before(caller: Caller, before: Assignment | None, target: Target | None) -> NamedVersion | None:
+    """What was assigned before; one read if it was another configuration."""
+    if before and target and target.configuration.id == before.configuration_id:
+        return NamedVersion(before, target.configuration.name)
+    return history.named(caller, before)
+
+
+def _audited(versions: Versions, message: str | None) -> Mapping[str, str]:
+    """What the audit record holds."""
+    audited = {"message": message} if message else {}
+    for prefix, version in zip(("before_", ""), versions, strict=True):
+        if version is None:
+            continue
+        audited[f"{prefix}configuration_id"] = version.assignment.configuration_id
+        audited[f"{prefix}version_number"] = str(version.assignment.version_number)
+        if version.configuration_name:
+            audited[f"{prefix}configuration_name"] = version.configuration_name
     return audited
-
-
-def _name(caller: Caller, configuration_id: str) -> str | None:
-    try:
-        return configurations.summary(caller, configuration_id).name
-    except ConfigurationNotFound:
-        return None
 
 
 def _check(caller: Caller, version: Version | None) -> Check:

@@ -1,9 +1,12 @@
 """Deployment groups as items of the fleets table, and back."""
 
 from collections.abc import Mapping
-from typing import cast
+from dataclasses import asdict
+from typing import Any, cast
 
 from headgate.deployments.model import Assignment, Deployment, Role, VolumeMount
+from headgate.deployments.programs import Program, ProgramFile
+from headgate.deployments.running import Place, RunningRollout
 from headgate.fleets import keys
 from headgate.foundation import clock
 from headgate.storage import items
@@ -29,11 +32,20 @@ def group_item(group: Deployment) -> Item:
         "updated_at": clock.rfc3339(group.updated_at),
         "revision": group.revision,
         "assigned_revision": group.assigned_revision,
+        "rollout": _rollout_item(group.rollout) if group.rollout else None,
+        "assigned_at": clock.rfc3339(group.assigned_at) if group.assigned_at else None,
+        "selector": dict(group.selector) or None,
+        "token_generation": group.token_generation or None,
+        "token_expires_at": clock.rfc3339(group.token_expires_at) if group.token_expires_at else None,
+        "collector": program_item(group.collector),
+        "captures_allowed": group.captures_allowed or None,
     }
 
 
 def group(item: Item) -> Deployment:
     configuration_id = items.optional_text(item, "configuration_id")
+    assigned_at = items.optional_text(item, "assigned_at")
+    token_expires_at = items.optional_text(item, "token_expires_at")
     mounts = item["volume_mounts"]
     if not isinstance(mounts, list):
         raise TypeError("the attribute volume_mounts is not a list")
@@ -51,7 +63,69 @@ def group(item: Item) -> Deployment:
         volume_mounts=[_mount(mount) for mount in mounts],
         revision=items.number(item, "revision"),
         assigned_revision=items.optional_number(item, "assigned_revision") or 1,
+        rollout=_rollout(items.mapping(item, "rollout")) if item.get("rollout") else None,
+        assigned_at=clock.parse(assigned_at) if assigned_at else None,
+        selector=_labels(items.mapping(item, "selector")) if item.get("selector") else {},
+        token_generation=items.optional_number(item, "token_generation") or 0,
+        token_expires_at=clock.parse(token_expires_at) if token_expires_at else None,
+        collector=program(item),
+        captures_allowed=item.get("captures_allowed") is True,
     )
+
+
+def _rollout_item(rollout: RunningRollout) -> Item:
+    return {
+        "rollout_id": rollout.id,
+        "configuration_id": rollout.to.configuration_id,
+        "version_number": rollout.to.version_number,
+        "revision": rollout.revision,
+        "started_at": clock.rfc3339(rollout.started_at),
+        "cut": place_item(rollout.cut),
+        "watched": place_item(rollout.watched),
+        "canaries": dict(rollout.canaries),
+        "collector": program_item(rollout.collector),
+    }
+
+
+def _rollout(item: Mapping[str, Value]) -> RunningRollout:
+    return RunningRollout(
+        id=items.text(item, "rollout_id"),
+        to=Assignment(items.text(item, "configuration_id"), items.number(item, "version_number")),
+        revision=items.number(item, "revision"),
+        started_at=clock.parse(items.text(item, "started_at")),
+        cut=place(items.mapping(item, "cut")),
+        watched=place(items.mapping(item, "watched")),
+        canaries=cast("Mapping[str, str]", items.mapping(item, "canaries")),
+        collector=program(item),
+    )
+
+
+def program_item(pinned: Program | None) -> Item | None:
+    """A program as an attribute; None for none."""
+    if pinned is None:
+        return None
+    return {"version": pinned.version, "files": {arch: asdict(file) for arch, file in pinned.files.items()}}
+
+
+def program(item: Mapping[str, Value], name: str = "collector") -> Program | None:
+    """The program in that attribute."""
+    if not item.get(name):
+        return None
+    pinned = items.mapping(item, name)
+    files = cast("Mapping[str, Mapping[str, Any]]", items.mapping(pinned, "files"))
+    return Program(items.text(pinned, "version"), {arch: ProgramFile(**file) for arch, file in files.items()})
+
+
+def place_item(place: Place) -> Item:
+    return {"tier": place.tier, "rank": place.rank}
+
+
+def place(item: Mapping[str, Value]) -> Place:
+    return Place(items.number(item, "tier"), items.text(item, "rank"))
+
+
+def _labels(value: Mapping[str, Value]) -> dict[str, str]:
+    return {label: items.text(value, label) for label in value}
 
 
 def _mount(value: Value) -> VolumeMount:

@@ -1,10 +1,13 @@
 """Deployment groups, and the rules of what may be assigned to them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+from headgate.deployments.programs import Program
+from headgate.deployments.running import RunningRollout
+from headgate.fleets.model import Fleet
 from headgate.foundation import errors
 from headgate.foundation.ids import new_id
 
@@ -63,6 +66,14 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedVersion:
+    """An assignment with the name that its configuration had then; None if there was no such configuration."""
+
+    assignment: Assignment
+    configuration_name: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class VolumeMount:
     host_path: str
     mount_path: str
@@ -72,7 +83,11 @@ class VolumeMount:
 class Deployment:
     """A group of a fleet's collectors that run the same version.
 
-    `revision` counts its changes; `assigned_revision` is that of the last change of its assignment.
+    `revision` counts its changes; `assigned_revision` is that of the last change of its assignment, `assigned_at` its
+    time, None if an earlier release made it. Hosts with the labels of its `selector` belong to it. `token_generation`
+    is that of its own token, 0 if it has none. With a `rollout` a part of them is to run another version already.
+    `collector` is what a rollout moved its hosts to, None for what was installed on each of them.
+    `captures_allowed` is what an Admin has allowed.
     """
 
     id: str
@@ -88,8 +103,29 @@ class Deployment:
     volume_mounts: Sequence[VolumeMount] = field(default=())
     revision: int = 1
     assigned_revision: int = 1
+    assigned_at: datetime | None = None
+    selector: Mapping[str, str] = field(default_factory=dict)
+    token_generation: int = 0
+    token_expires_at: datetime | None = None
+    rollout: RunningRollout | None = None
+    collector: Program | None = None
+    captures_allowed: bool = False
+
+    def token_of(self, fleet: Fleet) -> tuple[str, int]:
+        """Whose token its hosts sign in with, its own or the fleet's, and the generation."""
+        return (self.id, self.token_generation) if self.token_generation else (fleet.id, fleet.token_generation)
+
+    def token_expired(self, fleet: Fleet, at: datetime) -> bool:
+        """Whether the token that its hosts sign in with has expired."""
+        expires_at = self.token_expires_at if self.token_generation else fleet.token_expires_at
+        return expires_at is not None and expires_at <= at
+
+    @property
+    def current_revisions(self) -> frozenset[int]:
+        """The assignments that its instances are to run now: its own, and that of its rollout."""
+        return frozenset({self.assigned_revision} | ({self.rollout.revision} if self.rollout else set()))
 
     @classmethod
     def default(cls, fleet_id: str, at: datetime) -> "Deployment":
         """The group that a server fleet begins with."""
-        return cls(new_id("dep", at), fleet_id, "Default", True, None, None, None, None, at, at)
+        return cls(new_id("dep", at), fleet_id, "Default", True, None, None, None, None, at, at, assigned_at=at)

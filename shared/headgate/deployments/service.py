@@ -4,16 +4,19 @@ What a group runs is in `headgate.deployments.assignments`, its volume mounts in
 functions that only read groups do not load what checks a configuration.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from headgate.deployments import store
+from headgate.deployments import history_store, selector_store, store, variable_store
+from headgate.deployments.events import GroupEvent
 from headgate.deployments.model import Deployment, DeploymentNotFound
 from headgate.fleets import service as fleets
 from headgate.fleets.model import ExpiresIn, Fleet, FleetType
+from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import is_id
 from headgate.storage.page import Slice
+from headgate.storage.table import Write
 
 
 def create_fleet(caller: Caller, label: str, fleet_type: FleetType, expires_in: ExpiresIn) -> Fleet:
@@ -25,12 +28,18 @@ def create_fleet(caller: Caller, label: str, fleet_type: FleetType, expires_in: 
     if fleet.on_kubernetes:
         return fleets.create(fleet)
     default = Deployment.default(fleet.id, fleet.created_at)
-    return fleets.create(replace(fleet, default_deployment_id=default.id), *store.writes_of_new(default))
+    event = history_store.put(GroupEvent.of("created", caller.principal, None, default))
+    return fleets.create(replace(fleet, default_deployment_id=default.id), *store.writes_of_new(default), event)
 
 
-def deployments(caller: Caller, fleet_id: str, limit: int, after: str | None) -> Slice[Deployment]:
-    """By name; three reads. Raises FleetNotFound."""
+def deployments(
+    caller: Caller, fleet_id: str, limit: int, after: str | None, name: str | None = None
+) -> Slice[Deployment]:
+    """By name, or the one of that name; three reads. Raises FleetNotFound."""
     fleets.get(caller, fleet_id)
+    if name is not None:
+        group = store.named(fleet_id, name)
+        return Slice([group] if group else [], None)
     return store.deployments(fleet_id, limit, after)
 
 
@@ -48,11 +57,45 @@ def of_fleet(fleet_id: str, deployment_id: str) -> Deployment:
     return group
 
 
+def each(fleet_id: str) -> Iterator[Deployment]:
+    """All groups of a fleet that the caller is known to see, by id; one query for each megabyte."""
+    return store.each(fleet_id)
+
+
 def ids(fleet_id: str, limit: int) -> Sequence[str]:
     """The ids of up to `limit` groups of a fleet that the caller is known to see; one query."""
     return store.ids(fleet_id, limit).entries
 
 
+def deleting(caller: Caller, group: Deployment) -> list[Write]:
+    """The writes that delete a group, with the event of it. Its history stays."""
+    ended = replace(group, assignment=None, updated_at=clock.now(), revision=group.revision + 1)
+    event = history_store.put(GroupEvent.of("deleted", caller.principal, group, ended))
+    tokens = [fleets.token_ends(group.id, n, None) for n in _valid_generations(group)]
+    selected = [selector_store.without(group.fleet_id, group.id)] if group.selector else []
+    return [*store.deleting(group), variable_store.deleting(group), *tokens, *selected, event]
+
+
+def selectors_deleted(fleet_id: str) -> Write:
+    """For the deletion of a fleet, whose Default group is selected by no labels."""
+    return selector_store.deleting(fleet_id)
+
+
 def groups(ids: Iterable[tuple[str, str]]) -> dict[str, Deployment]:
     """Groups by id, each named by its fleet's id and its own; one batch read for each hundred."""
     return {group.id: group for group in store.groups(ids)}
+
+
+def changed(before: Deployment, after: Deployment) -> Write:
+    """The write that changes a group which keeps its name, for a transaction with what belongs to it."""
+    return store.changed(before, after)
+
+
+def unchanged(group: Deployment) -> Write:
+    """For a transaction that is to fail if somebody changed the group since it was read."""
+    return store.unchanged(group)
+
+
+def _valid_generations(group: Deployment) -> range:
+    """Those of its own tokens that may be valid: the present one, and the one before."""
+    return range(max(1, group.token_generation - 1), group.token_generation + 1)

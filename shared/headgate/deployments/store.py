@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from headgate.deployments import mapping
 from headgate.deployments.model import Deployment, NameTaken
 from headgate.fleets import keys
+from headgate.fleets.model import FleetNotFound
 from headgate.storage import idempotent_create, items
 from headgate.storage.page import Slice
 from headgate.storage.table import fleets as table
 from headgate.storage.table import transact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from headgate.storage.table import Write
 
@@ -31,6 +32,12 @@ def deployments(fleet_id: str, limit: int, after: str | None) -> Slice[Deploymen
     return Slice(sorted(listed, key=lambda group: group.name.encode()), page.position)
 
 
+def named(fleet_id: str, name: str) -> Deployment | None:
+    """The group of that name; two reads. None if there is none."""
+    marker = table.get(keys.name(fleet_id, name))
+    return deployment(fleet_id, items.text(marker, "deployment_id")) if marker else None
+
+
 def ids(fleet_id: str, limit: int, after: str | None = None) -> Slice[str]:
     """The ids of up to `limit` groups by name, starting after the name `after`; one query."""
     rows = table.list(keys.of_fleet(fleet_id), keys.NAMES, limit, keys.sort_key(keys.NAMES, after))
@@ -44,15 +51,32 @@ def groups(ids: Iterable[tuple[str, str]]) -> list[Deployment]:
     return [mapping.group(item) for item in table.get_all(wanted)]
 
 
+def each(fleet_id: str) -> Iterator[Deployment]:
+    """All of a fleet, by id; one query for each megabyte."""
+    return map(mapping.group, table.each(keys.of_fleet(fleet_id), keys.DEPLOYMENTS))
+
+
 def writes_of_new(created: Deployment) -> list[Write]:
     """The writes that store a new group; the first one takes its name."""
     return [_take_name(created), table.put_new(mapping.group_item(created))]
 
 
-def create(created: Deployment) -> None:
-    """One transaction. Raises NameTaken, LostRace."""
+def create(created: Deployment, added: Write, *beside: Write) -> None:
+    """One transaction, with `beside` in it; `added` is refused if the fleet is gone.
+
+    Raises NameTaken, FleetNotFound, LostRace.
+    """
     noted = idempotent_create.writes(f"/fleets/{created.fleet_id}/deployments/{created.id}")
-    transact([*writes_of_new(created), *noted], {0: NameTaken(created.name)})
+    writes = [added, *writes_of_new(created), *beside, *noted]
+    transact(writes, {0: FleetNotFound(), 1: NameTaken(created.name)})
+
+
+def deleting(group: Deployment) -> list[Write]:
+    """The writes that delete a group, unless it is changed meanwhile."""
+    unchanged = table.delete(
+        keys.deployment(group.fleet_id, group.id), "revision = :revision", {":revision": group.revision}
+    )
+    return [unchanged, table.delete(keys.name(group.fleet_id, group.name))]
 
 
 def replace(before: Deployment, after: Deployment, *records: Write) -> None:
@@ -60,12 +84,22 @@ def replace(before: Deployment, after: Deployment, *records: Write) -> None:
 
     Raises NameTaken, and LostRace if the group was changed since `before` was read.
     """
-    changed = table.put_if(mapping.group_item(after), "revision = :revision", {":revision": before.revision})
+    write = changed(before, after)
     if before.name == after.name:
-        transact([changed, *records])
+        transact([write, *records])
         return
     renamed = [_take_name(after), table.delete(keys.name(before.fleet_id, before.name))]
-    transact([changed, *renamed, *records], {1: NameTaken(after.name)})
+    transact([write, *renamed, *records], {1: NameTaken(after.name)})
+
+
+def changed(before: Deployment, after: Deployment) -> Write:
+    """The write that changes a group that keeps its name. Its condition is that nobody changed it since then."""
+    return table.put_if(mapping.group_item(after), "revision = :revision", {":revision": before.revision})
+
+
+def unchanged(group: Deployment) -> Write:
+    """For another change's transaction, which fails if somebody changed the group since it was read."""
+    return table.check(keys.deployment(group.fleet_id, group.id), "revision = :revision", {":revision": group.revision})
 
 
 def _take_name(group: Deployment) -> Write:

@@ -2,17 +2,24 @@
 
 An organization's partition holds its fleets, the markers of their labels and their number. A fleet's partition holds
 its deployment groups, the markers of their names, and its instances; the instances' counters have a partition of their
-own. docs/data.md has the attributes.
+own, and so have the executions of open rollouts and what happened in the fleet. docs/data.md has the attributes.
 """
 
 from typing import Final
 
-from headgate.storage.table import Key
+from headgate.storage.table import Index, Key
 
+OF_TYPE: Final = Index("of_type", "type", "fleet_id")
 FLEETS: Final = "fleet#"
+DEPLOYMENTS: Final = "deployment#"
 NAMES: Final = "name#"
 INSTANCES: Final = "instance#"
 SHARDS: Final = "shard#"
+DEPLOYMENT_EVENTS: Final = "deployment#"
+ROLLOUTS: Final = "rollout#"
+INSTANCE_EVENTS: Final = "instance#"
+CAPTURES: Final = "capture#"
+OPEN_ROLLOUTS: Final = "rollouts#open"
 
 
 def organization(organization_id: str) -> str:
@@ -42,7 +49,17 @@ def of_fleet(fleet_id: str) -> str:
 
 
 def deployment(fleet_id: str, deployment_id: str) -> Key:
-    return {"pk": of_fleet(fleet_id), "sk": f"deployment#{deployment_id}"}
+    return {"pk": of_fleet(fleet_id), "sk": f"{DEPLOYMENTS}{deployment_id}"}
+
+
+def selectors(fleet_id: str) -> Key:
+    """The labels that select the members of the fleet's groups."""
+    return {"pk": of_fleet(fleet_id), "sk": "selectors"}
+
+
+def env(fleet_id: str, deployment_id: str) -> Key:
+    """The stored variables of a group."""
+    return {"pk": of_fleet(fleet_id), "sk": f"env#{deployment_id}"}
 
 
 def name(fleet_id: str, name: str) -> Key:
@@ -50,8 +67,37 @@ def name(fleet_id: str, name: str) -> Key:
     return {"pk": of_fleet(fleet_id), "sk": f"{NAMES}{name}"}
 
 
+def history_of(fleet_id: str) -> str:
+    """The partition of what happened in the fleet, and when."""
+    return f"history#{fleet_id}"
+
+
+def deployment_event(fleet_id: str, deployment_id: str, at: str, revision: int) -> Key:
+    """An event of a group: by its time, and by the group's revision if there are two in a millisecond."""
+    return {"pk": history_of(fleet_id), "sk": f"{DEPLOYMENT_EVENTS}{deployment_id}#{at}#{revision:08d}"}
+
+
+def instance_event(fleet_id: str, instance_id: str, at: str, place: str) -> Key:
+    """An event of an instance: by its time, then by its place among those of that time."""
+    return {"pk": history_of(fleet_id), "sk": f"{INSTANCE_EVENTS}{instance_id}#{at}#{place}"}
+
+
 def instance(fleet_id: str, instance_id: str) -> Key:
     return {"pk": of_fleet(fleet_id), "sk": f"{INSTANCES}{instance_id}"}
+
+
+def capture(fleet_id: str, capture_id: str) -> Key:
+    return {"pk": of_fleet(fleet_id), "sk": f"{CAPTURES}{capture_id}"}
+
+
+def redaction(organization_id: str) -> Key:
+    """What the organization takes out of captured samples."""
+    return {"pk": organization(organization_id), "sk": "redaction"}
+
+
+def components(fleet_id: str) -> Key:
+    """The components of the fleet's collectors, by the hashes that their hosts report."""
+    return {"pk": of_fleet(fleet_id), "sk": "components"}
 
 
 def census_of(fleet_id: str) -> str:
@@ -66,6 +112,20 @@ def room(fleet_id: str) -> Key:
 
 def census_shard(fleet_id: str, number: int) -> Key:
     return {"pk": census_of(fleet_id), "sk": f"{SHARDS}{number:02d}"}
+
+
+def rollouts_of(deployment_id: str) -> str:
+    """The partition of a group's rollouts: not that of its instances, so that reading them does not slow them."""
+    return f"rollouts#{deployment_id}"
+
+
+def rollout(deployment_id: str, rollout_id: str) -> Key:
+    return {"pk": rollouts_of(deployment_id), "sk": f"{ROLLOUTS}{rollout_id}"}
+
+
+def open_rollout(rollout_id: str) -> Key:
+    """Which execution carries out an open rollout. The rollouts of all organizations are in one partition."""
+    return {"pk": OPEN_ROLLOUTS, "sk": rollout_id}
 
 
 def sort_key(prefix: str, position: str | None) -> str | None:

@@ -22,6 +22,7 @@ def fleet_item(fleet: Fleet) -> Item:
         "default_deployment_id": fleet.default_deployment_id,
         "created_by": principals.attribute(fleet.created_by),
         "created_at": clock.rfc3339(fleet.created_at),
+        "groups_added": fleet.groups_added,
     }
 
 
@@ -38,14 +39,16 @@ def fleet(item: Item) -> Fleet:
         default_deployment_id=items.optional_text(item, "default_deployment_id"),
         created_by=principals.read(item, "created_by"),
         created_at=clock.parse(items.text(item, "created_at")),
+        groups_added=items.optional_number(item, "groups_added") or 0,
     )
 
 
-def token_item(token_hash: str, fleet: Fleet) -> Item:
+def token_item(token_hash: str, token: FleetToken) -> Item:
     return keys.token(token_hash) | {
-        "fleet_id": fleet.id,
-        "organization_id": fleet.organization_id,
-        "expires_at": _optional_time(fleet.token_expires_at),
+        "fleet_id": token.fleet_id,
+        "organization_id": token.organization_id,
+        "expires_at": _optional_time(token.expires_at),
+        "deployment_id": token.deployment_id,
     }
 
 
@@ -55,6 +58,7 @@ def token(item: Item) -> FleetToken:
         fleet_id=items.text(item, "fleet_id"),
         organization_id=items.text(item, "organization_id"),
         expires_at=clock.parse(expires_at) if expires_at else None,
+        deployment_id=items.optional_text(item, "deployment_id"),
     )
 
 

@@ -58,12 +58,28 @@ class FleetTokenExpired(errors.Conflict):
     code = "fleet_token_expired"
 
     def __init__(self) -> None:
-        super().__init__("The fleet's token has expired; an Admin can renew it")
+        super().__init__("The token has expired; an Admin can renew that of the fleet, or the group's own")
+
+
+@dataclass(frozen=True, slots=True)
+class FleetToken:
+    """What is stored of a token, under its hash. `expires_at` is None for one that never expires.
+
+    A group's own token has its `deployment_id`, and is valid for that group alone.
+    """
+
+    fleet_id: str
+    organization_id: str
+    expires_at: datetime | None
+    deployment_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """A fleet. Its token is derived from its id and `token_generation`; the token itself is not stored."""
+    """A fleet. Its token is derived from its id and `token_generation`; the token itself is not stored.
+
+    `groups_added` counts the groups that were ever added to it.
+    """
 
     id: str
     organization_id: str
@@ -75,22 +91,19 @@ class Fleet:
     default_deployment_id: str | None
     created_by: Principal
     created_at: datetime
+    groups_added: int = 0
 
     @property
     def on_kubernetes(self) -> bool:
         return self.type == "kubernetes-supervisor"
 
+    @property
+    def token(self) -> FleetToken:
+        """The present token, as it is stored."""
+        return FleetToken(self.id, self.organization_id, self.token_expires_at)
+
     def token_expired(self, at: datetime) -> bool:
         return self.token_expires_at is not None and self.token_expires_at <= at
-
-
-@dataclass(frozen=True, slots=True)
-class FleetToken:
-    """What is stored of a token, under its hash. `expires_at` is None for one that never expires."""
-
-    fleet_id: str
-    organization_id: str
-    expires_at: datetime | None
 
 
 # How long the previous token stays valid after a renewal.

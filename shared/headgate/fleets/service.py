@@ -30,6 +30,7 @@ from headgate.storage.page import Slice
 from headgate.storage.retry import retry
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import datetime
 
     from headgate.storage.table import Write
@@ -38,8 +39,11 @@ if TYPE_CHECKING:
 _MAX_ENDED: Final = 50
 
 
-def fleets(caller: Caller, limit: int, after: str | None) -> Slice[Fleet]:
-    """The organization's, newest first; one query."""
+def fleets(caller: Caller, limit: int, after: str | None, label: str | None = None) -> Slice[Fleet]:
+    """The organization's, newest first, or the one with that label; one query, or two reads."""
+    if label is not None:
+        fleet = store.labelled(caller.organization_id, label)
+        return Slice([fleet] if fleet else [], None)
     return store.fleets(caller.organization_id, limit, after)
 
 
@@ -54,6 +58,11 @@ def of_organization(organization_id: str, fleet_id: str) -> Fleet:
     if fleet is None:
         raise FleetNotFound
     return fleet
+
+
+def all_fleets() -> Iterator[Fleet]:
+    """The fleets of every organization, for what goes through all of them; two queries."""
+    return store.all_fleets()
 
 
 def token(token_hash: str) -> FleetToken | None:
@@ -98,6 +107,33 @@ def create(fleet: Fleet, *beside: Write) -> Fleet:
     return fleet
 
 
+def deleting(fleet: Fleet) -> list[Write]:
+    """The writes that delete a fleet with its tokens, unless it is changed meanwhile."""
+    return store.deleting(fleet, [tokens.hash_at(fleet.id, generation) for generation in _generations(fleet)])
+
+
+def expiry(fleet: Fleet, at: datetime) -> datetime | None:
+    """When a token of the fleet that is issued at that time expires; None for never."""
+    lifetime = token_lifetime(fleet.expires_in)
+    return at + lifetime if lifetime else None
+
+
+def token_of_group(fleet: Fleet, deployment_id: str, generation: int, expires_at: datetime | None) -> Write:
+    """For the transaction that issues a group's own token."""
+    token = FleetToken(fleet.id, fleet.organization_id, expires_at, deployment_id)
+    return store.put_token(tokens.hash_at(deployment_id, generation), token)
+
+
+def token_ends(holder: str, generation: int, at: datetime | None) -> Write:
+    """For a transaction that ends a token of a fleet or a group at that time, or at once."""
+    return store.end_token(tokens.hash_at(holder, generation), at)
+
+
+def group_added(organization_id: str, fleet_id: str) -> Write:
+    """For the transaction that adds a group: it raises LostRace if the fleet is deleted."""
+    return store.group_added(organization_id, fleet_id)
+
+
 def renew_token(caller: Caller, fleet_id: str, grace: Grace) -> Fleet:
     """Issue the fleet's next token. The previous one stays valid for the grace; with `none`, all previous ones end.
 
@@ -108,12 +144,7 @@ def renew_token(caller: Caller, fleet_id: str, grace: Grace) -> Fleet:
     def once() -> Fleet:
         at, before = clock.now(), get(caller, fleet_id)
         current = before.token_generation
-        lifetime = token_lifetime(before.expires_in)
-        after = replace(
-            before,
-            token_generation=current + 1,
-            token_expires_at=at + lifetime if lifetime else None,
-        )
+        after = replace(before, token_generation=current + 1, token_expires_at=expiry(before, at))
         previous: list[tuple[str, datetime | None]]
         if GRACES[grace]:
             end = at + GRACES[grace]
@@ -122,10 +153,14 @@ def renew_token(caller: Caller, fleet_id: str, grace: Grace) -> Fleet:
                 # So that never more tokens are valid than a renewal without a grace can end.
                 previous.append((tokens.hash_at(fleet_id, current - _MAX_ENDED + 1), None))
         else:
-            oldest = max(1, current - _MAX_ENDED + 1)
-            previous = [(tokens.hash_at(fleet_id, generation), None) for generation in range(oldest, current + 1)]
+            previous = [(tokens.hash_at(fleet_id, generation), None) for generation in _generations(before)]
         record = audit.entry(caller, "fleet.token_renewed", f"fleets/{fleet_id}", grace=grace)
         store.renew_token(before, after, tokens.hash_at(fleet_id, after.token_generation), previous, record)
         return after
 
     return retry(once)
+
+
+def _generations(fleet: Fleet) -> range:
+    """The generations of tokens that may be valid."""
+    return range(max(1, fleet.token_generation - _MAX_ENDED + 1), fleet.token_generation + 1)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from headgate.fleets import keys, mapping
-from headgate.fleets.model import Fleet, FleetLimitReached, FleetToken, LabelTaken
+from headgate.fleets.model import Fleet, FleetLimitReached, FleetToken, FleetType, LabelTaken
 from headgate.foundation import clock
-from headgate.storage import idempotent_create
+from headgate.storage import idempotent_create, items
 from headgate.storage.page import Slice
 from headgate.storage.table import fleets as table
 from headgate.storage.table import transact
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
+    from headgate.storage.items import Item
     from headgate.storage.table import Write
 
 
@@ -30,6 +31,19 @@ def fleets(organization_id: str, limit: int, after: str | None) -> Slice[Fleet]:
     start = keys.sort_key(keys.FLEETS, after)
     rows = table.list(keys.organization(organization_id), keys.FLEETS, limit, start, newest_first=True)
     return Slice([mapping.fleet(item) for item in rows.entries], keys.position(keys.FLEETS, rows.position))
+
+
+def labelled(organization_id: str, label: str) -> Fleet | None:
+    """The fleet with that label; two reads. None if there is none."""
+    marker = table.get(keys.label(organization_id, label))
+    return fleet(organization_id, items.text(marker, "fleet_id")) if marker else None
+
+
+def all_fleets() -> Iterator[Fleet]:
+    """Those of every organization; one query of the index for each type."""
+    for fleet_type in get_args(FleetType):
+        for item in table.between(fleet_type, "flt_", "flt_~", keys.OF_TYPE):
+            yield mapping.fleet(item)
 
 
 def token(token_hash: str) -> FleetToken | None:
@@ -48,7 +62,7 @@ def create(created: Fleet, token_hash: str, limit: int, *beside: Write) -> None:
         table.put_new(label),
         _count(created.organization_id, limit),
         table.put_new(mapping.fleet_item(created)),
-        table.put_new(mapping.token_item(token_hash, created)),
+        table.put_new(mapping.token_item(token_hash, created.token)),
         *beside,
         *idempotent_create.writes(f"/fleets/{created.id}"),
     ]
@@ -69,15 +83,44 @@ def renew_token(
     """
     transact(
         [
-            table.put_if(mapping.fleet_item(after), "token_generation = :before", {":before": before.token_generation}),
-            table.put_new(mapping.token_item(token_hash, after)),
-            *(_end_token(previous_hash, at) for previous_hash, at in previous),
+            table.put_if(mapping.fleet_item(after), *_unchanged(before)),
+            table.put_new(mapping.token_item(token_hash, after.token)),
+            *(end_token(previous_hash, at) for previous_hash, at in previous),
             record,
         ]
     )
 
 
-def _end_token(token_hash: str, at: datetime | None) -> Write:
+def deleting(fleet: Fleet, token_hashes: Sequence[str]) -> list[Write]:
+    """The writes that delete a fleet with these tokens, unless its token is renewed or a group is added meanwhile."""
+    return [
+        table.delete(keys.fleet(fleet.organization_id, fleet.id), *_unchanged(fleet)),
+        table.delete(keys.label(fleet.organization_id, fleet.label)),
+        table.update(keys.count(fleet.organization_id), "ADD fleets :one", values={":one": -1}),
+        *(end_token(token_hash, None) for token_hash in token_hashes),
+    ]
+
+
+def put_token(token_hash: str, token: FleetToken) -> Write:
+    """A new token, for the transaction of what it belongs to."""
+    return table.put_new(mapping.token_item(token_hash, token))
+
+
+def group_added(organization_id: str, fleet_id: str) -> Write:
+    """For the transaction that adds a group: it fails if the fleet is deleted."""
+    key = keys.fleet(organization_id, fleet_id)
+    return table.update(key, "ADD groups_added :one", "attribute_exists(pk)", {":one": 1})
+
+
+def _unchanged(fleet: Fleet) -> tuple[str, Item]:
+    values: Item = {":generation": fleet.token_generation, ":groups": fleet.groups_added}
+    # Earlier releases did not count groups.
+    counted = "groups_added = :groups" + (" OR attribute_not_exists(groups_added)" if fleet.groups_added == 0 else "")
+    return f"token_generation = :generation AND ({counted})", values
+
+
+def end_token(token_hash: str, at: datetime | None) -> Write:
+    """The write that ends a token at that time; None deletes it."""
     if at is None:
         return table.delete(keys.token(token_hash))
     key, value = keys.token(token_hash), clock.rfc3339(at)

@@ -15,19 +15,30 @@ from headgate.identity.model import NotAuthenticated
 PREFIX: Final = "ft_"
 # The prefix, and 32 bytes in unpadded base64url.
 _LENGTH: Final = 46
+_ID_LENGTH: Final = 16
 
 
-def value_of(fleet_id: str, generation: int) -> str:
-    """The fleet's token: `ft_` and 256 bits in unpadded base64url."""
-    message = f"{fleet_id}\0{generation}".encode()
+def value_of(holder: str, generation: int) -> str:
+    """The token of a fleet, or a group's own, by its id: `ft_` and 256 bits in unpadded base64url."""
+    message = f"{holder}\0{generation}".encode()
     # A signature is 128 bits; two for different purposes are independent of each other.
     secret = signing.sign("fleet-token-1", message) + signing.sign("fleet-token-2", message)
     return PREFIX + base64.urlsafe_b64encode(secret).decode().rstrip("=")
 
 
-def hash_at(fleet_id: str, generation: int) -> str:
-    """The hash under which the fleet's token of that generation is stored."""
-    return hash_of(value_of(fleet_id, generation))
+def hash_at(holder: str, generation: int) -> str:
+    """The hash under which the token of that generation is stored."""
+    return hash_of(value_of(holder, generation))
+
+
+def id_of(token_hash: str) -> str:
+    """What tells tokens apart: the beginning of the hash, of which nothing can be made."""
+    return token_hash[:_ID_LENGTH]
+
+
+def current_id(holder: str, generation: int) -> str:
+    """The id of the token of that generation."""
+    return id_of(hash_at(holder, generation))
 
 
 def hash_of_credential(credential: str) -> str:
@@ -44,8 +55,9 @@ def require_found(token: FleetToken | None) -> FleetToken:
     return token
 
 
-def require_valid(token: FleetToken | None, fleet_id: str, at: datetime) -> None:
-    """Raises NotAuthenticated if the token does not exist, is another fleet's or has expired."""
+def require_valid(token: FleetToken | None, fleet_id: str, at: datetime) -> FleetToken:
+    """The token. Raises NotAuthenticated if the token does not exist, is another fleet's or has expired."""
     token = require_found(token)
     if token.fleet_id != fleet_id or (token.expires_at is not None and token.expires_at <= at):
         raise NotAuthenticated
+    return token

@@ -35,6 +35,20 @@ class Connection:
     token: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Where a host fetches the variables that are stored with its group, and the token that it needs for that."""
+
+    url: str
+    token: str
+
+    def fetched(self, otherwise: str) -> str:
+        """Commands that print the variables, or `otherwise` if they cannot be had. No argument has the token."""
+        header = shlex.join(["printf", r'header = "Authorization: Bearer %s"\n', self.token])
+        curl = shlex.join(["curl", *_secure(self.url), "-fsS", "--config", "-", self.url])
+        return f"{{ {header} | {curl} || {shlex.join(['echo', otherwise])}; }}"
+
+
 def docker(
     connection: Connection,
     *,
@@ -42,6 +56,7 @@ def docker(
     server_name: str | None,
     mounts: Sequence[VolumeMount],
     env: Mapping[str, str],
+    stored: Stored | None = None,
 ) -> str:
     """One `docker run` with the group's mounts; those that are not safe are left out.
 
@@ -53,6 +68,8 @@ def docker(
     words = ["docker", "run", "--detach", "--init", "--restart", "unless-stopped", "--name", name]
     if server_name:
         words += ["--hostname", server_name]
+    # `docker stop` otherwise kills after ten seconds, and the collector may need as long to send what it holds.
+    words += ["--stop-timeout", "30"]
     safe = [mount for mount in mounts if mountable(mount)]
     for mount in safe:
         words += ["--volume", f"{mount.host_path}:{mount.mount_path}"]
@@ -69,7 +86,10 @@ def docker(
     }
     for variable, value in variables.items():
         words += ["--env", f"{variable}={value}"]
-    return shlex.join([*words, image])
+    if stored is None:
+        return shlex.join([*words, image])
+    # `--env` wins over the file. A line without a name makes docker fail, so that nothing starts without its variables.
+    return f"{stored.fetched('=')} | {shlex.join([*words, '--env-file', '/dev/stdin', image])}"
 
 
 def container(connection: Connection, server_name: str | None) -> str:
@@ -85,6 +105,7 @@ def linux(
     root_deploy_path: str,
     systemd: bool,
     env: Mapping[str, str],
+    stored: Stored | None = None,
 ) -> str:
     """One line that fetches the script by its signed link and runs it, as root if it installs a systemd unit.
 
@@ -101,7 +122,8 @@ def linux(
     words += ["--arch", arch, "--root", root_deploy_path, "--systemd" if systemd else "--no-systemd"]
     if systemd:
         words.insert(0, "sudo")
-    return f"{{ {given}; {fetched}; }} | {shlex.join(words)}"
+    before = f"{given}; {stored.fetched('exit 1')}" if stored else given
+    return f"{{ {before}; {fetched}; }} | {shlex.join(words)}"
 
 
 def _secure(url: str) -> list[str]:
@@ -117,6 +139,7 @@ def kubernetes(
     values_url: str,
     namespace: str | None,
     env: Mapping[str, str],
+    stored: Stored | None = None,
 ) -> str:
     """One `helm upgrade --install` whose chart and values come from the signed link.
 
@@ -127,11 +150,22 @@ def kubernetes(
     release = connection.deployment_id.replace("dep_", "headgate-")
     words = ["helm", "upgrade", "--install", release, chart_url, "--namespace", namespace or "headgate"]
     words += ["--create-namespace", "--values", values_url, "--values", "-"]
+    if stored is not None:
+        written = shlex.join(["printf", r"%s\n", f"token: {_yaml(token)}", "env:", *yaml_entries(env)])
+        # A quote that does not end makes helm fail, so that nothing starts without its variables.
+        fetched = stored.fetched('"')
+        return f"{{ {written}; {fetched}; }} | {shlex.join(words)}"
     secret: dict[str, object] = {"token": token}
     if env:
         secret["env"] = dict(env)
     given = shlex.join(["printf", r"%s\n", _yaml(secret)])
     return f"{given} | {shlex.join(words)}"
+
+
+def yaml_entries(env: Mapping[str, str]) -> list[str]:
+    """Lines of a YAML mapping, indented."""
+    # Names in quotes, too: YAML reads NO and Y as truth values.
+    return [f"  {_yaml(name)}: {_yaml(value)}" for name, value in env.items()]
 
 
 def _yaml(value: object) -> str:

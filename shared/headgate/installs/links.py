@@ -11,6 +11,9 @@ from headgate.identity import signing
 
 LIFETIME: Final = timedelta(hours=1)
 
+VARIABLES: Final = "variables"
+"""The name by which a host fetches the variables that are stored with its group. That takes the group's token, too."""
+
 Platform = Literal["docker", "linux", "kubernetes"]
 
 
@@ -42,6 +45,10 @@ class Link:
     def file_url(self, origin: str, name: str) -> str:
         """The URL of a file, with the same signature."""
         return f"{origin}/api/v1/fleet-install/{self.platform}/{self.deployment_id}/{name}?{self.query()}"
+
+    def program_path(self, sha256: str) -> str:
+        """Path and query of the program with that hash; a host adds them to the origin that it reports to."""
+        return self.file_url("", f"program-{sha256}")
 
     def query(self) -> str:
         parts = {

@@ -19,7 +19,7 @@ account=headgate-supervisor
 listing=.headgate-installed
 marker="Headgate's installer made what is listed here, and removes nothing else."
 # The supervisor's files in var.
-state='agent.log effective.yaml headgate-configurations.json identity.json last_recv_own_telemetry_config.dat last_recv_remote_config.dat lock
+state='agent.log effective.yaml headgate-capture.json headgate-configurations.json headgate-orders.json identity.json last_recv_own_telemetry_config.dat last_recv_remote_config.dat lock
 persistent_state.yaml supervisor.log supervisor.log.1 supervisor.pid'
 
 main() {
@@ -163,7 +163,7 @@ install() {
   adopt
   rm -rf "$root"/.installing-*
   for folder in bin etc var; do make_folder "$folder"; done
-  for folder in storage queue; do record tree "var/$folder"; done
+  for folder in storage queue programs; do record tree "var/$folder"; done
   for name in $state; do record file "var/$name"; done
   chmod 755 "$root/bin"
   chmod 700 "$root/etc" "$root/var"
@@ -188,7 +188,8 @@ install() {
   cat "$variables" >>"$work/environment"
   printf '%s\0' "HEADGATE_ENDPOINT=$endpoint" "HEADGATE_DEPLOYMENT_ID=$deployment_id" \
     "HEADGATE_FLEET_TOKEN_FILE=$root/etc/token" "HEADGATE_FLEET_TOKEN=" \
-    "HEADGATE_COLLECTOR=$root/bin/otelcol-contrib" "HEADGATE_STORAGE=$root/var" >>"$work/environment"
+    "HEADGATE_COLLECTOR=$root/bin/otelcol-contrib" "HEADGATE_STORAGE=$root/var" "HEADGATE_PLATFORM=linux" \
+    >>"$work/environment"
   put etc/token 600
   put etc/environment 600
   umask 022
@@ -263,7 +264,7 @@ adopt() {
     printf '%s\n' "$marker" "root $root"
     [ "${made:-$before}" != yes ] || echo 'folder .'
     if [ "$before" = yes ]; then
-      printf '%s\n' 'folder bin' 'folder etc' 'folder var' 'tree var/storage' 'tree var/queue' 'file etc/token' \
+      printf '%s\n' 'folder bin' 'folder etc' 'folder var' 'tree var/storage' 'tree var/queue' 'tree var/programs' 'file etc/token' \
         'file etc/environment' 'file bin/headgate-install'
       for name in headgate-supervisor otelcol-contrib; do
         printf '%s\n' "file bin/$name" "file bin/.$name.sha256"
@@ -317,7 +318,7 @@ gather() {
       name=$(printf '%b' "${entry%%\\0075*}")
       case $name in
         HEADGATE_ENDPOINT | HEADGATE_DEPLOYMENT_ID | HEADGATE_FLEET_TOKEN | HEADGATE_FLEET_TOKEN_FILE) continue ;;
-        HEADGATE_COLLECTOR | HEADGATE_STORAGE) continue ;;
+        HEADGATE_COLLECTOR | HEADGATE_STORAGE | HEADGATE_PLATFORM) continue ;;
       esac
       case $names in
         *" $name "*) continue ;;
@@ -612,7 +613,7 @@ remove() {
   done <"$root/$listing"
   rm -rf "$root"/.installing-*
   # Temporary files of a supervisor that was killed.
-  if inside var/; then rm -f "$root"/var/identity.json-* "$root"/var/validate-config-*.yaml; fi
+  if inside var/; then rm -f "$root"/var/identity.json-* "$root"/var/headgate-*.json-* "$root"/var/validate-config-*.yaml; fi
   # Files that are left in these folders are somebody else's.
   for name in bin etc var; do
     ! grep -qxF "folder $name" "$root/$listing" || rmdir "$root/$name" 2>/dev/null || :
@@ -652,6 +653,8 @@ remove_tree() {
       "$root/$1/"*) say "$at is another file system, so $root/$1 was not removed."; return 0 ;;
     esac
   done </proc/self/mountinfo
+  # Nothing can be written into the folder of a program.
+  chmod -R u+w "${root:?}/${1:?}"
   rm -rf "${root:?}/${1:?}"
 }
 

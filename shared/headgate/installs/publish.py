@@ -8,6 +8,7 @@ import io
 import shutil
 import tarfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
@@ -42,8 +43,11 @@ def upload(s3: S3Client, bucket: str, versions: tuple[str, str], binaries: Mappi
     artifacts = {}
     for name, path in binaries.items():
         packed = compressed(path)
+        with path.open("rb") as binary:
+            digest = sha256(binary)
         with packed.open("rb") as file:
-            artifacts[name] = _put(s3, bucket, file, compressed=True)
+            fetched = _put(s3, bucket, file, compressed=True)
+        artifacts[name] = replace(fetched, binary_sha256=digest, size=path.stat().st_size)
     return release(s3, bucket, versions, artifacts, chart)
 
 

@@ -8,11 +8,12 @@ megabytes twice: its manifest names programs by their paths, below the folders t
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
+from headgate.deployments.programs import Architecture, Program, ProgramFile
 from headgate.foundation import errors
 from headgate.settings import settings
 from headgate.storage import objects
@@ -20,6 +21,7 @@ from headgate.storage import objects
 PREFIX: Final = "install/"
 MANIFEST: Final = "manifest.json"
 CHART: Final = "headgate-supervisor.tgz"
+ARCHITECTURES: Final[tuple[Architecture, ...]] = ("amd64", "arm64")
 _URL_SECONDS: Final = 900
 """Long enough to begin; S3 lets a download end that began in time."""
 
@@ -45,16 +47,24 @@ class ArtifactNotFound(errors.NotFound):
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """A file to fetch. `key` is its object's key, or its path on this machine; `sha256` is of the bytes to fetch."""
+    """A file to fetch. `key` is its object's key, or its path on this machine; `sha256` is of the bytes to fetch.
+
+    `binary_sha256` and `size` are of a program itself; empty for the chart, and in manifests of earlier releases.
+    """
 
     key: str
     sha256: str
     compressed: bool
+    binary_sha256: str = ""
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """What is published: `collector-amd64`, `supervisor-arm64` and so on, and the chart; an architecture may lack."""
+    """What is published: `collector-amd64`, `supervisor-arm64` and so on, and the chart; an architecture may lack.
+
+    Collectors of other versions, to which hosts can be moved, are `collector-0.158.0-amd64`.
+    """
 
     collector_version: str
     supervisor_version: str
@@ -62,12 +72,47 @@ class Release:
 
     def artifact(self, name: str) -> Artifact:
         """Raises ReleaseNotPublished, ArtifactNotFound."""
-        if name not in names():
-            raise ArtifactNotFound
         artifact = self.artifacts.get(name)
-        if artifact is None:
+        if artifact is None and name in names():
             raise ReleaseNotPublished(name)
+        if artifact is None:
+            raise ArtifactNotFound
         return artifact
+
+    def program(self, sha256: str) -> Artifact:
+        """The program with that hash of what is fetched. Raises ArtifactNotFound."""
+        for name, artifact in self.artifacts.items():
+            if artifact.sha256 == sha256 and name != CHART:
+                return artifact
+        raise ArtifactNotFound
+
+    def collector(self, version: str) -> Program | None:
+        """The collector of that version, to pin; None if it is not published for any architecture."""
+        default = "collector-{arch}" if version == self.collector_version else ""
+        return self._pinned(version, (f"collector-{version}-{{arch}}", default))
+
+    def supervisor(self) -> Program | None:
+        """The supervisor, to pin."""
+        return self._pinned(self.supervisor_version, ("supervisor-{arch}",))
+
+    def collectors(self) -> Mapping[str, Sequence[Architecture]]:
+        """The versions of the collector that hosts can be moved to, each with its architectures."""
+        parts = [name.split("-") for name in self.artifacts]
+        others = {version for part, *more in parts if part == "collector" for version in more[:-1]}
+        pinned = filter(None, map(self.collector, {*others, self.collector_version}))
+        return {one.version: [arch for arch in ARCHITECTURES if arch in one.files] for one in pinned}
+
+    def _pinned(self, version: str, patterns: Sequence[str]) -> Program | None:
+        files: dict[str, ProgramFile] = {}
+        for arch in ARCHITECTURES:
+            for pattern in filter(None, patterns):
+                artifact = self.artifacts.get(pattern.format(arch=arch))
+                if artifact and artifact.binary_sha256:
+                    files[arch] = ProgramFile(
+                        artifact.sha256, artifact.compressed, artifact.binary_sha256, artifact.size
+                    )
+                    break
+        return Program(version, files) if files else None
 
     def encode(self) -> bytes:
         return json.dumps(asdict(self), indent=1).encode()
@@ -80,13 +125,19 @@ class Release:
 
 
 def names() -> list[str]:
-    """Names of the files that a release may contain."""
-    return [f"{part}-{arch}" for part in ("collector", "supervisor") for arch in ("amd64", "arm64")] + [CHART]
+    """Names of the files that a release may contain, beside collectors of further versions."""
+    return [f"{part}-{arch}" for part in ("collector", "supervisor") for arch in ARCHITECTURES] + [CHART]
 
 
 def current() -> Release:
     """One read. Raises ReleaseNotPublished."""
     return Release.decode(_object(PREFIX + MANIFEST))
+
+
+def collectors() -> Mapping[str, Sequence[Architecture]]:
+    """The versions that hosts can be moved to, each with its architectures; none if nothing is published. One read."""
+    content = objects.read_if_there(PREFIX + MANIFEST)
+    return Release.decode(content).collectors() if content else {}
 
 
 def path(artifact: Artifact) -> Path | None:

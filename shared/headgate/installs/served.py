@@ -1,6 +1,7 @@
 """What a signed link serves: an install script or a chart's values, and the files that these fetch."""
 
 import json
+import re
 import shlex
 from collections.abc import Mapping
 from datetime import datetime
@@ -8,15 +9,21 @@ from pathlib import Path
 from typing import Final
 
 from headgate.deployments import service as deployments
+from headgate.deployments import variables
 from headgate.deployments.model import Deployment
 from headgate.fleets import service as fleets
+from headgate.fleets import tokens
 from headgate.fleets.model import Fleet, FleetTokenExpired
 from headgate.foundation import clock, errors
+from headgate.identity.model import NotAuthenticated
 from headgate.installs import releases
-from headgate.installs.commands import OPAMP_PATH, image
+from headgate.installs.commands import OPAMP_PATH, image, yaml_entries
 from headgate.installs.links import Link, Platform
 from headgate.installs.releases import Artifact, ReleaseNotPublished
 
+_PROGRAM: Final = "program-"
+PROGRAM: Final = re.compile(f"{_PROGRAM}[0-9a-f]{{64}}")
+"""The name by which a host that is upgraded fetches what was pinned for it, whatever is published meanwhile."""
 _SCRIPTS: Final[Mapping[Platform, str]] = {"linux": "linux.sh", "docker": "docker.sh"}
 
 
@@ -81,7 +88,7 @@ def values(link: Link) -> str:
     Raises FleetNotFound, DeploymentNotFound, FleetTokenExpired, and LinkExpired if the token was renewed since.
     """
     fleet, group = _require_installable(link)
-    if link.generation != fleet.token_generation:
+    if link.generation != group.token_of(fleet)[1]:
         raise LinkExpired
     repository, _, tag = image().rpartition(":")
     chosen: dict[str, object] = {
@@ -96,20 +103,46 @@ def values(link: Link) -> str:
     return "".join(f"{name}: {json.dumps(value)}\n" for name, value in chosen.items())
 
 
+def stored_variables(link: Link, credential: str) -> str:
+    """The variables that are stored with the group, for a checked link and the group's own token.
+
+    A line for the shell that runs the install script, lines of a file for docker's `--env-file`, or entries of the
+    chart's values. Raises NotAuthenticated, FleetNotFound, DeploymentNotFound, FleetTokenExpired, NotReadable.
+    """
+    _, group = _require_installable(link)
+    found = fleets.token(tokens.hash_of_credential(credential))
+    token = tokens.require_valid(found, link.fleet_id, clock.now())
+    if token.deployment_id != group.id:
+        raise NotAuthenticated
+    opened = variables.opened(link.fleet_id, group.id)
+    pairs = [f"{name}={value}" for name, value in opened.items()]
+    match link.platform:
+        case "linux":
+            arguments = shlex.join(word for pair in pairs for word in ("--env", pair))
+            lines = [f'set -- "$@" {arguments}']
+        case "docker":
+            lines = pairs
+        case _:
+            lines = yaml_entries(opened)
+    return "".join(f"{line}\n" for line in lines)
+
+
 def artifact(link: Link, name: str) -> Artifact:
-    """A file, for a checked link. A cluster fetches only the chart, a host every other file.
+    """A file, for a checked link, by its name or as `program-<sha256>`. A cluster fetches only the chart.
 
     Raises ArtifactNotFound, ReleaseNotPublished.
     """
     if (link.platform == "kubernetes") != (name == releases.CHART):
         raise releases.ArtifactNotFound
+    if PROGRAM.fullmatch(name):
+        return releases.current().program(name.removeprefix(_PROGRAM))
     return releases.current().artifact(name)
 
 
 def _require_installable(link: Link) -> tuple[Fleet, Deployment]:
     fleet = fleets.of_organization(link.organization_id, link.fleet_id)
     group = deployments.of_fleet(fleet.id, link.deployment_id)
-    if fleet.token_expired(clock.now()):
+    if group.token_expired(fleet, clock.now()):
         raise FleetTokenExpired
     return fleet, group
 

@@ -1,10 +1,11 @@
 """Composing the command that makes a host or a cluster join a deployment group."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from headgate.deployments import service as deployments
+from headgate.deployments import variables
 from headgate.deployments.model import Deployment
 from headgate.fleets import service as fleets
 from headgate.fleets import tokens
@@ -12,8 +13,8 @@ from headgate.fleets.model import Fleet, FleetTokenExpired
 from headgate.foundation import clock, errors
 from headgate.foundation.caller import Caller
 from headgate.installs import commands
-from headgate.installs.commands import OPAMP_PATH, Architecture, Connection
-from headgate.installs.links import LIFETIME, Link, Platform
+from headgate.installs.commands import OPAMP_PATH, Architecture, Connection, Stored
+from headgate.installs.links import LIFETIME, VARIABLES, Link, Platform
 from headgate.installs.releases import CHART
 
 
@@ -72,15 +73,28 @@ def compose(caller: Caller, fleet_id: str, options: Options) -> Install:
         raise NotInstallable("platform", f"The platform of a {fleet.type} fleet is {platforms}, not {options.platform}")
     group = _group(fleet, options.deployment_id)
     at = clock.now()
-    if fleet.token_expired(at):
+    if group.token_expired(fleet, at):
         raise FleetTokenExpired
     expires = int((at + LIFETIME).timestamp())
-    link = Link(options.platform, fleet.organization_id, fleet.id, group.id, expires, fleet.token_generation)
-    token = tokens.value_of(fleet.id, fleet.token_generation)
+    holder, generation = group.token_of(fleet)
+    link = Link(options.platform, fleet.organization_id, fleet.id, group.id, expires, generation)
+    token = tokens.value_of(holder, generation)
     connection = Connection(origin + OPAMP_PATH, fleet.id, group.id, None if fleet.on_kubernetes else token)
-    command = _command(options, group, connection, link, origin, token)
+    names = variables.names(fleet.id, group.id) if group.token_generation else []
+    _require_apart(options, names)
+    stored = Stored(link.file_url(origin, VARIABLES), token) if names else None
+    command = _command(options, group, connection, link, origin, token, stored)
     expires_at = datetime.fromtimestamp(expires, at.tzinfo)
-    return Install(command, connection, link.url(origin), expires_at, _notes(options, group, connection))
+    notes = _notes(options, group, connection)
+    if names:
+        notes.append(f"The host fetches the variables that are stored with the group: {', '.join(names)}")
+    return Install(command, connection, link.url(origin), expires_at, notes)
+
+
+def _require_apart(options: Options, stored: Sequence[str]) -> None:
+    both = sorted(set(options.env) & set(stored))
+    if both:
+        raise NotInstallable("env", f"{both[0]} is stored with the group: leave it out here, or change it there")
 
 
 def _group(fleet: Fleet, deployment_id: str | None) -> Deployment:
@@ -97,7 +111,15 @@ def _group(fleet: Fleet, deployment_id: str | None) -> Deployment:
     return deployments.of_fleet(fleet.id, deployment_id)
 
 
-def _command(options: Options, group: Deployment, connection: Connection, link: Link, origin: str, token: str) -> str:
+def _command(
+    options: Options,
+    group: Deployment,
+    connection: Connection,
+    link: Link,
+    origin: str,
+    token: str,
+    stored: Stored | None,
+) -> str:
     match options.platform:
         case "docker":
             return commands.docker(
@@ -106,6 +128,7 @@ def _command(options: Options, group: Deployment, connection: Connection, link: 
                 server_name=options.server_name,
                 mounts=group.volume_mounts,
                 env=options.variables,
+                stored=stored,
             )
         case "linux":
             return commands.linux(
@@ -115,6 +138,7 @@ def _command(options: Options, group: Deployment, connection: Connection, link: 
                 root_deploy_path=options.root_deploy_path,
                 systemd=options.systemd,
                 env=options.variables,
+                stored=stored,
             )
         case "kubernetes":
             return commands.kubernetes(
@@ -124,6 +148,7 @@ def _command(options: Options, group: Deployment, connection: Connection, link: 
                 values_url=link.url(origin),
                 namespace=group.namespace,
                 env=options.variables,
+                stored=stored,
             )
 
 
@@ -134,7 +159,7 @@ def _notes(options: Options, group: Deployment, connection: Connection) -> list[
         built = "the script at install_url builds it on the host"
         notes.append(f"The host needs the image {image}; if no registry has it, {built}")
         name = commands.container(connection, options.server_name)
-        notes.append(f"If a container of that name exists, remove it first: docker rm --force {name}")
+        notes.append(f"If a container of that name exists, remove it first: docker stop {name} && docker rm {name}")
     if group.assignment is None:
         notes.append("No version is assigned to this deployment; its collectors run nothing until one is")
     return notes

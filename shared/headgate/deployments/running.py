@@ -1,0 +1,61 @@
+"""The rollout that a group carries out: which of its instances are to run the new version now.
+
+It is held in the group's item, so that a heartbeat decides without a further read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from headgate.deployments.model import Assignment
+    from headgate.deployments.programs import Program
+
+_RANK: Final = 16
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Place:
+    """An instance's place in the order of a rollout: canaries are tier 0, the others tier 1; `rank` is a hash."""
+
+    tier: int
+    rank: str
+
+
+NOBODY: Final = Place(0, "")
+EVERYONE: Final = Place(2, "")
+"""Before and after every place, also of instances that join later."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningRollout:
+    """Instances whose place is not after `cut` are to run `to`, under the assignment `revision`.
+
+    Those whose place is not after `watched` are measured: each of their heartbeats is stored. Instances with all of
+    the labels `canaries` come first. With a `collector` they move to it together with the version.
+    """
+
+    id: str
+    to: Assignment
+    revision: int
+    started_at: datetime
+    cut: Place = NOBODY
+    watched: Place = NOBODY
+    canaries: Mapping[str, str] = field(default_factory=dict)
+    collector: Program | None = None
+
+    def place(self, instance_id: str, labels: Mapping[str, str]) -> Place:
+        """By a hash with the rollout's id, which a host does not know: no host chooses its place in its tier."""
+        canary = bool(self.canaries) and self.canaries.items() <= labels.items()
+        rank = hashlib.sha256(f"{self.id}\0{instance_id}".encode()).hexdigest()[:_RANK]
+        return Place(0 if canary else 1, rank)
+
+    def is_due(self, instance_id: str, labels: Mapping[str, str]) -> bool:
+        return self.place(instance_id, labels) <= self.cut
+
+    def is_watched(self, instance_id: str, labels: Mapping[str, str]) -> bool:
+        return self.place(instance_id, labels) <= max(self.cut, self.watched)

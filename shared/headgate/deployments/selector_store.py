@@ -1,0 +1,49 @@
+"""The labels that select groups' members in the fleets table. One function, one access pattern."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from headgate.deployments.selection import Selectors
+from headgate.fleets import keys
+from headgate.storage import items
+from headgate.storage.table import fleets as table
+
+if TYPE_CHECKING:
+    from headgate.storage.table import Write
+
+
+def get(fleet_id: str) -> Selectors:
+    """One batch read, for which the fleet service has the right; empty if no group was ever selected by labels."""
+    found = table.get_all([keys.selectors(fleet_id)])
+    if not found:
+        return Selectors()
+    (item,) = found
+    stored = items.mapping(item, "selectors")
+    by_group = {}
+    for group in stored:
+        labels = items.mapping(stored, group)
+        by_group[group] = {label: items.text(labels, label) for label in labels}
+    return Selectors(by_group, items.number(item, "revision"))
+
+
+def put(fleet_id: str, before: Selectors, after: Selectors) -> Write:
+    """Fails if they were changed since."""
+    item = keys.selectors(fleet_id) | {
+        "fleet_id": fleet_id,
+        "selectors": {group: dict(labels) for group, labels in after.by_group.items()},
+        "revision": after.revision,
+    }
+    if before.revision == 0:
+        return table.put_new(item)
+    return table.put_if(item, "revision = :revision", {":revision": before.revision})
+
+
+def without(fleet_id: str, deployment_id: str) -> Write:
+    """For the deletion of a group that is selected by labels."""
+    change = f"REMOVE selectors.#{deployment_id} ADD revision :one"
+    return table.update(keys.selectors(fleet_id), change, "attribute_exists(pk)", {":one": 1})
+
+
+def deleting(fleet_id: str) -> Write:
+    return table.delete(keys.selectors(fleet_id))

@@ -1,0 +1,129 @@
+"""Variables that are stored with a group, for the environment of its collectors; secrets among them are encrypted.
+
+Any writer sets them, any member sees their names, and nobody a secret again: only a host that installs itself with the
+group's own token gets them. docs/decisions/0154-stored-variables-of-a-group.md says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from headgate.deployments import own_tokens, variable_store
+from headgate.deployments.environment import Environment, Variable
+from headgate.deployments.service import of_fleet
+from headgate.fleets import service as fleets
+from headgate.foundation import clock, errors
+from headgate.storage import sealed
+from headgate.storage.retry import retry
+
+if TYPE_CHECKING:
+    from headgate.foundation.caller import Caller
+
+MOST: Final = 50
+MOST_SECRETS: Final = 20
+"""Each is a call to KMS, when it is set and whenever a host is installed."""
+
+
+class TooManyVariables(errors.Invalid):
+    """The group would have more variables, or secrets, than it may."""
+
+    code = "too_many_variables"
+
+
+class SelectedByLabels(errors.Conflict):
+    """Labels are a host's word, which is not enough for secrets."""
+
+    code = "selected_by_labels"
+
+    def __init__(self) -> None:
+        super().__init__("Labels select the hosts of this group: store variables with a group that has no selector")
+
+
+class NotReadable(errors.Conflict):
+    """A secret was encrypted by the key of another deployment of Headgate: an import brought it here."""
+
+    code = "secret_not_readable"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"The secret {name} was stored by another deployment of Headgate: set it again")
+
+
+def get(caller: Caller, fleet_id: str, deployment_id: str) -> Environment:
+    """Three reads. Raises FleetNotFound, DeploymentNotFound."""
+    fleets.get(caller, fleet_id)
+    of_fleet(fleet_id, deployment_id)
+    return variable_store.get(fleet_id, deployment_id)
+
+
+def change(
+    caller: Caller,
+    fleet_id: str,
+    deployment_id: str,
+    values: Mapping[str, str | None],
+    secrets: Mapping[str, str | None],
+) -> Environment:
+    """Set variables, and remove those that are None; the first one issues the group's own token. One transaction.
+
+    Raises FleetNotFound, DeploymentNotFound, TooManyVariables.
+    """
+    fleet = fleets.get(caller, fleet_id)
+    of_fleet(fleet_id, deployment_id)
+    _require_few("secrets", sum(value is not None for value in secrets.values()), MOST_SECRETS)
+    at = clock.now()
+    changes: dict[str, Variable | None] = {
+        name: None if value is None else Variable(at, value=value) for name, value in values.items()
+    }
+    changes |= {
+        name: None
+        if value is None
+        else Variable(at, secret=sealed.seal(value, deployment_id=deployment_id, variable=name))
+        for name, value in secrets.items()
+    }
+
+    def once() -> Environment:
+        group, before = of_fleet(fleet_id, deployment_id), variable_store.get(fleet_id, deployment_id)
+        changed = {name: variable for name, variable in {**before.variables, **changes}.items() if variable}
+        _require_few("variables", len(changed), MOST)
+        _require_few("secrets", sum(one.secret is not None for one in changed.values()), MOST_SECRETS)
+        after = Environment(changed, before.revision + 1)
+        if group.selector:
+            raise SelectedByLabels
+        if group.token_generation or not changed:
+            variable_store.put(group, before, after)
+        else:
+            own = replace(group, revision=group.revision + 1, updated_at=at)
+            variable_store.put_with_token(group, *own_tokens.issued(fleet, own, at), before, after)
+        return after
+
+    return retry(once)
+
+
+def names(fleet_id: str, deployment_id: str) -> list[str]:
+    """The names of a group's stored variables; one read."""
+    return sorted(variable_store.get(fleet_id, deployment_id).variables)
+
+
+def opened(fleet_id: str, deployment_id: str) -> dict[str, str]:
+    """The values, secrets decrypted, for a host of the group; one read, and a call for each secret.
+
+    Raises NotReadable.
+    """
+    stored = variable_store.get(fleet_id, deployment_id).variables
+    return {name: _opened(deployment_id, name, variable) for name, variable in sorted(stored.items())}
+
+
+def _opened(deployment_id: str, name: str, variable: Variable) -> str:
+    if variable.secret is None:
+        return variable.value or ""
+    try:
+        return sealed.unseal(variable.secret, deployment_id=deployment_id, variable=name)
+    except sealed.Unsealable as error:
+        raise NotReadable(name) from error
+
+
+def _require_few(what: str, n: int, most: int) -> None:
+    if n > most:
+        message = f"A group has at most {most} stored {what}; these would be {n}"
+        raise TooManyVariables(message, [errors.FieldError(("body", what), message)])

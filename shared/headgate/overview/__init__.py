@@ -1,0 +1,1 @@
+"""What needs somebody now, gathered from the other concepts. Nothing of it is stored."""

@@ -1,0 +1,136 @@
+"""What needs somebody in fleets: rollouts that stand still, and collectors that could not apply their version."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from headgate.instances import service as instances
+from headgate.instances.service import Wanted
+from headgate.overview.model import Notice, NoticeKind, Recent
+from headgate.rollouts import service as rollouts
+
+if TYPE_CHECKING:
+    from headgate.foundation.caller import Caller
+    from headgate.instances.counting import CountedFleet
+    from headgate.instances.service import Seen
+    from headgate.rollouts.model import Rollout, Status
+
+MOST_FLEETS: Final = 3
+"""Fleets whose failed collectors are told by name, those with the most first."""
+_HOSTS: Final = 3
+_KEPT: Final = timedelta(minutes=1)
+_STANDING: Final[dict[Status, NoticeKind]] = {"halted": "rollout_halted", "waiting_for_approval": "rollout_waiting"}
+_SAID: Final = {
+    "rollout_halted": "A gate failed",
+    "rollout_rolled_back": "A gate failed",
+    "rollout_waiting": "A step waits until another member approves it",
+}
+
+_ROLLED_BACK_FOR: Final = timedelta(days=7)
+_GROUPS: Final = 20
+"""Groups whose newest rollout is looked at, those that changed last."""
+
+# By group and its revision: a rollout that begins or ends changes the group.
+_newest: Recent[tuple[str, int], Rollout | None] = Recent(1_000)
+# By fleet, with the number of its failed collectors: to find these is to read up to a megabyte.
+_failed: Recent[tuple[str, int], tuple[datetime, Sequence[Seen]]] = Recent(200)
+
+
+def notices(caller: Caller, counted: Sequence[CountedFleet], at: datetime) -> list[Notice]:
+    """One batch read for each hundred open rollouts, and a query for each group of `_GROUPS` that has changed since.
+
+    For each of up to `MOST_FLEETS` fleets with collectors that failed, up to a megabyte of its collectors is read: once
+    a minute, and when their number has changed.
+    """
+    return [*_rollouts(counted), *_rolled_back(counted, at), *_failures(caller, counted, at)]
+
+
+def _rollouts(counted: Sequence[CountedFleet]) -> list[Notice]:
+    labels = {one.fleet.id: one.fleet.label for one in counted}
+    groups = {group.id: group for one in counted for group in one.groups}
+    told = []
+    for rollout in rollouts.open_in(groups.values()):
+        kind = _STANDING.get(rollout.status)
+        if kind is not None:
+            where = f"{labels[rollout.fleet_id]} / {groups[rollout.deployment_id].name}"
+            told.append(_of_rollout(kind, rollout, where))
+    return told
+
+
+def _rolled_back(counted: Sequence[CountedFleet], at: datetime) -> list[Notice]:
+    """Tell the newest rollout of each group that changed in the last days, if it was rolled back."""
+    labels = {one.fleet.id: one.fleet.label for one in counted}
+    ended = (group for one in counted for group in one.groups if group.rollout is None)
+    changed = sorted(
+        (group for group in ended if at - group.updated_at < _ROLLED_BACK_FOR),
+        key=lambda group: group.updated_at,
+        reverse=True,
+    )
+    told = []
+    for group in changed[:_GROUPS]:
+        key = (group.id, group.revision)
+        rollout = _newest.get(key) if _newest.has(key) else _newest.put(key, rollouts.newest_of(group))
+        if rollout is not None and rollout.status == "rolled_back" and at - rollout.updated_at < _ROLLED_BACK_FOR:
+            told.append(_of_rollout("rollout_rolled_back", rollout, f"{labels[group.fleet_id]} / {group.name}"))
+    return told
+
+
+def _of_rollout(kind: NoticeKind, rollout: Rollout, where: str) -> Notice:
+    return Notice(
+        kind=kind,
+        subject=where,
+        reason=rollout.reason or _SAID[kind],
+        at=rollout.updated_at,
+        fleet_id=rollout.fleet_id,
+        deployment_id=rollout.deployment_id,
+        rollout_id=rollout.id,
+    )
+
+
+def _failures(caller: Caller, counted: Sequence[CountedFleet], at: datetime) -> list[Notice]:
+    failing = sorted(
+        (one for one in counted if one.instances.get("apply_failed")),
+        key=lambda one: one.instances["apply_failed"],
+        reverse=True,
+    )
+    return [notice for one in failing[:MOST_FLEETS] for notice in _failures_in(caller, one, at)] + [
+        _only_counted(one) for one in failing[MOST_FLEETS:]
+    ]
+
+
+def _failures_in(caller: Caller, counted: CountedFleet, at: datetime) -> list[Notice]:
+    number = counted.instances["apply_failed"]
+    found_at, found = _failed.get((counted.fleet.id, number)) or (None, ())
+    if found_at is None or at - found_at > _KEPT:
+        found = instances.instances(caller, counted.fleet.id, _HOSTS, None, Wanted(state="apply_failed")).entries
+        _failed.put((counted.fleet.id, number), (at, found))
+    told = [_of_host(counted, seen) for seen in found]
+    return told if number <= len(told) else [*told, _only_counted(counted)]
+
+
+def _of_host(counted: CountedFleet, seen: Seen) -> Notice:
+    instance = seen.instance
+    failure = instance.failure_of(seen.desired)
+    since = failure.at if failure else None
+    return Notice(
+        kind="apply_failed",
+        subject=f"{instance.host.name or instance.description.host_name or instance.id} in {counted.fleet.label}",
+        reason=seen.state_message or "It did not say why",
+        at=since or instance.last_seen_at,
+        fleet_id=counted.fleet.id,
+        deployment_id=instance.deployment_id,
+        instance_id=instance.id,
+    )
+
+
+def _only_counted(counted: CountedFleet) -> Notice:
+    number = counted.instances["apply_failed"]
+    return Notice(
+        kind="apply_failed",
+        subject=counted.fleet.label,
+        reason=f"{number} {'collector' if number == 1 else 'collectors'} could not apply the assigned version",
+        at=None,
+        fleet_id=counted.fleet.id,
+    )

@@ -1,0 +1,104 @@
+"""What an organization's overview tells."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from threading import Lock
+from typing import TYPE_CHECKING, Final, Generic, Literal, TypeVar
+
+if TYPE_CHECKING:
+    from headgate.instances.counting import CountedFleet
+
+NoticeKind = Literal[
+    "rollout_halted",
+    "rollout_rolled_back",
+    "rollout_waiting",
+    "apply_failed",
+    "draft_invalid",
+    "draft_unchecked",
+    "run_failed",
+    "token_expired",
+    "token_expiring",
+]
+KINDS: Final[tuple[NoticeKind, ...]] = (
+    "rollout_halted",
+    "rollout_rolled_back",
+    "apply_failed",
+    "rollout_waiting",
+    "token_expired",
+    "draft_invalid",
+    "run_failed",
+    "token_expiring",
+    "draft_unchecked",
+)
+"""The most urgent first."""
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something that needs somebody: what it is about, by name, and why, which may quote a host or a collector.
+
+    `at` is since when it is so, None where several are counted in one; for a token that will expire, when it does. The
+    ids say where it is mended.
+    """
+
+    kind: NoticeKind
+    subject: str
+    reason: str
+    at: datetime | None
+    fleet_id: str | None = None
+    deployment_id: str | None = None
+    rollout_id: str | None = None
+    instance_id: str | None = None
+    configuration_id: str | None = None
+    version_number: int | None = None
+    run_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """`fleets` are the newest hundred with their collectors by state, `notices` the most urgent first.
+
+    `has_configurations` is whether the caller sees any. `at` is when it was gathered.
+    """
+
+    at: datetime
+    fleets: Sequence[CountedFleet]
+    notices: Sequence[Notice]
+    has_configurations: bool
+
+
+class Recent(Generic[_Key, _Value]):
+    """What this process found out, by what it depends on; of more than `most` entries the oldest is forgotten."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._entries: OrderedDict[_Key, _Value] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: _Key) -> _Value | None:
+        with self._lock:
+            return self._entries.get(key)
+
+    def has(self, key: _Key) -> bool:
+        with self._lock:
+            return key in self._entries
+
+    def put(self, key: _Key, value: _Value) -> _Value:
+        with self._lock:
+            self._entries[key] = value
+            self._entries.move_to_end(key)
+            while len(self._entries) > self._most:
+                self._entries.popitem(last=False)
+        return value
+
+    def clear(self) -> None:
+        """Know what a new process knows: nothing."""
+        with self._lock:
+            self._entries.clear()

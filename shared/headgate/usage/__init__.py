@@ -1,0 +1,1 @@
+"""Where configurations are used, and what that forbids."""

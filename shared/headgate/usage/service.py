@@ -1,0 +1,120 @@
+"""Which groups and hosts run a configuration: any member sees it, and nothing that is used is archived."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final
+
+from headgate.configurations import service as configurations
+from headgate.configurations.model import Configuration
+from headgate.deployments import service as deployments
+from headgate.deployments.model import Assignment, Deployment
+from headgate.fleets import service as fleets
+from headgate.fleets.model import Fleet
+from headgate.foundation import clock
+from headgate.foundation.caller import Caller
+from headgate.foundation.threads import Threads
+from headgate.instances import counting
+from headgate.instances import service as instances
+from headgate.usage.model import ConfigurationInUse, CountedUse, Kind, Use
+
+_AT_ONCE: Final = 8
+_FLEETS: Final = 100
+
+
+def archive(caller: Caller, configuration_id: str) -> Configuration:
+    """Archive a configuration that nothing uses. An archived one is returned as it is.
+
+    Reads every group and instance of the organization. Raises ConfigurationNotFound, NotTheOwner, ConfigurationInUse.
+    """
+
+    def require_unused(configuration: Configuration) -> None:
+        found = uses(caller, configuration.id)
+        if found:
+            raise ConfigurationInUse(found)
+
+    return configurations.archive(caller, configuration_id, require_unused)
+
+
+def uses(caller: Caller, configuration_id: str) -> Sequence[Use]:
+    """Whatever makes hosts of the organization run a version of the configuration, whoever sees that.
+
+    A query for each megabyte of each fleet.
+    """
+    of_fleets = [*_fleets(caller)]
+    with Threads(_AT_ONCE) as pool:
+        found = pool.map(lambda fleet: [*_of_fleet(fleet, configuration_id)], of_fleets)
+        return [use for of_fleet in found for use in of_fleet]
+
+
+def by_groups(caller: Caller, configuration_ids: Collection[str]) -> Mapping[str, Sequence[CountedUse]]:
+    """The groups that are assigned these configurations or that rollouts take to them, by configuration.
+
+    With the collectors that were heard of in the last quarter of an hour. One query for each fleet, and another one for
+    each that has such a group; several at a time.
+    """
+    wanted = frozenset(configuration_ids)
+    found: dict[str, list[CountedUse]] = {configuration_id: [] for configuration_id in wanted}
+    if not wanted:
+        return found
+
+    def of_fleet(fleet: Fleet) -> list[CountedUse]:
+        used = [
+            (use, _revision(group, use)) for group in deployments.each(fleet.id) for use in _uses(fleet, group, wanted)
+        ]
+        if not used:
+            return []
+        counts = counting.under(fleet.id, [(use.deployment_id, revision) for use, revision in used])
+        return [CountedUse(use, counts[use.deployment_id, revision]) for use, revision in used]
+
+    with Threads(_AT_ONCE) as pool:
+        for counted in pool.map(of_fleet, [*_fleets(caller)]):
+            for one in counted:
+                found[one.use.configuration_id].append(one)
+    return found
+
+
+def _revision(group: Deployment, use: Use) -> int:
+    return group.rollout.revision if use.kind == "rollout" and group.rollout else group.assigned_revision
+
+
+def _fleets(caller: Caller) -> Iterator[Fleet]:
+    after: str | None = None
+    while True:
+        page = fleets.fleets(caller, _FLEETS, after)
+        yield from page.entries
+        after = page.position
+        if after is None:
+            return
+
+
+def _of_fleet(fleet: Fleet, configuration_id: str) -> Iterator[Use]:
+    groups = {group.id: group for group in deployments.each(fleet.id)}
+    for group in groups.values():
+        yield from _uses(fleet, group, {configuration_id})
+    for instance in instances.overridden(fleet.id, configuration_id, clock.now()):
+        override = instance.override
+        if override is not None and instance.deployment_id in groups:
+            yield Use(
+                "override",
+                override.assignment.configuration_id,
+                override.assignment.version_number,
+                fleet.id,
+                fleet.label,
+                instance.deployment_id,
+                groups[instance.deployment_id].name,
+                instance.id,
+                instance.host.name or instance.description.host_name,
+                override.until,
+            )
+
+
+def _uses(fleet: Fleet, group: Deployment, configuration_ids: Collection[str]) -> Iterator[Use]:
+    """What the group itself uses of these configurations."""
+    assigned, rollout = group.assignment, group.rollout
+    if assigned and assigned.configuration_id in configuration_ids:
+        yield _use("assigned", assigned, fleet, group)
+    if rollout and rollout.to.configuration_id in configuration_ids:
+        yield _use("rollout", rollout.to, fleet, group)
+
+
+def _use(kind: Kind, of: Assignment, fleet: Fleet, group: Deployment) -> Use:
+    return Use(kind, of.configuration_id, of.version_number, fleet.id, fleet.label, group.id, group.name)
