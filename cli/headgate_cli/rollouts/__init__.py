@@ -1,0 +1,1 @@
+"""`rollout` and `rollback`: a version reaches a deployment group in steps, or the group goes back."""

@@ -1,0 +1,280 @@
+"""The page of a rollout: its steps, how each collector of the group fares, the gates, and what can be done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Final
+
+from fastapi import Response
+
+from fleets.page_parts import named, share_bar
+from fleets.rollout_parts import Act, acts, status_tag, step_size
+from headgate.audit.actions import Action
+from headgate.deployments import service as deployments
+from headgate.fleets import service as fleets
+from headgate.foundation import errors
+from headgate.foundation.caller import Caller
+from headgate.http.auditing import record_change
+from headgate.http.parameters import DeploymentId, FleetId, RolloutId
+from headgate.http.statuses import status_of
+from headgate.rollouts import service as rollouts
+from headgate.rollouts.hosts import Host, Phase
+from headgate.rollouts.model import Rollout
+from headgate.rollouts.strategy import Gates, OnFailure, Strategy
+from web.html import NOTHING, Html, html
+from web.layout import csrf_field, page, redirect
+from web.pages import Form, Member, Visit, frame, page_router
+from web.parts import empty, home, second, tag
+from web.visitor import Visitor
+
+router = page_router()
+
+_PATH: Final = "/organizations/{organization_id}/fleets/{fleet_id}/deployments/{deployment_id}/rollouts/{rollout_id}"
+# The worst first.
+_PHASES: Final[Sequence[Phase]] = ("failed", "silent", "not_moved", "pending", "applied", "waiting", "absent")
+_PHASE_TAGS: Final[Mapping[Phase, tuple[str, str]]] = {
+    "failed": ("failed", "bad"),
+    "silent": ("silent", "bad"),
+    "not_moved": ("a person has to upgrade it", ""),
+    "pending": ("changing", ""),
+    "applied": ("runs it", "good"),
+    "waiting": ("its turn has not come", ""),
+    "absent": ("not counted", ""),
+}
+_SHOWN: Final = 100
+_ON_FAILURE: Final[Mapping[OnFailure, str]] = {
+    "roll_back_step": "the step goes back to the version before",
+    "roll_back": "the whole rollout goes back",
+    "halt": "the rollout halts, and the collectors stay as they are",
+}
+_UNITS: Final = {
+    "restarts": " more than before",
+    "send_failed": " percent points more than before",
+    "refused": " percent points more than before",
+    "queue_growth": " percent points more than before",
+    "throughput_drop": " percent less than before",
+}
+_PAGE: Final = """\
+<p class="small"><a href="{home}/fleets">Fleets</a> / <a href="{fleet_path}">{label}</a> /
+<a href="{group_path}">{group}</a></p>
+<div id="live" data-live="{live}"><h1>{version} {status}</h1>
+<p class="soft">Instead of {before} · {by}, {at}{ended}</p>{upgrade}{message}
+{reason}{acts}{progress}{notes}{not_moved}{failures}{steps}{hosts}</div>{gates}"""
+_PROGRESS: Final = """\
+<div class="card"><h2>How far it is</h2>{bar}
+<p class="last">{applied} of {total} collectors run it, {due} are to, {failed} failed.</p></div>"""
+_STEPS: Final = """\
+<div class="card"><h2>Steps</h2><table><thead><tr><th>Step</th><th>Up to</th><th>Then wait</th><th></th></tr></thead>
+<tbody>{rows}</tbody></table></div>"""
+_STEP: Final = """\
+<tr><td>{number}</td><td data-label="Up to">{size}</td><td data-label="Then wait">{soak}{approval}</td>
+<td>{state}</td></tr>"""
+_HOSTS: Final = """\
+<div class="card"><h2>Collectors</h2><p class="soft small">{count}</p><table><thead><tr><th>Host</th><th>Step</th>
+<th>How it fares</th></tr></thead><tbody>{rows}</tbody></table></div>"""
+_HOST: Final = """\
+<tr><td><a href="{path}/{id}">{name}</a></td><td data-label="Step">{step}</td>
+<td data-label="How it fares">{phase}{message}</td></tr>"""
+_MESSAGE: Final = '<pre class="wrapped" tabindex="0" aria-label="Why">{message}</pre>'
+_UPGRADE: Final = "<p>It moves collectors to {version}, from {before}.</p>"
+_NOT_MOVED: Final = """\
+<div class="card"><h2>Collectors that a person has to upgrade</h2><p class="soft small">{count} of them</p>
+<ul>{rows}</ul></div>"""
+_HAS_TO_BE_MOVED: Final = '<li><a href="{path}/{id}">{name}</a>{message}</li>'
+_FAILURES: Final = '<div class="card"><h2>What the gates count</h2><ul>{rows}</ul></div>'
+_FAILURE: Final = '<li><a href="{path}/{id}"><code>{id}</code></a> {gate}: {message}</li>'
+_GATES: Final = """\
+<div class="card"><h2>Gates and window</h2><p>If more than {tolerated} % of the collectors that have it fail a gate,
+{on_failure}.</p><ul>{gates}</ul><p class="last">{window} {unavailable}</p></div>"""
+
+
+@router.get(_PATH)
+def show_rollout(
+    who: Visit, caller: Member, fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: RolloutId
+) -> Response:
+    return _rollout_page(who, caller, fleet_id, deployment_id, rollout_id)
+
+
+def _form(act: Act, carry_out: Callable[[Caller, str, str, str], Rollout], recorded: Action | None) -> None:
+    """The form of one act. An approval records itself, in its own transaction."""
+
+    @router.post(f"{_PATH}/{act}", name=f"{act}_rollout")
+    def post(
+        who: Visit,
+        caller: Member,
+        fleet_id: FleetId,
+        deployment_id: DeploymentId,
+        rollout_id: RolloutId,
+        form: Form,
+    ) -> Response:
+        try:
+            carry_out(caller, fleet_id, deployment_id, rollout_id)
+        except (errors.Conflict, errors.Forbidden) as error:
+            return _rollout_page(who, caller, fleet_id, deployment_id, rollout_id, error)
+        path = f"fleets/{fleet_id}/deployments/{deployment_id}/rollouts/{rollout_id}"
+        if recorded:
+            record_change(caller, recorded, f"{path}/{act}")
+        return redirect(f"{home(caller)}/{path}")
+
+
+_form("pause", rollouts.pause, "rollout.paused")
+_form("resume", rollouts.resume, "rollout.resumed")
+_form("promote", rollouts.promote, "rollout.promoted")
+_form("approve", rollouts.approve, None)
+_form("retry", rollouts.retry, "rollout.retried")
+_form("abort", rollouts.abort, "rollout.aborted")
+
+
+def _rollout_page(
+    who: Visitor,
+    caller: Caller,
+    fleet_id: str,
+    deployment_id: str,
+    rollout_id: str,
+    refused: errors.Conflict | errors.Forbidden | None = None,
+) -> Response:
+    """The rollout's page; after a refusal, with the reason."""
+    rollout, hosts = rollouts.hosts(caller, fleet_id, deployment_id, rollout_id)
+    group = deployments.of_fleet(fleet_id, deployment_id)
+    shown = frame(who, caller, "fleets")
+    fleet_path = f"{home(caller)}/fleets/{fleet_id}"
+    group_path = f"{fleet_path}/deployments/{deployment_id}"
+    path, collectors = f"{group_path}/rollouts/{rollout_id}", f"{fleet_path}/collectors"
+    counts = rollout.hosts
+    title = named(rollout.to)
+    content = html(
+        _PAGE,
+        home=home(caller),
+        fleet_path=fleet_path,
+        label=fleets.get(caller, fleet_id).label,
+        group_path=group_path,
+        group=group.name,
+        live="no" if rollout.is_final else "yes",
+        version=title,
+        status=status_tag(rollout.status),
+        before=named(rollout.before),
+        by=rollout.created_by.name,
+        at=second(rollout.created_at),
+        ended=f" · ended {second(rollout.finished_at)}" if rollout.finished_at else "",
+        upgrade=html(
+            _UPGRADE,
+            version=rollout.upgrade.version,
+            before=rollout.upgrade.before or "what was installed on each host",
+        )
+        if rollout.upgrade
+        else NOTHING,
+        not_moved=_not_moved(rollout, collectors),
+        message=html("<p>{message}</p>", message=rollout.message) if rollout.message else NOTHING,
+        reason=html('<div class="notice bad">{reason}</div>', reason=rollout.reason) if rollout.reason else NOTHING,
+        acts=acts(caller, path, csrf_field(shown), rollout),
+        progress=html(_PROGRESS, bar=share_bar(counts.applied, counts.total), **asdict(counts)) if counts else NOTHING,
+        notes=html("<ul>{notes}</ul>", notes=[html("<li>{note}</li>", note=note) for note in rollout.notes])
+        if rollout.notes
+        else NOTHING,
+        failures=_failures(rollout, collectors),
+        steps=_steps(rollout, rollout.strategy) if rollout.strategy else empty("It was assigned at once."),
+        hosts=_hosts(rollout, hosts, collectors) if hosts else NOTHING,
+        gates=_gates(rollout.gates, rollout.strategy) if rollout.gates and rollout.strategy else NOTHING,
+    )
+    problem, status = (refused.detail, status_of(refused)) if refused else ("", 200)
+    return page(shown, f"Rollout of {title}", content, problem=problem, status=status, script="live")
+
+
+def _not_moved(rollout: Rollout, collectors: str) -> Html:
+    rows = [
+        html(
+            _HAS_TO_BE_MOVED,
+            path=collectors,
+            id=one.instance_id,
+            name=one.name,
+            message=html(_MESSAGE, message=one.message),
+        )
+        for one in rollout.not_moved
+    ]
+    count = rollout.hosts.not_moved if rollout.hosts else len(rows)
+    return html(_NOT_MOVED, count=count, rows=rows) if rows else NOTHING
+
+
+def _failures(rollout: Rollout, collectors: str) -> Html:
+    rows = [
+        html(_FAILURE, path=collectors, id=one.instance_id, gate=_words(one.gate), message=one.message)
+        for one in rollout.failures
+    ]
+    return html(_FAILURES, rows=rows) if rows else NOTHING
+
+
+def _steps(rollout: Rollout, strategy: Strategy) -> Html:
+    progress = rollout.progress
+    rows = [
+        html(
+            _STEP,
+            number=number,
+            size=step_size(step),
+            soak=str(timedelta(seconds=step.soak_seconds)),
+            approval=", after an approval before it begins" if step.approval else "",
+            state=NOTHING
+            if number > progress.step
+            else tag("begun, and over", "good")
+            if number < progress.step or rollout.status == "completed"
+            else tag("under way" if not rollout.is_final else "the last one that began"),
+        )
+        for number, step in enumerate(strategy.steps, start=1)
+    ]
+    return html(_STEPS, rows=rows)
+
+
+def _hosts(rollout: Rollout, hosts: Sequence[Host], collectors: str) -> Html:
+    """Those of the step under way and the worst first, up to a page of them."""
+    step = rollout.progress.step
+
+    def rank(host: Host) -> tuple[int, bool]:
+        return _PHASES.index(host.phase), rollout.progress.step_of(host.place) != step
+
+    rows = [
+        html(
+            _HOST,
+            path=collectors,
+            id=host.instance.id,
+            name=host.instance.called,
+            step=rollout.progress.step_of(host.place) if host.due else "",
+            phase=tag(*_PHASE_TAGS[host.phase]),
+            message=html(_MESSAGE, message=host.message) if host.message else NOTHING,
+        )
+        for host in sorted(hosts, key=rank)[:_SHOWN]
+    ]
+    count = f"{len(hosts):,} of the group" + (f"; the first {_SHOWN} of them" if len(hosts) > _SHOWN else "")
+    return html(_HOSTS, count=count, rows=rows)
+
+
+def _gates(gates: Gates, strategy: Strategy) -> Html:
+    window, most = strategy.window, strategy.max_unavailable
+    limits = [
+        html("<li>{name}: {limit}</li>", name=_words(name), limit=_limit(name, value))
+        for name, value in asdict(gates).items()
+        if name != "tolerated_percent"
+    ]
+    return html(
+        _GATES,
+        tolerated=gates.tolerated_percent,
+        on_failure=_ON_FAILURE[strategy.on_failure],
+        gates=limits,
+        window=f"Steps begin from {window.start} to {window.end} in {window.time_zone}."
+        if window
+        else "Steps begin at any time.",
+        unavailable=f"At most {most} collectors change at once." if most is not None else "",
+    )
+
+
+def _limit(name: str, value: object) -> str:
+    match value:
+        case True:
+            return "on"
+        case None | False:
+            return "off"
+    return f"{value}{_UNITS.get(name, '')}"
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")

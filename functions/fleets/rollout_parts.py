@@ -1,0 +1,87 @@
+"""What pages show of a rollout: its status and step, why it waits or stopped, and what can be done, as forms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal
+
+from fleets.page_parts import named, share_bar
+from headgate.foundation.caller import Caller
+from headgate.rollouts.model import Rollout, Status
+from headgate.rollouts.strategy import Step
+from web.html import NOTHING, Html, html
+from web.parts import action, confirmed, moment, tag
+
+Act = Literal["pause", "resume", "promote", "approve", "retry", "abort"]
+
+_KINDS: Final[Mapping[Status, str]] = {"completed": "good", "halted": "bad", "rolled_back": "bad"}
+_ACTS: Final[Mapping[Status, Sequence[Act]]] = {
+    "in_progress": ("pause", "promote", "abort"),
+    "paused": ("resume", "abort"),
+    "waiting_for_approval": ("approve", "abort"),
+    "halted": ("resume", "retry", "abort"),
+    "rolling_back": ("abort",),
+}
+_LABELS: Final[Mapping[Act, str]] = {
+    "pause": "Pause",
+    "resume": "Resume",
+    "promote": "Skip the wait",
+    "approve": "Approve",
+    "retry": "Try failed hosts again",
+    "abort": "Abort",
+}
+_ABORTED: Final = "Every host goes back to what the group ran before."
+_ROW: Final = """\
+<li class="record"><p><a href="{path}">{version}</a> {status} {step}</p>{bar}{reason}{message}
+<p class="soft small">{by}, {at}</p>{acts}</li>"""
+
+
+def summary(caller: Caller, path: str, csrf: Html, rollout: Rollout) -> Html:
+    """An entry of a list of rollouts. `path` is that of the rollout's page."""
+    hosts, strategy = rollout.hosts, rollout.strategy
+    step = f"step {rollout.progress.step} of {len(strategy.steps)}" if strategy and not rollout.is_final else ""
+    counts = ""
+    if hosts:
+        counts = f"{hosts.applied} of {hosts.total} collectors run it, {hosts.failed} failed"
+    return html(
+        _ROW,
+        path=path,
+        version=named(rollout.to),
+        status=status_tag(rollout.status),
+        step=" · ".join(part for part in (step, counts) if part),
+        bar=share_bar(hosts.applied, hosts.total) if hosts and not rollout.is_final else NOTHING,
+        reason=html('<p class="error">{reason}</p>', reason=rollout.reason) if rollout.reason else NOTHING,
+        message=html("<p>{message}</p>", message=rollout.message) if rollout.message else NOTHING,
+        by=rollout.created_by.name,
+        at=moment(rollout.created_at),
+        acts=acts(caller, path, csrf, rollout),
+    )
+
+
+def status_tag(status: Status) -> Html:
+    return tag(status.replace("_", " "), _KINDS.get(status, ""))
+
+
+def acts(caller: Caller, path: str, csrf: Html, rollout: Rollout) -> Html:
+    """The buttons of what the status allows. Who started a rollout is told that somebody else has to approve it."""
+    allowed = _ACTS.get(rollout.status, ()) if rollout.strategy else ()
+    own = caller.principal.id == rollout.created_by.id
+    buttons = [_button(path, csrf, act, named(rollout.to)) for act in allowed if not (act == "approve" and own)]
+    told = NOTHING
+    if "approve" in allowed:
+        who = "Another member has to approve it: you started it." if own else "Any other member may approve it."
+        told = html('<p class="hint">{who}</p>', who=who)
+    return html('<div class="buttons">{buttons}</div>{told}', buttons=buttons, told=told) if allowed else NOTHING
+
+
+def step_size(step: Step) -> str:
+    """How far a step goes."""
+    if step.hosts is not None:
+        return "1 collector" if step.hosts == 1 else f"{step.hosts} collectors"
+    return f"{step.percent} %" if step.percent is not None else "the canaries"
+
+
+def _button(path: str, csrf: Html, act: Act, of: str) -> Html:
+    if act == "abort":
+        return confirmed(f"{path}/abort", csrf, _LABELS[act], _ABORTED, of=of)
+    return action(f"{path}/{act}", csrf, _LABELS[act], "plain", of=of)

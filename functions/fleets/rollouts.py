@@ -1,0 +1,117 @@
+"""The endpoints of a group's rollouts."""
+
+from typing import Final
+
+from fastapi import Response
+
+from fleets.rollouts_wire import RolloutOut, StartRollout
+from fleets.routing import router
+from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
+from headgate.http.auditing import audited
+from headgate.http.credentials import Reader, SessionMember, Writer
+from headgate.http.pagination import Page, Paging
+from headgate.http.parameters import DeploymentId, FleetId, RolloutId
+from headgate.http.paths import PUBLIC
+from headgate.http.problems import documented
+from headgate.http.routing import EXTENSION
+from headgate.http.wire import ids_in_body
+from headgate.rollouts import service as rollouts
+
+_OF_GROUP: Final = "/{fleet_id}/deployments/{deployment_id}/rollouts"
+_ONE: Final = f"{_OF_GROUP}/{{rollout_id}}"
+
+
+@router.post(
+    _OF_GROUP, operation_id="startRollout", status_code=201, openapi_extra=EXTENSION | audited("rollout.started")
+)
+def start_rollout(
+    fleet_id: FleetId, deployment_id: DeploymentId, body: StartRollout, caller: Writer, response: Response
+) -> RolloutOut:
+    """Give a published version to the group step by step. A rollout that is open in the group ends as superseded."""
+    with ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound):
+        rollout = rollouts.start(caller, fleet_id, deployment_id, body.order())
+    response.headers["Location"] = f"{PUBLIC}/fleets/{fleet_id}/deployments/{deployment_id}/rollouts/{rollout.id}"
+    return RolloutOut.of_rollout(rollout)
+
+
+@router.get(_OF_GROUP, operation_id="listRollouts", openapi_extra=EXTENSION)
+def list_rollouts(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader, paging: Paging) -> Page[RolloutOut]:
+    """The group's rollouts, newest first; with what was assigned at once, which has no strategy."""
+    page = rollouts.rollouts(caller, fleet_id, deployment_id, paging.limit, paging.after)
+    return paging.page(page, RolloutOut.of_rollout)
+
+
+@router.get(_ONE, operation_id="getRollout", openapi_extra=EXTENSION)
+def get_rollout(fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: RolloutId, caller: Reader) -> RolloutOut:
+    """One rollout."""
+    return RolloutOut.of_rollout(rollouts.get(caller, fleet_id, deployment_id, rollout_id))
+
+
+@router.post(
+    f"{_ONE}/pause",
+    operation_id="pauseRollout",
+    responses=documented(409),
+    openapi_extra=EXTENSION | audited("rollout.paused"),
+)
+def pause_rollout(fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: RolloutId, caller: Writer) -> RolloutOut:
+    """Begin no further step until it is resumed. The gates go on judging."""
+    return RolloutOut.of_rollout(rollouts.pause(caller, fleet_id, deployment_id, rollout_id))
+
+
+@router.post(
+    f"{_ONE}/resume",
+    operation_id="resumeRollout",
+    responses=documented(409),
+    openapi_extra=EXTENSION | audited("rollout.resumed"),
+)
+def resume_rollout(fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: RolloutId, caller: Writer) -> RolloutOut:
+    """Go on with a rollout that is paused. One that is halted tries its step again."""
+    return RolloutOut.of_rollout(rollouts.resume(caller, fleet_id, deployment_id, rollout_id))
+
+
+@router.post(
+    f"{_ONE}/promote",
+    operation_id="promoteRollout",
+    responses=documented(409),
+    openapi_extra=EXTENSION | audited("rollout.promoted"),
+)
+def promote_rollout(
+    fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: RolloutId, caller: Writer
+) -> RolloutOut:
+    """Skip the rest of the step's soak. Gates that fail, approvals and the window still hold."""
+    return RolloutOut.of_rollout(rollouts.promote(caller, fleet_id, deployment_id, rollout_id))
+
+
+@router.post(
+    f"{_ONE}/approve",
+    operation_id="approveRollout",
+    responses=documented(409),
+    openapi_extra=EXTENSION | audited("rollout.approved"),
+)
+def approve_rollout(
+    fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: RolloutId, caller: SessionMember
+) -> RolloutOut:
+    """Let the step begin that waits for approval. Sessions only, and not of the person who started the rollout."""
+    return RolloutOut.of_rollout(rollouts.approve(caller, fleet_id, deployment_id, rollout_id))
+
+
+@router.post(
+    f"{_ONE}/abort",
+    operation_id="abortRollout",
+    responses=documented(409),
+    openapi_extra=EXTENSION | audited("rollout.aborted"),
+)
+def abort_rollout(fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: RolloutId, caller: Writer) -> RolloutOut:
+    """Take every instance back to what the group ran before."""
+    return RolloutOut.of_rollout(rollouts.abort(caller, fleet_id, deployment_id, rollout_id))
+
+
+@router.post(
+    f"{_ONE}/retry",
+    operation_id="retryRollout",
+    responses=documented(409),
+    openapi_extra=EXTENSION | audited("rollout.retried"),
+)
+def retry_rollout(fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: RolloutId, caller: Writer) -> RolloutOut:
+    """Offer the version again to the instances where it failed, and judge the step from now on."""
+    return RolloutOut.of_rollout(rollouts.retry(caller, fleet_id, deployment_id, rollout_id))

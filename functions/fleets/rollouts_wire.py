@@ -1,0 +1,306 @@
+"""What the endpoints of rollouts take and give, field by field."""
+
+import re
+from typing import Annotated, Final, Literal, Self
+from zoneinfo import ZoneInfo
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from fleets.deployments_wire import Message, Number
+from fleets.instances_wire import VersionOut
+from fleets.wire import LabelKey, LabelValue
+from headgate.deployments.model import NamedVersion
+from headgate.http.wire import ConfigurationId, Input, PrincipalOut, Time
+from headgate.rollouts.model import MOST_STEPS, Failure, Gate, Order, Rollout, Status
+from headgate.rollouts.strategy import Gates, OnFailure, Preset, Step, Strategy, Window, preset
+
+_WEEK: Final = 7 * 24 * 3_600
+_MOST_HOSTS: Final = 100_000
+_MOST_CANARY_LABELS: Final = 8
+# Names that mean something else, or nothing, where the rollout is carried out.
+_OF_THIS_MACHINE: Final = re.compile(r"localtime$|posixrules$|Factory$|posix/|right/")
+
+
+def _time_zone(value: str) -> str:
+    try:
+        if _OF_THIS_MACHINE.match(value):
+            raise KeyError
+        ZoneInfo(value)
+    except (KeyError, OSError, ValueError) as error:
+        raise ValueError("This is not a time zone; give a name such as Europe/Berlin or UTC") from error
+    return value
+
+
+Clock = Annotated[str, StringConstraints(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")]
+TimeZone = Annotated[str, StringConstraints(max_length=64, pattern=r"^[A-Za-z0-9_+/-]+$"), AfterValidator(_time_zone)]
+Percent = Annotated[int, Field(ge=1, le=100)]
+Tolerance = Annotated[int, Field(ge=0, le=100)]
+Labels = Annotated[dict[LabelKey, LabelValue], Field(min_length=1, max_length=_MOST_CANARY_LABELS)]
+
+
+class StepIn(Input):
+    """One of `hosts`, `percent` and `canaries` (all instances with the canaries' labels) says how far the step goes.
+
+    A percentage is rounded down, and every step has at least one instance. One that adds none is left out.
+    `soak_seconds` count from when all of them run the version or have failed to. With `approval`, the step waits until
+    another person approves it.
+    """
+
+    hosts: Annotated[int, Field(ge=1, le=_MOST_HOSTS)] | None = None
+    percent: Percent | None = None
+    canaries: Literal[True] | None = None
+    soak_seconds: Annotated[int, Field(ge=0, le=_WEEK)] = 600
+    approval: bool = False
+
+    @model_validator(mode="after")
+    def _one_size(self) -> Self:
+        if sum(size is not None for size in (self.hosts, self.percent, self.canaries)) != 1:
+            raise ValueError("A step needs exactly one of hosts, percent and canaries")
+        return self
+
+    def step(self) -> Step:
+        return Step(self.soak_seconds, self.hosts, self.percent, self.canaries is True, self.approval)
+
+
+class WindowIn(Input):
+    """Hours of each day in which steps begin, from `start` until before `end` (`22:00` to `05:00` is a night)."""
+
+    start: Clock
+    end: Clock
+    time_zone: TimeZone
+
+    @model_validator(mode="after")
+    def _some_hours(self) -> Self:
+        if self.start == self.end:
+            raise ValueError("`start` and `end` are the same; leave the window out to begin steps at any time")
+        return self
+
+
+class StrategyIn(Input):
+    """`preset` or `steps`; the default is the preset `canary`. The last step is `{"percent": 100}`.
+
+    Instances with all of the labels `canaries` come first; with a preset, they are its first step. At most
+    `max_unavailable` instances change at once. `on_failure` is what happens when a gate fails: the step goes back to
+    the version before, or the whole rollout does, or the rollout only halts.
+    """
+
+    preset: Preset | None = None
+    steps: Annotated[list[StepIn], Field(min_length=1, max_length=MOST_STEPS)] | None = None
+    canaries: Labels | None = None
+    max_unavailable: Annotated[int, Field(ge=1, le=_MOST_HOSTS)] | None = None
+    window: WindowIn | None = None
+    on_failure: OnFailure = "roll_back_step"
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.preset and self.steps:
+            raise ValueError("Give preset or steps, not both")
+        for index, step in enumerate(self.steps or []):
+            if step.canaries and (index > 0 or not self.canaries):
+                raise ValueError("A step of canaries is the first step, and needs the canaries' labels: canaries")
+            if (step.percent == 100) != (index == len(self.steps or []) - 1):
+                raise ValueError("The last step, and no other one, is of 100 percent")
+        for size in ("hosts", "percent"):
+            sizes = [value for step in self.steps or [] if (value := getattr(step, size)) is not None]
+            if sizes != sorted(set(sizes)):
+                raise ValueError(f"Each step has to be larger than the ones before; look at {size}")
+        return self
+
+    def strategy(self) -> Strategy:
+        canaries = self.canaries or {}
+        steps = [step.step() for step in self.steps] if self.steps else preset(self.preset or "canary", canaries)
+        window = Window(self.window.start, self.window.end, self.window.time_zone) if self.window else None
+        return Strategy(steps, canaries, self.max_unavailable, window, self.on_failure)
+
+
+class GatesIn(Input):
+    """What stops a rollout, if more than `tolerated_percent` of a step's instances do it; null or false: not that.
+
+    `apply_failed`: the version could not be applied, or not within five minutes. `crash_loop`: it was applied, and
+    failed later. `silent`: nothing is heard. `restarts`: the collector ended more often by itself since then.
+    `send_failed`, `refused` and `queue_growth` are percent points above what the same instance had before, and above
+    the median of those that are not due; `throughput_drop` is in percent of what the same instance took in or sent.
+    """
+
+    tolerated_percent: Tolerance = 2
+    apply_failed: bool = True
+    crash_loop: bool = True
+    silent: bool = True
+    restarts: Annotated[int, Field(ge=0, le=1_000)] | None = 1
+    send_failed: Tolerance | None = 5
+    refused: Tolerance | None = 5
+    queue_growth: Tolerance | None = 25
+    throughput_drop: Tolerance | None = 50
+
+
+class StartRollout(Input):
+    """Without `configuration_id`, a version of the configuration that the group runs.
+
+    `upgrade_collector` also moves the hosts to the collector that the version is for, wherever Headgate can.
+    """
+
+    version_number: Number
+    configuration_id: ConfigurationId | None = None
+    strategy: StrategyIn = Field(default_factory=StrategyIn)
+    gates: GatesIn = Field(default_factory=GatesIn)
+    message: Message | None = None
+    upgrade_collector: bool = False
+
+    def order(self) -> Order:
+        return Order(
+            self.version_number,
+            self.configuration_id,
+            self.strategy.strategy(),
+            Gates(**self.gates.model_dump()),
+            self.message,
+            self.upgrade_collector,
+        )
+
+
+class RolloutStepOut(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+    hosts: int | None
+    percent: int | None
+    canaries: bool
+    soak_seconds: int
+    approval: bool
+
+
+class WindowOut(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+    start: str
+    end: str
+    time_zone: str
+
+
+class StrategyOut(BaseModel):
+    """With the steps of a preset."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    steps: list[RolloutStepOut]
+    canaries: dict[str, str]
+    max_unavailable: int | None
+    window: WindowOut | None
+    on_failure: OnFailure
+
+
+class GatesOut(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+    tolerated_percent: int
+    apply_failed: bool
+    crash_loop: bool
+    silent: bool
+    restarts: int | None
+    send_failed: int | None
+    refused: int | None
+    queue_growth: int | None
+    throughput_drop: int | None
+
+
+class HostsOut(BaseModel):
+    """Instances of the group that report: all of them, those that are to run the version, and how these fare.
+
+    Those that are `not_moved` are not among them: Headgate cannot upgrade their collectors.
+    """
+
+    model_config = ConfigDict(from_attributes=True)
+
+    total: int
+    due: int
+    applied: int
+    failed: int
+    not_moved: int
+
+
+class UpgradeOut(BaseModel):
+    """The collector version that a rollout brings, and the one before, null for what was installed on each host."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    version: str
+    before: str | None
+
+
+class NotMovedOut(BaseModel):
+    """An instance that waits until a person upgrades its collector; `message` has the command."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    instance_id: str
+    name: str
+    message: str
+
+
+class FailureOut(BaseModel):
+    """An instance that a gate counts, and why; the message may quote what the host says."""
+
+    instance_id: str
+    gate: Gate
+    message: str
+
+    @classmethod
+    def of(cls, failure: Failure) -> Self:
+        return cls(instance_id=failure.instance_id, gate=failure.gate, message=failure.message)
+
+
+class RolloutOut(VersionOut):
+    """A rollout. `step` is the number of the step under way, 0 before the first; `reason` why the rollout waits or
+    stopped, `notes` what could not be judged, `failures` up to ten instances that a gate counts. `collector` is null
+    for one that moves no collectors, `not_moved` up to twenty instances whose collectors Headgate cannot upgrade.
+
+    An assignment at once has neither strategy nor gates, and no `hosts`: the group's instances say how it went.
+    """
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    id: str
+    from_: Annotated[VersionOut, Field(alias="from")]
+    strategy: StrategyOut | None
+    gates: GatesOut | None
+    message: str | None
+    status: Status
+    step: int
+    hosts: HostsOut | None
+    reason: str | None
+    notes: list[str]
+    failures: list[FailureOut]
+    collector: UpgradeOut | None
+    not_moved: list[NotMovedOut]
+    created_by: PrincipalOut
+    created_at: Time
+    updated_at: Time
+    finished_at: Time | None
+
+    @classmethod
+    def of_rollout(cls, rollout: Rollout) -> "RolloutOut":
+        return cls(
+            **_named(rollout.to),
+            id=rollout.id,
+            from_=VersionOut.model_validate(_named(rollout.before)),
+            strategy=StrategyOut.model_validate(rollout.strategy) if rollout.strategy else None,
+            gates=GatesOut.model_validate(rollout.gates) if rollout.gates else None,
+            message=rollout.message,
+            status=rollout.status,
+            step=rollout.progress.step,
+            hosts=HostsOut.model_validate(rollout.hosts) if rollout.hosts else None,
+            reason=rollout.reason,
+            notes=list(rollout.notes),
+            failures=[FailureOut.of(failure) for failure in rollout.failures],
+            collector=UpgradeOut.model_validate(rollout.upgrade) if rollout.upgrade else None,
+            not_moved=[NotMovedOut.model_validate(one) for one in rollout.not_moved],
+            created_by=PrincipalOut.of(rollout.created_by),
+            created_at=rollout.created_at,
+            updated_at=rollout.updated_at,
+            finished_at=rollout.finished_at,
+        )
+
+
+def _named(version: NamedVersion | None) -> dict[str, str | int | None]:
+    if version is None:
+        return VersionOut.fields_of(None, {})
+    assignment, name = version.assignment, version.configuration_name
+    return VersionOut.fields_of(assignment, {} if name is None else {assignment.configuration_id: name})

@@ -1,0 +1,67 @@
+"""What people do to a rollout: pure functions of it and its group, and the statuses that allow each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from headgate.deployments.running import NOBODY
+from headgate.foundation.principal import Principal
+from headgate.rollouts.model import NotNow, OwnRollout, Status
+from headgate.rollouts.progress import State, take_back
+
+Act = Callable[[State], State]
+_OPEN: Final[tuple[Status, ...]] = ("in_progress", "paused", "waiting_for_approval", "halted", "rolling_back")
+
+
+def pause(state: State) -> State:
+    """Nothing begins until it is resumed; the gates go on judging."""
+    _require(state, "pausing", "in_progress", "waiting_for_approval")
+    return state.with_rollout(status="paused", reason=None)
+
+
+def resume(state: State) -> State:
+    """Go on. What halted is tried again, as by `retry`."""
+    _require(state, "resuming", "paused", "halted")
+    if state.rollout.status == "halted":
+        return retry(state)
+    return state.with_rollout(status="in_progress", reason=None)
+
+
+def promote(state: State) -> State:
+    """End the soak of the step as soon as its instances have applied the version. Gates that fail still stop it."""
+    _require(state, "promoting", "in_progress")
+    return state.with_progress(promoted=True)
+
+
+def retry(state: State) -> State:
+    """Offer the version again where it failed, and judge the step from now on."""
+    _require(state, "retrying", "in_progress", "paused", "halted")
+    running = replace(state.running, revision=state.group.revision + 1)
+    status: Status = "paused" if state.rollout.status == "paused" else "in_progress"
+    progress = replace(state.progress, grown_at=state.at, soaking_since=None, promoted=False)
+    return state.with_running(running).with_rollout(status=status, reason=None, failures=(), progress=progress)
+
+
+def abort(state: State) -> State:
+    """Every instance goes back to what the group ran before."""
+    _require(state, "aborting", *_OPEN)
+    return take_back(state, NOBODY, "aborted").with_rollout(reason=None)
+
+
+def approved_by(person: Principal) -> Act:
+    """Begin the step that waits. Raises OwnRollout for who started the rollout."""
+
+    def approve(state: State) -> State:
+        _require(state, "approving", "waiting_for_approval")
+        if person.id == state.rollout.created_by.id:
+            raise OwnRollout
+        return state.with_progress(approved=state.progress.awaits).with_rollout(status="in_progress", reason=None)
+
+    return approve
+
+
+def _require(state: State, act: str, *allowed: Status) -> None:
+    if state.rollout.status not in allowed:
+        raise NotNow(state.rollout.status, act, allowed)

@@ -1,0 +1,227 @@
+"""Rollouts: what is to run, how far they are, and why they stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final, Literal
+
+from headgate.deployments.model import NamedVersion
+from headgate.deployments.running import NOBODY, Place
+from headgate.foundation import errors
+from headgate.foundation.principal import Principal
+from headgate.rollouts.strategy import Gates, Strategy
+
+Status = Literal[
+    "in_progress",
+    "paused",
+    "waiting_for_approval",
+    "halted",
+    "rolling_back",
+    "rolled_back",
+    "completed",
+    "aborted",
+    "superseded",
+]
+Gate = Literal[
+    "apply_failed",
+    "crash_loop",
+    "silent",
+    "restarts",
+    "send_failed",
+    "refused",
+    "queue_growth",
+    "throughput_drop",
+    "max_unavailable",
+]
+FINAL: Final[frozenset[Status]] = frozenset({"rolled_back", "completed", "aborted", "superseded"})
+MOST_STEPS: Final = 20
+_NEVER: Final = datetime.min.replace(tzinfo=UTC)
+
+
+class RolloutNotFound(errors.NotFound):
+    """The group has no such rollout."""
+
+    code = "rollout_not_found"
+
+    def __init__(self) -> None:
+        super().__init__("No such rollout")
+
+
+class NotNow(errors.Conflict):
+    """The status does not allow the act. The message says which do."""
+
+    code = "rollout_status"
+
+    def __init__(self, status: Status, act: str, allowed: Sequence[Status]) -> None:
+        super().__init__(f"The rollout is {status}; {act} needs it to be {' or '.join(allowed)}")
+
+
+class OwnRollout(errors.Forbidden):
+    """An approval is another person's."""
+
+    code = "own_rollout"
+
+    def __init__(self) -> None:
+        super().__init__("You started this rollout: another member has to approve it")
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What somebody asks for. Without `configuration_id` it is the one that the group runs."""
+
+    version_number: int
+    configuration_id: str | None
+    strategy: Strategy
+    gates: Gates
+    message: str | None = None
+    upgrade_collector: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hosts:
+    """Instances of the group that report: all, those that are to run the new version, and how those fare.
+
+    Those that are `not_moved` are none of the others: Headgate cannot upgrade their collectors.
+    """
+
+    total: int
+    due: int
+    applied: int
+    failed: int
+    not_moved: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NotMoved:
+    """An instance whose collector a person has to upgrade; `message` says how."""
+
+    instance_id: str
+    name: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Upgrade:
+    """The collector that a rollout brings, and the one before; None is what was installed on each host."""
+
+    version: str
+    before: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a gate counts an instance. `message` may quote what its host said."""
+
+    instance_id: str
+    gate: Gate
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Medians of several instances, in items of telemetry in 1,000 s; None if too few report them."""
+
+    accepted: int | None = None
+    sent: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A step that began, by its number from 1, and the cut before it."""
+
+    step: int
+    previous: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a rollout is. `begun` are its steps so far, without those that would have added no instance.
+
+    `awaits` is the step that waits for approval, `approved` the last one that was approved. `target` is the cut that
+    the last begun step is to reach, `grown_at` when the cut last changed, and `soaking_since` when every instance of
+    the step had applied the version or failed to. `rates` are those of the instances that were not due when the step
+    began. `ticked_at` is when it was last judged, and `awake_since` when judging began again after an interruption, in
+    which hosts may have had nobody to report to.
+    """
+
+    begun: Sequence[Begun] = ()
+    awaits: int = 0
+    approved: int = 0
+    grown_at: datetime = _NEVER
+    soaking_since: datetime | None = None
+    promoted: bool = False
+    target: Place = NOBODY
+    rates: Rates = Rates()
+    ticked_at: datetime | None = None
+    awake_since: datetime = _NEVER
+
+    @property
+    def step(self) -> int:
+        """The number of the step under way; 0 before the first one began."""
+        return self.begun[-1].step if self.begun else 0
+
+    def step_of(self, place: Place) -> int:
+        """The number of the step that an instance at this place came with; 0 if its step has not begun."""
+        return next((begun.step for begun in reversed(self.begun) if place > begun.previous), 0)
+
+    @property
+    def previous(self) -> Place:
+        return self.begun[-1].previous if self.begun else NOBODY
+
+
+@dataclass(frozen=True, slots=True)
+class Rollout:
+    """One change of what a group runs. `before` is what it ran, `to` what it is to run; None is nothing.
+
+    One without a strategy was assigned at once: it was completed when it was made. `ends_as` is the status that follows
+    `rolling_back`. `reason` is Headgate's own text of why it is where it is, `notes` what could not be judged.
+    `not_moved` are the first of the instances whose collectors it cannot upgrade.
+    """
+
+    id: str
+    organization_id: str
+    fleet_id: str
+    deployment_id: str
+    to: NamedVersion | None
+    before: NamedVersion | None
+    strategy: Strategy | None
+    gates: Gates | None
+    message: str | None
+    status: Status
+    created_by: Principal
+    created_at: datetime
+    updated_at: datetime
+    finished_at: datetime | None = None
+    progress: Progress = Progress()
+    hosts: Hosts | None = None
+    reason: str | None = None
+    notes: Sequence[str] = ()
+    failures: Sequence[Failure] = ()
+    upgrade: Upgrade | None = None
+    not_moved: Sequence[NotMoved] = ()
+    ends_as: Status | None = None
+    revision: int = 1
+
+    @property
+    def is_final(self) -> bool:
+        return self.status in FINAL
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """What a judgement led to: whether the rollout has ended, and when to judge it again."""
+
+    done: bool
+    wait_seconds: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """An execution of the state machine of rollouts, by its name, and the rollout that it carries out."""
+
+    name: str
+    fleet_id: str
+    deployment_id: str
+    rollout_id: str

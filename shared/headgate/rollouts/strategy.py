@@ -1,0 +1,122 @@
+"""How a rollout goes on: its steps, who is first, when it may change hosts, and what stops it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, Literal
+from zoneinfo import ZoneInfo
+
+Preset = Literal["canary", "careful", "fast", "all_at_once"]
+OnFailure = Literal["roll_back_step", "roll_back", "halt"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Up to so many instances of the group run the new version; exactly one of `hosts`, `percent`, `canaries` is given.
+
+    The step lasts `soak_seconds` from when they run it. With `approval` somebody else has to agree before it begins.
+    """
+
+    soak_seconds: int
+    hosts: int | None = None
+    percent: int | None = None
+    canaries: bool = False
+    approval: bool = False
+
+    def share(self, total: int, canaries: int) -> int:
+        """The number of instances, of `total` of which `canaries` have the labels.
+
+        At least one. A percentage is rounded down: 10 % of 2 is the least that a step can be, not more.
+        """
+        if self.hosts is not None:
+            return min(self.hosts, total)
+        if self.percent is not None:
+            return max(1, total * self.percent // 100)
+        return max(1, canaries)
+
+    @property
+    def is_last(self) -> bool:
+        return self.percent == 100
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Hours of each day, such as 22:00 to 05:00, on the clocks of a time zone."""
+
+    start: str
+    end: str
+    time_zone: str
+
+    def is_open(self, at: datetime) -> bool:
+        now = at.astimezone(ZoneInfo(self.time_zone)).strftime("%H:%M")
+        if self.start < self.end:
+            return self.start <= now < self.end
+        return now >= self.start or now < self.end
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """Instances with all of the labels `canaries` come first. At most `max_unavailable` change at once; None: any.
+
+    A step begins only in the `window`. `on_failure`: take back the step that failed, or the whole rollout, or only
+    halt.
+    """
+
+    steps: Sequence[Step]
+    canaries: Mapping[str, str] = field(default_factory=dict)
+    max_unavailable: int | None = None
+    window: Window | None = None
+    on_failure: OnFailure = "roll_back_step"
+
+
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """What an instance may not do in the new version; None or False switches a gate off.
+
+    More than `tolerated_percent` of a step's instances that do stop the rollout. `restarts` of the collector are
+    counted from when it ran the version. The others are in percent points above what the same instance had before
+    and above what the instances have that are not due yet.
+    """
+
+    tolerated_percent: int = 2
+    apply_failed: bool = True
+    crash_loop: bool = True
+    silent: bool = True
+    restarts: int | None = 1
+    send_failed: int | None = 5
+    refused: int | None = 5
+    queue_growth: int | None = 25
+    throughput_drop: int | None = 50
+
+
+_MINUTE: Final = 60
+# A collector that ends three times within ten minutes is a crash loop.
+_SOAK: Final = 10 * _MINUTE
+
+PRESETS: Final[Mapping[Preset, Sequence[Step]]] = {
+    "canary": (
+        Step(_SOAK, hosts=1),
+        Step(_SOAK, percent=10),
+        Step(_SOAK, percent=50),
+        Step(_SOAK, percent=100),
+    ),
+    "careful": (
+        Step(60 * _MINUTE, hosts=1),
+        Step(60 * _MINUTE, percent=5),
+        Step(60 * _MINUTE, percent=25, approval=True),
+        Step(60 * _MINUTE, percent=50),
+        Step(60 * _MINUTE, percent=100),
+    ),
+    "fast": (Step(2 * _MINUTE, percent=10), Step(2 * _MINUTE, percent=100)),
+    "all_at_once": (Step(5 * _MINUTE, percent=100),),
+}
+
+
+def preset(name: Preset, canaries: Mapping[str, str]) -> Sequence[Step]:
+    """The steps of a preset. With labels of canaries, all that have them are the first step."""
+    first, *others = PRESETS[name]
+    if not canaries or not others:
+        return PRESETS[name]
+    return (Step(first.soak_seconds, canaries=True), *(step for step in others))
