@@ -1,0 +1,313 @@
+"""`capture allow | forbid | start | list | show | end | sample | save | delete`."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Final
+
+import click
+
+from headgate_cli.api import Api, Entity, number, optional, text
+from headgate_cli.captures import saving
+from headgate_cli.command_group import Group
+from headgate_cli.configurations.lookup import VersionNumber
+from headgate_cli.connection import as_json, connected
+from headgate_cli.errors import FAILED, Ended
+from headgate_cli.fleets import lookup
+from headgate_cli.output import minute, print_json, print_result, print_text, say, status_line, table
+from headgate_cli.rollouts.options import Duration
+from headgate_cli.untrusted import one_line, quoted
+
+_ID: Final = re.compile("cap_[0-7][0-9a-hjkmnp-tv-z]{25}")
+_OPEN: Final = ("pending", "running")
+# All requests of a credential share a limit of 60 a minute.
+_SECONDS: Final = 3.0
+_fleet = click.argument("fleet", metavar="FLEET")
+_capture = click.argument("capture", metavar="CAPTURE")
+
+
+@click.group(cls=Group)
+def capture() -> None:
+    """Take a sample of what passes a component of a host's collector, without secrets, for a test.
+
+    FLEET is an id or a label, CAPTURE an id. The host's collector restarts twice for a capture.
+
+    \b
+    Examples:
+      headgate capture allow servers Default
+      headgate capture start servers --host web-1 --pipeline logs --component otlp
+      headgate capture save servers CAPTURE checkout --new-version
+    """
+
+
+def _allowing(name: str, summary: str, *, allowed: bool) -> None:
+    @capture.command(name, help=f"{summary}\n\n\b\nExamples:\n  headgate capture {name} servers Default\n")
+    @_fleet
+    @click.argument("group", metavar="GROUP")
+    @as_json
+    @connected
+    def command(api: Api, fleet: str, group: str, as_json: bool) -> None:
+        fleet_id = lookup.fleet(api, fleet)
+        group_id = lookup.group(api, fleet_id, group)
+        changed = api.put(f"/fleets/{fleet_id}/deployments/{group_id}/captures", {"allowed": allowed})
+        if as_json:
+            print_json(changed)
+            return
+        print_result(f"Captures are {'allowed' if allowed else 'off'} in {one_line(text(changed, 'name'))}")
+
+
+_allowing("allow", "Allow captures in a group; for Admins, signed in with `headgate login`.", allowed=True)
+_allowing(
+    "forbid",
+    "Forbid captures in a group and end those under way; for Admins, signed in with `headgate login`.",
+    allowed=False,
+)
+
+
+@capture.command()
+@_fleet
+@click.option("--host", default="", metavar="INSTANCE", help="The host, by its id or name.")
+@click.option("--group", default="", metavar="GROUP", help="Any one host of this group.")
+@click.option("--pipeline", required=True, help="A pipeline of the version that the host runs, such as logs/audit.")
+@click.option("--component", required=True, help="The receiver or processor after which records are taken.")
+@click.option("--condition", default="", metavar="OTTL", help="Only records for which this is true.")
+@click.option("--context", type=click.Choice(["log", "span", "datapoint", "metric"]), help="The condition's context.")
+@click.option("--records", type=click.IntRange(1, 100), default=100, show_default=True, metavar="N", help="At most.")
+@click.option("--for", "seconds", type=Duration(), default="2m", show_default=True, help="At most, up to 10m.")
+@click.option("--no-wait", is_flag=True, help="Print the capture's id without waiting for its end.")
+@as_json
+@connected
+def start(
+    api: Api,
+    /,
+    fleet: str,
+    host: str,
+    group: str,
+    pipeline: str,
+    component: str,
+    condition: str,
+    context: str | None,
+    records: int,
+    seconds: int,
+    no_wait: bool,
+    as_json: bool,
+) -> None:
+    """Ask a host for a capture, and wait for its end.
+
+    Its collector restarts twice: to begin, and to end. Each time it refuses telemetry for some 50 to 250 ms, which
+    clients send again.
+
+    \b
+    Examples:
+      headgate capture start servers --host web-1 --pipeline logs --component otlp
+      headgate capture start servers --group Default --pipeline traces --component batch --condition 'kind == 2'
+    """
+    if bool(host) == bool(group):
+        raise click.UsageError("say which host: --host INSTANCE, or --group GROUP for any one of a group")
+    fleet_id = lookup.fleet(api, fleet)
+    asked: dict[str, object] = {"pipeline": pipeline, "component": component, "max_records": records}
+    asked |= {"duration_seconds": seconds}
+    asked |= {"instance_id": lookup.instance(api, fleet_id, host)} if host else {}
+    asked |= {"deployment_id": lookup.group(api, fleet_id, group)} if group else {}
+    asked |= {"condition": condition} if condition else {}
+    asked |= {"context": context} if context else {}
+    say("The host's collector restarts to begin, with its next message, and again to end. It takes no telemetry then.")
+    started = api.create(f"/fleets/{fleet_id}/captures", asked)
+    if no_wait:
+        print_json(started) if as_json else print_result(one_line(text(started, "id")))
+        return
+    _finish(_followed(api, _path(api, fleet_id, text(started, "id")), started), as_json=as_json)
+
+
+@capture.command("list")
+@_fleet
+@as_json
+@connected
+def list_(api: Api, fleet: str, as_json: bool) -> None:
+    """List the captures of a fleet, newest first, for 30 days.
+
+    \b
+    Examples:
+      headgate capture list servers
+    """
+    found = list(api.items(f"/fleets/{lookup.fleet(api, fleet)}/captures"))
+    if as_json:
+        print_json(found)
+        return
+    rows = [
+        (
+            text(one, "id"),
+            text(one, "status"),
+            optional(one, "host_name") or text(one, "instance_id"),
+            f"{text(one, 'pipeline')} after {text(one, 'component')}",
+            number(one, "records"),
+            minute(text(one, "created_at")),
+        )
+        for one in found
+    ]
+    headings = ("ID", "STATUS", "HOST", "WHERE", "RECORDS", "CREATED (UTC)")
+    table(headings, rows, nothing="There are no captures: see `headgate capture start --help`")
+
+
+@capture.command()
+@_fleet
+@_capture
+@click.option("--wait", is_flag=True, help="Wait for its end.")
+@as_json
+@connected
+def show(api: Api, fleet: str, capture: str, wait: bool, as_json: bool) -> None:
+    """Show a capture.
+
+    \b
+    Examples:
+      headgate capture show servers CAPTURE --wait
+    """
+    path = _path(api, fleet, capture)
+    found = api.get(path)
+    _finish(_followed(api, path, found) if wait else found, as_json=as_json)
+
+
+@capture.command()
+@_fleet
+@_capture
+@as_json
+@connected
+def end(api: Api, fleet: str, capture: str, as_json: bool) -> None:
+    """End a capture before its time. What the host has taken until then is the sample.
+
+    \b
+    Examples:
+      headgate capture end servers CAPTURE
+    """
+    ending = api.post(f"{_path(api, fleet, capture)}/end")
+    if as_json:
+        print_json(ending)
+        return
+    print_result(f"{one_line(text(ending, 'id'))} ends with the host's next message")
+
+
+@capture.command()
+@_fleet
+@_capture
+@as_json
+@connected
+def sample(api: Api, fleet: str, capture: str, as_json: bool) -> None:
+    """Print what was captured, as OTLP/JSON, one document a line: `headgate test run --sample` takes it.
+
+    With --json, a list of these documents.
+
+    \b
+    Examples:
+      headgate capture sample servers CAPTURE > sample.jsonl
+    """
+    path = f"{_path(api, fleet, capture)}/sample"
+    if as_json:
+        print_json(api.documents(path))
+    else:
+        print_text(api.text(path))
+
+
+@capture.command()
+@_fleet
+@_capture
+@click.argument("name", metavar="NAME")
+@click.argument("configuration", metavar="[CONFIGURATION[@N]]", default="")
+@click.option("--version", "n", type=VersionNumber(), help="The version; the latest one by default.")
+@click.option("--new-version", is_flag=True, help="Save it with a new draft of the same text.")
+@as_json
+@connected
+def save(
+    api: Api, fleet: str, capture: str, name: str, configuration: str, n: int | None, new_version: bool, as_json: bool
+) -> None:
+    """Save what was captured as the test NAME of a version, which expects what the pipeline makes of it now.
+
+    Without CONFIGURATION, it is the one that the host ran. Tests are saved with drafts.
+
+    \b
+    Examples:
+      headgate capture save servers CAPTURE checkout --new-version
+      headgate capture save servers CAPTURE checkout shop@4
+    """
+    path = _path(api, fleet, capture)
+    found = api.get(path)
+    target = saving.target(api, found, configuration, n, new_version=new_version)
+    saved = saving.save(api, found, api.text(f"{path}/sample"), name, *target)
+    if as_json:
+        print_json(saved)
+        return
+    configuration_id, version = target
+    print_result(f"The test {one_line(name)} is saved with {one_line(configuration_id)}@{version}")
+    say(f"Run it with `headgate test suite {one_line(configuration_id)}@{version}`")
+
+
+@capture.command()
+@_fleet
+@_capture
+@as_json
+@connected
+def delete(api: Api, fleet: str, capture: str, as_json: bool) -> None:
+    """Delete a capture with its sample.
+
+    \b
+    Examples:
+      headgate capture delete servers CAPTURE
+    """
+    api.delete(_path(api, fleet, capture))
+    if as_json:
+        print_json({"id": capture})
+        return
+    print_result(f"{one_line(capture)} is deleted")
+
+
+def _path(api: Api, fleet: str, capture: str) -> str:
+    fleet_id = lookup.fleet(api, fleet)
+    if not _ID.fullmatch(capture):
+        raise click.BadParameter(f"{quoted(capture)} is not the id of a capture: see `headgate capture list`")
+    return f"/fleets/{fleet_id}/captures/{capture}"
+
+
+def _followed(api: Api, path: str, found: Entity) -> Entity:
+    """The capture at its end. Raises KeyboardInterrupt."""
+    begun = time.monotonic()
+    try:
+        while found["status"] in _OPEN:
+            status_line(f"{one_line(text(found, 'status'))}  {time.monotonic() - begun:.0f} s")
+            time.sleep(_SECONDS)
+            found = api.get(path)
+        return found
+    except KeyboardInterrupt:
+        status_line("")
+        say("The capture goes on, and ends by itself. See it with `headgate capture show`, or end it")
+        raise
+    finally:
+        status_line("")
+
+
+def _finish(found: Entity, *, as_json: bool) -> None:
+    """Print a capture. Raises Ended(1) if it has failed, or no host has begun it."""
+    if as_json:
+        print_json(found)
+    else:
+        _show(found)
+    if found["status"] in ("failed", "expired"):
+        raise Ended(FAILED)
+
+
+def _show(found: Entity) -> None:
+    state = one_line(text(found, "status"))
+    why = optional(found, "reason").replace("_", " ")
+    print_result(f"{one_line(text(found, 'id'))}  {click.style(state, bold=True)}  {one_line(why)}".rstrip())
+    host = optional(found, "host_name") or text(found, "instance_id")
+    print_result(
+        f"  {one_line(host)}: {one_line(text(found, 'pipeline'))} after {one_line(text(found, 'component'))}, "
+        f"where {quoted(text(found, 'condition'))}"
+    )
+    counted = [f"{number(found, 'records')} of {number(found, 'max_records')} records"]
+    if number(found, "left_out"):
+        counted.append(f"{number(found, 'left_out')} were too large")
+    if number(found, "redacted"):
+        counted.append(f"secrets taken out of {number(found, 'redacted')} texts")
+    print_result(f"  {', '.join(counted)}")
+    if optional(found, "error"):
+        print_result(f"  {quoted(optional(found, 'error'))}")

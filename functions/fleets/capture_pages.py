@@ -1,0 +1,215 @@
+"""The page of a fleet's captures: ask a host for a sample of what passes a component, follow it, and use it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Final
+from urllib.parse import urlencode
+
+from fastapi import Query, Response
+
+from fleets.captures_wire import StartCapture
+from headgate.captures import service as captures
+from headgate.captures.model import LONGEST_CONDITION, LONGEST_SECONDS, MOST_RECORDS, Status
+from headgate.captures.service import Known
+from headgate.deployments import service as deployments
+from headgate.deployments.model import DeploymentNotFound
+from headgate.fleets import service as fleets
+from headgate.foundation import errors
+from headgate.foundation.caller import Caller
+from headgate.foundation.ids import is_id
+from headgate.http.auditing import record_change
+from headgate.http.parameters import CaptureId, DeploymentId, FleetId
+from headgate.http.statuses import status_of
+from headgate.identity import checks
+from headgate.instances.model import InstanceNotFound
+from web.forms import by_field, given, model_of, number_of
+from web.html import NOTHING, Html, html
+from web.layout import csrf_field, page, redirect
+from web.pages import Form, Member, Visit, frame, page_router
+from web.parts import ENTRIES, After, action, choice, confirmed, home, more, nothing_yet, second, tag, text
+from web.visitor import Visitor
+
+router = page_router()
+
+_FLEET: Final = "/organizations/{organization_id}/fleets/{fleet_id}"
+_PATH: Final = f"{_FLEET}/captures"
+_KINDS: Final[Mapping[Status, str]] = {"completed": "good", "failed": "bad", "expired": "bad"}
+_NOTHING_TYPED: Final[Mapping[str, str]] = {}
+_PAGE: Final = """\
+<p class="small"><a href="{home}/fleets">Fleets</a> / <a href="{home}/fleets/{fleet}">{label}</a></p>
+<h1>Captures</h1>
+<div class="card" id="live" data-live="{live}">{list}{more}</div>
+<div class="card"><h2>Take a sample</h2>
+<p class="soft">The host's collector restarts twice for it, and refuses telemetry for some 50 to 250 ms
+each time. <a href="{home}/fleets/capture-redaction">Secrets are taken out</a> on the host. Captures are off in a group
+until an Admin allows them on the group's page.</p>
+<form method="post" action="{path}">{csrf}{where}<div class="two">{pipeline}{component}</div>{condition}
+<div class="two">{records}{seconds}</div><button>Take it</button></form></div>"""
+_FOR: Final = "A capture is a sample of up to 100 records that pass a component of a host's collector."
+_FIRST: Final = "None yet: take one below. It can then be run through a version, or kept as a test."
+_LIST: Final = '<ul class="names">{rows}</ul>'
+_ROW: Final = """\
+<li class="record"><p><a href="{fleet_path}/collectors/{instance}">{host}</a>, <code>{pipeline}</code> after
+<code>{component}</code> {status} {told}</p>{condition}{error}
+<p class="soft small">{by}, {at}</p><div class="buttons">{sample}{end}{delete}</div></li>"""
+_SAMPLE: Final = """\
+<a class="button small" href="{home}/configurations/{configuration}/versions/{n}/run?{query}">Run it through the
+version</a>"""
+
+
+@router.get(_PATH)
+def list_captures(
+    who: Visit,
+    caller: Member,
+    fleet_id: FleetId,
+    after: After,
+    instance_id: Annotated[str, Query(max_length=40)] = "",
+) -> Response:
+    return _page(who, caller, fleet_id, after=after, typed={"where": instance_id})
+
+
+@router.post(_PATH)
+def start_capture(who: Visit, caller: Member, fleet_id: FleetId, form: Form) -> Response:
+    try:
+        asked = _asked(form)
+        with checks.under_way(caller):
+            capture = captures.start(caller, fleet_id, asked).capture
+    except (errors.Invalid, errors.Conflict, InstanceNotFound, DeploymentNotFound) as error:
+        return _page(who, caller, fleet_id, typed=form, refused=error)
+    record_change(caller, "capture.started", f"fleets/{fleet_id}/captures/{capture.id}", capture.audited)
+    return redirect(f"{home(caller)}/fleets/{fleet_id}/captures")
+
+
+@router.post(f"{_PATH}/{{capture_id}}/end")
+def end_capture(who: Visit, caller: Member, fleet_id: FleetId, capture_id: CaptureId, form: Form) -> Response:
+    try:
+        captures.end(caller, fleet_id, capture_id)
+    except errors.Conflict as error:
+        return _page(who, caller, fleet_id, refused=error)
+    record_change(caller, "capture.ended", f"fleets/{fleet_id}/captures/{capture_id}/end")
+    return redirect(f"{home(caller)}/fleets/{fleet_id}/captures")
+
+
+@router.post(f"{_PATH}/{{capture_id}}/delete")
+def delete_capture(who: Visit, caller: Member, fleet_id: FleetId, capture_id: CaptureId, form: Form) -> Response:
+    try:
+        captures.delete(caller, fleet_id, capture_id)
+    except errors.Conflict as error:
+        return _page(who, caller, fleet_id, refused=error)
+    record_change(caller, "capture.deleted", f"fleets/{fleet_id}/captures/{capture_id}")
+    return redirect(f"{home(caller)}/fleets/{fleet_id}/captures")
+
+
+@router.post(f"{_FLEET}/deployments/{{deployment_id}}/captures")
+def allow_captures(caller: Member, fleet_id: FleetId, deployment_id: DeploymentId, form: Form) -> Response:
+    captures.allow(caller, fleet_id, deployment_id, allowed=form.get("allowed") == "yes")
+    return redirect(f"{home(caller)}/fleets/{fleet_id}/deployments/{deployment_id}")
+
+
+def _asked(form: Mapping[str, str]) -> StartCapture:
+    """What the form asks for. Raises Invalid, naming the fields."""
+    where = form.get("where", "")
+    place = "instance_id" if is_id("ins", where) else "deployment_id"
+    numbers = {name: number_of(form.get(name, "").strip()) for name in ("max_records", "duration_seconds")}
+    return model_of(StartCapture, {place: where, **given(form, "pipeline", "component", "condition"), **numbers})
+
+
+def _page(
+    who: Visitor,
+    caller: Caller,
+    fleet_id: str,
+    *,
+    after: str | None = None,
+    typed: Mapping[str, str] = _NOTHING_TYPED,
+    refused: errors.Invalid | errors.Conflict | errors.NotFound | None = None,
+) -> Response:
+    """The page; after a refusal, with what was typed, and the reason beside its field or at the top."""
+    shown = frame(who, caller, "fleets")
+    fleet = fleets.get(caller, fleet_id)
+    part = captures.captures(caller, fleet_id, ENTRIES, after)
+    path, csrf = f"{home(caller)}/fleets/{fleet_id}/captures", csrf_field(shown)
+    rows = [_row(caller, path, csrf, known) for known in part.entries]
+    problems = by_field(refused) if isinstance(refused, errors.Invalid) else {}
+    fields = _fields(fleet_id, caller, typed, problems)
+    content = html(
+        _PAGE,
+        home=home(caller),
+        fleet=fleet.id,
+        label=fleet.label,
+        path=path,
+        csrf=csrf,
+        live="yes" if any(known.capture.is_open(known.at) for known in part.entries) else "no",
+        list=html(_LIST, rows=rows) if rows else nothing_yet(_FOR, _FIRST),
+        more=more(path, part.position),
+        **fields,
+    )
+    problem = "" if refused is None else "No sample is taken" if problems else refused.detail
+    status = status_of(refused) if refused else 200
+    return page(shown, f"Captures of {fleet.label}", content, problem=problem, status=status, script="live")
+
+
+def _fields(fleet_id: str, caller: Caller, typed: Mapping[str, str], problems: Mapping[str, str]) -> dict[str, Html]:
+    groups = deployments.deployments(caller, fleet_id, ENTRIES, None).entries
+    where = typed.get("where", "")
+    places = [(group.id, f"Any host of {group.name}{'' if group.captures_allowed else ': off'}") for group in groups]
+    chosen = [(where, f"The host {where}")] if is_id("ins", where) else []
+
+    def line(name: str, label: str, most: int, default: str = "", **more: str) -> Html:
+        value = typed.get(name, default)
+        required = name != "condition"
+        return text(name, label, value, most=most, required=required, error=problems.get(name, ""), **more)
+
+    return {
+        "where": choice("where", "Where", [*chosen, *places], where, error=problems.get("deployment_id", "")),
+        "pipeline": line("pipeline", "Pipeline", 1_024, hint="One that the host runs, such as logs"),
+        "component": line("component", "After the component", 1_024, hint="A receiver or processor of the pipeline"),
+        "condition": line("condition", "Only records for which", LONGEST_CONDITION, hint="A condition of OTTL"),
+        "records": line("max_records", "Records, at most", 3, str(MOST_RECORDS)),
+        "seconds": line("duration_seconds", f"Seconds, {LONGEST_SECONDS} at most", 3, "120"),
+    }
+
+
+def _row(caller: Caller, path: str, csrf: Html, known: Known) -> Html:
+    capture = known.capture
+    wanted, status, own = capture.wanted, capture.status(known.at), f"{path}/{capture.id}"
+    told = [
+        f"{capture.records} records" if capture.ended_at else "",
+        f"{capture.left_out} too large" if capture.left_out else "",
+        f"secrets taken out of {capture.redacted} texts" if capture.redacted else "",
+        f"ended by: {capture.reason.replace('_', ' ')}" if capture.reason else "",
+    ]
+    return html(
+        _ROW,
+        fleet_path=path.removesuffix("/captures"),
+        instance=capture.instance_id,
+        host=capture.host_name or capture.instance_id,
+        pipeline=wanted.pipeline,
+        component=wanted.component,
+        status=tag(status, _KINDS.get(status, "")),
+        told="; ".join(part for part in told if part),
+        condition=html("<p><code>{condition}</code></p>", condition=wanted.condition)
+        if wanted.condition != "true"
+        else NOTHING,
+        error=html('<p class="error">{error}</p>', error=capture.error) if capture.error else NOTHING,
+        by=capture.created_by.name,
+        at=second(capture.created_at),
+        sample=_sample(caller, known) if capture.records else NOTHING,
+        end=action(f"{own}/end", csrf, "End it", "plain", of=capture.id) if capture.is_open(known.at) else NOTHING,
+        delete=NOTHING
+        if capture.is_open(known.at)
+        else confirmed(f"{own}/delete", csrf, "Delete", "The sample is deleted for good.", of=capture.id),
+    )
+
+
+def _sample(caller: Caller, known: Known) -> Html:
+    """A link to the page that runs the sample through the version that the host ran."""
+    capture = known.capture
+    sample = f"/fleets/{capture.fleet_id}/captures/{capture.id}/sample"
+    return html(
+        _SAMPLE,
+        home=home(caller),
+        configuration=capture.version.configuration_id,
+        n=capture.version.version_number,
+        query=urlencode({"pipeline": capture.wanted.pipeline, "sample": sample}, safe="/"),
+    )

@@ -1,0 +1,127 @@
+"""The endpoints of captures: samples of what passes a component of a host's collector."""
+
+from typing import Final
+
+from fastapi import Request, Response
+from fastapi.responses import PlainTextResponse
+
+from fleets.captures_wire import CaptureOut, PutCaptures, RedactionOut, RedactionSettings, StartCapture
+from fleets.deployments_wire import DeploymentOut
+from fleets.routing import router
+from headgate.captures import service as captures
+from headgate.deployments.model import DeploymentNotFound
+from headgate.http.auditing import add_details, audited
+from headgate.http.credentials import Reader, SessionAdmin, Writer
+from headgate.http.pagination import Page, Paging
+from headgate.http.parameters import CaptureId, DeploymentId, FleetId
+from headgate.http.paths import PUBLIC
+from headgate.http.problems import documented
+from headgate.http.routing import EXTENSION
+from headgate.http.wire import ids_in_body
+from headgate.identity import checks
+from headgate.instances import counting
+from headgate.instances.model import InstanceNotFound
+
+_ALL: Final = "/{fleet_id}/captures"
+_ONE: Final = f"{_ALL}/{{capture_id}}"
+
+
+@router.get("/capture-redaction", operation_id="getCaptureRedaction", openapi_extra=EXTENSION)
+def get_redaction(caller: Reader) -> RedactionOut:
+    """What hosts of the organization take out of samples before anything leaves them."""
+    return RedactionOut.of(captures.redaction(caller))
+
+
+@router.put(
+    "/capture-redaction",
+    operation_id="putCaptureRedaction",
+    openapi_extra=EXTENSION | audited("captures.redaction_changed"),
+)
+def put_redaction(body: RedactionSettings, caller: SessionAdmin) -> RedactionOut:
+    """Replace it, for captures that are started from now on; a session of an Admin only."""
+    with checks.under_way(caller, asked=bool(body.patterns)):
+        return RedactionOut.of(captures.change_redaction(caller, body.redaction()))
+
+
+@router.put(
+    "/{fleet_id}/deployments/{deployment_id}/captures",
+    operation_id="allowCaptures",
+    openapi_extra=EXTENSION | audited("deployment.captures_changed"),
+)
+def put_captures(
+    fleet_id: FleetId, deployment_id: DeploymentId, body: PutCaptures, caller: SessionAdmin
+) -> DeploymentOut:
+    """Allow captures in a group, or forbid them, which ends those under way; a session of an Admin only."""
+    counters = counting.before_change(caller, fleet_id, deployment_id)
+    return DeploymentOut.counted(counters.of(captures.allow(caller, fleet_id, deployment_id, allowed=body.allowed)))
+
+
+@router.post(
+    _ALL,
+    status_code=201,
+    operation_id="startCapture",
+    responses=documented(409),
+    openapi_extra=EXTENSION | audited("capture.started"),
+)
+def start_capture(
+    fleet_id: FleetId, body: StartCapture, caller: Writer, request: Request, response: Response
+) -> CaptureOut:
+    """Ask a host for up to 100 records after a component. Its collector restarts once to begin and once to end.
+
+    409 `captures_not_allowed` until an Admin has allowed captures for the group, 409 `capture_not_possible` for a host
+    that cannot. A new version for the host ends its capture.
+    """
+    with (
+        ids_in_body(instance_id=InstanceNotFound, deployment_id=DeploymentNotFound),
+        checks.under_way(caller),
+    ):
+        started = captures.start(caller, fleet_id, body)
+    response.headers["Location"] = f"{PUBLIC}/fleets/{fleet_id}/captures/{started.capture.id}"
+    add_details(request, started.capture.audited)
+    return CaptureOut.of(started)
+
+
+@router.get(_ALL, operation_id="listCaptures", openapi_extra=EXTENSION)
+def list_captures(fleet_id: FleetId, caller: Reader, paging: Paging) -> Page[CaptureOut]:
+    """The fleet's captures of the last 30 days, newest first."""
+    return paging.page(captures.captures(caller, fleet_id, paging.limit, paging.after), CaptureOut.of)
+
+
+@router.get(_ONE, operation_id="getCapture", openapi_extra=EXTENSION)
+def get_capture(fleet_id: FleetId, capture_id: CaptureId, caller: Reader) -> CaptureOut:
+    """One capture."""
+    return CaptureOut.of(captures.get(caller, fleet_id, capture_id))
+
+
+@router.get(
+    f"{_ONE}/sample", operation_id="getCaptureSample", response_class=PlainTextResponse, openapi_extra=EXTENSION
+)
+def get_sample(fleet_id: FleetId, capture_id: CaptureId, caller: Reader) -> PlainTextResponse:
+    """The records without secrets, one OTLP/JSON document a line: a test run takes it as its `sample`.
+
+    404 `sample_not_found` until the capture has ended, and for one without records.
+    """
+    return PlainTextResponse(captures.sample(caller, fleet_id, capture_id))
+
+
+@router.post(
+    f"{_ONE}/end",
+    operation_id="endCapture",
+    responses=documented(409),
+    openapi_extra=EXTENSION | audited("capture.ended"),
+)
+def end_capture(fleet_id: FleetId, capture_id: CaptureId, caller: Writer) -> CaptureOut:
+    """End a capture before its time, with the host's next message. What it has until then is its sample."""
+    return CaptureOut.of(captures.end(caller, fleet_id, capture_id))
+
+
+@router.delete(
+    _ONE,
+    status_code=204,
+    operation_id="deleteCapture",
+    responses=documented(409),
+    openapi_extra=EXTENSION | audited("capture.deleted"),
+)
+def delete_capture(fleet_id: FleetId, capture_id: CaptureId, caller: Writer) -> None:
+    """Delete a capture with its sample, for good. 409 while it is under way."""
+    captures.delete(caller, fleet_id, capture_id)
