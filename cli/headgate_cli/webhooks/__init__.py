@@ -1,0 +1,1 @@
+"""`headgate webhook`: who is told of events."""

@@ -1,0 +1,303 @@
+"""`webhook list`, `create`, `change`, `secret`, `test`, `deliveries`, `resend` and `delete`."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+import click
+
+from headgate_cli.api import Api, Entity, entities, optional, text
+from headgate_cli.command_group import Group
+from headgate_cli.connection import as_json, connected
+from headgate_cli.errors import Failed
+from headgate_cli.fleets import lookup
+from headgate_cli.output import print_json, print_result, say, table
+from headgate_cli.untrusted import one_line
+
+_ID: Final = re.compile("whk_[0-7][0-9a-hjkmnp-tv-z]{25}")
+_PATH: Final = "/webhooks"
+
+Command = TypeVar("Command", bound=Callable[..., object])
+
+
+def _chosen(command: Command) -> Command:
+    """The options that say what is sent."""
+    types = click.option("--type", "types", metavar="TYPE", multiple=True, help="Send events of this type; repeatable.")
+    fleets = click.option(
+        "--fleet", "fleets", metavar="FLEET", multiple=True, help="Send events of this fleet; repeatable."
+    )
+    return types(fleets(command))
+
+
+@click.group(cls=Group)
+def webhook() -> None:
+    """Tell other systems what happens; for Admins, signed in with `headgate login`.
+
+    WEBHOOK is an id or a name. docs/webhooks.md says what is sent, and how a receiver checks it.
+
+    \b
+    Examples:
+      headgate webhook create on-call < address
+      headgate webhook test on-call
+      headgate webhook deliveries on-call
+    """
+
+
+@webhook.command("list")
+@as_json
+@connected
+def list_(api: Api, as_json: bool) -> None:
+    """List the webhooks. Only the host of an address is shown.
+
+    \b
+    Examples:
+      headgate webhook list
+    """
+    found = list(api.items(_PATH))
+    if as_json:
+        print_json(found)
+        return
+    rows = [
+        (text(one, "name"), text(one, "host"), text(one, "format"), "on" if one.get("enabled") else "off", _types(one))
+        for one in found
+    ]
+    table(("NAME", "HOST", "FORMAT", "STATE", "EVENTS"), rows, nothing="There are no webhooks")
+
+
+@webhook.command()
+@click.argument("name", metavar="NAME")
+@click.option("--address", default="-", metavar="URL", help="The address; without it, it is read from standard input.")
+@click.option("--format", "form", type=click.Choice(["cloudevents", "slack", "pagerduty"]), default="cloudevents")
+@click.option(
+    "--routing-key", metavar="KEY", help="For pagerduty: the integration key, `-` for standard input's 2nd line."
+)
+@_chosen
+@as_json
+@connected
+def create(
+    api: Api,
+    name: str,
+    address: str,
+    form: str,
+    routing_key: str | None,
+    types: tuple[str, ...],
+    fleets: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Create a webhook and print the secret that signs what it sends. It is not shown again.
+
+    Addresses and integration keys are often credentials: on standard input, other users of the machine do not see them.
+
+    \b
+    Examples:
+      headgate webhook create on-call < address
+      headgate webhook create builds --address https://ci.example.com/hook --type configuration.published
+    """
+    url = _line("the address") if address == "-" else address
+    body: dict[str, object] = {"name": name, "url": url, "format": form, **_filters(api, types, fleets)}
+    if routing_key is not None:
+        body["routing_key"] = _line("the integration key") if routing_key == "-" else routing_key
+    made = api.create(_PATH, body)
+    if as_json:
+        print_json(made)
+        return
+    print_result(f"{one_line(name)} is created: {text(made, 'id')}")
+    _print_secret(made)
+
+
+@webhook.command()
+@click.argument("webhook", metavar="WEBHOOK")
+@click.option("--name", metavar="NAME", help="Another name.")
+@click.option("--address", metavar="URL", help="Another address; `-` reads it from standard input.")
+@click.option("--routing-key", metavar="KEY", help="For pagerduty, with --address: the integration key.")
+@click.option("--on/--off", "enabled", default=None, help="Whether anything is sent.")
+@click.option("--everything", is_flag=True, help="Send events of every type and fleet.")
+@_chosen
+@as_json
+@connected
+def change(
+    api: Api,
+    webhook: str,
+    name: str | None,
+    address: str | None,
+    routing_key: str | None,
+    enabled: bool | None,
+    everything: bool,
+    types: tuple[str, ...],
+    fleets: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Change a webhook. --type and --fleet replace what was chosen before.
+
+    \b
+    Examples:
+      headgate webhook change on-call --off
+      headgate webhook change on-call --type instance.stale --type rollout.halted
+    """
+    given: dict[str, object | None] = {
+        "name": name,
+        "url": _line("the address") if address == "-" else address,
+        "routing_key": routing_key,
+        "enabled": enabled,
+    }
+    body = {field: value for field, value in given.items() if value is not None}
+    chosen = _filters(api, types, fleets)
+    body |= chosen if everything else {field: value for field, value in chosen.items() if value}
+    if not body:
+        raise click.UsageError("say what to change: --name, --address, --on, --off, --type, --fleet or --everything")
+    changed = api.patch(f"{_PATH}/{_find(api, webhook)}", body)
+    if as_json:
+        print_json(changed)
+    else:
+        print_result(f"{one_line(text(changed, 'name'))} is changed")
+
+
+@webhook.command()
+@click.argument("webhook", metavar="WEBHOOK")
+@as_json
+@connected
+def secret(api: Api, webhook: str, as_json: bool) -> None:
+    """Make a new secret and print it. For a day, what is sent is signed with the one before as well.
+
+    \b
+    Examples:
+      headgate webhook secret on-call
+    """
+    made = api.post(f"{_PATH}/{_find(api, webhook)}/secret")
+    if as_json:
+        print_json(made)
+    else:
+        _print_secret(made)
+
+
+@webhook.command()
+@click.argument("webhook", metavar="WEBHOOK")
+@as_json
+@connected
+def test(api: Api, webhook: str, as_json: bool) -> None:
+    """Send a test. `webhook deliveries` says what became of it.
+
+    \b
+    Examples:
+      headgate webhook test on-call
+    """
+    sent = api.post(f"{_PATH}/{_find(api, webhook)}/test")
+    if as_json:
+        print_json(sent)
+    else:
+        print_result(
+            f"Sent as {text(sent, 'event_id')}: `headgate webhook deliveries {one_line(webhook)}` has the outcome"
+        )
+
+
+@webhook.command()
+@click.argument("webhook", metavar="WEBHOOK")
+@as_json
+@connected
+def deliveries(api: Api, webhook: str, as_json: bool) -> None:
+    """List what was sent in the last 30 days, newest first, with the receiver's status.
+
+    \b
+    Examples:
+      headgate webhook deliveries on-call
+    """
+    found = list(api.items(f"{_PATH}/{_find(api, webhook)}/deliveries"))
+    if as_json:
+        print_json(found)
+        return
+    rows = [
+        (text(one, "id"), text(one, "created_at"), text(one, "type"), text(one, "status"), _last(one)) for one in found
+    ]
+    table(("ID", "AT", "EVENT", "STATUS", "LAST ATTEMPT"), rows, nothing="Nothing was sent yet")
+
+
+@webhook.command()
+@click.argument("webhook", metavar="WEBHOOK")
+@click.argument("delivery", metavar="DELIVERY")
+@as_json
+@connected
+def resend(api: Api, webhook: str, delivery: str, as_json: bool) -> None:
+    """Send a delivery again that is delivered or has failed. DELIVERY is an id that `webhook deliveries` lists.
+
+    \b
+    Examples:
+      headgate webhook resend on-call dlv_01h455vb4pex5vsknk084sn02q
+    """
+    if not re.fullmatch("dlv_[0-9a-z]{26}", delivery):
+        raise click.UsageError(
+            f"{one_line(delivery)} is not the id of a delivery: `headgate webhook deliveries` lists them"
+        )
+    sent = api.post(f"{_PATH}/{_find(api, webhook)}/deliveries/{delivery}/resend")
+    if as_json:
+        print_json(sent)
+    else:
+        print_result(f"{delivery} is sent again")
+
+
+@webhook.command()
+@click.argument("webhook", metavar="WEBHOOK")
+@as_json
+@connected
+def delete(api: Api, webhook: str, as_json: bool) -> None:
+    """Delete a webhook. What waits is not sent.
+
+    \b
+    Examples:
+      headgate webhook delete on-call
+    """
+    webhook_id = _find(api, webhook)
+    api.delete(f"{_PATH}/{webhook_id}")
+    if as_json:
+        print_json({"deleted": webhook_id})
+    else:
+        print_result(f"{one_line(webhook)} is deleted")
+
+
+def _find(api: Api, wanted: str) -> str:
+    """The webhook's id. Raises Failed if none, or several, have this name; an id is not looked up."""
+    if _ID.fullmatch(wanted):
+        return wanted
+    found = [text(one, "id") for one in api.items(_PATH) if one.get("name") == wanted]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise Failed(f"{len(found)} webhooks are called {wanted!r}: give the id, {', '.join(found)}")
+    raise Failed(f"there is no webhook {wanted!r}: `headgate webhook list` shows them")
+
+
+def _filters(api: Api, types: tuple[str, ...], fleets: tuple[str, ...]) -> dict[str, object]:
+    return {"types": list(types), "fleet_ids": [lookup.fleet(api, one) for one in fleets]}
+
+
+def _line(what: str) -> str:
+    """A line of standard input, asked for without showing it on a terminal."""
+    line = click.prompt(what.capitalize(), hide_input=True) if sys.stdin.isatty() else sys.stdin.readline().strip()
+    if not line:
+        raise click.UsageError(f"{what} is missing on standard input")
+    return str(line)
+
+
+def _print_secret(made: Entity) -> None:
+    value = optional(made, "secret")
+    if value:
+        print_result(value)
+        say("This is its secret. Give it to the receiver: it is not shown again.")
+    else:
+        # The answer that had it was lost on the way.
+        say(f"Its secret was lost with the connection: `headgate webhook secret {text(made, 'id')}` makes another one")
+
+
+def _types(one: Entity) -> str:
+    types = one.get("types")
+    return ", ".join(map(str, types)) if isinstance(types, list) and types else "all"
+
+
+def _last(one: Entity) -> str:
+    attempts = entities(one, "attempts")
+    if not attempts:
+        return "not yet"
+    status = attempts[-1].get("status")
+    return f"HTTP {status}" if status is not None else optional(attempts[-1], "error").replace("_", " ")

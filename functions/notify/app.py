@@ -1,0 +1,12 @@
+"""Called each minute: finds what only time brings, and sends what waits in the outbox."""
+
+from pydantic import JsonValue
+
+from headgate.foundation import clock
+from headgate.notifications import sweep
+
+
+def handler(_event: JsonValue, _context: object) -> JsonValue:
+    """Raises NotSwept if something was left for the next call."""
+    swept = sweep.sweep(clock.now())
+    return {"found": swept.found, "sent": swept.sent, "messages": swept.messages}

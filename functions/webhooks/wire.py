@@ -1,0 +1,153 @@
+"""The shapes of requests and answers about webhooks."""
+
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints
+
+from headgate.events.model import EventType
+from headgate.foundation.clock import now
+from headgate.foundation.ids import id_pattern
+from headgate.http.wire import PRESENT, Input, Name, Patch, PrincipalOut, Time, refused_as
+from headgate.webhooks.addresses import MAX_URL
+from headgate.webhooks.model import Attempt, Delivery, DeliveryStatus, Format, SendError, Webhook
+from headgate.webhooks.service import Changes, Settings
+
+FleetIdInBody = Annotated[
+    str,
+    StringConstraints(pattern=id_pattern("flt")),
+    refused_as("This must be the id of a fleet: `flt_` and 26 characters"),
+]
+
+
+def _each_once(values: list[str]) -> list[str]:
+    if len(set(values)) < len(values):
+        raise ValueError("This names something twice")
+    return values
+
+
+Url = Annotated[str, StringConstraints(min_length=1, max_length=MAX_URL)]
+RoutingKey = Annotated[
+    str,
+    StringConstraints(pattern=r"^[\x21-\x7e]{1,200}$"),
+    refused_as("This must be 1 to 200 visible ASCII characters"),
+]
+Types = Annotated[list[EventType], Field(max_length=50), AfterValidator(_each_once)]
+FleetIds = Annotated[list[FleetIdInBody], Field(max_length=25), AfterValidator(_each_once)]
+
+
+class NewWebhook(Input):
+    """`types` and `fleet_ids` limit what is sent; empty for everything. `routing_key` is for `pagerduty` alone."""
+
+    name: Name
+    url: Url
+    format: Format = "cloudevents"
+    routing_key: RoutingKey | None = None
+    types: Types = Field(default_factory=list)
+    fleet_ids: FleetIds = Field(default_factory=list)
+    enabled: bool = True
+
+    def settings(self) -> Settings:
+        return Settings(**self.model_dump())
+
+
+class WebhookPatch(Patch):
+    """The format stays: make another webhook instead. `routing_key` changes together with `url`."""
+
+    name: Annotated[Name | None, PRESENT] = None
+    url: Annotated[Url | None, PRESENT] = None
+    routing_key: Annotated[RoutingKey | None, PRESENT] = None
+    types: Annotated[Types | None, PRESENT] = None
+    fleet_ids: Annotated[FleetIds | None, PRESENT] = None
+    enabled: Annotated[bool | None, PRESENT] = None
+
+    def changes(self) -> Changes:
+        fields = self.model_dump(exclude_unset=True, exclude={"url", "routing_key"})
+        return Changes(fields, self.url, self.routing_key)
+
+
+class WebhookOut(BaseModel):
+    """Only the address's `host` is shown, because its path may be a credential.
+
+    Until `previous_secret_until`, two secrets sign.
+    """
+
+    id: str
+    name: str
+    host: str
+    format: Format
+    types: list[EventType]
+    fleet_ids: list[str]
+    enabled: bool
+    previous_secret_until: Time | None
+    created_by: PrincipalOut
+    created_at: Time
+    updated_at: Time
+
+    @classmethod
+    def of(cls, webhook: Webhook) -> Self:
+        until = webhook.previous_until
+        return cls(
+            id=webhook.id,
+            name=webhook.name,
+            host=webhook.host,
+            format=webhook.format,
+            types=list(webhook.types),
+            fleet_ids=list(webhook.fleet_ids),
+            enabled=webhook.enabled,
+            previous_secret_until=until if until is not None and until > now() else None,
+            created_by=PrincipalOut.of(webhook.created_by),
+            created_at=webhook.created_at,
+            updated_at=webhook.updated_at,
+        )
+
+
+class WebhookWithSecret(WebhookOut):
+    """`secret` signs the deliveries. It is in this answer only, and not in that of a repeated request."""
+
+    secret: str | None = None
+
+    @classmethod
+    def with_secret(cls, made: tuple[Webhook, str]) -> Self:
+        webhook, secret = made
+        return cls.of(webhook).model_copy(update={"secret": secret})
+
+
+class DeliveryAttemptOut(BaseModel):
+    """One try: the receiver's HTTP status, or why there is none."""
+
+    at: Time
+    milliseconds: int
+    status: int | None
+    error: SendError | None
+
+    @classmethod
+    def of(cls, attempt: Attempt) -> Self:
+        return cls(at=attempt.at, milliseconds=attempt.milliseconds, status=attempt.status, error=attempt.error)
+
+
+class DeliveryOut(BaseModel):
+    """`next_attempt_at` is null once it is delivered or failed. `attempts` are the last 24."""
+
+    id: str
+    webhook_id: str
+    event_id: str
+    type: EventType
+    status: DeliveryStatus
+    attempts: list[DeliveryAttemptOut]
+    next_attempt_at: Time | None
+    created_at: Time
+    finished_at: Time | None
+
+    @classmethod
+    def of(cls, delivery: Delivery) -> Self:
+        return cls(
+            id=delivery.id,
+            webhook_id=delivery.webhook_id,
+            event_id=delivery.event_id,
+            type=delivery.type,
+            status=delivery.status,
+            attempts=[DeliveryAttemptOut.of(attempt) for attempt in delivery.attempts],
+            next_attempt_at=delivery.due_at if delivery.status == "waiting" else None,
+            created_at=delivery.created_at,
+            finished_at=delivery.finished_at,
+        )
