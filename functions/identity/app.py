@@ -26,7 +26,7 @@ class Identity(BaseModel):
     access: Access
 
 
-@router.get("/identity")
+@router.get("/identity", operation_id="getIdentity")
 def identity(caller: Reader) -> Identity:
     """Confirm the credential."""
     return Identity(

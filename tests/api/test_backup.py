@@ -1,11 +1,9 @@
 """Export and import of an organization, table by table on moto."""
 
-import base64
 import gzip
 import itertools
 import json
 import os
-import random
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,123 +11,34 @@ from pathlib import Path
 import boto3
 import pytest
 
-from configurations.app import router as configurations
-from fleets.app import router as fleets
 from headgate.backup import archive, export, restore
-from headgate.fleets import keys as fleet_keys
 from headgate.fleets import tokens
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
-from headgate.foundation.principal import Principal
 from headgate.identity import keys, member_store, passwords, signing
-from headgate.identity.hashing import hash_of
-from headgate.identity.model import Member as Membership
 from headgate.identity.model import User
-from headgate.instances.census import SHARDS
 from headgate.settings import settings
 from headgate.storage import aws, items
 from headgate.storage.items import Item
 from headgate.storage.table import Table
-from headgate.version_tests import service as evidence
-from headgate.version_tests.model import Evidence, TestVerdict
 from headgate_local import template
-from headgate_local import user_pool as pool
 from scripts import organization
-from testing import version_tests
-from tests.support.fleet_of_agents import Clock, make_fleet, now
-from tests.support.members import API, JoinWith, Member
+from tests.support.backups import (
+    YAML,
+    add_admin,
+    alone,
+    ann,
+    contents,
+    export_to,
+    fleet_endpoint,
+    forget_everything,
+    quietly,
+)
+from tests.support.members import API, Member
 
-__all__ = ["now"]
+__all__ = ["alone", "ann", "fleet_endpoint"]
 
-YAML = "receivers: {nop: }\nexporters: {nop: }\nservice: {pipelines: {logs: {receivers: [nop], exporters: [nop]}}}\n"
-
-Contents = dict[str, list[Item]]
-
-
-@pytest.fixture(autouse=True)
-def _endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", "https://fleet.example")
-    settings.cache_clear()
-
-
-@pytest.fixture
-def ann(join: JoinWith) -> Member:
-    """A service account of an organization that has something of everything, and an Admin `ada@…` with an account."""
-    ann = join([configurations, version_tests.router, fleets], "ann")
-    add_admin(ann.organization_id, "ada")
-    created = ann.http.post(f"{API}/configurations", json={"name": "Edge ☃", "yaml": YAML}).json()
-    path = f"{API}/configurations/{created['id']}/versions"
-    assert ann.http.post(f"{path}/1/publish").status_code == 200
-    large = f"# {base64.b64encode(random.Random(1).randbytes(500_000)).decode()}\n{YAML}"
-    assert ann.http.post(path, json={"yaml": large}).status_code == 201
-    test = {"target_pipeline": "logs", "sample": "a line", "rules": [{"name": "some", "condition": "true"}]}
-    for name, sample in {"small": "a line", "large": large}.items():
-        assert ann.http.put(f"{path}/2/tests/{name}", json={**test, "sample": sample}).status_code == 200
-    passed = (TestVerdict("large", "Success"), TestVerdict("small", "Success"))
-    digests = ("0" * 64, "1" * 64, "0.139.0")
-    evidence.record(created["id"], 2, Evidence(new_id("job"), *digests, passed, clock.now()))
-    fleet = ann.http.post(f"{API}/fleets", json={"label": "Edge", "type": "server-supervisor"}).json()
-    assignment = {"configuration_id": created["id"]}
-    assert (
-        ann.http.patch(
-            f"{API}/fleets/{fleet['id']}/deployments/{default_group(ann, fleet['id'])}", json=assignment
-        ).status_code
-        == 200
-    )
-    return ann
-
-
-def add_admin(organization_id: str, name: str, *, account: bool = True) -> User:
-    user = User(new_id("usr"), f"{name}-{new_id('usr')[-8:]}@example.com", clock.now())
-    member_store.put_user(user)
-    member_store.add_user(
-        Membership(organization_id, Principal("user", user.id, user.email), "admin", "active", clock.now())
-    )
-    if account:
-        pool.add_account(user.email, "a long password")
-    return user
-
-
-def default_group(member: Member, fleet_id: str) -> str:
-    (group,) = member.http.get(f"{API}/fleets/{fleet_id}/deployments").json()["items"]
-    return str(group["id"])
-
-
-def contents() -> Contents:
-    """Every item of every table that an export reads."""
-    found: Contents = {}
-    for name, table in archive.TABLES.items():
-        pages = aws.dynamodb().get_paginator("scan").paginate(TableName=table.name)
-        rows = [items.unmarshal(item) for page in pages for item in page["Items"]]
-        lasting = [item for item in rows if not str(item.get("pk")).startswith(("rate#", "checks#"))]
-        found[name] = sorted(lasting, key=lambda item: json.dumps(item, default=str))
-    return found
-
-
-def forget_everything(described: template.Template) -> None:
-    for table in described.tables():
-        names = [one["AttributeName"] for one in table.definition["KeySchema"]]
-        for page in aws.dynamodb().get_paginator("scan").paginate(TableName=table.name):
-            for item in page["Items"]:
-                aws.dynamodb().delete_item(TableName=table.name, Key={name: item[name] for name in names})
-    for entry in aws.s3().list_objects_v2(Bucket=settings().bucket).get("Contents", []):
-        aws.s3().delete_object(Bucket=settings().bucket, Key=entry["Key"])
-
-
-def export_to(path: Path, organization_id: str) -> archive.Size:
-    return archive.write(path, export.header(organization_id), export.records(organization_id))
-
-
-def quietly(_: int) -> None:
-    pass
-
-
-@pytest.fixture
-def alone(aws_here: template.Template) -> template.Template:
-    """Tables that hold nothing of the tests before."""
-    forget_everything(aws_here)
-    signing.signing_key.cache_clear()
-    return aws_here
+pytestmark = pytest.mark.usefixtures("fleet_endpoint")
 
 
 def test_an_import_gives_back_every_item_and_object_and_a_token_works_again(
@@ -138,6 +47,8 @@ def test_an_import_gives_back_every_item_and_object_and_a_token_works_again(
     path = tmp_path / "acme.jsonl.gz"
     before = contents()
     listed = ann.http.get(f"{API}/configurations").json()
+    archived = ann.http.get(f"{API}/configurations?archived=true").json()
+    assert len(archived["items"]) == 1
     large = f"{API}/configurations/{listed['items'][0]['id']}/versions/2"
     text = ann.http.get(large).json()["yaml"]
     tests = [ann.http.get(f"{large}/tests{name}").json() for name in ("", "/small", "/large")]
@@ -157,6 +68,7 @@ def test_an_import_gives_back_every_item_and_object_and_a_token_works_again(
     assert size.items == sum(map(len, before.values())) - 2  # the signing key, and the address of ada
     assert size.objects == 2
     assert ann.http.get(f"{API}/configurations").json() == listed
+    assert ann.http.get(f"{API}/configurations?archived=true").json() == archived
     assert ann.http.get(large).json()["yaml"] == text
     assert [ann.http.get(f"{large}/tests{name}").json() for name in ("", "/small", "/large")] == tests
     assert len(tests[0]["evidence"]) == 1
@@ -174,6 +86,7 @@ def test_an_archive_holds_no_token_and_only_its_owner_can_read_it(
     assert ann.token not in content
     assert tokens.value_of(fleet["id"], 1) not in content
     assert "signing_key" not in content
+    assert "a secret of Acme" not in content
 
 
 def test_an_import_cut_off_at_any_write_shows_nothing_and_is_finished_by_another(
@@ -246,81 +159,6 @@ def test_people_known_here_by_another_id_keep_it_and_strangers_are_invited(
     assert passwords.is_temporary(stranger.email)
 
 
-def test_a_fleet_accepts_its_old_token_and_the_one_of_the_new_deployment(
-    alone: template.Template, ann: Member, tmp_path: Path
-) -> None:
-    path = tmp_path / "acme.jsonl.gz"
-    (fleet,) = ann.http.get(f"{API}/fleets").json()["items"]
-    old = tokens.value_of(fleet["id"], 1)
-    export_to(path, ann.organization_id)
-    forget_everything(alone)
-    signing.signing_key.cache_clear()
-
-    restore.restore(path, quietly)
-
-    new = tokens.value_of(fleet["id"], 1)
-    assert new != old
-    for value in (old, new):
-        answer = aws.dynamodb().get_item(
-            TableName=settings().fleets_table, Key=items.marshal(fleet_keys.token(hash_of(value)))
-        )
-        item = items.unmarshal(answer["Item"])
-        assert (item["fleet_id"], item["organization_id"]) == (fleet["id"], ann.organization_id)
-
-
-@pytest.mark.usefixtures("fleets_without_collector")
-def test_an_import_counts_the_collectors_of_each_fleet(
-    alone: template.Template, ann: Member, now: Clock, tmp_path: Path
-) -> None:
-    path = tmp_path / "acme.jsonl.gz"
-    fleet, other = make_fleet(ann, label="One"), make_fleet(ann, label="Two")
-    fleet.assign(1)
-    agents = [fleet.agent() for _ in range(3)]
-    for agent in agents[:2]:
-        agent.start()
-        agent.applies()
-    other.agent().start()
-    now.moves(minutes=20)
-    agents[2].start()
-    expected = {"total": 3, "pending_pickup": 1, "stale": 2}
-    assert fleet.counts() == expected
-    export_to(path, ann.organization_id)
-    key = items.marshal(keys.signing_key())
-    saved = aws.dynamodb().get_item(TableName=settings().identity_table, Key=key)["Item"]
-    forget_everything(alone)
-    aws.dynamodb().put_item(TableName=settings().identity_table, Item=saved)
-    now.moves(minutes=1)
-
-    restore.restore(path, quietly)
-
-    assert fleet.counts() == expected
-    assert other.counts() == {"total": 1, "stale": 1}
-    agents[0].heartbeat()
-    agents[2].heartbeat()
-    assert fleet.counts() == {"total": 3, "applied": 1, "pending_pickup": 1, "stale": 1}
-    fleet.agent().start()
-    assert fleet.counts() == {"total": 4, "applied": 1, "pending_pickup": 2, "stale": 1}
-    room = aws.dynamodb().get_item(TableName=settings().fleets_table, Key=items.marshal(fleet_keys.room(fleet.id)))
-    assert items.unmarshal(room["Item"])["total"] == 4
-
-
-@pytest.mark.usefixtures("alone", "fleets_without_collector")
-def test_no_count_is_negative_after_an_import_that_left_the_counters_out(ann: Member, now: Clock) -> None:
-    fleet = make_fleet(ann, label="One")
-    agents = [fleet.agent() for _ in range(3)]
-    for agent in agents:
-        agent.start()
-    for number in range(SHARDS):
-        shard = items.marshal(fleet_keys.census_shard(fleet.id, number))
-        aws.dynamodb().delete_item(TableName=settings().fleets_table, Key=shard)
-    now.moves(minutes=1)
-
-    for agent in agents:
-        agent.heartbeat()
-        assert all(n > 0 for n in fleet.counts().values())
-    assert fleet.counts() == {"total": 3, "pending_pickup": 3}
-
-
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
@@ -352,7 +190,7 @@ def test_a_spoilt_file_is_refused_before_anything_is_written(
 
 
 @pytest.mark.parametrize("content", [b"", b"not gzip", gzip.compress(b"{}\n" * 1000)[:20]])
-def test_what_is_no_archive_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_what_is_not_an_archive_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "acme.jsonl.gz"
     path.write_bytes(content)
 
@@ -383,8 +221,8 @@ def test_a_configuration_written_while_it_is_read_is_read_again(
     each = Table.each
     appended: list[int] = []
 
-    def with_a_writer(table: Table, pk: str) -> Iterator[Item]:
-        yield from each(table, pk)
+    def with_a_writer(table: Table, pk: str, prefix: str = "") -> Iterator[Item]:
+        yield from each(table, pk, prefix)
         if table is archive.TABLES["versions"] and not appended:
             appended.append(ann.http.post(path, json={"yaml": YAML + "# third\n"}).status_code)
 
@@ -392,8 +230,9 @@ def test_a_configuration_written_while_it_is_read_is_read_again(
     found = [record.item for record in export.records(ann.organization_id) if isinstance(record, archive.TableItem)]
 
     assert appended == [201]
-    (configuration,) = [item for item in found if "latest_version" in item]
-    versions = [item["n"] for item in found if str(item.get("item", "")).startswith("v#")]
+    (configuration,) = [item for item in found if "latest_version" in item and item["name"] == listed["name"]]
+    of_it = [item for item in found if item.get("configuration_id") == listed["id"]]
+    versions = [item["n"] for item in of_it if str(item.get("item", "")).startswith("v#")]
     assert configuration["latest_version"] == 3
     assert versions == [1, 2, 3]
 

@@ -383,7 +383,7 @@ def test_a_refused_change_is_not_recorded(ada: Browser) -> None:
 
 
 @pytest.mark.parametrize("email", ["nobody", "a b@example.com", "<a>@example.com", "n@a.b"])
-def test_an_address_that_is_none_is_refused_by_its_field(ada: Browser, email: str) -> None:
+def test_a_malformed_address_is_refused_by_its_field(ada: Browser, email: str) -> None:
     """The last one is for the user pool alone to refuse."""
     answer = ada.app.post(f"{APP}/members", json={"email": email, "role": "contributor"})
 

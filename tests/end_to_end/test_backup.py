@@ -42,7 +42,7 @@ def organization(service: LocalService, *arguments: str) -> subprocess.Completed
 
 def fill(client: httpx.Client) -> None:
     """Something of everything, a text among it that is too large for a table."""
-    large = base64.b64encode(random.Random(1).randbytes(500_000)).decode()
+    large = base64.b64encode(random.Random(1).randbytes(310_000)).decode()
     for number, text in enumerate((YAML, f"# {large}\n{YAML}")):
         created = client.post("configurations", json={"name": f"Edge {number}", "yaml": text}).raise_for_status()
         path = f"configurations/{created.json()['id']}/versions"
@@ -61,7 +61,7 @@ def everything(client: httpx.Client) -> dict[str, object]:
     waiting = ["identity", "configurations", "fleets"]
     while waiting:
         path = waiting.pop()
-        answer = client.get(path).raise_for_status().json()
+        answer = client.get(path).raise_for_status().json(object_hook=_without_token)
         found[path] = answer
         for item in answer.get("items", []):
             if path == "configurations":
@@ -71,6 +71,11 @@ def everything(client: httpx.Client) -> dict[str, object]:
             elif path.endswith("/versions"):
                 waiting.append(f"{path}/{item['n' if 'n' in item else 'version_number']}")
     return found
+
+
+def _without_token(answer: dict[str, object]) -> dict[str, object]:
+    """Install commands of another deployment contain a token that is made with its key."""
+    return {name: value for name, value in answer.items() if name != "token_id"}
 
 
 def test_an_organization_moves_to_another_deployment_with_all_it_has(

@@ -3,8 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from headgate.foundation.principal import Principal
+
+NAMING: Final = ("name", "email")
+"""The details that name the target: its name, or a member's address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +27,33 @@ class AuditRecord:
     action: str
     target: str
     details: Mapping[str, str]
+
+    @property
+    def target_name(self) -> str:
+        """What the target was called then; empty if that is not recorded."""
+        return next((self.details[name] for name in NAMING if name in self.details), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which records to list. `by` is a part of a person's or service account's name, or its id; `about` is a part of
+    the target or of its name; both without regard to case. Records from `since` until before `until`; None: any."""
+
+    by: str | None = None
+    about: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+    @property
+    def filters(self) -> bool:
+        """Whether records are left out that lie between others."""
+        return self.by is not None or self.about is not None
+
+    def has(self, record: AuditRecord) -> bool:
+        by, about = (self.by or "").lower(), (self.about or "").lower()
+        return (by in record.actor.name.lower() or by == record.actor.id) and (
+            about in record.target.lower() or about in record.target_name.lower()
+        )
+
+
+ANY: Final = Wanted()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from headgate.audit import keys
 from headgate.audit.model import AuditRecord
 from headgate.foundation import clock
@@ -21,10 +23,23 @@ def append(record: AuditRecord) -> None:
     table.write(put(record))
 
 
-def records(organization_id: str, limit: int, after: str | None) -> Slice[AuditRecord]:
-    """The newest first; one query."""
+def records(
+    organization_id: str, limit: int, after: str | None, since: datetime | None = None, until: datetime | None = None
+) -> Slice[AuditRecord]:
+    """The newest first, from `since` until before `until`; one query."""
+    # Keys begin with the time, so the key after which a slice begins can be a time.
+    if until is not None:
+        before = clock.rfc3339(until)
+        after = before if after is None else min(after, before)
     part = table.identity.list(keys.partition(organization_id), "", limit, after, newest_first=True)
-    return Slice([_record(item) for item in part.entries], part.position)
+    found = [_record(item) for item in part.entries]
+    kept = [record for record in found if since is None or record.at >= since]
+    return Slice(kept, part.position if len(kept) == len(found) else None)
+
+
+def position(record: AuditRecord) -> str:
+    """The record's place in the list."""
+    return str(keys.record(record.organization_id, clock.rfc3339(record.at), record.id)["sk"])
 
 
 def _item(record: AuditRecord) -> Item:

@@ -1,7 +1,7 @@
 """Reads all that belongs to an organization, in the order of an import.
 
-Not included: test runs (they end after 30 days anyway), sessions, logins that have not ended, invitations that nobody
-has accepted, idempotency keys, the signing key, and the counters of instances, which an import computes.
+Not included: test runs and captures (they end after 30 days anyway), sessions, logins that have not ended, invitations
+that nobody has accepted, idempotency keys, the signing key, and the counters of instances, which an import computes.
 """
 
 from __future__ import annotations
@@ -107,16 +107,46 @@ def _fleets(organization_id: str) -> Iterator[Record]:
         if str(item["sk"]).startswith(fleet_keys.FLEETS):
             count += 1
             fleet_id = items.text(item, "fleet_id")
-            yield from _all("fleets", fleet_keys.of_fleet(fleet_id))
+            yield from _groups_and_instances(fleet_id)
+            yield from _all("fleets", fleet_keys.history_of(fleet_id))
             # The hash of the token of installed collectors. The token itself is not stored.
-            value = fleet_tokens.value_of(fleet_id, items.number(item, "token_generation"))
-            token = TABLES["fleets"].get(fleet_keys.token(hash_of(value)))
-            if token is not None:
-                yield TableItem("fleets", token)
+            yield from _token(fleet_id, item)
         yield TableItem("fleets", item)
     if count:
         # The number of fleets in the file.
         yield TableItem("fleets", fleet_keys.count(organization_id) | {"fleets": count})
+
+
+def _token(holder: str, item: Item) -> Iterator[Record]:
+    """The present token of a fleet or a group, if it has one."""
+    generation = items.optional_number(item, "token_generation")
+    if generation:
+        value = fleet_tokens.value_of(holder, generation)
+        token = TABLES["fleets"].get(fleet_keys.token(hash_of(value)))
+        if token is not None:
+            yield TableItem("fleets", token)
+
+
+def _groups_and_instances(fleet_id: str) -> Iterator[Record]:
+    for item in TABLES["fleets"].each(fleet_keys.of_fleet(fleet_id)):
+        if str(item["sk"]).startswith(fleet_keys.DEPLOYMENTS):
+            yield from _group(fleet_keys.deployment(fleet_id, items.text(item, "deployment_id")))
+        elif not str(item["sk"]).startswith(fleet_keys.CAPTURES):
+            yield TableItem("fleets", item)
+
+
+def _group(key: Key) -> Iterator[Record]:
+    """A group with its rollouts as of one moment. Read again if it changed: the two change together."""
+    for _ in range(_TRIES):
+        before = TABLES["fleets"].get(key)
+        if before is None:
+            return
+        rollouts = [*TABLES["fleets"].each(fleet_keys.rollouts_of(items.text(before, "deployment_id")))]
+        if TABLES["fleets"].get(key) == before:
+            yield from (TableItem("fleets", item) for item in (*rollouts, before))
+            yield from _token(items.text(before, "deployment_id"), before)
+            return
+    raise errors.Contention(f"The {items.text(key, 'sk')} changed at every attempt to read it; try again later")
 
 
 def _organization(organization_id: str) -> Iterator[Record]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
 from typing import Final, cast
@@ -18,9 +17,11 @@ from headgate.backup.archive import TABLES, BucketObject, Header, Record, TableI
 from headgate.fleets import keys as fleet_keys
 from headgate.fleets import tokens as fleet_tokens
 from headgate.foundation import clock, errors
+from headgate.foundation.threads import Threads
 from headgate.identity import keys, passwords
 from headgate.identity.hashing import hash_of
 from headgate.instances import recount
+from headgate.rollouts import imported as rollouts
 from headgate.storage import items, objects
 from headgate.storage.items import Item, Value
 from headgate.storage.table import ConditionFailed, write
@@ -60,10 +61,11 @@ def restore(path: Path, progress: Progress) -> tuple[Header, list[str]]:
     if export.exists(header.organization_id):
         raise OrganizationExists(header)
     people, records = _people(archive.records(path))
-    records = _with_counters(records, clock.parse(header.exported_at))
+    exported_at = clock.parse(header.exported_at)
+    records = _with_executions(_with_counters(records, exported_at), exported_at)
     renamed, strangers = _import_people(people)
     done = len(people)
-    with ThreadPoolExecutor(_AT_ONCE) as threads:
+    with Threads(_AT_ONCE) as threads:
         # Access comes after the data and in the order of the file; only data are written in parallel.
         while batch := list(itertools.islice(records, _BATCH)):
             ours = [_as_here(record, renamed, strangers) for record in batch]
@@ -99,6 +101,7 @@ def _with_counters(records: Iterable[Record], at: datetime) -> Iterator[Record]:
     The fleet's token follows the counters, so that no collector reports before it is counted.
     """
     instances: list[Item] = []
+    groups: list[Item] = []
     tokens: list[Record] = []
     for record in records:
         if isinstance(record, TableItem) and record.table == "fleets":
@@ -106,14 +109,34 @@ def _with_counters(records: Iterable[Record], at: datetime) -> Iterator[Record]:
             if _is_fleet_token(record):
                 tokens.append(record)
                 continue
-            if sort_key.startswith(fleet_keys.INSTANCES):
+            # What happened to an instance is in another partition, under a similar sort key.
+            of_fleet = str(record.item["pk"]).startswith(fleet_keys.of_fleet(""))
+            if of_fleet and sort_key.startswith(fleet_keys.INSTANCES):
                 instances.append(record.item)
+            elif of_fleet and record.item.get("token_generation"):
+                groups.append(record.item)
             elif sort_key.startswith(fleet_keys.FLEETS):
                 fleet_id = items.text(record.item, "fleet_id")
                 for item in recount.counters(fleet_id, instances, at):
                     yield TableItem("fleets", item)
                 yield from tokens
-                instances, tokens = [], []
+                organization_id = items.text(record.item, "organization_id")
+                yield from (TableItem("fleets", _token_of_group(group, organization_id)) for group in groups)
+                instances, groups, tokens = [], [], []
+        yield record
+
+
+def _with_executions(records: Iterable[Record], at: datetime) -> Iterator[Record]:
+    """The records, and before the last one, with which all takes effect, what lets open rollouts go on here."""
+    open_rollouts: list[Item] = []
+    for record in records:
+        if isinstance(record, TableItem):
+            if record.table == "fleets" and str(record.item["sk"]).startswith(fleet_keys.ROLLOUTS):
+                carried_out = rollouts.to_carry_out(record.item, at)
+                open_rollouts += [carried_out] if carried_out else []
+                record = TableItem("fleets", rollouts.imported(record.item))
+            elif record.table == "identity" and record.item["sk"] == keys.organization("")["sk"]:
+                yield from (TableItem("fleets", item) for item in open_rollouts)
         yield record
 
 
@@ -138,8 +161,9 @@ def _gives_access(record: Record) -> bool:
     if not isinstance(record, TableItem):
         return False
     if record.table == "fleets":
-        # With a fleet, its token of this deployment is written.
-        return _is_fleet_token(record) or str(record.item["sk"]).startswith(fleet_keys.FLEETS)
+        # With a fleet, its token of this deployment is written. A rollout goes on once all of its hosts are here.
+        is_open_rollout = record.item["pk"] == fleet_keys.OPEN_ROLLOUTS
+        return _is_fleet_token(record) or is_open_rollout or str(record.item["sk"]).startswith(fleet_keys.FLEETS)
     return record.table == "identity" and not str(record.item["pk"]).startswith("audit#")
 
 
@@ -172,6 +196,18 @@ def _put_token_of_this_deployment(fleet: Item) -> None:
             "expires_at": items.optional_text(fleet, "token_expires_at"),
         },
     )
+
+
+def _token_of_group(group: Item, organization_id: str) -> Item:
+    """The own token of a group, made with this deployment's key."""
+    deployment_id = items.text(group, "deployment_id")
+    value = fleet_tokens.value_of(deployment_id, items.number(group, "token_generation"))
+    return fleet_keys.token(hash_of(value)) | {
+        "fleet_id": items.text(group, "fleet_id"),
+        "organization_id": organization_id,
+        "deployment_id": deployment_id,
+        "expires_at": items.optional_text(group, "token_expires_at"),
+    }
 
 
 def _put_unless_there(table: archive.TableName, item: Item) -> Item | None:

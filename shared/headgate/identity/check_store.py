@@ -1,4 +1,4 @@
-"""Leases for checks under way, in the identity table: one item for each credential, with a set of leases."""
+"""Leases for checks under way, in the identity table: one item for each token or person, with a set of leases."""
 
 import logging
 from collections.abc import Collection
@@ -13,13 +13,13 @@ from headgate.storage.table import ConditionFailed, identity
 logger = logging.getLogger(__name__)
 
 
-def add(credential_id: str, lease: str, limit: int, expires: int) -> frozenset[str] | None:
+def add(counted: str, lease: str, limit: int, expires: int) -> frozenset[str] | None:
     """Add the lease if there are fewer than `limit`; one conditional write. None if it was added, else those there are.
 
     DynamoDB removes the item some time after `expires`, in seconds since 1970.
     """
     added = identity.update(
-        keys.checks(credential_id),
+        keys.checks(counted),
         "SET expires = :expires ADD leases :lease",
         "attribute_not_exists(leases) OR size(leases) < :limit",
         {":lease": frozenset([lease]), ":expires": expires, ":limit": limit},
@@ -32,15 +32,15 @@ def add(credential_id: str, lease: str, limit: int, expires: int) -> frozenset[s
     return None
 
 
-def remove(credential_id: str, leases: Collection[str]) -> None:
+def remove(counted: str, leases: Collection[str]) -> None:
     """One write."""
     values: Item = {":leases": frozenset(leases)}
-    table.write(identity.update(keys.checks(credential_id), "DELETE leases :leases", values=values))
+    table.write(identity.update(keys.checks(counted), "DELETE leases :leases", values=values))
 
 
-def give_back(credential_id: str, lease: str) -> None:
+def give_back(counted: str, lease: str) -> None:
     """Remove a lease whose check has been answered; one write. If that fails, the lease ends by itself."""
     try:
-        remove(credential_id, [lease])
+        remove(counted, [lease])
     except (BotoCoreError, ClientError) as error:
         logger.warning("lease_not_given_back kind=%s", type(error).__name__)

@@ -1,4 +1,4 @@
-"""How many checks one credential has under way at the collector, whichever instances answer them.
+"""How many checks a token or a person has under way at the collector, whichever instances answer them.
 
 A lease is an entry of a set, `<when it ends>#<random>`: entering adds one on the condition that the set has room,
 leaving takes it away. A request that dies leaves its lease behind, which counts until it ends by itself.
@@ -23,7 +23,7 @@ _RETRY_AFTER: Final = 1
 
 
 class TooManyChecks(TooManyRequests):
-    """The credential has as many checks under way as it may; one of them has to end first."""
+    """As many checks are under way as may be; one of them has to end first."""
 
     code = "too_many_checks_under_way"
 
@@ -33,32 +33,33 @@ class TooManyChecks(TooManyRequests):
 
 @contextmanager
 def under_way(caller: Caller, *, asked: bool = True) -> Iterator[None]:
-    """Take one of the credential's places while the collector is asked, if it is `asked`.
+    """Take one of the caller's places while the collector is asked, if it is `asked`; a person's sessions share them.
 
     One write to take it, one to give it back. Raises TooManyChecks.
     """
     if not asked:
         yield
         return
-    lease = _enter(caller.credential_id)
+    counted = caller.principal.id if caller.principal.kind == "user" else caller.credential_id
+    lease = _enter(counted)
     try:
         yield
     finally:
-        check_store.give_back(caller.credential_id, lease)
+        check_store.give_back(counted, lease)
 
 
-def _enter(credential_id: str) -> str:
+def _enter(counted: str) -> str:
     now = int(clock.now().timestamp())
     ends = now + _LEASE_SECONDS
     lease = f"{ends}#{secrets.token_hex(8)}"
     limit = settings().checks_under_way
-    others = check_store.add(credential_id, lease, limit, ends + _LEASE_SECONDS)
+    others = check_store.add(counted, lease, limit, ends + _LEASE_SECONDS)
     if others is None:
         return lease
     # Only if there is no room: leases of requests that died.
     ended = [other for other in others if int(other.partition("#")[0]) <= now]
     if ended:
-        check_store.remove(credential_id, ended)
-        if check_store.add(credential_id, lease, limit, ends + _LEASE_SECONDS) is None:
+        check_store.remove(counted, ended)
+        if check_store.add(counted, lease, limit, ends + _LEASE_SECONDS) is None:
             return lease
     raise TooManyChecks(limit)

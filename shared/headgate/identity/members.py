@@ -16,6 +16,8 @@ from headgate.storage.retry import retry
 
 
 class ServiceAccountsAreContributors(errors.Invalid):
+    """A service account is a Contributor, and its role cannot be changed."""
+
     code = "service_account_role"
 
     def __init__(self) -> None:
@@ -30,7 +32,9 @@ def members(caller: Caller, limit: int, after: str | None) -> Slice[Member]:
 def rename_organization(caller: Caller, name: str) -> Membership:
     """Raises AdminRequired."""
     caller.require_admin()
-    entry = audit.entry(caller, "organization.renamed", caller.organization_id, name=name)
+    entry = audit.entry(
+        caller, "organization.renamed", caller.organization_id, before_name=caller.organization_name, name=name
+    )
     retry(lambda: member_store.rename_organization(caller.organization_id, name, entry))
     # A token answers for its organization's name without another read, so it holds a copy.
     service_account_store.rename_organization(caller.organization_id, name)
@@ -58,7 +62,8 @@ def change_role(caller: Caller, principal_id: str, role: Role) -> Member:
         if before.principal.kind == "service_account":
             raise ServiceAccountsAreContributors
         if before.role != role:
-            entry = audit.entry(caller, "member.role_changed", principal_id, email=before.principal.name, role=role)
+            told = {"email": before.principal.name, "before_role": before.role, "role": role}
+            entry = audit.entry(caller, "member.role_changed", principal_id, **told)
             member_store.change_role(before, role, entry)
         return Member(before.organization_id, before.principal, role, before.status, before.created_at)
 

@@ -217,6 +217,8 @@ class LastAdmin(errors.Conflict):
 
 
 class AlreadyMember(errors.Conflict):
+    """The person or service account is a member of the organization already."""
+
     code = "already_member"
 
     def __init__(self) -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import ipaddress
 import secrets
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
@@ -31,14 +32,15 @@ TOKEN_PREFIX: Final = "sv_"  # noqa: S105  the specification's prefix, not a sec
 _SECRET_LENGTH: Final = 43
 
 
-def authenticate(credential: str, at: datetime) -> tuple[Caller | Session, RateWindow]:
+def authenticate(credential: str, at: datetime, *, of_person: bool = False) -> tuple[Caller | Session, RateWindow]:
     """Who presents `credential`, and what is left of its minute; one read and one write.
 
     The read is consistent, so that what was deleted stops at once. What is not there, or has expired, is not counted:
     guessing leaves nothing in the table.
 
     A token leads to its caller; a session to a person, who becomes a caller by naming an organization
-    (`sessions.caller`). Raises NotAuthenticated whatever is wrong with it.
+    (`sessions.caller`). With `of_person`, all sessions of a person count together, against the limit of a person.
+    Raises NotAuthenticated whatever is wrong with it.
     """
     prefix, secret = credential[:3], credential[3:]
     if prefix not in (TOKEN_PREFIX, sessions.PREFIX) or len(secret) != _SECRET_LENGTH or not credential.isascii():
@@ -53,15 +55,18 @@ def authenticate(credential: str, at: datetime) -> tuple[Caller | Session, RateW
         authenticated = session_store.get(value_hash, at)
     if authenticated is None:
         raise NotAuthenticated
-    if isinstance(authenticated, Session):
-        if authenticated.kind == "cli" and authenticated.organization_id is None:
-            # Begun before sessions stored the organization of their approval: nobody can tell any more which it was.
-            raise NotAuthenticated
-        credential_id = authenticated.id
-    else:
-        credential_id = authenticated.credential_id
-    used = rate_store.count_use(credential_id, minute)
-    return authenticated, RateWindow(limit=settings().rate_limit_per_minute, used=used, reset=60 - second)
+    if isinstance(authenticated, Session) and authenticated.kind == "cli" and authenticated.organization_id is None:
+        # Begun before sessions stored the organization of their approval: nobody can tell any more which it was.
+        raise NotAuthenticated
+    limit, counted = settings().rate_limit_per_minute, _counted(authenticated)
+    if of_person and isinstance(authenticated, Session):
+        limit, counted = settings().person_rate_limit_per_minute, f"person-{authenticated.user.id}"
+    used = rate_store.count_use(counted, minute)
+    return authenticated, RateWindow(limit=limit, used=used, reset=60 - second)
+
+
+def _counted(authenticated: Caller | Session) -> str:
+    return authenticated.id if isinstance(authenticated, Session) else authenticated.credential_id
 
 
 def admit_anonymous(address: str, at: datetime) -> RateWindow:
@@ -124,6 +129,20 @@ def tokens(caller: Caller, service_account_id: str) -> list[Token]:
     """All of an account's tokens. Raises AdminRequired, ServiceAccountNotFound."""
     account = service_account(caller, service_account_id)
     return service_account_store.tokens(caller.organization_id, account.id)
+
+
+def expiring_tokens(after: datetime, until: datetime) -> Iterator[Token]:
+    """The tokens of every organization that expire after `after`, `until` at the latest; two queries."""
+    return service_account_store.expiring(after, until)
+
+
+def tokens_until(caller: Caller, at: datetime) -> list[Token]:
+    """The tokens of the organization's service accounts that expire at that time at the latest, for Admins.
+
+    A query for each megabyte of its tokens. Raises AdminRequired.
+    """
+    caller.require_admin()
+    return service_account_store.tokens_until(caller.organization_id, at)
 
 
 def create_token(

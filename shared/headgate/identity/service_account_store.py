@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from datetime import datetime
-from typing import Final
+from typing import Final, get_args
 
 from headgate.foundation import clock
-from headgate.foundation.caller import Caller
+from headgate.foundation.caller import Access, Caller
 from headgate.foundation.principal import Principal
 from headgate.identity import keys
 from headgate.identity.model import ServiceAccount, ServiceAccountNotFound, Token, TokenNotFound, TooManyTokens
@@ -76,6 +77,22 @@ def list_accounts(organization_id: str, limit: int, after: str | None) -> Slice[
 def tokens(organization_id: str, service_account_id: str) -> list[Token]:
     """All tokens of an account, the oldest first; one query."""
     return [_token(item) for item in _listings(organization_id, service_account_id)]
+
+
+def tokens_until(organization_id: str, until: datetime) -> list[Token]:
+    """The tokens of the organization's service accounts that expire `until` then; a query for each megabyte of all."""
+    partition, values = keys.organization_partition(organization_id), Item({":until": clock.rfc3339(until)})
+    return [_token(item) for item in identity.each(partition, keys.TOKENS, "#expires_at <= :until", values)]
+
+
+def expiring(after: datetime, until: datetime) -> Iterator[Token]:
+    """The tokens of every organization that expire after `after`, `until` at the latest; two queries of the index."""
+    for access in get_args(Access):
+        # A token has another item, under its hash.
+        for item in table.identity.between(access, clock.rfc3339(after), clock.rfc3339(until), keys.EXPIRING):
+            token = _token(item) if str(item["sk"]).startswith(keys.TOKENS) else None
+            if token is not None and token.expires_at is not None and token.expires_at > after:
+                yield token
 
 
 def create_token(

@@ -1,0 +1,122 @@
+"""An organization that has something of everything, for tests of its export and import."""
+
+import base64
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from configurations.app import router as configurations
+from fleets.app import router as fleets
+from headgate.backup import archive, export
+from headgate.foundation import clock
+from headgate.foundation.ids import new_id
+from headgate.foundation.principal import Principal
+from headgate.identity import member_store, signing
+from headgate.identity.model import Member as Membership
+from headgate.identity.model import User
+from headgate.settings import settings
+from headgate.storage import aws, items
+from headgate.storage.items import Item
+from headgate.version_tests import service as evidence
+from headgate.version_tests.model import Evidence, TestVerdict
+from headgate_local import template
+from headgate_local import user_pool as pool
+from testing import version_tests
+from tests.support.members import API, JoinWith, Member
+
+YAML = "receivers: {nop: }\nexporters: {nop: }\nservice: {pipelines: {logs: {receivers: [nop], exporters: [nop]}}}\n"
+
+Contents = dict[str, list[Item]]
+
+
+@pytest.fixture
+def ann(join: JoinWith) -> Member:
+    """A service account of an organization that has something of everything, and an Admin `ada@…` with an account."""
+    ann = join([configurations, version_tests.router, fleets], "ann")
+    add_admin(ann.organization_id, "ada")
+    created = ann.http.post(f"{API}/configurations", json={"name": "Edge ☃", "yaml": YAML}).json()
+    path = f"{API}/configurations/{created['id']}/versions"
+    assert ann.http.post(f"{path}/1/publish").status_code == 200
+    large = f"# {base64.b64encode(random.Random(1).randbytes(310_000)).decode()}\n{YAML}"
+    assert ann.http.post(path, json={"yaml": large}).status_code == 201
+    test = {"target_pipeline": "logs", "sample": "a line", "rules": [{"name": "some", "condition": "true"}]}
+    for name, sample in {"small": "a line", "large": large}.items():
+        assert ann.http.put(f"{path}/2/tests/{name}", json={**test, "sample": sample}).status_code == 200
+    passed = (TestVerdict("large", "Success"), TestVerdict("small", "Success"))
+    digests = ("0" * 64, "1" * 64, "0.139.0")
+    evidence.record(created["id"], 2, Evidence(new_id("job"), *digests, passed, clock.now()))
+    kept = ann.http.post(f"{API}/configurations", json={"name": "Archived", "yaml": YAML}).json()
+    assert ann.http.post(f"{API}/configurations/{kept['id']}/archive").status_code == 200
+    fleet = ann.http.post(f"{API}/fleets", json={"label": "Edge", "type": "server-supervisor"}).json()
+    assignment = {"configuration_id": created["id"]}
+    assert (
+        ann.http.patch(
+            f"{API}/fleets/{fleet['id']}/deployments/{default_group(ann, fleet['id'])}", json=assignment
+        ).status_code
+        == 200
+    )
+    env = f"{API}/fleets/{fleet['id']}/deployments/{default_group(ann, fleet['id'])}/env"
+    assert ann.http.patch(env, json={"secrets": {"API_KEY": "a secret of Acme"}}).status_code == 200
+    return ann
+
+
+def add_admin(organization_id: str, name: str, *, account: bool = True) -> User:
+    user = User(new_id("usr"), f"{name}-{new_id('usr')[-8:]}@example.com", clock.now())
+    member_store.put_user(user)
+    member_store.add_user(
+        Membership(organization_id, Principal("user", user.id, user.email), "admin", "active", clock.now())
+    )
+    if account:
+        pool.add_account(user.email, "a long password")
+    return user
+
+
+def default_group(member: Member, fleet_id: str) -> str:
+    (group,) = member.http.get(f"{API}/fleets/{fleet_id}/deployments").json()["items"]
+    return str(group["id"])
+
+
+def contents() -> Contents:
+    """Every item of every table that an export reads."""
+    found: Contents = {}
+    for name, table in archive.TABLES.items():
+        pages = aws.dynamodb().get_paginator("scan").paginate(TableName=table.name)
+        rows = [items.unmarshal(item) for page in pages for item in page["Items"]]
+        lasting = [item for item in rows if not str(item.get("pk")).startswith(("rate#", "checks#"))]
+        found[name] = sorted(lasting, key=lambda item: json.dumps(item, default=str))
+    return found
+
+
+def forget_everything(described: template.Template) -> None:
+    for table in described.tables():
+        names = [one["AttributeName"] for one in table.definition["KeySchema"]]
+        for page in aws.dynamodb().get_paginator("scan").paginate(TableName=table.name):
+            for item in page["Items"]:
+                aws.dynamodb().delete_item(TableName=table.name, Key={name: item[name] for name in names})
+    for entry in aws.s3().list_objects_v2(Bucket=settings().bucket).get("Contents", []):
+        aws.s3().delete_object(Bucket=settings().bucket, Key=entry["Key"])
+
+
+def export_to(path: Path, organization_id: str) -> archive.Size:
+    return archive.write(path, export.header(organization_id), export.records(organization_id))
+
+
+def quietly(_: int) -> None:
+    pass
+
+
+@pytest.fixture
+def alone(aws_here: template.Template) -> template.Template:
+    """Tables that hold nothing of the tests before."""
+    forget_everything(aws_here)
+    signing.signing_key.cache_clear()
+    return aws_here
+
+
+@pytest.fixture
+def fleet_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fleets have an address to report to."""
+    monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", "https://fleet.example")
+    settings.cache_clear()
