@@ -7,7 +7,7 @@ from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
 from headgate.http.app import create_app, lambda_handler
 from headgate.http.auditing import audited
 from headgate.http.credentials import Reader, SessionMember, Writer
-from headgate.http.pagination import Paging
+from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import ConfigurationId, JobId, RunId, VersionNumber
 from headgate.http.paths import PUBLIC
 from headgate.http.routing import EXTENSION, application_router
@@ -18,7 +18,8 @@ from headgate.jobs import service as jobs
 from headgate.rules import service as rules
 from headgate.runs import service as runs
 from headgate.runs import tracing
-from testing import comparisons, coverages, rule_pages, trace_wire, version_tests
+from testing import comparisons, coverages, rule_pages, run_list_pages, run_pages, trace_wire, version_tests
+from testing.runs_wire import RunSummary, WantedRuns
 from testing.suite_wire import StartSuite, SuiteOut
 from testing.trace_wire import LARGE, RecordNumber, StepNumber, StepOut, StepsOut
 from testing.wire import RuleSetOut, RuleSets, RunOut, SaveRules, SaveRulesByHand, StartRun
@@ -30,7 +31,7 @@ rules_router = group("/configurations", "Validation rules")
 by_hand = application_router()
 
 
-@router.post("/runs", status_code=202, openapi_extra=audited("run.started"))
+@router.post("/runs", operation_id="startRun", status_code=202, openapi_extra=audited("run.started"))
 def start_run(body: StartRun, caller: Writer, response: Response) -> RunOut:
     """Start a test run: the sample through one pipeline of a real collector, and rules on what it puts out.
 
@@ -44,7 +45,16 @@ def start_run(body: StartRun, caller: Writer, response: Response) -> RunOut:
     return RunOut.of(run)
 
 
-@router.get("/runs/{run_id}")
+@router.get("/runs", operation_id="listRuns", openapi_extra=EXTENSION)
+def list_runs(caller: Reader, paging: Paging, wanted: WantedRuns) -> Page[RunSummary]:
+    """The test runs of the last 30 days that the caller sees, newest first.
+
+    A page has what is found among up to 5,000 runs: it may be short, also empty, and still have a next one.
+    """
+    return paging.page(runs.listed(caller, wanted, paging.limit, paging.after), RunSummary.of)
+
+
+@router.get("/runs/{run_id}", operation_id="getRun")
 def get_run(run_id: RunId, caller: Reader) -> RunOut:
     """A test run: its status, and the result of each rule once the status is final."""
     return RunOut.of(runs.get(caller, run_id))
@@ -52,6 +62,7 @@ def get_run(run_id: RunId, caller: Reader) -> RunOut:
 
 @router.get(
     "/runs/{run_id}/output",
+    operation_id="getRunOutput",
     response_class=PlainTextResponse,
     responses={307: {"description": "The output is large; it is at `Location` for some minutes"}},
 )
@@ -63,13 +74,29 @@ def get_run_output(run_id: RunId, caller: Reader) -> Response:
     return PlainTextResponse(runs.output(caller, run_id))
 
 
-@router.get("/runs/{run_id}/stderr", response_class=PlainTextResponse, openapi_extra=EXTENSION)
+@router.get(
+    "/runs/{run_id}/sample", operation_id="getRunSample", response_class=PlainTextResponse, openapi_extra=EXTENSION
+)
+def get_run_sample(run_id: RunId, caller: Reader) -> PlainTextResponse:
+    """The sample of a run: the text as it was sent; a sample that was JSON has one document a line."""
+    return PlainTextResponse(runs.sample(caller, run_id))
+
+
+@router.get(
+    "/runs/{run_id}/stderr", operation_id="getRunStderr", response_class=PlainTextResponse, openapi_extra=EXTENSION
+)
 def get_run_stderr(run_id: RunId, caller: Reader) -> PlainTextResponse:
     """The collector's standard error as it was written, its first 48 KB and last 16 KB. 404 until the run has ended."""
     return PlainTextResponse(runs.stderr(caller, run_id))
 
 
-@router.get("/runs/{run_id}/steps", response_model=StepsOut, responses=LARGE, openapi_extra=EXTENSION)
+@router.get(
+    "/runs/{run_id}/steps",
+    operation_id="listRunSteps",
+    response_model=StepsOut,
+    responses=LARGE,
+    openapi_extra=EXTENSION,
+)
 def list_run_steps(run_id: RunId, caller: Reader) -> Response:
     """The steps of a run that was started with `trace`: the records that went into and came out of each component.
 
@@ -79,7 +106,13 @@ def list_run_steps(run_id: RunId, caller: Reader) -> Response:
     return trace_wire.answer(steps, lambda: tracing.link(run_id))
 
 
-@router.get("/runs/{run_id}/steps/{n}", response_model=StepOut, responses=LARGE, openapi_extra=EXTENSION)
+@router.get(
+    "/runs/{run_id}/steps/{n}",
+    operation_id="getRunStep",
+    response_model=StepOut,
+    responses=LARGE,
+    openapi_extra=EXTENSION,
+)
 def get_run_step(run_id: RunId, n: StepNumber, caller: Reader, paging: Paging, record: RecordNumber = None) -> Response:
     """A step of a traced run, and what it did to each record, in pages; with `record`, to one record of the sample.
 
@@ -89,7 +122,7 @@ def get_run_step(run_id: RunId, n: StepNumber, caller: Reader, paging: Paging, r
     return trace_wire.answer(StepOut.of(step, records, paging), lambda: tracing.link(run_id))
 
 
-@router.post("/suites", status_code=201, openapi_extra=EXTENSION | audited("suite.started"))
+@router.post("/suites", operation_id="startSuite", status_code=201, openapi_extra=EXTENSION | audited("suite.started"))
 def start_suite(body: StartSuite, caller: Writer, response: Response) -> SuiteOut:
     """Run tests of a stored version or of a text side by side, as one job, which takes one place of the runs under way.
 
@@ -104,21 +137,23 @@ def start_suite(body: StartSuite, caller: Writer, response: Response) -> SuiteOu
     return SuiteOut.of(job, None)
 
 
-@router.get("/suites/{suite_id}", openapi_extra=EXTENSION)
+@router.get("/suites/{suite_id}", operation_id="getSuite", openapi_extra=EXTENSION)
 def get_suite(suite_id: JobId, caller: Reader) -> SuiteOut:
     """A suite: its status, and the outcome of each test once it has ended."""
     job = jobs.get(caller, suite_id, "suite")
     return SuiteOut.of(job, jobs.result(job))
 
 
-@rules_router.get("/{configuration_id}/versions/{n}/validation-pipelines")
+@rules_router.get("/{configuration_id}/versions/{n}/validation-pipelines", operation_id="listValidationPipelines")
 def list_validation_pipelines(configuration_id: ConfigurationId, n: VersionNumber, caller: Reader) -> RuleSets:
     """The saved rules of a version, by pipeline."""
     return RuleSets(items=[RuleSetOut.of(rule_set) for rule_set in rules.saved(caller, configuration_id, n)])
 
 
 @rules_router.put(
-    "/{configuration_id}/versions/{n}/validation-pipelines/{pipeline:path}", openapi_extra=audited("rules.saved")
+    "/{configuration_id}/versions/{n}/validation-pipelines/{pipeline:path}",
+    operation_id="putValidationPipeline",
+    openapi_extra=audited("rules.saved"),
 )
 def put_validation_pipeline(
     configuration_id: ConfigurationId, n: VersionNumber, pipeline: str, body: SaveRules, caller: Writer
@@ -146,7 +181,17 @@ def put_rules_by_hand(
 
 app = create_app(
     "Headgate testing",
-    [router, rules_router, comparisons.router, coverages.router, version_tests.router, by_hand, rule_pages.router],
+    [
+        router,
+        rules_router,
+        comparisons.router,
+        coverages.router,
+        version_tests.router,
+        by_hand,
+        rule_pages.router,
+        run_list_pages.router,
+        run_pages.router,
+    ],
 )
 pages.install(app)
 handler = lambda_handler(app)

@@ -16,7 +16,12 @@ from testing.comparison_wire import ComparisonOut, StartComparison
 router = group("/testing", "Pipeline tests")
 
 
-@router.post("/comparisons", status_code=201, openapi_extra=EXTENSION | audited("comparison.started"))
+@router.post(
+    "/comparisons",
+    operation_id="startComparison",
+    status_code=201,
+    openapi_extra=EXTENSION | audited("comparison.started"),
+)
 def start_comparison(body: StartComparison, caller: Writer, response: Response) -> ComparisonOut:
     """Compare what two versions, texts or collectors put out for the same samples, record by record.
 
@@ -30,7 +35,7 @@ def start_comparison(body: StartComparison, caller: Writer, response: Response) 
     return ComparisonOut.of(job, None)
 
 
-@router.get("/comparisons/{comparison_id}", openapi_extra=EXTENSION)
+@router.get("/comparisons/{comparison_id}", operation_id="getComparison", openapi_extra=EXTENSION)
 def get_comparison(comparison_id: JobId, caller: Reader) -> ComparisonOut:
     """A comparison: its status and, once it is `Done`, what differs."""
     job = jobs.get(caller, comparison_id, "comparison")

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from headgate.foundation.caller import Caller
 from headgate.jobs import coverages
-from headgate.jobs.kinds.coverage import MAX_MUTANTS, MUTANTS, Result
+from headgate.jobs.kinds.coverage import MAX_MUTANTS, MUTANTS, CoverageResult
 from headgate.jobs.model import Job
 from testing.suite_wire import JobOut, TakesTests, fields_of
 
@@ -42,8 +42,8 @@ class StartCoverage(TakesTests):
 class CoverageOut(JobOut):
     """How much of a configuration its tests notice. `result` is there once it is `Done`."""
 
-    result: Result | None
+    result: CoverageResult | None
 
     @classmethod
     def of(cls, job: Job, result: object) -> Self:
-        return cls(**fields_of(job), result=None if result is None else Result.model_validate(result))
+        return cls(**fields_of(job), result=None if result is None else CoverageResult.model_validate(result))

@@ -17,7 +17,9 @@ from testing.coverage_wire import CoverageOut, StartCoverage
 router = group("/testing", "Pipeline tests")
 
 
-@router.post("/coverage", status_code=201, openapi_extra=EXTENSION | audited("coverage.started"))
+@router.post(
+    "/coverage", operation_id="startCoverage", status_code=201, openapi_extra=EXTENSION | audited("coverage.started")
+)
 def start_coverage(body: StartCoverage, caller: Writer, response: Response) -> CoverageOut:
     """Find what could be taken out of a configuration without a test that notices it.
 
@@ -30,7 +32,7 @@ def start_coverage(body: StartCoverage, caller: Writer, response: Response) -> C
     return CoverageOut.of(job, None)
 
 
-@router.get("/coverage/{coverage_id}", openapi_extra=EXTENSION)
+@router.get("/coverage/{coverage_id}", operation_id="getCoverage", openapi_extra=EXTENSION)
 def get_coverage(coverage_id: JobId, caller: Reader) -> CoverageOut:
     """A coverage job: its status and, once it is `Done`, the score and what became of each change."""
     job = jobs.get(caller, coverage_id, "coverage")

@@ -10,6 +10,7 @@ from headgate.configurations.model import Configuration, Version
 from headgate.configurations.pipelines import pipelines
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
+from headgate.http.auditing import record_change
 from headgate.http.parameters import ConfigurationId, VersionNumber
 from headgate.http.statuses import status_of
 from headgate.identity import checks
@@ -22,7 +23,7 @@ from testing.rule_form import RuleForm
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page, redirect
 from web.pages import Form, Member, Visit, frame, page_router, with_retry_after
-from web.parts import action, empty, hidden, home, moment, tag
+from web.parts import action, empty, hidden, home, moment, nothing_yet, tag
 from web.visitor import Visitor
 
 router = page_router()
@@ -30,7 +31,9 @@ router = page_router()
 _WHERE: Final = """\
 <p class="small"><a href="{home}/configurations">Configurations</a> / <a href="{path}">{name}</a>{more}</p>"""
 _VERSION: Final = """\
-{where}<h1>Version {n} {status}</h1>
+{where}<div class="heading"><h1>Version {n} {status}</h1><div class="buttons">
+<a class="button" href="{path}/versions/{n}/run">Test</a>
+<a class="button" href="{path}/edit?version={n}">Open in the editor</a></div></div>
 <p class="soft">Collector {collector} · by {by}, {at}</p>{description}
 <div class="card"><h2>Pipelines</h2>{pipelines}</div>{tests}
 <div class="card"><h2>Configuration</h2><pre tabindex="0" aria-label="YAML"><code>{yaml}</code></pre></div>"""
@@ -44,6 +47,10 @@ _RULES: Final = """\
 <p class="soft">Test runs of this pipeline check its output against these rules. Rules may change on a published version
 too: they describe tests, not the collector.</p>
 <div class="card"><h2>Rules</h2>{rules}</div>{form}"""
+_RULES_FOR: Final = (
+    "A rule is an OTTL condition that a run's output must meet, for example that no record holds a password."
+)
+_FIRST_RULE: Final = "None yet: add one below; each test run of this pipeline then checks it."
 _RULE: Final = """\
 <li class="rule"><div><strong>{name}</strong> {origin}<div><code>{condition}</code></div>
 <div class="soft small">{meaning}</div></div><div class="actions">{edit}{remove}</div></li>"""
@@ -56,6 +63,26 @@ _FORM: Final = """\
 
 @router.get("/organizations/{organization_id}/configurations/{configuration_id}/versions/{n}")
 def show_version(who: Visit, caller: Member, configuration_id: ConfigurationId, n: VersionNumber) -> Response:
+    return _version_page(who, caller, configuration_id, n)
+
+
+@router.post("/organizations/{organization_id}/configurations/{configuration_id}/versions/{n}")
+def delete_test(
+    who: Visit, caller: Member, configuration_id: ConfigurationId, n: VersionNumber, form: Form
+) -> Response:
+    name = form.get("delete_test", "")
+    try:
+        suites.delete(caller, configuration_id, n, name, None)
+    except errors.Conflict as error:
+        return _version_page(who, caller, configuration_id, n, error)
+    path = f"configurations/{configuration_id}/versions/{n}"
+    record_change(caller, "test.deleted", f"{path}/tests/{name}")
+    return redirect(f"{home(caller)}/{path}")
+
+
+def _version_page(
+    who: Visitor, caller: Caller, configuration_id: str, n: int, refused: errors.Conflict | None = None
+) -> Response:
     configuration, version = configurations.snapshot(caller, configuration_id, n)
     sets = {rule_set.pipeline: rule_set for rule_set in rules.saved_with(configuration_id, n)}
     named = pipelines(version.yaml or "")
@@ -68,9 +95,13 @@ def show_version(who: Visit, caller: Member, configuration_id: ConfigurationId, 
         )
         for pipeline in [*named, *(pipeline for pipeline in sets if pipeline not in named)]
     ]
+    path, shown = f"{home(caller)}/configurations/{configuration_id}", frame(who, caller, "configurations")
+    overview = suites.overview_of(configuration_id, n, version.yaml or "", version.collector_version)
+    changeable = version.status == "draft" and configuration.changeable_by(caller)
     content = html(
         _VERSION,
         where=_where(caller, configuration),
+        path=path,
         n=n,
         status=tag("published", "good") if version.status == "published" else tag("draft"),
         collector=version.collector_version,
@@ -78,10 +109,11 @@ def show_version(who: Visit, caller: Member, configuration_id: ConfigurationId, 
         at=moment(version.created_at),
         description=html("<p>{text}</p>", text=version.description) if version.description else NOTHING,
         pipelines=html(_PIPELINE_TABLE, rows=rows) if rows else empty("This version has no pipelines."),
-        tests=tests_card.card(suites.overview_of(configuration_id, n, version.yaml or "", version.collector_version)),
+        tests=tests_card.card(overview, f"{path}/versions/{n}", csrf_field(shown), changeable=changeable),
         yaml=version.yaml,
     )
-    return page(frame(who, caller, "configurations"), f"{configuration.name}, version {n}", content)
+    told, status = (refused.detail, status_of(refused)) if refused else ("", 200)
+    return page(shown, f"{configuration.name}, version {n}", content, problem=told, status=status)
 
 
 @router.get("/organizations/{organization_id}/configurations/{configuration_id}/versions/{n}/rules")
@@ -146,7 +178,9 @@ def _rules_page(
         _RULES,
         where=_where(caller, configuration, version.n),
         pipeline=pipeline,
-        rules=html('<ul class="plain">{entries}</ul>', entries=entries) if entries else empty("No rules yet."),
+        rules=html('<ul class="plain">{entries}</ul>', entries=entries)
+        if entries
+        else nothing_yet(_RULES_FOR, _FIRST_RULE),
         form=html(
             _FORM,
             title="Edit the rule" if rule_id else "Add a rule",

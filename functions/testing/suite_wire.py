@@ -5,11 +5,10 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, Discriminator, Field, StringConstraints, Tag, model_validator
 
 from headgate.foundation.caller import Caller
-from headgate.foundation.clock import rfc3339
-from headgate.http.problems import HIDDEN
-from headgate.http.wire import CollectorVersion, ConfigurationId, Input
+from headgate.http.refusals import HIDDEN
+from headgate.http.wire import CollectorVersion, ConfigurationId, Input, Time
 from headgate.jobs import suites
-from headgate.jobs.kinds.suite_result import Result
+from headgate.jobs.kinds.suite_result import SuiteResult
 from headgate.jobs.model import Job, Status
 from headgate.suites.model import NamedTest
 from headgate.version_tests.model import MAX_TESTS, NAME
@@ -104,9 +103,9 @@ class JobFields(BaseModel):
     reason: str
     configuration_id: str | None
     version_number: int | None
-    created_at: str
-    started_at: str | None
-    finished_at: str | None
+    created_at: Time
+    started_at: Time | None
+    finished_at: Time | None
 
 
 class JobOut(JobFields):
@@ -125,15 +124,15 @@ class SuiteOut(JobFields):
     """
 
     status: SuiteStatus
-    result: Result | None
+    result: SuiteResult | None
 
     @classmethod
     def of(cls, job: Job, result: object) -> Self:
-        concluded = None if result is None else Result.model_validate(result)
+        concluded = None if result is None else SuiteResult.model_validate(result)
         return cls(**fields_of(job) | {"status": _status(job, concluded)}, result=concluded)
 
 
-def _status(job: Job, result: Result | None) -> SuiteStatus:
+def _status(job: Job, result: SuiteResult | None) -> SuiteStatus:
     if job.status != "Done":
         return job.status
     return "Success" if result is not None and result.passed else "Fail"
@@ -147,7 +146,7 @@ def fields_of(job: Job) -> dict[str, object]:
         "reason": job.reason,
         "configuration_id": job.configuration_id,
         "version_number": job.version_number,
-        "created_at": rfc3339(job.created_at),
-        "started_at": rfc3339(job.started_at) if job.started_at else None,
-        "finished_at": rfc3339(job.finished_at) if job.finished_at else None,
+        "created_at": job.created_at,
+        "started_at": job.started_at,
+        "finished_at": job.finished_at,
     }

@@ -4,27 +4,36 @@ from typing import Final
 
 from headgate.suites.service import Overview, Shown
 from headgate.version_tests.model import Listed
-from web.html import Html, html
-from web.parts import empty, moment, tag
+from web.html import NOTHING, Html, html
+from web.parts import confirmed, empty, hidden, moment, nothing_yet, tag
 
 _CARD: Final = '<div class="card"><h2>Tests</h2>{state}{tests}</div>'
+_TESTS_FOR: Final = (
+    "A test is a sample with what must come out of a pipeline. It stays with the version and is carried on to the next."
+)
+_FIRST_TEST: Final = (
+    "None yet: choose Test above, run a sample, and save it as a test. `headgate config push` saves those in files."
+)
 _STATE: Final = '<p>{tag} <span class="soft">{text}</span></p>'
 _TABLE: Final = """\
-<table><thead><tr><th>Test</th><th>Pipeline</th><th>Expects</th><th>Last suite</th></tr></thead><tbody>{rows}</tbody>
-</table>"""
+<table><thead><tr><th>Test</th><th>Pipeline</th><th>Expects</th><th>Last suite</th><td></td></tr></thead>
+<tbody>{rows}</tbody></table>"""
 _ROW: Final = """\
 <tr><td><strong>{name}</strong></td><td data-label="Pipeline">{pipeline}</td><td data-label="Expects">{expects}</td>
-<td data-label="Last suite">{status}</td></tr>"""
+<td data-label="Last suite">{status}</td><td class="end">{delete}</td></tr>"""
+_LOSS: Final = "Its sample and its rules are deleted for good."
 
 
-def card(overview: Overview) -> Html:
-    """Statuses are those of the newest suite of exactly this version; without one, the newest suite is told of."""
+def card(overview: Overview, path: str, csrf: Html, *, changeable: bool) -> Html:
+    """A test of a version that may be changed has a form that deletes it; `path` is the version's page.
+
+    Statuses are those of the newest suite of exactly this version; without one, the newest suite is told of."""
     tests = overview.tests.tests
     if not tests:
-        return html(_CARD, state=empty("This version has no tests."), tests=Html(""))
+        return html(_CARD, state=nothing_yet(_TESTS_FOR, _FIRST_TEST), tests=Html(""))
     current = next((one for one in overview.evidence if one.current), None)
     statuses = {one.name: one.status for one in current.evidence.tests} if current else {}
-    rows = [_row(one, statuses.get(one.name, "")) for one in tests]
+    rows = [_row(one, statuses.get(one.name, ""), _delete(one, path, csrf) if changeable else NOTHING) for one in tests]
     return html(_CARD, state=_state(overview, current), tests=html(_TABLE, rows=rows))
 
 
@@ -41,12 +50,17 @@ def _state(overview: Overview, current: Shown | None) -> Html:
     )
 
 
-def _row(test: Listed, status: str) -> Html:
+def _delete(test: Listed, path: str, csrf: Html) -> Html:
+    return confirmed(path, csrf, "Delete", _LOSS, hidden("delete_test", test.name), of=test.name)
+
+
+def _row(test: Listed, status: str, delete: Html) -> Html:
     expects = [f"{test.rules} {'rule' if test.rules == 1 else 'rules'}"] if test.rules else []
     expects += ["an output"] if test.expects_output else []
     return html(
         _ROW,
         name=test.name,
+        delete=delete,
         pipeline=test.target_pipeline,
         expects=", ".join(expects),
         status=tag(status, "good" if status == "Success" else "bad")

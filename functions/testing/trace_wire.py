@@ -8,16 +8,16 @@ from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, BeforeValidator
 
 from headgate.http.pagination import PageRequest
-from headgate.http.parameters import whole_number
+from headgate.http.parameters import AtLeastOne, whole_number
 from headgate.runs.service import LARGEST_ANSWER
 from headgate.runs.trace import LeftOut, Step, StepRecord, Trace
 from headgate.storage.page import Slice
 
-StepNumber = Annotated[int, BeforeValidator(whole_number), Path(ge=1)]
+StepNumber = Annotated[AtLeastOne, BeforeValidator(whole_number), Path()]
 RecordNumber = Annotated[
-    int | None,
+    AtLeastOne | None,
     BeforeValidator(whole_number),
-    Query(ge=1, description="The number of a record in the sample, from 1; only what became of it"),
+    Query(description="The number of a record in the sample, from 1; only what became of it"),
 ]
 LARGE: Final[dict[int | str, dict[str, object]]] = {
     307: {

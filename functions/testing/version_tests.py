@@ -18,13 +18,15 @@ router = group("/configurations", "Tests of a version")
 IfMatch = Annotated[str | None, Header(description="The ETag of the state to change")]
 
 
-@router.get("/{configuration_id}/versions/{n}/tests", openapi_extra=EXTENSION)
+@router.get("/{configuration_id}/versions/{n}/tests", operation_id="listVersionTests", openapi_extra=EXTENSION)
 def list_tests(configuration_id: ConfigurationId, n: VersionNumber, caller: Reader) -> VersionTestsOut:
     """The tests of a version by name, without what they say, and the evidence that suites of them left."""
     return VersionTestsOut.of(suites.overview(caller, configuration_id, n))
 
 
-@router.get("/{configuration_id}/versions/{n}/tests/{test_name}", openapi_extra=EXTENSION)
+@router.get(
+    "/{configuration_id}/versions/{n}/tests/{test_name}", operation_id="getVersionTest", openapi_extra=EXTENSION
+)
 def get_test(
     configuration_id: ConfigurationId, n: VersionNumber, test_name: str, caller: Reader, response: Response
 ) -> NamedTestOut:
@@ -36,6 +38,7 @@ def get_test(
 
 @router.put(
     "/{configuration_id}/versions/{n}/tests/{test_name}",
+    operation_id="putVersionTest",
     responses=documented(409, 412),
     openapi_extra=EXTENSION | audited("test.saved"),
 )
@@ -60,6 +63,7 @@ def put_test(
 
 @router.delete(
     "/{configuration_id}/versions/{n}/tests/{test_name}",
+    operation_id="deleteVersionTest",
     status_code=204,
     responses=documented(409, 412),
     openapi_extra=EXTENSION | audited("test.deleted"),

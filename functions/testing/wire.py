@@ -1,7 +1,8 @@
 """What the testing endpoints and those of saved rules take and give, field by field."""
 
 from dataclasses import replace
-from typing import Annotated, Final, Self
+from datetime import datetime
+from typing import Annotated, Final, Self, TypedDict
 
 from pydantic import (
     AfterValidator,
@@ -14,12 +15,11 @@ from pydantic import (
 )
 from pydantic.config import JsonDict
 
-from headgate.foundation.clock import rfc3339
 from headgate.foundation.collector import Signal
-from headgate.http.wire import CollectorVersion, ConfigurationId, Input, Name, refused_as
+from headgate.http.wire import CollectorVersion, ConfigurationId, Input, Name, Time, refused_as
 from headgate.rules.engine import Format, Sample, Scalar
 from headgate.rules.model import DEFAULT_CONTEXTS, MAX_RULES, Context, Expect, Rule, RuleSet, StoredRule
-from headgate.runs.model import RuleResult, Run, Status
+from headgate.runs.model import ListedRun, RuleResult, Run, Status
 from headgate.runs.samples import of_json
 from headgate.runs.service import Start, StoredVersion
 from testing.stand_ins import TakesStandIns
@@ -247,10 +247,49 @@ class RecordsOut(BaseModel):
     out: dict[Signal, int]
 
     @classmethod
-    def of(cls, run: Run) -> Self | None:
+    def of(cls, run: Run | ListedRun) -> Self | None:
         if run.records_in is None or run.records_out is None:
             return None
         return cls.model_validate({"in": {run.signal_type: run.records_in}, "out": run.records_out})
+
+
+class Shared(TypedDict):
+    """What a run and its entry in a list show alike."""
+
+    id: str
+    status: Status
+    success: bool | None
+    configuration_id: str | None
+    version_number: int | None
+    signal_type: Signal
+    target_pipeline: str
+    duration_seconds: int
+    collector_version: str
+    trace: bool
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    records: RecordsOut | None
+
+
+def shared(run: Run | ListedRun) -> Shared:
+    """The fields that a run and its entry in a list have in common."""
+    return Shared(
+        id=run.id,
+        status=run.status,
+        success=run.success,
+        configuration_id=run.configuration_id,
+        version_number=run.version_number,
+        signal_type=run.signal_type,
+        target_pipeline=run.target_pipeline,
+        duration_seconds=run.duration_seconds,
+        collector_version=run.collector_version,
+        trace=run.trace,
+        created_at=run.created_at,
+        started_at=run.started_at,
+        finished_at=run.finished_at,
+        records=RecordsOut.of(run),
+    )
 
 
 class RunOut(BaseModel):
@@ -281,34 +320,21 @@ class RunOut(BaseModel):
     attributes: dict[str, dict[str, Scalar]]
     env_names: list[str]
     output_pipelines: list[str]
-    created_at: str
-    started_at: str | None
-    finished_at: str | None
+    created_at: Time
+    started_at: Time | None
+    finished_at: Time | None
 
     @classmethod
     def of(cls, run: Run) -> Self:
         return cls(
-            id=run.id,
-            status=run.status,
-            success=run.success,
+            **shared(run),
             stderr=run.stderr,
             validation_results=[RuleResultOut.of(result) for result in run.results] if run.is_final else None,
-            records=RecordsOut.of(run),
-            configuration_id=run.configuration_id,
-            version_number=run.version_number,
-            signal_type=run.signal_type,
-            target_pipeline=run.target_pipeline,
-            duration_seconds=run.duration_seconds,
-            collector_version=run.collector_version,
             sample_format=run.sample_format,
             sample_name=run.sample_name,
             feature_gates=list(run.feature_gates),
-            trace=run.trace,
             skip=list(run.skip),
             attributes={component: dict(values) for component, values in run.attributes.items()},
             env_names=list(run.env_names),
             output_pipelines=list(run.output_pipelines),
-            created_at=rfc3339(run.created_at),
-            started_at=rfc3339(run.started_at) if run.started_at else None,
-            finished_at=rfc3339(run.finished_at) if run.finished_at else None,
         )

@@ -189,7 +189,7 @@ def test_a_comparison_of_published_versions_is_for_everyone(ann: Member, bob: Me
         ({"right": {"yaml": YAML, "version_number": 1}}, ["right"], "go together"),
         ({"right": {}}, ["right"], "or `yaml`"),
         ({"ignore": ["attributes[x]"]}, ["ignore"], "write a path as OTTL does"),
-        ({"tests": []}, ["tests"], "at least 1"),
+        ({"tests": []}, ["tests"], "must not be empty"),
         ({"tests": [TEST, TEST]}, ["tests"], "used twice"),
         ({"tests": [{**TEST, "name": "../a"}]}, ["tests", 0, "name"], "pattern"),
         ({"test_names": ["a"]}, [], "excludes `tests`"),

@@ -18,7 +18,7 @@ from headgate.jobs.kinds import KINDS
 from headgate.jobs.model import MAX_CASES, MAX_REQUEST_BYTES, Case, Job, JobTooLarge, Unworkable
 from headgate.rules import engine
 from headgate.rules.engine import Prepared, Results, Sample
-from headgate.runs.model import LONGEST
+from headgate.runs.execution import LONGEST
 from headgate.settings import settings
 from headgate.storage import aws, objects
 from run_steps.app import PassingFault, handler

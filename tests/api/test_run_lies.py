@@ -99,7 +99,7 @@ def test_a_lie_about_how_it_ended_ends_the_run_in_error(lie: str, run: Run, ann:
         ({"stderr": b"x" * (runner.LARGEST["stderr"] + 1)}, "stderr is larger than 66000 bytes"),
         ({"stderr": b"\xff"}, "stderr is not UTF-8"),
     ],
-    ids=["an output without end", "an output that is no text", "words without end", "words that are no text"],
+    ids=["an output without end", "an output that is not text", "words without end", "words that are not text"],
 )
 def test_what_cannot_have_come_out_ends_the_run_in_error(
     files: dict[str, bytes], reason: str, run: Run, ann: Member, monkeypatch: pytest.MonkeyPatch

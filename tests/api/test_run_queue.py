@@ -15,7 +15,8 @@ from headgate.identity import service as identity
 from headgate.rules import engine
 from headgate.rules.engine import Prepared
 from headgate.runs import service, steps, store, turns
-from headgate.runs.model import LONGEST, Run
+from headgate.runs.execution import LONGEST
+from headgate.runs.model import Run
 from headgate.runs.queue import TooManyRuns
 from headgate.settings import settings
 from headgate.storage import aws

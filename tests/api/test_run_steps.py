@@ -322,7 +322,7 @@ UNABLE: dict[str, tuple[Any, str]] = {
         NoChecker("x"),
         "collector 0.139.0 is an official release, whose components cannot be observed",
     ),
-    "a version that is gone": (NotInstalled("0.139.0", ()), "collector 0.139.0 is not installed"),
+    "a version that is gone": (NotInstalled("0.139.0", ()), "collector 0.139.0 is not installed; installed: none"),
     "an older build": (
         {"distribution": "otelcol-contrib", "reduced": False, "lacks": []},
         "this build of collector 0.139.0 cannot record steps; build it again",

@@ -13,7 +13,8 @@ from botocore.exceptions import ClientError
 from headgate import checker
 from headgate.foundation import clock
 from headgate.runs import service, store, turns, variables
-from headgate.runs.model import LONGEST, Run
+from headgate.runs.execution import LONGEST
+from headgate.runs.model import Run
 from headgate.runs.steps import RunGone
 from headgate.settings import settings
 from headgate.storage import aws, objects, table

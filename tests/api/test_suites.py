@@ -1,6 +1,5 @@
-"""Suites without a collector: what starts one, what evidence it leaves, and how large its result gets."""
+"""Suites without a collector: what starts one, and what evidence it leaves."""
 
-import json
 from typing import Any
 
 import pytest
@@ -9,18 +8,16 @@ from httpx2 import Response
 
 from configurations.app import router as configurations_router
 from headgate.jobs import steps as job_steps
-from headgate.jobs.kinds import suite_result
-from headgate.jobs.kinds.suite_result import RuleOutcome, TestOutcome
-from headgate.jobs.model import MAX_RESULT_BYTES
 from headgate.rules import engine, outputs
 from headgate.rules.engine import Prepared, Results, Sample, Verdict
-from headgate.rules.outputs import Difference, Differences, FieldDifference, Incomparable, SignalSummary
+from headgate.rules.outputs import Differences, Incomparable
 from headgate.runs import turns
 from headgate.settings import settings
 from headgate.storage import aws, objects, table
-from headgate.version_tests.model import MAX_TESTS, text_digest
+from headgate.version_tests.model import text_digest
 from testing import app, version_tests
 from tests.support.configurations import YAML, create, get, patch, publish
+from tests.support.events import waiting
 from tests.support.members import API, JoinWith, Member
 from tests.support.world import leave_results
 
@@ -139,11 +136,11 @@ def error_of(answer: Response) -> tuple[int, list[object], str]:
     [
         ({}, ["body"], "Either `configuration_id` with `version_number` is needed, or `yaml`"),
         ({"yaml": "a: 1"}, ["body"], "`tests` of a `yaml` are the tests themselves"),
-        ({"yaml": "a: 1", "tests": []}, ["body", "tests"], "at least 1 item"),
+        ({"yaml": "a: 1", "tests": []}, ["body", "tests"], "must not be empty"),
         ({"yaml": "a: 1", "tests": ["a"]}, ["body"], "`tests` of a `yaml` are the tests themselves"),
         ({"yaml": "a: 1", "tests": [NAMED, {**NAMED, "name": "A"}]}, ["body"], "The test name 'a' is used twice"),
         ({"yaml": "a: 1", "tests": [TEST]}, ["body", "tests", 0, "name"], "This field is required"),
-        ({"yaml": "a: 1", "tests": [{**NAMED, "name": "../a"}]}, ["body", "tests", 0, "name"], "match pattern"),
+        ({"yaml": "a: 1", "tests": [{**NAMED, "name": "../a"}]}, ["body", "tests", 0, "name"], "match the pattern"),
         (
             {"yaml": "a: 1", "tests": [NAMED, {**NAMED, "name": "b", "rules": [{**RULE, "condition": ""}]}]},
             ["body", "tests", 1, "rules", 0, "condition"],
@@ -152,7 +149,7 @@ def error_of(answer: Response) -> tuple[int, list[object], str]:
         ({"yaml": "a: 1", "tests": [{**NAMED, "rules": []}]}, ["body", "tests", 0], "A test needs `rules`"),
         ({"version_number": 1, "tests": ["a"]}, ["body"], "`configuration_id` and `version_number` go together"),
         ({"yaml": "a: 1", "tests": [{**NAMED, "name": f"{n}"} for n in range(51)]}, ["body", "tests"], "at most 50"),
-        ({"yaml": "a: 1", "tests": [5]}, ["body", "tests", 0], "valid dictionary"),
+        ({"yaml": "a: 1", "tests": [5]}, ["body", "tests", 0], "an object"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -215,6 +212,16 @@ def test_a_suite_that_fails_leaves_evidence_too(ann: Member, draft: str, judge: 
     suite = run(ann, **of_version(draft))
 
     assert (suite["status"], listed(ann, draft)["evidence"][0]["passed"]) == ("Fail", False)
+    (told,) = waiting(ann.organization_id)
+    assert (told.type, told.about.job_id, told.about.figures) == ("test.failed", suite["id"], {"failed": 2, "tests": 2})
+
+
+def test_a_suite_that_passes_or_is_of_a_text_is_not_an_event(ann: Member, draft: str, judge: Judge) -> None:
+    run(ann, **of_version(draft))
+    judge.passed = False
+    run(ann, yaml=YAML, tests=[NAMED])
+
+    assert waiting(ann.organization_id) == []
 
 
 def test_naming_all_tests_is_a_suite_of_all(ann: Member, draft: str) -> None:
@@ -344,95 +351,3 @@ def test_variables_of_a_test_are_not_left_in_what_stays_of_a_suite(ann: Member) 
 
     assert read
     assert [content for content in read if b"t0p-secret" in content] == []
-
-
-# The size of a result.
-
-
-def outcome(name: str, **changes: Any) -> TestOutcome:
-    made = TestOutcome(
-        name=name,
-        status="Fail",
-        reason="",
-        field=None,
-        line=None,
-        validation_results=[],
-        records=None,
-        differences=None,
-        output=None,
-        output_left_out=False,
-        stderr="",
-        cut=False,
-        seconds=1.0,
-    )
-    return made.model_copy(update=changes)
-
-
-def largest(name: str) -> TestOutcome:
-    """As large as a test can get: control characters take six bytes each in JSON."""
-    wide = "\x01" * 4_096
-    rule = RuleOutcome(
-        name="\x01" * 200,
-        passed=False,
-        context="log",
-        condition=wide,
-        expect="any",
-        min=None,
-        max=None,
-        matched=0,
-        total=0,
-        message=wide,
-    )
-    field = FieldDifference(path=wide, change="changed", left={"stringValue": wide}, right={"stringValue": wide})
-    difference = Difference(signal="logs", change="changed", left=0, right=0, name=wide, fields=[field] * 4)
-    summary = SignalSummary(left=1, right=1, same=0, changed=1, added=0, missing=0, fields=[], complete=True)
-    differences = Differences(equal=False, signals={"logs": summary}, differences=[difference] * 10, left_out=0)
-    return outcome(
-        name,
-        reason=wide,
-        validation_results=[rule] * 20,
-        differences=differences,
-        stderr=wide * 16,
-        output=wide * 10,
-    )
-
-
-def size(outcomes: list[TestOutcome]) -> int:
-    return len(json.dumps([one.model_dump(mode="json") for one in outcomes], ensure_ascii=False).encode())
-
-
-def test_fifty_tests_at_their_largest_fit_a_result() -> None:
-    fitted = suite_result.fitted([largest(f"{number:080}") for number in range(MAX_TESTS)])
-
-    assert size(fitted) < MAX_RESULT_BYTES
-    assert {(one.status, one.cut, len(one.validation_results)) for one in fitted} == {("Fail", True, 20)}
-    assert {one.output is None for one in fitted} == {one.output_left_out for one in fitted} == {True, False}
-    differences = fitted[0].differences
-    assert differences is not None
-    assert (len(differences.differences), differences.left_out) == (5, 5)
-    assert differences.differences[0].fields_left_out == 4
-
-
-def test_what_fits_is_not_cut() -> None:
-    small = [outcome("a", stderr="x" * 60_000, output="y"), outcome("b")]
-
-    assert suite_result.fitted(small) == small
-
-
-def test_only_tests_that_take_more_than_their_share_are_cut() -> None:
-    fitted = suite_result.fitted([largest("a"), *(outcome(f"{n}", stderr="x" * 2_500) for n in range(9))], 200_000)
-
-    assert [one.cut for one in fitted] == [True] + [False] * 9
-    assert fitted[1].stderr == "x" * 2_500
-
-
-def test_the_smallest_outputs_are_kept() -> None:
-    sizes = [5_000, 100, 90_000, 200]
-    fitted = suite_result.fitted([outcome(f"{n}", output="x" * length) for n, length in enumerate(sizes)], 20_000)
-
-    assert [(len(one.output or ""), one.output_left_out) for one in fitted] == [
-        (5_000, False),
-        (100, False),
-        (0, True),
-        (200, False),
-    ]

@@ -18,7 +18,7 @@ from tests.support.run_support import Json
 pytestmark = [pytest.mark.end_to_end, pytest.mark.sized]
 
 # In order of signals: every third has some of each.
-NAMES = sizes.either(pipeline_cases.names()[::3], pipeline_cases.names())
+NAMES = sizes.either(pipeline_cases.names()[::5], pipeline_cases.names())
 AT_ONCE = 6
 # These make times of their own, or put things together by when they came.
 MAKES_TIMES = {"logs_count", "logs_dedup", "traces_spanmetrics", "metrics_interval", "metrics_deltatocumulative"}

@@ -16,7 +16,7 @@ from tests.support.service import running_service
 pytestmark = pytest.mark.end_to_end
 
 PLACES: Final = 3
-RUNS: Final = sizes.either(8, 14)
+RUNS: Final = sizes.either(6, 14)
 
 
 def all_of(client: httpx.Client, ids: list[str]) -> list[dict[str, Any]]:

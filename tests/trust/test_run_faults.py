@@ -72,11 +72,11 @@ def test_the_table_has_every_call_of_the_steps(run: RunBench) -> None:
     assert run.execute().calls == _CALLS
 
 
-# Two of the lengths at each call, in turn, or all four.
+# One of the lengths at each call, in turn, or all four.
 _CASES: Final = [
     pytest.param(at, until, id=f"{at} {call}-{until}")
     for at, call in enumerate(_CALLS)
-    for until in sizes.either(_UNTIL[at % 2 :: 2], _UNTIL)
+    for until in sizes.turn(_UNTIL, at)
 ]
 
 
@@ -86,7 +86,7 @@ def test_a_fault_at_any_call_of_a_step_ends_the_run_as_it_should(
 ) -> None:
     kinds = sizes.either(FEW_PASSING, PASSING) if until == "attempt" else sizes.either(FEW_LASTING, LASTING)
     problems: list[str] = []
-    for kind in sizes.turn(kinds, (at + _UNTIL.index(until)) // 2):
+    for kind in sizes.turn(kinds, at // len(_UNTIL)):
         fault = Fault(kind, at, once=until == "attempt", onwards=until == "end")
         ended = run.execute(fault, until)
         problems += [f"{kind}: {problem}" for problem in _problems(fault, until, ended, clean, run, aws_here)]

@@ -2,16 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final, Literal
 
 from headgate.foundation import errors
-from headgate.foundation.caller import Caller
 from headgate.foundation.collector import Signal
 from headgate.foundation.principal import Principal
 from headgate.rules.engine import Sample, StandIns, Verdict
 from headgate.rules.model import Rule
-from headgate.runs.model import LONGEST, RETENTION
+from headgate.runs.execution import Execution
 
 Kind = Literal["suite", "comparison", "coverage"]
 Status = Literal["Queued", "Running", "Done", "Error"]
@@ -95,7 +94,7 @@ class CaseResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class Job(Execution):
     """A job. One that is `published` is about published versions only, so the whole organization may see it.
 
     The request of one that is `secret` has values of variables: it is gone for good before the job has ended.
@@ -120,24 +119,6 @@ class Job:
     @property
     def is_final(self) -> bool:
         return self.status in ("Done", "Error")
-
-    @property
-    def expires_at(self) -> datetime:
-        return self.created_at + RETENTION
-
-    def visible_to(self, caller: Caller, at: datetime) -> bool:
-        if self.organization_id != caller.organization_id or at >= self.expires_at:
-            return False
-        mine = (self.created_by.kind, self.created_by.id) == (caller.principal.kind, caller.principal.id)
-        return mine or self.published or caller.is_admin
-
-    def is_lost(self, at: datetime) -> bool:
-        """Whether it has been Running for longer than any job can. A job that waits for its turn is not lost."""
-        return self.status == "Running" and at > (self.started_at or self.created_at) + LONGEST
-
-    def has_waited(self, at: datetime) -> bool:
-        """Whether it has been Queued for so long that it may have been lost on its way into or out of the queue."""
-        return self.status == "Queued" and at > self.created_at + timedelta(minutes=1)
 
     def start(self, cases: int, at: datetime) -> "Job":
         return replace(self, status="Running", cases=cases, started_at=at)

@@ -11,6 +11,8 @@ from typing import Final
 from pydantic import BaseModel, JsonValue, TypeAdapter
 
 from headgate.checker import Asker
+from headgate.events import service as events
+from headgate.events.model import About
 from headgate.foundation import clock, errors
 from headgate.foundation.collector import Signal
 from headgate.jobs import runner, service, store
@@ -33,6 +35,7 @@ from headgate.runs import service as runs
 from headgate.runs import steps as run_steps
 from headgate.runs.model import NEVER_EXECUTED, Untrusted
 from headgate.runs.steps import Collection, Evaluation, RunGone, Stage
+from headgate.storage.table import Write
 from headgate.validation.model import ComponentNotInBuild
 from headgate.version_tests import service as version_tests
 from headgate.version_tests.model import Evidence
@@ -155,12 +158,31 @@ def _end(after: Job, evidence: Evidence | None = None) -> None:
     if evidence and after.configuration_id and after.version_number:
         # Both or none: a job in Error has shown nothing.
         version_tests.record(
-            after.configuration_id, after.version_number, evidence, store.updating(after), store.AlreadyFinal()
+            after.configuration_id,
+            after.version_number,
+            evidence,
+            store.updating(after),
+            store.AlreadyFinal(),
+            _told(after, evidence),
         )
     else:
         store.update(after)
     service.count_outcome(after)
     turns.make_room(after.organization_id, after.id)
+
+
+def _told(after: Job, evidence: Evidence) -> Sequence[Write]:
+    """The event of a suite with tests that failed."""
+    failed = sum(test.status != "Success" for test in evidence.tests)
+    if not failed:
+        return ()
+    about = About(
+        configuration_id=after.configuration_id,
+        version_number=after.version_number,
+        job_id=after.id,
+        figures={"failed": failed, "tests": len(evidence.tests)},
+    )
+    return (events.write("test.failed", after.organization_id, about, evidence.finished_at),)
 
 
 def _make_room_after(job_id: str) -> None:

@@ -1,6 +1,12 @@
 """Every key of the runs table and the bucket's folder `runs`, built here and nowhere else. docs/data.md lists them."""
 
-from headgate.storage.table import Key
+from typing import Final
+
+from headgate.storage.table import Index, Key
+
+# Runs and jobs of an organization. Both attributes are older than the index, which therefore has earlier runs too.
+OF_ORGANIZATION: Final = Index("of_organization", "organization_id", "run_id")
+RUNS: Final = "run_"
 
 
 def run(run_id: str) -> Key:

@@ -2,23 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final, Literal
 
 from headgate.foundation import errors
-from headgate.foundation.caller import Caller
 from headgate.foundation.collector import Signal
 from headgate.foundation.principal import Principal
 from headgate.rules.engine import Format, Scalar, StandIns
 from headgate.rules.model import Rule
+from headgate.runs.execution import Execution
 
 Status = Literal["Queued", "Running", "Success", "Fail", "Error"]
 
-RETENTION: Final = timedelta(days=30)
-# The state machine ends after seven minutes (statemachines/test_run.asl.yaml), so then nothing is under way.
-LONGEST: Final = timedelta(minutes=10)
 MAX_SAMPLE_BYTES: Final = 1_048_576
 NEVER_EXECUTED: Final = "The test was never executed: "
+
+
+LONGEST_REASON: Final = 300
+"""In characters, of the reason in a list."""
 
 
 class RunNotFound(errors.NotFound):
@@ -80,8 +81,24 @@ class RuleResult:
     message: str
 
 
+class TestRun(Execution):
+    """What a run and its entry in a list have in common."""
+
+    __slots__ = ()
+    __test__ = False
+
+    @property
+    def is_final(self) -> bool:
+        return self.status in ("Success", "Fail", "Error")
+
+    @property
+    def success(self) -> bool | None:
+        """None until it is final."""
+        return self.status == "Success" if self.is_final else None
+
+
 @dataclass(frozen=True, slots=True)
-class Run:
+class Run(TestRun):
     """A test run. `signals` are those of its output that rules can test. A run with `published` tests a published
     version, so the whole organization may see it."""
 
@@ -121,30 +138,25 @@ class Run:
     output_pipelines: tuple[str, ...] = ()
 
     @property
-    def is_final(self) -> bool:
-        return self.status in ("Success", "Fail", "Error")
+    def reason(self) -> str | None:
+        """Why it is not a Success, in one line for a list: the first rule that did not pass, or the cause of an Error.
+
+        None if it is one, or not final.
+        """
+        failed = next((result for result in self.results if not result.passed), None)
+        match self.status:
+            case "Fail" if failed:
+                text = f"{failed.rule.name}: {failed.message}"
+            case "Error":
+                text = self.stderr
+            case _:
+                return None
+        line = text.strip().partition("\n")[0]
+        return line if len(line) <= LONGEST_REASON else f"{line[: LONGEST_REASON - 1]}…"
 
     @property
-    def success(self) -> bool | None:
-        return self.status == "Success" if self.is_final else None
-
-    @property
-    def expires_at(self) -> datetime:
-        return self.created_at + RETENTION
-
-    def visible_to(self, caller: Caller, at: datetime) -> bool:
-        if self.organization_id != caller.organization_id or at >= self.expires_at:
-            return False
-        mine = (self.created_by.kind, self.created_by.id) == (caller.principal.kind, caller.principal.id)
-        return mine or self.published or caller.is_admin
-
-    def is_lost(self, at: datetime) -> bool:
-        """Whether it has been Running for longer than any run can. A run that waits for its turn is not lost."""
-        return self.status == "Running" and at > (self.started_at or self.created_at) + LONGEST
-
-    def has_waited(self, at: datetime) -> bool:
-        """Whether it has been Queued for so long that it may have been lost on its way into or out of the queue."""
-        return self.status == "Queued" and at > self.created_at + timedelta(minutes=1)
+    def rules_passed(self) -> int:
+        return sum(result.passed for result in self.results)
 
     def stand_ins(self, env: Mapping[str, str]) -> StandIns:
         return StandIns(self.skip, self.attributes, env, self.output_pipelines)
@@ -165,3 +177,45 @@ class Run:
 
     def refuse(self, reason: str, at: datetime) -> "Run":
         return self.fail(NEVER_EXECUTED + reason, at)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which runs to list; None for any."""
+
+    configuration_id: str | None = None
+    pipeline: str | None = None
+    status: Status | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRun(TestRun):
+    """A run in a list. `rules` and `rules_passed` are numbers; both and `reason` are None if they are not known.
+
+    They are not known of runs of releases that stored none; `rules_passed` and `reason` not before a run is final.
+    """
+
+    id: str
+    organization_id: str
+    created_by: Principal
+    published: bool
+    status: Status
+    reason: str | None
+    configuration_id: str | None
+    version_number: int | None
+    signal_type: Signal
+    target_pipeline: str
+    duration_seconds: int
+    collector_version: str
+    trace: bool
+    rules: int | None
+    rules_passed: int | None
+    records_in: int | None
+    records_out: Mapping[Signal, int] | None
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+    def is_of_version_seen_by(self, principal: Principal) -> bool:
+        """An Admin sees runs of other members' drafts, and not the drafts."""
+        return self.published or self.created_by == principal

@@ -31,10 +31,11 @@ def told(
     rules: Sequence[Rule] = (),
     verdicts: Sequence[Verdict] = (),
 ) -> str:
-    """What a run says that ended so, when its collector had `written` that and its lines of notes were `noted`.
+    """A reader's text about a run that ended with `outcome`: what its collector has `written`, and what was `noted`.
 
-    `nothing_out` tells why there may be no output, `records` what it has, or None if it was not counted. Without
-    a checker, the collector's words are as they were written: they are not worth failing a run for.
+    `nothing_out` says why the output may be empty. `records` counts the records in the output; None if they were not
+    counted. If the checker cannot be asked, the collector's own words are returned, so that the run does
+    not fail.
     """
     said = {
         **outcome.model_dump(include={"executed", "ran", "reason", "cause", "proposal"}),

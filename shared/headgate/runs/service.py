@@ -1,7 +1,7 @@
 """Starting test runs, and reading their results."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -22,14 +22,17 @@ from headgate.rules.model import Rule
 from headgate.runs import runner, store, turns, variables
 from headgate.runs.model import (
     MAX_SAMPLE_BYTES,
+    ListedRun,
     NoSavedRules,
     OutputNotReady,
     Run,
     RunNotFound,
     RunRule,
     SampleTooLarge,
+    Wanted,
 )
 from headgate.settings import settings
+from headgate.storage.page import Slice
 from headgate.validation.model import ComponentNotInBuild
 
 # A function's answer may have 6 MB, and JSON doubles a text of quotes at worst.
@@ -185,6 +188,24 @@ def get(caller: Caller, run_id: str) -> Run:
     return finish_lost(run) if lost else run
 
 
+def listed(caller: Caller, wanted: Wanted, limit: int, after: str | None) -> Slice[ListedRun]:
+    """The runs that the caller sees, newest first; one query or a few. On the way, those that are lost end as Error.
+
+    Where many runs of others stand between the caller's, or few are wanted, a slice may be short, also empty, and still
+    have a position.
+    """
+    at = clock.now()
+    seen_by = None if caller.is_admin else caller.principal
+    found = store.listed(caller.organization_id, seen_by, wanted, at, limit, after)
+    return replace(found, entries=[_as_it_ended(run) if run.is_lost(at) else run for run in found.entries])
+
+
+def newest(caller: Caller, most: int) -> list[ListedRun]:
+    """Those that the caller sees of the organization's newest runs; one query, which reads `most` of them."""
+    seen_by = None if caller.is_admin else caller.principal
+    return list(store.listed(caller.organization_id, seen_by, Wanted(), clock.now(), most, None, most).entries)
+
+
 def output(caller: Caller, run_id: str) -> str:
     """The collector's output, empty if it never ran. Raises RunNotFound, OutputNotReady."""
     run = _require_finished(caller, run_id)
@@ -197,6 +218,11 @@ def output_link(caller: Caller, run_id: str) -> str | None:
     """The URL of an output that is too large for a response, else None. Raises RunNotFound, OutputNotReady."""
     _require_finished(caller, run_id)
     return store.link(run_id, "output") if store.file_size(run_id, "output") > LARGEST_ANSWER else None
+
+
+def sample(caller: Caller, run_id: str) -> str:
+    """What was sent through the pipeline; empty if the run was refused at its start. Raises RunNotFound."""
+    return store.file_if_there(get(caller, run_id).id, "sample") or ""
 
 
 def stderr(caller: Caller, run_id: str) -> str:
@@ -255,6 +281,14 @@ def finish_unfinished() -> int:
     for organization_id in queues:
         turns.make_room(organization_id)
     return len(begun)
+
+
+def _as_it_ended(lost: ListedRun) -> ListedRun:
+    stored = store.run(lost.id)
+    if stored is None:
+        return lost
+    ended = stored if stored.is_final else finish_lost(stored)
+    return replace(lost, status=ended.status, reason=ended.reason, finished_at=ended.finished_at)
 
 
 def _require_finished(caller: Caller, run_id: str) -> Run:

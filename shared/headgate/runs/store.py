@@ -10,13 +10,15 @@ from typing import Final, cast
 
 from headgate.foundation import clock
 from headgate.foundation.collector import Signal
+from headgate.foundation.principal import Principal
 from headgate.rules.engine import Format
 from headgate.rules.items import rule_attributes, rule_of
 from headgate.runs import keys
-from headgate.runs.model import RuleResult, Run, RunRule, Status
+from headgate.runs.model import ListedRun, RuleResult, Run, RunRule, Status, Wanted
 from headgate.runs.queue import Place, Queue
 from headgate.storage import idempotent_create, items, objects, principals, table
 from headgate.storage.items import Item, Value
+from headgate.storage.page import Slice
 from headgate.storage.retry import LostRace
 from headgate.storage.table import ConditionFailed
 
@@ -24,6 +26,8 @@ _LINK_SECONDS: Final = 300
 _UNFINISHED: Final = "#status IN (:queued, :running)"
 # The table also holds jobs, which have a kind.
 _UNFINISHED_RUN: Final = f"attribute_not_exists(#kind) AND {_UNFINISHED}"
+# Some 600 bytes each in the index, so a page of a list costs three megabytes at most.
+MOST_READ: Final = 5_000
 _UNFINISHED_VALUES: Final[Item] = {":queued": "Queued", ":running": "Running"}
 
 
@@ -54,6 +58,45 @@ def update(after: Run) -> None:
         table.write(table.runs.put_if(_item(after), _UNFINISHED, _UNFINISHED_VALUES))
     except ConditionFailed as error:
         raise AlreadyFinal from error
+
+
+def listed(
+    organization_id: str,
+    seen_by: Principal | None,
+    wanted: Wanted,
+    at: datetime,
+    limit: int,
+    after: str | None,
+    most: int | None = None,
+) -> Slice[ListedRun]:
+    """The organization's runs that are wanted, newest first, after the id `after`; of a principal that is given, those
+    that it created or that the organization sees.
+
+    One query or a few, which read up to `most` runs, or MOST_READ: a slice may be short and still have a position.
+    """
+    conditions, values = ["#expires > :now"], Item({":now": int(at.timestamp())})
+    for attribute, value in (
+        ("configuration_id", wanted.configuration_id),
+        ("target_pipeline", wanted.pipeline),
+        ("status", wanted.status),
+    ):
+        if value is not None:
+            conditions.append(f"#{attribute} = :{attribute}")
+            values[f":{attribute}"] = value
+    if seen_by is not None:
+        conditions.append("(#published = :yes OR (#created_by.#kind = :kind AND #created_by.#id = :id))")
+        values |= {":yes": True, ":kind": seen_by.kind, ":id": seen_by.id}
+    page = table.runs.matching(
+        organization_id,
+        keys.RUNS,
+        " AND ".join(conditions),
+        values,
+        limit,
+        after,
+        keys.OF_ORGANIZATION,
+        most or MOST_READ,
+    )
+    return Slice([_listed(item) for item in page.entries], page.position)
 
 
 def delete(run_id: str) -> None:
@@ -169,6 +212,10 @@ def _item(run: Run) -> Item:
         "stderr": _compressed(run.stderr),
         "records_in": run.records_in,
         "records_out": _counts(run.records_out),
+        # For the list, which does not read the rules and their results.
+        "reason": run.reason,
+        "rule_count": len(run.rules),
+        "rules_passed": run.rules_passed if run.is_final else None,
         # None, or one for each rule in their order.
         "results": [
             {"passed": result.passed, "matched": result.matched, "total": result.total, "message": result.message}
@@ -221,6 +268,31 @@ def _run(item: Item) -> Run:
             )
             for run_rule, result in zip(rules, cast("list[Mapping[str, Value]]", item["results"]), strict=False)
         ),
+    )
+
+
+def _listed(item: Item) -> ListedRun:
+    return ListedRun(
+        id=items.text(item, "run_id"),
+        organization_id=items.text(item, "organization_id"),
+        created_by=principals.read(item, "created_by"),
+        published=item["published"] is True,
+        status=cast("Status", items.text(item, "status")),
+        reason=items.optional_text(item, "reason"),
+        configuration_id=items.optional_text(item, "configuration_id"),
+        version_number=items.optional_number(item, "version_number"),
+        signal_type=cast("Signal", items.text(item, "signal_type")),
+        target_pipeline=items.text(item, "target_pipeline"),
+        duration_seconds=items.number(item, "duration_seconds"),
+        collector_version=items.text(item, "collector_version"),
+        trace=item.get("trace") is True,
+        rules=items.optional_number(item, "rule_count"),
+        rules_passed=items.optional_number(item, "rules_passed"),
+        records_in=items.optional_number(item, "records_in"),
+        records_out=_records(item),
+        created_at=clock.parse(items.text(item, "created_at")),
+        started_at=_time(item, "started_at"),
+        finished_at=_time(item, "finished_at"),
     )
 
 

@@ -66,8 +66,8 @@ def why_not(run: Run) -> str:
             return ""
     except NoChecker:
         return f"collector {version} is an official release, whose components cannot be observed"
-    except NotInstalled:
-        return f"collector {version} is not installed"
+    except NotInstalled as error:
+        return f"collector {version} is not installed; installed: {', '.join(error.installed) or 'none'}"
     return f"this build of collector {version} cannot record steps; build it again"
 
 

@@ -33,7 +33,7 @@ class NoTests(errors.Invalid):
     code = "no_tests"
 
     def __init__(self, n: int) -> None:
-        message = f"Version {n} has no tests; save one first: `PUT …/versions/{n}/tests/{{name}}`"
+        message = f"Version {n} has no tests; save one with `PUT …/versions/{n}/tests/{{name}}` first"
         super().__init__(message, [errors.FieldError(("body", "version_number"), message)])
 
 

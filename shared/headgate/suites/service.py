@@ -105,7 +105,8 @@ def put(
     """
     if not NAME.fullmatch(name):
         raise BadTestName(("path", "name"))
-    configurations.require_draft(caller, configuration_id, n)
+    at = clock.now()
+    configurations.changing_draft(caller, configuration_id, n, at)
     listed = Listed(
         name=name,
         target_pipeline=test.target_pipeline,
@@ -113,18 +114,18 @@ def put(
         rules=len(test.rules),
         expects_output=test.expected is not None,
         content=version_tests.content(to_text(test)),
-        updated_at=clock.now(),
+        updated_at=at,
         updated_by=caller.principal,
     )
 
     def once() -> Listed:
-        still_a_draft = configurations.require_draft(caller, configuration_id, n)
+        draft = configurations.changing_draft(caller, configuration_id, n, at)
         before = version_tests.of_version(configuration_id, n)
         before.require_match(name, if_match)
         there = before.named(name)
         if there is not None and there.content == listed.content:
             return there
-        version_tests.save(configuration_id, n, before, before.put(listed), still_a_draft)
+        version_tests.save(configuration_id, n, before, before.put(listed), *draft)
         return listed
 
     return retry(once)
@@ -137,10 +138,10 @@ def delete(caller: Caller, configuration_id: str, n: int, name: str, if_match: f
     """
 
     def once() -> None:
-        still_a_draft = configurations.require_draft(caller, configuration_id, n)
+        draft = configurations.changing_draft(caller, configuration_id, n, clock.now())
         before = version_tests.of_version(configuration_id, n)
         after = before.without(name)
         before.require_match(name, if_match)
-        version_tests.save(configuration_id, n, before, after, still_a_draft)
+        version_tests.save(configuration_id, n, before, after, *draft)
 
     retry(once)

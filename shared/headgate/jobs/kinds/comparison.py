@@ -12,7 +12,7 @@ from headgate.foundation.collector import Signal
 from headgate.jobs.model import Case, CaseResult, Job, Unworkable
 from headgate.rules import outputs
 from headgate.rules.outputs import ComparisonFailed, Differences, Incomparable, Ran
-from headgate.runs.model import LONGEST
+from headgate.runs.execution import LONGEST
 from headgate.settings import settings
 from headgate.suites.model import of_text
 

@@ -15,7 +15,7 @@ from headgate.jobs.kinds.suite import RequestedTest
 from headgate.jobs.model import MAX_CASES, Case, CaseResult, Job, Unworkable
 from headgate.rules.items import rule_attributes
 from headgate.rules.model import Context, Expect
-from headgate.runs.model import LONGEST
+from headgate.runs.execution import LONGEST
 from headgate.settings import settings
 from headgate.suites.model import NamedTest, to_document
 
@@ -98,7 +98,7 @@ class TestScore(BaseModel):
     killed: int
 
 
-class Result(BaseModel):
+class CoverageResult(BaseModel):
     """How much of a configuration its tests notice.
 
     `score` is the percentage of killed among the killed and survived, null with a `reason` if there are none.
@@ -313,14 +313,14 @@ class _Questions:
             raise ValueError("a test has one question at least")
         return whole
 
-    def score(self, made: _Making, judged: Sequence[JsonValue]) -> Result:
+    def score(self, made: _Making, judged: Sequence[JsonValue]) -> CoverageResult:
         """Raises Unworkable, Unavailable."""
         question = {
             "mutants": [one.model_dump(exclude={"yaml"}) for one in made.mutants],
             "tests": judged,
             **made.model_dump(exclude={"mutants", "next"}),
         }
-        return self._ask("mutants_score", question, Result)
+        return self._ask("mutants_score", question, CoverageResult)
 
     def _ask(self, op: str, question: Mapping[str, object], of: type[_Answer]) -> _Answer:
         try:

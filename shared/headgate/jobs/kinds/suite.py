@@ -11,11 +11,11 @@ from pydantic import BaseModel, JsonValue
 from headgate.checker import Asker
 from headgate.foundation import clock
 from headgate.foundation.collector import Signal
-from headgate.jobs.kinds.suite_result import Result, RuleOutcome, TestOutcome, fitted
+from headgate.jobs.kinds.suite_result import RuleOutcome, SuiteResult, TestOutcome, fitted
 from headgate.jobs.model import MAX_RESULT_BYTES, Case, CaseResult, Job, Unworkable
 from headgate.rules import outputs
 from headgate.rules.outputs import Incomparable, Ran
-from headgate.runs.model import LONGEST
+from headgate.runs.execution import LONGEST
 from headgate.suites.model import NamedTest, of_document, to_document
 from headgate.version_tests.model import Evidence, TestVerdict, text_digest
 
@@ -87,7 +87,7 @@ def conclude(job: Job, request: JsonValue, results: Sequence[CaseResult], asker:
             raise Unworkable("its outputs take too long to compare; give it fewer tests, or smaller samples")
         tests.append(_outcome(result, one.test(), ran, asker, told, with_output=asked.with_output))
     passed = all(test.status == "Success" for test in tests)
-    concluded = Result(passed=passed, collector_version=asked.collector_version, tests=fitted(tests))
+    concluded = SuiteResult(passed=passed, collector_version=asked.collector_version, tests=fitted(tests))
     document: JsonValue = concluded.model_dump(mode="json")
     return document
 
@@ -102,7 +102,7 @@ def evidence(job: Job, request: JsonValue, result: JsonValue) -> Evidence | None
         text_sha256=text_digest(asked.yaml),
         tests_sha256=asked.all_tests_sha256,
         collector_version=asked.collector_version,
-        tests=tuple(TestVerdict(one.name, one.status) for one in Result.model_validate(result).tests),
+        tests=tuple(TestVerdict(one.name, one.status) for one in SuiteResult.model_validate(result).tests),
         finished_at=clock.now(),
     )
 

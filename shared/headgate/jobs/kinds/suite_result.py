@@ -73,7 +73,7 @@ class TestOutcome(BaseModel):
     seconds: float
 
 
-class Result(BaseModel):
+class SuiteResult(BaseModel):
     """What came of a suite: `passed` if every test is a Success."""
 
     passed: bool

@@ -1,0 +1,45 @@
+"""What a test run and a job have in common: who may see one, how long it is kept, and when it counts as lost."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from headgate.foundation.caller import Caller
+from headgate.foundation.principal import Principal
+
+RETENTION: Final = timedelta(days=30)
+# The state machine ends after seven minutes (statemachines/test_run.asl.yaml), so then nothing is under way.
+LONGEST: Final = timedelta(minutes=10)
+# A queued one that is older may have been lost on its way into or out of the queue.
+_QUEUED_FOR: Final = timedelta(minutes=1)
+
+
+class Execution:
+    """A base for dataclasses with these fields. One that is `published` is about published versions only."""
+
+    __slots__ = ()
+
+    organization_id: str
+    created_by: Principal
+    published: bool
+    status: str
+    created_at: datetime
+    started_at: datetime | None
+
+    @property
+    def expires_at(self) -> datetime:
+        return self.created_at + RETENTION
+
+    def visible_to(self, caller: Caller, at: datetime) -> bool:
+        """Whether the caller may see it: the whole organization, if it is `published`."""
+        if self.organization_id != caller.organization_id or at >= self.expires_at:
+            return False
+        mine = (self.created_by.kind, self.created_by.id) == (caller.principal.kind, caller.principal.id)
+        return mine or self.published or caller.is_admin
+
+    def is_lost(self, at: datetime) -> bool:
+        """Whether it has been Running for longer than any can. One that waits for its turn is not lost."""
+        return self.status == "Running" and at > (self.started_at or self.created_at) + LONGEST
+
+    def has_waited(self, at: datetime) -> bool:
+        """Whether it has been Queued for so long that it may have been lost."""
+        return self.status == "Queued" and at > self.created_at + _QUEUED_FOR
