@@ -2,6 +2,7 @@
 
 from fastapi import Request, Response
 
+from application.filters import WantedChanges
 from application.wire import (
     AddMember,
     Change,
@@ -23,6 +24,7 @@ from application.wire import (
 )
 from headgate.audit import service as audit
 from headgate.http.auditing import audited
+from headgate.http.browser import public_url
 from headgate.http.credentials import SessionAdmin, SessionMember, SignedIn
 from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import MemberId, OrganizationId, ServiceAccountId, TokenId
@@ -31,7 +33,6 @@ from headgate.http.problems import documented
 from headgate.http.routing import application_router
 from headgate.identity import invitations, members, sessions
 from headgate.identity import service as identity
-from web.addresses import public_url
 
 router = application_router()
 
@@ -192,6 +193,10 @@ def delete_token(service_account_id: ServiceAccountId, token_id: TokenId, caller
 
 
 @router.get("/changes")
-def list_changes(caller: SessionAdmin, paging: Paging) -> Page[Change]:
-    """The record of changes, newest first."""
-    return paging.page(audit.records(caller, paging.limit, paging.after), Change.of)
+def list_changes(caller: SessionAdmin, paging: Paging, wanted: WantedChanges) -> Page[Change]:
+    """The record of changes, newest first.
+
+    With `by` or `about`, a page has what is found among up to 1,000 records: it may be short, and still have a next
+    one.
+    """
+    return paging.page(audit.records(caller, paging.limit, paging.after, wanted), Change.of)

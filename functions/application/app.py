@@ -5,9 +5,19 @@ from pathlib import Path
 
 from fastapi import APIRouter, Response
 
-from application import api, login_pages, oauth, organization_pages, service_account_pages, sign_in_pages
+from application import (
+    api,
+    change_pages,
+    login_pages,
+    oauth,
+    organization_pages,
+    service_account_pages,
+    settings_pages,
+    sign_in_pages,
+    style_pages,
+)
 from headgate.http.app import create_app, lambda_handler
-from web import pages
+from web import assets, pages
 from web.layout import STYLE_PATH
 
 static = APIRouter(include_in_schema=False)
@@ -33,10 +43,14 @@ app = create_app(
         api.router,
         oauth.router,
         static,
+        assets.router,
         sign_in_pages.router,
         login_pages.router,
         organization_pages.router,
+        change_pages.router,
         service_account_pages.router,
+        settings_pages.router,
+        style_pages.router,
     ],
 )
 

@@ -7,9 +7,10 @@ from fastapi.responses import JSONResponse
 from starlette.concurrency import run_in_threadpool
 
 from headgate.foundation import clock, errors
+from headgate.http.browser import public_url
 from headgate.http.paths import APPLICATION
 from headgate.identity import logins
-from web.addresses import client_address, public_url
+from web.addresses import client_address
 from web.forms import read_form
 
 router = APIRouter(prefix=APPLICATION, tags=["Login"])

@@ -1,24 +1,22 @@
-"""The pages of an organization: overview, invitations, members and changes."""
+"""The pages of organizations and their people: invitations and members."""
 
 from typing import Final
 
 from fastapi import Request, Response
 
-from application.name_forms import Wrong, name_field, name_of, status
-from headgate.audit import service as audit
-from headgate.audit.model import AuditRecord
+from application.name_forms import Wrong, status
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller, Role
 from headgate.foundation.ids import is_id
+from headgate.http.browser import public_url
 from headgate.http.parameters import OrganizationId
 from headgate.identity import invitations, members, sessions
 from headgate.identity.model import AlreadyMember, Invitation, LastAdmin, Session
 from headgate.identity.model import Member as MemberRecord
-from web.addresses import public_url
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, options, page, redirect
 from web.pages import Form, Member, Person, Visit, frame, page_router
-from web.parts import ENTRIES, After, action, confirmed, empty, home, moment, more, tag, text
+from web.parts import ENTRIES, After, action, confirmed, home, moment, more, tag, text
 from web.visitor import Visitor
 
 router = page_router()
@@ -36,20 +34,6 @@ _INVITATION: Final = """\
 <span class="row">{accept}{decline}</span></li>"""
 _NO_INVITATIONS: Final = """\
 <div class="card"><h1>No invitations</h1><p>You have no open invitations.</p></div>"""
-_OVERVIEW: Final = """\
-<div class="card"><h1>{name}</h1>
-<p class="soft">Organization <code>{id}</code> · you are {role}</p>
-<p>Here you can read <a href="/organizations/{id}/configurations">configurations</a>, add rules to their pipelines,
-see <a href="/organizations/{id}/fleets">fleets</a>, and add volume mounts to their deployment groups.</p>
-<p class="last">Everything else is done with the command line and the API. Sign in from a terminal with
-<code>headgate login --url {url}</code>.</p></div>
-{manage}"""
-_MANAGE: Final = """\
-<div class="card"><h2>Rename this organization</h2>
-<form method="post" action="/organizations/{id}/rename" class="row">{csrf}{name}<button>Rename</button></form></div>
-<div class="card"><h2>Create another organization</h2>
-<form method="post" action="/organizations/{id}/create" class="row">{csrf}{other}
-<button class="plain">Create</button></form></div>"""
 _MEMBERS: Final = """\
 <h1>Members</h1>{invite}
 <div class="card"><table><thead><tr><th>Member</th><th>Role</th><td></td><td></td></tr></thead><tbody>{rows}</tbody>
@@ -66,19 +50,6 @@ _ROLE: Final = """\
 <form method="post" action="/organizations/{id}/members/{member}/role">{csrf}
 <select name="role" aria-label="Role of {name}">{roles}</select>\
 <button class="plain small" aria-label="Save the role of {name}">Save</button></form>"""
-_CHANGES: Final = """\
-<h1>Changes</h1><div class="card">{list}</div>{more}"""
-_CHANGE_TABLE: Final = """\
-<table><thead><tr><th>Time (UTC)</th><th>Who</th><th>Change</th><th>Credential</th></tr></thead><tbody>{rows}</tbody>
-</table>"""
-# The details that name the target: its name, or a member's address.
-_NAMING: Final = ("name", "email")
-_ASSIGNED: Final = "assigned {now}; before: {before}"
-_VERSION: Final = '<a href="/organizations/{organization}/configurations/{id}/versions/{n}">{name} version {n}</a>'
-_CHANGE: Final = """\
-<tr><td class="small when">{at}</td><td>{who}</td><td><code>{action}</code> {details}
-<div class="small soft">{target_name} {target}</div></td>\
-<td class="small soft" data-label="Credential">{credential}<br>{credential_id}</td></tr>"""
 
 
 @router.get("/")
@@ -139,51 +110,6 @@ def _answer(invitation: Invitation, way: str, csrf: Html, label: str) -> Html:
     return action(path, csrf, label, "plain", of=invitation.organization_name)
 
 
-@router.get("/organizations/{organization_id}")
-def overview(request: Request, who: Visit, caller: Member) -> Response:
-    return _overview(request, who, caller)
-
-
-def _overview(
-    request: Request, who: Visitor, caller: Caller, renamed: Wrong | None = None, other: Wrong | None = None
-) -> Response:
-    shown = frame(who, caller)
-    manage = html(
-        _MANAGE,
-        id=caller.organization_id,
-        csrf=csrf_field(shown),
-        name=name_field(renamed, caller.organization_name),
-        other=name_field(other, as_id="other"),
-    )
-    content = html(
-        _OVERVIEW,
-        name=caller.organization_name,
-        id=caller.organization_id,
-        role="an Admin" if caller.is_admin else "a Contributor",
-        url=public_url(request),
-        manage=manage if caller.is_admin else NOTHING,
-    )
-    return page(shown, caller.organization_name, content, status=status(renamed or other))
-
-
-@router.post("/organizations/{organization_id}/rename")
-def rename(request: Request, who: Visit, caller: Member, form: Form) -> Response:
-    try:
-        members.rename_organization(caller, name_of(form))
-    except errors.Invalid as error:
-        return _overview(request, who, caller, renamed=Wrong(form, error))
-    return redirect(home(caller))
-
-
-@router.post("/organizations/{organization_id}/create")
-def create_organization(request: Request, who: Visit, caller: Member, form: Form) -> Response:
-    try:
-        created = members.create_organization(caller, name_of(form))
-    except errors.Invalid as error:
-        return _overview(request, who, caller, other=Wrong(form, error))
-    return redirect(f"/organizations/{created.organization_id}")
-
-
 @router.get("/organizations/{organization_id}/members")
 def list_members(who: Visit, caller: Member, after: After) -> Response:
     return _members(who, caller, after)
@@ -240,18 +166,6 @@ def remove_member(who: Visit, caller: Member, member_id: str, form: Form) -> Res
     return redirect(f"{home(caller)}/members")
 
 
-@router.get("/organizations/{organization_id}/changes")
-def list_changes(who: Visit, caller: Member, after: After) -> Response:
-    part = audit.records(caller, ENTRIES, after)
-    rows = [_change_row(record) for record in part.entries]
-    content = html(
-        _CHANGES,
-        list=html(_CHANGE_TABLE, rows=rows) if rows else empty("No changes yet."),
-        more=more(f"{home(caller)}/changes", part.position),
-    )
-    return page(frame(who, caller, "changes"), "Changes", content)
-
-
 def _member_row(who: Visitor, caller: Caller, member: MemberRecord) -> Html:
     csrf = csrf_field(frame(who))
     path = f"{home(caller)}/members"
@@ -291,24 +205,6 @@ def _member_row(who: Visitor, caller: Caller, member: MemberRecord) -> Html:
     )
 
 
-def _change_row(record: AuditRecord) -> Html:
-    naming = next((name for name in _NAMING if name in record.details), "")
-    details: Html | str = ", ".join(f"{name} {value}" for name, value in record.details.items() if name != naming)
-    if record.details.keys() & {"version_number", "before_version_number"}:
-        details = html(_ASSIGNED, before=_version(record, "before_"), now=_version(record, ""))
-    return html(
-        _CHANGE,
-        at=record.at.strftime("%Y-%m-%d %H:%M:%S"),
-        who=record.actor.name,
-        action=record.action,
-        details=details,
-        target=record.target,
-        target_name=record.details.get(naming, ""),
-        credential=record.credential_name,
-        credential_id=record.credential_id,
-    )
-
-
 def _role(form: dict[str, str]) -> Role:
     match form.get("role"):
         case "admin":
@@ -316,12 +212,3 @@ def _role(form: dict[str, str]) -> Role:
         case "contributor":
             return "contributor"
     raise errors.Invalid("Choose the role Contributor or Admin")
-
-
-def _version(record: AuditRecord, prefix: str) -> Html | str:
-    """A link to the assigned version; with the `prefix` `before_`, to the version assigned before."""
-    configuration_id, n = (record.details.get(f"{prefix}{name}") for name in ("configuration_id", "version_number"))
-    if configuration_id is None or n is None:
-        return "nothing"
-    name = record.details.get(f"{prefix}configuration_name", configuration_id)
-    return html(_VERSION, organization=record.organization_id, id=configuration_id, n=n, name=name)

@@ -17,7 +17,7 @@ from headgate.identity.model import ServiceAccount, Token
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, options, page, redirect
 from web.pages import Form, Member, Visit, frame, page_router
-from web.parts import ENTRIES, After, action, confirmed, empty, home, moment, more
+from web.parts import ENTRIES, After, action, confirmed, home, moment, more, nothing_yet, tag
 from web.visitor import Visitor
 
 router = page_router()
@@ -30,6 +30,19 @@ _ACCOUNTS: Final = """\
 <form method="post" action="/organizations/{id}/service-accounts" class="row">{csrf}{name}
 <button>Create</button></form></div>
 <div class="card">{list}</div>{more}"""
+_SOON: Final = timedelta(days=14)
+_EXPIRING_TOKENS: Final = """\
+<div class="card" id="tokens"><h2>Tokens of service accounts</h2><ul class="plain notices">{rows}</ul></div>"""
+_EXPIRING: Final = """\
+<li>{tag} <a href="/organizations/{id}/service-accounts/{account}">{name}</a>
+<span class="reason">Programs with it are refused once it has expired; give them another one</span>
+<span class="soft small">{at}</span></li>"""
+_NONE_EXPIRES: Final = """\
+<p class="small soft" id="tokens">No token of a service account expires within {days} days.</p>"""
+_ACCOUNTS_FOR: Final = "A service account is what a pipeline or a script signs in as: it has tokens and no password."
+_FIRST_ACCOUNT: Final = "None yet: create one above, then a token for it."
+_TOKENS_FOR: Final = "A token lets a program use the API and the command line as this service account."
+_NONE_YET: Final = "None yet: create one above. It is shown once, and goes into SERVICE_API_TOKEN."
 _ACCOUNT: Final = """\
 <li><a href="/organizations/{id}/service-accounts/{account}">{name}</a><span class="soft small">{at}</span></li>"""
 _TOKENS: Final = """\
@@ -70,7 +83,11 @@ def _service_accounts(who: Visitor, caller: Caller, after: str | None = None, wr
         html(_ACCOUNT, id=caller.organization_id, account=account.id, name=account.name, at=moment(account.created_at))
         for account in part.entries
     ]
-    listed = html('<ul class="plain">{entries}</ul>', entries=entries) if entries else empty("No service accounts yet.")
+    listed = (
+        html('<ul class="plain">{entries}</ul>', entries=entries)
+        if entries
+        else nothing_yet(_ACCOUNTS_FOR, _FIRST_ACCOUNT)
+    )
     content = html(
         _ACCOUNTS,
         id=caller.organization_id,
@@ -89,6 +106,27 @@ def create_service_account(who: Visit, caller: Member, form: Form) -> Response:
     except errors.Invalid as error:
         return _service_accounts(who, caller, wrong=Wrong(form, error))
     return redirect(f"{home(caller)}/service-accounts/{account.id}")
+
+
+@router.get("/organizations/{organization_id}/expiring-tokens")
+def list_expiring_tokens(who: Visit, caller: Member) -> Response:
+    """The tokens that expire soon. Home shows the part `tokens` of this page."""
+    now = clock.now()
+    rows = [
+        html(
+            _EXPIRING,
+            id=caller.organization_id,
+            account=token.service_account_id,
+            name=token.name,
+            tag=tag("Token expired", "bad") if token.expires_at <= now else tag("Token expires", "warn"),
+            at=moment(token.expires_at),
+        )
+        for token in identity.tokens_until(caller, now + _SOON)
+        if token.expires_at is not None
+    ]
+    listed = html(_EXPIRING_TOKENS, rows=rows) if rows else html(_NONE_EXPIRES, days=_SOON.days)
+    content = html("<h1>Tokens that expire soon</h1>{listed}", listed=listed)
+    return page(frame(who, caller, "service-accounts"), "Tokens that expire soon", content)
 
 
 @router.get("/organizations/{organization_id}/service-accounts/{service_account_id}")
@@ -171,7 +209,7 @@ def _page_of(
         name_field=name_field(wrong),
         lifetimes=options(_LIFETIMES, typed.get("days", "")),
         write=Html(" checked") if typed.get("write_access") == "yes" else NOTHING,
-        tokens=html(_KEY_TABLE, rows=rows) if rows else empty("No tokens yet."),
+        tokens=html(_KEY_TABLE, rows=rows) if rows else nothing_yet(_TOKENS_FOR, _NONE_YET),
         delete=confirmed(f"{path}/delete", csrf, "Delete service account", "This cannot be undone."),
     )
     return page(around, account.name, content, status=status(wrong))

@@ -5,11 +5,12 @@ from typing import Final
 from fastapi import Request, Response
 
 from headgate.foundation import clock, errors
+from headgate.http.browser import public_url
 from headgate.http.statuses import status_of
 from headgate.identity import passwords, people, proofs, sessions
 from headgate.identity.model import Session
 from web import visitor
-from web.addresses import client_address, public_url
+from web.addresses import client_address
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page, redirect
 from web.pages import Form, Visit, frame, own_path_or_root, page_router, with_retry_after

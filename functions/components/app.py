@@ -4,7 +4,7 @@ from typing import Annotated, Final
 
 from fastapi import Header, Response
 
-from components import component_pages, ottl_pages
+from components import api_pages, component_pages, ottl_pages
 from components.document import RESPONSES, answer
 from components.wire import (
     ComponentDetail,
@@ -30,7 +30,7 @@ router = group("", "Components")
 _CONDITION: Final = "The ETag of the document that the client has: 304 if it is still this one"
 
 
-@router.get("/components", openapi_extra=EXTENSION)
+@router.get("/components", operation_id="listComponents", openapi_extra=EXTENSION)
 def list_components(_: Reader, paging: Paging, version: Version = None, kind: OfKind = None) -> Page[ComponentSummary]:
     """The components of the collector's build by kind and type, as the build itself tells them.
 
@@ -42,6 +42,7 @@ def list_components(_: Reader, paging: Paging, version: Version = None, kind: Of
 
 @router.get(
     "/components/schema.json",
+    operation_id="getComponentsSchema",
     response_class=Response,
     responses=RESPONSES,
     dependencies=[Anonymous],
@@ -60,7 +61,7 @@ def get_schema(
     return answer(reference.document(version), accept_encoding, if_none_match, for_good=version is not None)
 
 
-@router.get("/components/{kind}/{type}", openapi_extra=EXTENSION)
+@router.get("/components/{kind}/{type}", operation_id="getComponent", openapi_extra=EXTENSION)
 def get_component(kind: Kind, type: Type, _: Reader, version: Version = None) -> ComponentDetail:
     """A component, by its type or a former name, with its schema and how a flow of the gallery configures it.
 
@@ -70,7 +71,7 @@ def get_component(kind: Kind, type: Type, _: Reader, version: Version = None) ->
     return ComponentDetail.of_full(found, reference.example(found))
 
 
-@router.get("/ottl/reference", openapi_extra=EXTENSION)
+@router.get("/ottl/reference", operation_id="getOttlReference", openapi_extra=EXTENSION)
 def get_ottl_reference(
     _: Reader, component: OttlName = None, context: OttlName = None, version: Version = None
 ) -> OttlReferenceOut | OttlComponents:
@@ -83,5 +84,5 @@ def get_ottl_reference(
     return OttlReferenceOut.of(reference.ottl(component, context, version))
 
 
-app = create_app("Headgate components", [router, ottl_pages.router, component_pages.router])
+app = create_app("Headgate components", [router, ottl_pages.router, component_pages.router, api_pages.router])
 handler = lambda_handler(app)

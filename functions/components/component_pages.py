@@ -25,17 +25,17 @@ from web.parts import choice, empty, home, tag, text
 router = page_router()
 
 OfVersion = Annotated[CollectorVersion | Literal[""], Query()]
-_LONGEST_TEXT: Final = 100
+LONGEST_TEXT: Final = 100
 _TAB: Final = "components"
 _STABILITY: Final = {"stable": "good", "deprecated": "bad", "unmaintained": "bad"}
 
 _LIST: Final = """\
 <h1>Components</h1>
-<p class="soft">What collector {version} can be configured with, as the collector itself tells it. OTTL has
-<a href="{ottl}">a reference of its own</a>.</p>
-<form method="get" action="{path}" class="card" role="search"><div class="row">
-{text}{kind}{versions}<button>Search</button></div></form>
-<div class="card"><p class="soft small" role="status">{count}</p>{list}</div>"""
+<form method="get" action="{path}" class="card" id="filters" role="search" aria-label="Search the components">
+<div class="row">{text}{kind}{versions}<button>Search</button></div></form>
+<div id="results"><p class="soft">What collector {version} can be configured with, as the collector itself tells it.
+OTTL has <a href="{ottl}">a reference of its own</a>, and so has <a href="/docs">the API</a>.</p>
+<div class="card"><p class="soft small" role="status">{count}</p>{list}</div></div>"""
 _TABLE: Final = """\
 <table><thead><tr><th>Component</th><th>Stability</th><th>What it does</th></tr></thead><tbody>{rows}</tbody></table>"""
 _ROW: Final = """\
@@ -45,9 +45,11 @@ _COMPONENT: Final = """\
 <p class="small"><a href="{back}">Components</a></p>
 <h1>{type} <span class="soft">{kind}</span> {deprecated}</h1>
 <p>{summary}</p>{reason}
-<p class="soft small">Collector {version} · {stability}{aliases} · <code>{module}</code></p>
+{versions}<p class="soft small">Collector {version} · {stability}{aliases} · <code>{module}</code></p>
 {example}
 <div class="card"><h2>Fields</h2>{fields}</div>"""
+_VERSIONS: Final = """\
+<form method="get" action="{path}" class="toolbar">{versions}<button class="plain small">Show</button></form>"""
 _REASON: Final = '<div class="notice bad">{text}</div>'
 _EXAMPLE: Final = """\
 <div class="card"><h2>Example</h2><pre tabindex="0" aria-label="YAML"><code>{yaml}</code></pre>
@@ -69,7 +71,7 @@ def list_components(
     kind: Kind | Literal[""] = "",
     version: OfVersion = "",
 ) -> Response:
-    searched = text_[:_LONGEST_TEXT]
+    searched = text_[:LONGEST_TEXT]
     found = reference.found(version or None, kind or None, searched)
     path = components_path(caller)
     kinds = [("", "All kinds"), *((one, one.capitalize()) for one in KINDS)]
@@ -78,7 +80,7 @@ def list_components(
         version=version or settings().collector_version,
         ottl=f"{path}/ottl{_query(version=version)}",
         path=path,
-        text=text("text", "Text", searched, most=_LONGEST_TEXT, required=False, kind="search"),
+        text=text("text", "Text", searched, most=LONGEST_TEXT, required=False, kind="search"),
         kind=choice("kind", "Kind", kinds, kind),
         versions=version_choice(version),
         count=f"{len(found)} component{'' if len(found) == 1 else 's'}",
@@ -86,7 +88,7 @@ def list_components(
         if found
         else empty("Nothing has these words in its name or description. Leave some out, or choose all kinds."),
     )
-    return page(frame(who, caller, _TAB), "Components", content)
+    return page(frame(who, caller, _TAB), "Components", content, script="search")
 
 
 @router.get("/organizations/{organization_id}/components/{kind}/{type}")
@@ -101,6 +103,7 @@ def show_component(who: Visit, caller: Member, kind: Kind, type: Type, version: 
         deprecated=tag("deprecated", "bad") if found.deprecated is not None else NOTHING,
         summary=found.summary,
         reason=html(_REASON, text=found.deprecated) if found.deprecated else NOTHING,
+        versions=_other_versions(f"{components_path(caller)}/{found.kind}/{found.type}", version),
         version=version or settings().collector_version,
         stability=_stability(found),
         aliases=_former(found),
@@ -109,6 +112,12 @@ def show_component(who: Visit, caller: Member, kind: Kind, type: Type, version: 
         fields=html(_FIELDS, rows=rows) if rows else empty("It has no settings."),
     )
     return page(frame(who, caller, _TAB), f"{found.type} {found.kind}", content)
+
+
+def _other_versions(path: str, version: str) -> Html:
+    """A form that shows the component as another collector version has it."""
+    versions = version_choice(version)
+    return html(_VERSIONS, path=path, versions=versions) if versions else NOTHING
 
 
 def components_path(caller: Caller) -> str:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Final
 
 from fastapi import Query, Response
 
-from components.component_pages import OfVersion, breakable, components_path, version_choice
+from components.component_pages import LONGEST_TEXT, OfVersion, breakable, components_path, version_choice
 from headgate.reference import service as reference
-from headgate.reference.model import OttlFunction, OttlReference
+from headgate.reference.model import OttlFunction, OttlPath, OttlReference
 from web.html import NOTHING, Html, html, joined
 from web.layout import page
 from web.pages import Member, Visit, frame, page_router
-from web.parts import choice, tag
+from web.parts import choice, empty, tag, text
 
 router = page_router()
 
@@ -22,31 +23,29 @@ _PAGE: Final = """\
 <h1>OTTL</h1>
 <p class="soft">What statements and conditions can be made of, by component and context, as the parsers read it that
 lint them.</p>
-<form method="get" action="{path}" class="card"><div class="row">{place}{versions}<button>Show</button></div></form>
-{reference}"""
-_REFERENCE: Final = """\
-<div class="card"><h2>Paths</h2><table><thead><tr><th>Path</th><th>Type</th><th>Description</th></tr></thead>
-<tbody>{paths}</tbody></table></div>
-<div class="card"><h2>Functions</h2><table><thead><tr><th>Function</th><th>Description</th></tr></thead>
-<tbody>{functions}</tbody></table></div>
-{enums}"""
+<form method="get" action="{path}" class="card" id="filters" role="search" aria-label="Search the reference">
+<div class="row">{place}{text}{versions}<button>Show</button></div></form>
+<div id="results">{reference}</div>"""
+_PART: Final = """\
+<div class="card"><h2>{title}</h2><table><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table></div>"""
 _PATH: Final = """\
 <tr><td class="path"><code>{path}</code> {tag}</td><td class="small" data-label="Type">{type}</td>
 <td class="small">{description}</td></tr>"""
 _FUNCTION: Final = '<tr><td class="path"><code>{signature}</code> {tag}</td><td class="small">{description}</td></tr>'
-_ENUMS: Final = """\
-<div class="card"><h2>Enums</h2><table><thead><tr><th>Enum</th><th>Value</th><th>Description</th></tr></thead>
-<tbody>{rows}</tbody></table></div>"""
 _ENUM: Final = """\
 <tr><td><code>{name}</code></td><td data-label="Value">{value}</td><td class="small">{description}</td></tr>"""
 
 
 @router.get("/organizations/{organization_id}/components/ottl")
 def show_ottl(
-    who: Visit, caller: Member, place: Annotated[str, Query(max_length=130)] = "", version: OfVersion = ""
+    who: Visit,
+    caller: Member,
+    place: Annotated[str, Query(max_length=130)] = "",
+    text_: Annotated[str, Query(alias="text")] = "",
+    version: OfVersion = "",
 ) -> Response:
     """`place` is a component and a context with a `/` between, because a form can choose both only as one."""
-    path = components_path(caller)
+    path, searched = components_path(caller), text_[:LONGEST_TEXT]
     component, _, context = place.partition("/")
     places = [
         (f"{one.component}/{each}", f"{one.component}: {each}")
@@ -59,32 +58,58 @@ def show_ottl(
         components=path,
         path=f"{path}/ottl",
         place=choice("place", "Component and context", places, place),
+        text=text("text", "Text", searched, most=LONGEST_TEXT, required=False, kind="search"),
         versions=version_choice(version),
-        reference=_reference(shown) if shown else NOTHING,
+        reference=_reference(shown, searched.lower().split()) if shown else NOTHING,
     )
-    return page(frame(who, caller, "components"), f"{_TITLE}, {component}: {context}" if place else _TITLE, content)
+    title = f"{_TITLE}, {component}: {context}" if place else _TITLE
+    return page(frame(who, caller, "components"), title, content, script="search")
 
 
-def _reference(shown: OttlReference) -> Html:
+def _reference(shown: OttlReference, words: Sequence[str]) -> Html:
+    """What has all of the words in its name or description."""
+    parts = [
+        _part(
+            "Paths",
+            ("Path", "Type", "Description"),
+            [_path(one) for one in shown.paths if _has(words, one.path, one.description)],
+        ),
+        _part(
+            "Functions",
+            ("Function", "Description"),
+            [_function(one) for one in shown.functions if _has(words, one.signature, one.description)],
+        ),
+        _part(
+            "Enums",
+            ("Enum", "Value", "Description"),
+            [
+                html(_ENUM, name=one.name, value=one.value, description=one.description)
+                for one in shown.enums
+                if _has(words, one.name, one.description)
+            ],
+        ),
+    ]
+    return joined(parts) or empty("Nothing has these words in its name or description. Leave some out.")
+
+
+def _part(title: str, columns: Sequence[str], rows: Sequence[Html]) -> Html:
+    if not rows:
+        return NOTHING
+    return html(_PART, title=title, columns=[html("<th>{name}</th>", name=name) for name in columns], rows=rows)
+
+
+def _has(words: Sequence[str], *texts: str) -> bool:
+    about = " ".join(texts).lower()
+    return all(word in about for word in words)
+
+
+def _path(path: OttlPath) -> Html:
     return html(
-        _REFERENCE,
-        paths=[
-            html(
-                _PATH,
-                path=breakable(one.path),
-                tag=NOTHING if one.writable else tag("read only"),
-                type=one.type,
-                description=one.description,
-            )
-            for one in shown.paths
-        ],
-        functions=joined(map(_function, shown.functions)),
-        enums=html(
-            _ENUMS,
-            rows=[html(_ENUM, name=one.name, value=one.value, description=one.description) for one in shown.enums],
-        )
-        if shown.enums
-        else NOTHING,
+        _PATH,
+        path=breakable(path.path),
+        tag=NOTHING if path.writable else tag("read only"),
+        type=path.type,
+        description=path.description,
     )
 
 

@@ -6,18 +6,18 @@ from fastapi import Depends, Query
 from pydantic import BeforeValidator
 
 from headgate.foundation.ids import id_pattern
-from headgate.http.parameters import true_or_false, whole_number
-from headgate.instances.model import InstanceState
+from headgate.http.parameters import AtLeastOne, true_or_false, whole_number
 from headgate.instances.service import Wanted
+from headgate.instances.states import InstanceState
 
 
 def wanted_instances(
     state: Annotated[InstanceState | None, Query(description="In this state")] = None,
     deployment_id: Annotated[
-        str | None, Query(pattern=id_pattern("dep"), description="Of this deployment group")
+        str | None, Query(pattern=id_pattern("dep"), description="In this deployment group")
     ] = None,
     version: Annotated[
-        int | None, BeforeValidator(whole_number), Query(ge=1, description="That run this version number")
+        AtLeastOne | None, BeforeValidator(whole_number), Query(description="That run this version number")
     ] = None,
     host: Annotated[
         str | None, Query(min_length=1, max_length=255, description="Whose name or host name contains this text")
@@ -31,10 +31,28 @@ def wanted_instances(
         BeforeValidator(true_or_false),
         Query(description="On which something was changed by hand, or with `false` nothing was"),
     ] = None,
+    component: Annotated[
+        str | None,
+        Query(
+            max_length=193,
+            pattern=r"^([A-Za-z0-9_]+/)?[A-Za-z0-9_.-]+$",
+            description="Whose collector has this component: a type such as `filelog`, or `receiver/filelog`",
+        ),
+    ] = None,
+    old_token: Annotated[
+        bool | None,
+        BeforeValidator(true_or_false),
+        Query(description="That last reported with an older token than the present one, or with `false` with that"),
+    ] = None,
 ) -> Wanted:
     """The query as what the service takes."""
     pair = cast("tuple[str, str]", tuple(label.split("=", 1))) if label else None
-    return Wanted(state, deployment_id, version, host, pair, drifted)
+    return Wanted(state, deployment_id, version, host, pair, drifted, old_token, component)
 
 
 WantedInstances = Annotated[Wanted, Depends(wanted_instances)]
+ByName = Annotated[
+    str | None,
+    Query(min_length=1, max_length=200, description="Called exactly so", json_schema_extra={"x-extension": True}),
+]
+"""A fleet by its label, a deployment group by its name."""

@@ -1,36 +1,32 @@
 """What the fleets endpoints take and give, field by field."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from types import MappingProxyType
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Final, Self
 
 from pydantic import (
     AfterValidator,
     BaseModel,
-    ConfigDict,
     Field,
     StringConstraints,
-    ValidationError,
     model_validator,
 )
 from pydantic.config import JsonDict
-from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from headgate.deployments.assignments import Changed
-from headgate.deployments.model import Assignment, Deployment, Role, VolumeMount
+from headgate.deployments.model import Assignment
+from headgate.fleets import tokens
 from headgate.fleets.model import ExpiresIn, Fleet, FleetType, Grace
 from headgate.foundation.collector import VARIABLE_NAME
-from headgate.http.wire import PRESENT, ConfigurationId, Input, Name, Patch, PrincipalOut, Time, refused_as
+from headgate.http.wire import Input, Name, PrincipalOut, Time, refused_as
 from headgate.installs.commands import Architecture
 from headgate.installs.links import Platform
 from headgate.installs.service import Install, Options
 from headgate.instances.counting import CountedFleet
 from headgate.instances.host import MOST_LABELS, Counters
-from headgate.instances.model import INSTANCE_STATES, InstanceState
 from headgate.instances.service import Seen
-from headgate.validation.model import Finding
+from headgate.instances.states import INSTANCE_STATES, InstanceState
 
 _ENV_NAME: Final = re.compile(VARIABLE_NAME)
 # The script follows links, and refuses more of them.
@@ -63,13 +59,6 @@ def _environment(value: dict[str, str]) -> dict[str, str]:
     return value
 
 
-Number = Annotated[int, Field(ge=1, le=99_999_999)]
-Replicas = Annotated[int, Field(ge=1, le=1_000)]
-Namespace = Annotated[
-    str,
-    StringConstraints(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", max_length=63),
-    refused_as("This must be 1 to 63 lower-case letters, digits and hyphens, with a letter or digit at both ends"),
-]
 ServerName = Annotated[
     str,
     StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$"),
@@ -83,38 +72,6 @@ class CreateFleet(Input):
     label: Name
     type: FleetType
     expires_in: ExpiresIn = "never"
-
-
-class CreateDeployment(Input):
-    name: Name
-    configuration_id: ConfigurationId
-    version_number: Number
-    role: Role | None = None
-    replicas: Replicas | None = None
-    namespace: Namespace | None = None
-
-
-class PatchDeployment(Patch):
-    """Changes the fields that are given, at least one. Null clears a field that may be empty."""
-
-    name: Annotated[Name | None, PRESENT] = Field(default=None)
-    configuration_id: ConfigurationId | None = None
-    version_number: Annotated[Number | None, PRESENT] = Field(default=None)
-    replicas: Replicas | None = None
-    namespace: Namespace | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _role_stays(cls, given: object) -> object:
-        if isinstance(given, dict) and "role" in given:
-            # Not "unknown field": every answer has it.
-            fixed = PydanticCustomError("fixed", "The role is set when a group is created, and cannot be changed")
-            place = InitErrorDetails(type=fixed, loc=("role",), input=given["role"])
-            raise ValidationError.from_exception_data(cls.__name__, [place])
-        return given
-
-    def changes(self) -> dict[str, str | int | None]:
-        return self.model_dump(exclude_unset=True)
 
 
 # Not in the specification of the API.
@@ -156,20 +113,6 @@ class InstallRequest(Input):
         return Options(**dict(self))
 
 
-class VolumeMountIn(Input):
-    host_path: str
-    mount_path: str
-
-
-class PutVolumeMounts(Input):
-    """All mounts of a group; they replace the present ones."""
-
-    volume_mounts: list[VolumeMountIn]
-
-    def mounts(self) -> list[VolumeMount]:
-        return [VolumeMount(mount.host_path, mount.mount_path) for mount in self.volume_mounts]
-
-
 class RenewToken(Input):
     """How long the previous token stays valid, so that hosts can be installed again meanwhile."""
 
@@ -202,6 +145,7 @@ class FleetOut(BaseModel):
     type: FleetType
     expires_in: ExpiresIn
     token_expires_at: Time | None
+    token_id: Annotated[str, Field(description="Tells the fleet's tokens apart", json_schema_extra=_BEYOND)]
     instances: InstancesOut
     created_by: PrincipalOut
     created_at: Time
@@ -218,94 +162,11 @@ class FleetOut(BaseModel):
             type=fleet.type,
             expires_in=fleet.expires_in,
             token_expires_at=fleet.token_expires_at,
+            token_id=tokens.current_id(fleet.id, fleet.token_generation),
             instances=InstancesOut.of(instances),
             created_by=PrincipalOut.of(fleet.created_by),
             created_at=fleet.created_at,
         )
-
-
-class VolumeMountOut(BaseModel):
-    host_path: str
-    mount_path: str
-
-
-class DeploymentOut(BaseModel):
-    id: str
-    fleet_id: str
-    name: str
-    is_default: bool
-    role: Role | None
-    replicas: int | None
-    namespace: str | None
-    configuration_id: str | None
-    version_number: int | None
-    volume_mounts: list[VolumeMountOut]
-    created_at: Time
-    updated_at: Time
-
-    @classmethod
-    def of(cls, group: Deployment) -> "DeploymentOut":
-        return DeploymentOut(
-            id=group.id,
-            fleet_id=group.fleet_id,
-            name=group.name,
-            is_default=group.is_default,
-            role=group.role,
-            replicas=group.replicas,
-            namespace=group.namespace,
-            configuration_id=group.assignment.configuration_id if group.assignment else None,
-            version_number=group.assignment.version_number if group.assignment else None,
-            volume_mounts=[
-                VolumeMountOut(host_path=mount.host_path, mount_path=mount.mount_path) for mount in group.volume_mounts
-            ],
-            created_at=group.created_at,
-            updated_at=group.updated_at,
-        )
-
-
-class WarningOut(BaseModel):
-    """A finding of the collector in the version that was assigned; `not_checked` if it could not be asked."""
-
-    severity: Literal["error", "warning"]
-    message: str
-    component_path: str
-    code: str
-    line: int | None
-    column: int | None
-
-
-class DeploymentChanged(DeploymentOut):
-    """With the collector's findings in the version that was assigned. They do not prevent the assignment."""
-
-    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
-
-    warnings: list[WarningOut] = Field(default_factory=list)
-
-    @classmethod
-    def of_change(cls, changed: Changed) -> Self:
-        check = changed.check
-        warnings = [*_warnings("error", check.errors), *_warnings("warning", check.warnings)]
-        if check.not_checked is not None:
-            message = f"Not checked: {check.not_checked}"
-            unchecked = WarningOut(
-                severity="warning", message=message, component_path="", code="not_checked", line=None, column=None
-            )
-            warnings = [unchecked]
-        return cls(**DeploymentOut.of(changed.group).model_dump(), warnings=warnings)
-
-
-def _warnings(severity: Literal["error", "warning"], findings: Sequence[Finding]) -> list[WarningOut]:
-    return [
-        WarningOut(
-            severity=severity,
-            message=finding.message,
-            component_path=finding.component_path,
-            code=finding.code,
-            line=finding.line,
-            column=finding.column,
-        )
-        for finding in findings
-    ]
 
 
 class AssignmentOut(BaseModel):
@@ -352,6 +213,7 @@ class InstanceOut(BaseModel):
     `name` and `labels` are what the host calls itself. `drifted` are the top-level keys in which what the collector
     runs was changed on the host, `exits` how often the collector ended by itself since the last apply, `last_exits`
     when. They are null for a host whose supervisor does not report them, as are `supervisor_version` and `counters`.
+    `token_id` tells with which of the fleet's tokens it last reported, `token_current` whether that is the present one.
     """
 
     id: str
@@ -371,6 +233,8 @@ class InstanceOut(BaseModel):
     exits: int | None
     last_exits: list[str]
     counters: CountersOut | None
+    token_id: Annotated[str | None, Field(json_schema_extra=_BEYOND)]
+    token_current: Annotated[bool | None, Field(json_schema_extra=_BEYOND)]
     last_seen_at: Time
     first_seen_at: Time
 
@@ -395,6 +259,8 @@ class InstanceOut(BaseModel):
             exits=host.exits,
             last_exits=list(host.last_exits),
             counters=CountersOut.of(host.counters) if host.counters else None,
+            token_id=instance.token_id,
+            token_current=seen.token_current,
             last_seen_at=instance.last_seen_at,
             first_seen_at=instance.first_seen_at,
         )

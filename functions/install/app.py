@@ -3,7 +3,7 @@
 from pathlib import PurePath
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Response
+from fastapi import APIRouter, Depends, Header, Response
 from fastapi.responses import FileResponse, RedirectResponse
 
 from headgate.http.app import create_app, lambda_handler
@@ -47,6 +47,14 @@ def serve(link: CheckedLink) -> Response:
     if link.platform == "kubernetes":
         return Response(served.values(link), media_type="text/yaml")
     return Response(served.script(link), media_type="text/x-shellscript")
+
+
+@router.get("/{platform}/{deployment_id}/variables", response_class=Response, responses=documented(401))
+def serve_variables(link: CheckedLink, authorization: Annotated[str, Header()] = "") -> Response:
+    """The variables that are stored with the group, secrets in clear. It takes the group's own token, too."""
+    scheme, _, credential = authorization.partition(" ")
+    text = served.stored_variables(link, credential.strip() if scheme.lower() == "bearer" else "")
+    return Response(text, media_type="text/plain", headers={"Cache-Control": "no-store"})
 
 
 @router.get("/{platform}/{deployment_id}/{name}", response_class=Response)

@@ -1,12 +1,56 @@
 """Reading the forms that browsers post."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final, Generic, TypeVar
 from urllib.parse import parse_qsl
 
 from fastapi import Request
+from pydantic import BaseModel, ValidationError
 
 from headgate.foundation import errors
+from headgate.http import refusals
 
 _MAX_FIELDS = 200
+_MINUTE: Final = "%Y-%m-%dT%H:%M"
+
+
+Wanted = TypeVar("Wanted")
+Model = TypeVar("Model", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Filters(Generic[Wanted]):
+    """What a person typed into the form that filters a list, what it asks for, and what is wrong with it, by field."""
+
+    typed: Mapping[str, str]
+    wanted: Wanted
+    problems: Mapping[str, str]
+
+
+def by_field(error: errors.Invalid | errors.Conflict) -> dict[str, str]:
+    """What is wrong, by the last part of each place: the name of the form's field."""
+    return {str(one.loc[-1]): one.message for one in error.errors}
+
+
+def model_of(model: type[Model], given: Mapping[str, object]) -> Model:
+    """What the API takes, of a form's values. Raises Invalid with the API's sentences."""
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        wrong = [refusals.plain({**entry, "loc": ("body", *entry["loc"])}) for entry in error.errors()]
+        raise errors.Invalid(wrong[0].message, wrong) from error
+
+
+def given(form: Mapping[str, str], *names: str) -> dict[str, str]:
+    """The fields that are not empty, without blanks around them."""
+    return {name: form[name].strip() for name in names if form.get(name, "").strip()}
+
+
+def number_of(text: str) -> int | str:
+    """The number, or what is not one, which the API's model refuses."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else text
 
 
 async def read_form(request: Request) -> dict[str, str]:
@@ -19,3 +63,12 @@ async def read_form(request: Request) -> dict[str, str]:
         return dict(parse_qsl(text, keep_blank_values=True, max_num_fields=_MAX_FIELDS, errors="strict"))
     except ValueError as error:
         raise errors.Invalid(f"The form must be UTF-8 text with at most {_MAX_FIELDS} fields") from error
+
+
+def read_minute(text: str, field: str) -> datetime:
+    """The time in UTC of a field of the type `datetime-local`. Raises Invalid, naming the field."""
+    try:
+        return datetime.strptime(text[:16], _MINUTE).replace(tzinfo=UTC)
+    except ValueError:
+        message = "Give a time in UTC, such as 2026-11-20T19:32"
+        raise errors.Invalid(message, [errors.FieldError(("form", field), message)]) from None

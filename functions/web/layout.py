@@ -7,13 +7,15 @@ from typing import Final
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from headgate.foundation.caller import Caller
+from web import assets
 from web.html import NOTHING, Html, html, joined
 
 STYLE_PATH: Final = "/style.css"
-# No scripts and no inline styles; forms post to this site only, and no other site may frame a page.
+# Scripts and styles are this site's files; forms and requests go to this site only, and no other site frames a page.
 SECURITY_HEADERS: Final = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; "
-    "frame-ancestors 'none'",
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
+    "trusted-types 'none'",
     "X-Frame-Options": "DENY",
     "X-Content-Type-Options": "nosniff",
     # With `no-referrer`, browsers would send `Origin: null` with this site's own forms.
@@ -30,8 +32,9 @@ _PAGE: Final = """\
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{title} · Headgate</title>
 <link rel="stylesheet" href="/style.css">
+{scripts}
 </head>
-<body>
+<body{of}>
 <a class="skip" href="#content">Skip to the content</a>
 {bar}
 <main id="content"{narrow}>
@@ -47,6 +50,8 @@ _BAR: Final = """\
 {tabs}
 </header>
 """
+# What the page's script asks the API with.
+_OF: Final = ' data-person="{person}" data-organization="{organization}" data-csrf="{csrf}"'
 _SIGN_OUT: Final = """\
 <form method="post" action="/sign-out"><input type="hidden" name="csrf" value="{csrf}">\
 <button class="link">Sign out</button></form>"""
@@ -54,18 +59,33 @@ _SIGN_OUT: Final = """\
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What a page shows around its content: the person and the organization. `csrf` goes into every form."""
+    """What a page shows around its content: the person and the organization. `csrf` goes into every form.
+
+    `person` is the user's id, empty like `email` if nobody is signed in.
+    """
 
     csrf: str
+    person: str = ""
     email: str = ""
     caller: Caller | None = None
     tab: str = ""
 
 
 def page(
-    frame: Frame, title: str, content: Html, *, notice: str = "", problem: str = "", status: int = 200
+    frame: Frame,
+    title: str,
+    content: Html,
+    *,
+    notice: str = "",
+    problem: str = "",
+    status: int = 200,
+    script: str = "",
+    wide: bool = False,
 ) -> HTMLResponse:
-    """A page. It is narrow unless it belongs to an organization."""
+    """A page. It is narrow unless it belongs to an organization, and takes the whole window if it is `wide`.
+
+    `script` is the console's for what is on it.
+    """
     notices = joined(
         html('<div class="notice{bad}" role="{role}">{text}</div>', bad=bad, role=role, text=text)
         for text, bad, role in ((problem, " bad", "alert"), (notice, "", "status"))
@@ -74,8 +94,10 @@ def page(
     body = html(
         _PAGE,
         title=title,
+        scripts=[assets.script(name) for name in ("shell", script) if name],
+        of=_of(frame) if frame.person else NOTHING,
         bar=_bar(frame),
-        narrow=NOTHING if frame.caller else Html(' class="narrow"'),
+        narrow=Html(' class="wide"') if wide else NOTHING if frame.caller else Html(' class="narrow"'),
         notice=notices,
         content=content,
     )
@@ -103,6 +125,11 @@ def options(values: Sequence[tuple[str, str]], selected: str) -> Html:
     )
 
 
+def _of(frame: Frame) -> Html:
+    organization = frame.caller.organization_id if frame.caller else ""
+    return html(_OF, person=frame.person, organization=organization, csrf=frame.csrf)
+
+
 def _bar(frame: Frame) -> Html:
     caller = frame.caller
     return html(
@@ -116,15 +143,17 @@ def _bar(frame: Frame) -> Html:
 
 def _tabs(frame: Frame, caller: Caller) -> Html:
     tabs = [
-        ("", "Overview"),
+        ("", "Home"),
         ("configurations", "Configurations"),
+        ("runs", "Test runs"),
         ("fleets", "Fleets"),
+        ("flows", "Flows"),
         ("components", "Components"),
         ("policies", "Policies"),
         ("members", "Members"),
     ]
     if caller.is_admin:
-        tabs += [("service-accounts", "Service accounts"), ("changes", "Changes")]
+        tabs += [("service-accounts", "Service accounts"), ("webhooks", "Webhooks"), ("changes", "Changes")]
     links = [
         html(
             '<a href="/organizations/{id}{path}"{current}>{label}</a>',

@@ -139,7 +139,7 @@ def _not_found(request: Request, error: Exception) -> Response:
 
 
 def frame(who: Visitor, caller: Caller | None = None, tab: str = "") -> Frame:
-    return Frame(who.csrf, who.email, caller, tab)
+    return Frame(who.csrf, who.session.user.id if who.session else "", who.email, caller, tab)
 
 
 def _problem(who: Visitor | None, status: int, detail: str) -> Response:

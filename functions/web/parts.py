@@ -1,8 +1,10 @@
 """Parts of pages: form fields with their errors, buttons, tags, links to the next page of a list."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Annotated, Final
+from urllib.parse import urlencode
 
 from fastapi import Depends, Query, Request
 
@@ -13,6 +15,7 @@ from web.layout import options
 
 # Entries of a list on one page.
 ENTRIES: Final = 100
+NO_FILTERS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 def _after(request: Request, after: Annotated[str | None, Query(max_length=2_000)] = None) -> str | None:
@@ -22,12 +25,18 @@ def _after(request: Request, after: Annotated[str | None, Query(max_length=2_000
 After = Annotated[str | None, Depends(_after)]
 """The position after which a page of a list begins: only one that a link of this service gave is valid."""
 
+_NOTHING_YET: Final = '<div class="nothing"><p>{purpose}</p><p class="last">{first_step}</p></div>'
 _FIELD: Final = '<div class="field"><label for="{name}">{label}</label>{control}{hint}{error}</div>'
 _TEXT: Final = '<input id="{id}" name="{name}"{kind} value="{value}" maxlength="{most}" spellcheck="false"{attributes}>'
 _AREA: Final = """\
 <textarea id="{name}" name="{name}" rows="{rows}" maxlength="{most}" spellcheck="false"{attributes}>
 {value}</textarea>"""
 _CHOICE: Final = '<select id="{name}" name="{name}"{attributes}>{options}</select>'
+_SUGGESTED: Final = """\
+<input id="{name}" name="{name}" list="{name}-known" value="{value}" maxlength="{most}" spellcheck="false"\
+ autocomplete="off"{attributes}><datalist id="{name}-known">{options}</datalist>"""
+_CHECK: Final = """\
+<label class="check"><input type="checkbox" name="{name}" value="yes"{checked}> {label}</label>"""
 _CONFIRMED: Final = """\
 <details class="confirm"><summary{described}>{label} …</summary><p class="small">{loss}</p>{button}</details>"""
 _ACTION: Final = """\
@@ -45,8 +54,12 @@ def text(
     error: str = "",
     kind: str = "",
     as_id: str = "",
+    pattern: str = "",
 ) -> Html:
-    """A line of text. `kind` is HTML's type; `as_id` is the id if another form of the page has a field of this name."""
+    """A line of text. `kind` is HTML's type; `as_id` is the id if another form of the page has a field of this name.
+
+    `pattern` is what a browser takes; the hint says it in words.
+    """
     known = as_id or name
     control = html(
         _TEXT,
@@ -55,14 +68,28 @@ def text(
         kind=html(' type="{kind}"', kind=kind) if kind else NOTHING,
         value=value,
         most=most,
-        attributes=_attributes(known, hint, error, required=required),
+        attributes=html(
+            "{attributes}{pattern}",
+            attributes=_attributes(known, hint, error, required=required),
+            pattern=html(' pattern="{pattern}" title="{hint}"', pattern=pattern, hint=hint) if pattern else NOTHING,
+        ),
     )
     return _field(known, label, control, hint, error)
 
 
-def area(name: str, label: str, value: str = "", *, most: int, rows: int, hint: str = "", error: str = "") -> Html:
-    """Several lines of text; required."""
-    attributes = _attributes(name, hint, error, required=True)
+def area(
+    name: str,
+    label: str,
+    value: str = "",
+    *,
+    most: int,
+    rows: int,
+    required: bool = True,
+    hint: str = "",
+    error: str = "",
+) -> Html:
+    """Several lines of text."""
+    attributes = _attributes(name, hint, error, required=required)
     return _field(
         name, label, html(_AREA, name=name, value=value, most=most, rows=rows, attributes=attributes), hint, error
     )
@@ -76,6 +103,34 @@ def choice(
     return _field(name, label, control, hint, error)
 
 
+def suggested(
+    name: str,
+    label: str,
+    values: Sequence[str],
+    value: str = "",
+    *,
+    most: int,
+    required: bool = True,
+    hint: str = "",
+    error: str = "",
+) -> Html:
+    """A line of text for which a browser suggests the values; any other may be typed as well."""
+    control = html(
+        _SUGGESTED,
+        name=name,
+        value=value,
+        most=most,
+        attributes=_attributes(name, hint, error, required=required),
+        options=[html('<option value="{value}"></option>', value=one) for one in values],
+    )
+    return _field(name, label, control, hint, error)
+
+
+def check(name: str, label: str, *, checked: bool) -> Html:
+    """A box to tick; its value is `yes`."""
+    return html(_CHECK, name=name, label=label, checked=Html(" checked") if checked else NOTHING)
+
+
 def hidden(name: str, value: str) -> Html:
     return html('<input type="hidden" name="{name}" value="{value}">', name=name, value=value)
 
@@ -86,22 +141,28 @@ def action(path: str, csrf: Html, label: str, kind: str, fields: Html = NOTHING,
     return html(_ACTION, action=path, csrf=csrf, fields=fields, label=label, kind=kind, described=described)
 
 
-def confirmed(path: str, csrf: Html, label: str, loss: str, *, of: str = "") -> Html:
+def confirmed(path: str, csrf: Html, label: str, loss: str, fields: Html = NOTHING, *, of: str = "") -> Html:
     """A button that asks first: it opens to `loss`, which says what is lost, and to the button itself."""
     described = html(' aria-label="{label} {of} …"', label=label, of=of) if of else NOTHING
-    button = action(path, csrf, label, "danger", of=of)
+    button = action(path, csrf, label, "danger", fields, of=of)
     return html(_CONFIRMED, label=label, described=described, loss=loss, button=button)
 
 
-def more(path: str, position: str | None) -> Html:
-    """A link to the next page of the list at the path, if there is one."""
+def more(path: str, position: str | None, filters: Mapping[str, str] = NO_FILTERS) -> Html:
+    """A link to the next page of the list at the path, if there is one; `filters` are the list's query."""
     if position is None:
         return NOTHING
-    return html('<p><a href="{path}?after={after}">More</a></p>', path=path, after=issue(position, path))
+    query = urlencode({**{name: value for name, value in filters.items() if value}, "after": issue(position, path)})
+    return html('<p><a href="{path}?{query}">More</a></p>', path=path, query=query)
 
 
 def empty(text: str) -> Html:
     return html('<p class="soft">{text}</p>', text=text)
+
+
+def nothing_yet(purpose: str, first_step: Html | str) -> Html:
+    """What an empty list says: what it is for, and how its first entry comes about."""
+    return html(_NOTHING_YET, purpose=purpose, first_step=first_step)
 
 
 def tag(text: str, kind: str = "") -> Html:
@@ -117,6 +178,11 @@ def home(caller: Caller) -> str:
 def moment(at: datetime) -> str:
     """A time to the minute, in UTC."""
     return at.strftime("%Y-%m-%d %H:%M UTC")
+
+
+def second(at: datetime) -> str:
+    """A time to the second, in UTC."""
+    return at.strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def _field(name: str, label: str, control: Html, hint: str, error: str) -> Html:

@@ -10,13 +10,11 @@ from starlette.responses import Response
 
 from headgate.foundation import errors
 from headgate.http import credentials
-from headgate.identity import sessions, signing
+from headgate.http.browser import SESSION_COOKIE, csrf_of, is_csrf, is_of_this_site
+from headgate.identity import sessions
 from headgate.identity.model import NotAuthenticated, Session
-from web.addresses import public_url
 from web.forms import read_form
 
-# With the prefix __Host-, browsers refuse the cookie from other hosts of the domain, and over plain HTTP.
-SESSION_COOKIE: Final = "__Host-headgate-session"
 VISIT_COOKIE: Final = "__Host-headgate-visit"
 KNOWN_COOKIE: Final = "__Host-headgate-known"
 _KNOWN_SECONDS: Final = 180 * 86_400
@@ -41,8 +39,11 @@ class Visitor:
 
     @property
     def csrf(self) -> str:
-        tied_to = self.session.id if self.session else self.visit
-        return signing.sign("csrf", tied_to.encode()).hex()
+        return csrf_of(self.tied_to)
+
+    @property
+    def tied_to(self) -> str:
+        return self.session.id if self.session else self.visit
 
     @property
     def email(self) -> str:
@@ -65,13 +66,10 @@ def visitor(request: Request) -> Visitor:
 
 async def posted(request: Request, who: Visitor) -> dict[str, str]:
     """The fields of a form of this site. Raises ForeignForm, Invalid."""
-    origin = request.headers.get("origin")
-    if origin is not None and origin not in (public_url(request), str(request.base_url).rstrip("/")):
-        raise ForeignForm
-    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+    if not is_of_this_site(request, typed=True):
         raise ForeignForm
     form = await read_form(request)
-    if not secrets.compare_digest(form.get("csrf", "").encode(), who.csrf.encode()):
+    if not is_csrf(form.get("csrf", ""), who.tied_to):
         raise ForeignForm
     return form
 

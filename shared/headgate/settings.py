@@ -18,8 +18,15 @@ class Settings:
     fleets_table: str
     runs_table: str
     identity_table: str
+    events_table: str
     bucket: str
+    secrets_key: str
+    deliveries_queue: str
+    dead_deliveries_queue: str
+    event_bus: str
+    webhooks_to_loopback: bool
     rate_limit_per_minute: int
+    person_rate_limit_per_minute: int
     checks_under_way: int
     runs_under_way: int
     runs_waiting: int
@@ -28,6 +35,7 @@ class Settings:
     collectors_dir: str
     checker_function: str
     state_machine_arn: str
+    rollouts_state_machine_arn: str
     test_runs: bool
     fleet_limit: int
     fleet_endpoint: str
@@ -51,8 +59,15 @@ def settings() -> Settings:
         fleets_table=env("HEADGATE_FLEETS_TABLE", ""),
         runs_table=env("HEADGATE_RUNS_TABLE", ""),
         identity_table=env("HEADGATE_IDENTITY_TABLE", ""),
+        events_table=env("HEADGATE_EVENTS_TABLE", ""),
         bucket=env("HEADGATE_BUCKET", ""),
+        secrets_key=env("HEADGATE_SECRETS_KEY", ""),
+        deliveries_queue=env("HEADGATE_DELIVERIES_QUEUE", ""),
+        dead_deliveries_queue=env("HEADGATE_DEAD_DELIVERIES_QUEUE", ""),
+        event_bus=env("HEADGATE_EVENT_BUS", ""),
+        webhooks_to_loopback=env("HEADGATE_WEBHOOKS_TO_LOOPBACK", "no") == "yes",
         rate_limit_per_minute=_whole_number("HEADGATE_RATE_LIMIT_PER_MINUTE", default=60, least=1),
+        person_rate_limit_per_minute=_whole_number("HEADGATE_PERSON_RATE_LIMIT_PER_MINUTE", default=600, least=1),
         checks_under_way=_whole_number("HEADGATE_CHECKS_UNDER_WAY", default=4, least=1),
         runs_under_way=_whole_number("HEADGATE_RUNS_UNDER_WAY", default=10, least=1),
         runs_waiting=_whole_number("HEADGATE_RUNS_WAITING", default=100, least=0),
@@ -61,6 +76,7 @@ def settings() -> Settings:
         collectors_dir=env("HEADGATE_COLLECTORS_DIR", "/opt/collectors"),
         checker_function=env("HEADGATE_CHECKER_FUNCTION", ""),
         state_machine_arn=env("HEADGATE_STATE_MACHINE_ARN", ""),
+        rollouts_state_machine_arn=env("HEADGATE_ROLLOUTS_STATE_MACHINE_ARN", ""),
         test_runs=env("HEADGATE_TEST_RUNS", "yes") != "no",
         fleet_limit=_whole_number("HEADGATE_FLEET_LIMIT", default=25, least=0),
         fleet_endpoint=env("HEADGATE_FLEET_ENDPOINT", ""),

@@ -147,7 +147,7 @@ def test_a_use_of_a_credential_does_not_change_the_credential(ann: Member) -> No
 
 
 @pytest.mark.parametrize("what", ["unknown", "expired", "deleted", "a session's", "malformed"])
-def test_what_is_no_credential_leaves_nothing_in_the_table(ann: Member, what: str) -> None:
+def test_what_is_not_a_credential_leaves_nothing_in_the_table(ann: Member, what: str) -> None:
     made, value = identity.create_token(
         ann.organization_id,
         ann.service_account_id,
@@ -268,7 +268,7 @@ def test_a_body_that_does_not_fit_is_422_naming_the_field(ann: Member, body: obj
     "content",
     [b"{", b"", b"\xff\xfe", b'{"name": "a", "yaml": "\\ud800"}', b"[" * 100_000, b"NaN", b"name=a"],
 )
-def test_a_body_that_is_no_json_is_422(ann: Member, content: bytes) -> None:
+def test_a_body_that_is_not_json_is_422(ann: Member, content: bytes) -> None:
     response = ann.http.post(f"{API}/configurations", content=content, headers={"Content-Type": "application/json"})
 
     assert response.status_code == 422

@@ -31,7 +31,7 @@ def page_of(browser: TestClient, fleet: Fleet) -> str:
 
 
 def test_a_fleet_without_collectors_says_what_to_do(fleet: Fleet, browser: TestClient) -> None:
-    assert "No collector has reported yet" in page_of(browser, fleet)
+    assert "None has reported yet" in page_of(browser, fleet)
 
 
 def test_each_collector_shows_its_host_its_state_and_what_it_runs(fleet: Fleet, browser: TestClient) -> None:

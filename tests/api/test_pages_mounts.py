@@ -98,7 +98,7 @@ def test_what_is_not_safe_in_a_command_is_kept_and_left_out_of_it(
         ({"volume_mounts": [ONE], "more": 1}, ["body", "more"], "Unknown field"),
         ({"volume_mounts": [{"host_path": "/a"}]}, ["body", "volume_mounts", 0, "mount_path"], "required"),
         ({"volume_mounts": [ONE | {"mode": "ro"}]}, ["body", "volume_mounts", 0, "mode"], "Unknown field"),
-        ({"volume_mounts": [ONE | {"host_path": 5}]}, ["body", "volume_mounts", 0, "host_path"], "string"),
+        ({"volume_mounts": [ONE | {"host_path": 5}]}, ["body", "volume_mounts", 0, "host_path"], "This must be text"),
         ({"volume_mounts": [ONE | {"host_path": " "}]}, ["body", "volume_mounts", 0, "host_path"], "needed"),
         ({"volume_mounts": [ONE | {"mount_path": "/a\n"}]}, ["body", "volume_mounts", 0, "mount_path"], "line breaks"),
         ({"volume_mounts": [ONE | {"host_path": "/" * 1_001}]}, ["body", "volume_mounts", 0, "host_path"], "1000"),
@@ -110,7 +110,7 @@ def test_what_is_not_safe_in_a_command_is_kept_and_left_out_of_it(
         ),
     ],
 )
-def test_what_is_no_mount_is_refused_by_its_field_and_nothing_is_saved(
+def test_what_is_not_a_mount_is_refused_by_its_field_and_nothing_is_saved(
     http: TestClient, fleet_id: str, group_id: str, body: object, loc: list[str | int], message: str
 ) -> None:
     put(http, fleet_id, group_id, {"volume_mounts": [{"host_path": "/a", "mount_path": "/b"}]})

@@ -188,7 +188,7 @@ def test_who_may_not_change_the_configuration_sees_its_rules_and_no_form(ada: Br
     assert "<textarea" in _admin(ada).page(configuration_id).text
 
 
-def test_a_draft_of_another_and_a_pipeline_that_is_none_are_not_found(ada: Browser, configuration_id: str) -> None:
+def test_a_draft_of_another_and_an_unknown_pipeline_are_not_found(ada: Browser, configuration_id: str) -> None:
     made, _ = configurations.create(ada.caller, "Draft", TEXT, "otelcol-contrib", None)
 
     assert Browser(ada.caller.organization_id, "admin").page(made.id).status_code == 404

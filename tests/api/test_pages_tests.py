@@ -17,6 +17,7 @@ from headgate.suites.model import NamedTest
 from headgate.version_tests import service as version_tests
 from headgate.version_tests.model import Evidence, TestVerdict, text_digest
 from testing.app import app
+from tests.support.page_visitor import csrf, send_form
 from tests.support.world import joined
 
 TEXT = "service: {pipelines: {logs/a: {}}}"
@@ -88,4 +89,19 @@ def test_a_version_without_tests_says_so(ada: Browser) -> None:
     for name in "ab":
         suites.delete(ada.caller, ada.id, 1, name, None)
 
-    assert ada.card() == "Tests This version has no tests."
+    assert "None yet: choose Test above" in ada.card()
+
+
+def test_a_test_of_a_draft_is_deleted_by_a_form_and_one_of_a_published_version_is_not(ada: Browser) -> None:
+    path = f"/organizations/{ada.caller.organization_id}/configurations/{ada.id}/versions/1"
+    foreign = ada.http.post(path, data={"delete_test": "a"})
+    deleted = send_form(ada.http, path, "", delete_test="a")
+    again = send_form(ada.http, path, "", delete_test="a")
+    token = csrf(ada.http, path)
+    configurations.publish(ada.caller, ada.id, 1)
+    refused = ada.http.post(path, data={"csrf": token, "delete_test": "b"})
+
+    assert (foreign.status_code, deleted.status_code, again.status_code, refused.status_code) == (403, 303, 404, 409)
+    assert "is published" in refused.text
+    assert [one.name for one in version_tests.of_version(ada.id, 1).tests] == ["b"]
+    assert "Delete" not in ada.card()

@@ -8,6 +8,7 @@ from mangum import Mangum
 
 from headgate.http import problems
 from headgate.http.body_limit import BodyLimit
+from headgate.http.browser import Console
 from headgate.http.request_context import RequestContext
 
 MAX_BODY_BYTES: Final = 1_048_576
@@ -22,6 +23,7 @@ def create_app(title: str, routers: Sequence[APIRouter]) -> FastAPI:
         redirect_slashes=False,
     )
     app.add_middleware(BodyLimit, max_bytes=MAX_BODY_BYTES)
+    app.add_middleware(Console)
     app.add_middleware(RequestContext)
     problems.install(app)
     # One flat list: in `app.routes` they are nested in their routers.

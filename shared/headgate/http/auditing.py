@@ -1,6 +1,7 @@
 """The record of a change made through the public API: the route names its action, and a success is recorded."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -9,10 +10,12 @@ from fastapi.routing import APIRoute
 
 from headgate.audit import service as audit
 from headgate.audit.actions import Action
+from headgate.foundation.caller import Caller
 from headgate.http.paths import PUBLIC
 from headgate.observability.log import logger
 
 _EXTENSION: Final = "x-audit-actions"
+NO_DETAILS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 def audited(*actions: Action) -> dict[str, object]:
@@ -41,8 +44,13 @@ def record(request: Request, route: APIRoute, response: Response) -> None:
         return
     (action,) = actions_of(route)
     target = response.headers.get("location", request.url.path).removeprefix(f"{PUBLIC}/")
+    record_change(request.state.caller, action, target, getattr(request.state, "audit_details", {}))
+
+
+def record_change(caller: Caller, action: Action, target: str, details: Mapping[str, str] = NO_DETAILS) -> None:
+    """Record a change that has been made, by a form of a page for example; one put."""
     try:
-        audit.append(request.state.caller, action, target, **getattr(request.state, "audit_details", {}))
+        audit.append(caller, action, target, **details)
     except (BotoCoreError, ClientError) as error:
         # The change is made: a fault in recording it must not tell the caller otherwise.
         logger.error("change_not_recorded", action=action, target=target, kind=type(error).__name__)

@@ -7,12 +7,17 @@ from fastapi.security import HTTPBearer
 
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
+from headgate.http import browser
 from headgate.identity import service as identity
 from headgate.identity import sessions
 from headgate.identity.model import NotAuthenticated, RateLimited, Session, SessionRequired, WriteAccessRequired
 
-# Only for the OpenAPI document; `authenticate` reads the header itself, before it reads the body.
-_scheme: Final = HTTPBearer(auto_error=False, description="An API token (`sv_…`) or a session (`ss_…`)")
+# Only for the OpenAPI document; `authenticate` reads the header itself, before it reads the body. Each name says what
+# the route needs, and scripts/openapi.py writes it as the credentials that have it.
+_to_read: Final = HTTPBearer(auto_error=False, scheme_name="read")
+_to_write: Final = HTTPBearer(auto_error=False, scheme_name="write")
+_of_person: Final = HTTPBearer(auto_error=False, scheme_name="session")
+_of_admin: Final = HTTPBearer(auto_error=False, scheme_name="admin")
 
 
 ORGANIZATION_HEADER: Final = "X-Service-Org"
@@ -54,15 +59,30 @@ def authenticate_member(request: Request, *, as_admin: bool) -> Caller:
 
 
 def _presented(request: Request) -> Caller | Session:
+    if browser.from_console(request):
+        return _person_at_console(request)
     scheme, _, credential = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer":
         raise NotAuthenticated
     return admit(request, credential.strip())
 
 
-def admit(request: Request, credential: str) -> Caller | Session:
-    """Find whose credential this is, and count the request against its limit. Raises NotAuthenticated, RateLimited."""
-    authenticated, window = identity.authenticate(credential, clock.now())
+def _person_at_console(request: Request) -> Session:
+    """By the cookie alone. Raises NotAuthenticated, RateLimited, ForeignRequest."""
+    browser.require_this_site(request)
+    session = admit(request, request.cookies.get(browser.SESSION_COOKIE, ""), of_person=True)
+    if not isinstance(session, Session) or session.kind != "browser":
+        raise NotAuthenticated
+    browser.require_own_page(request, session)
+    return session
+
+
+def admit(request: Request, credential: str, *, of_person: bool = False) -> Caller | Session:
+    """Find whose credential this is, and count the request against its limit. Raises NotAuthenticated, RateLimited.
+
+    With `of_person`, a session's request counts against the limit of its person at the console.
+    """
+    authenticated, window = identity.authenticate(credential, clock.now(), of_person=of_person)
     request.state.rate_window = window
     request.state.credential_id = (
         authenticated.id if isinstance(authenticated, Session) else authenticated.credential_id
@@ -75,8 +95,12 @@ def admit(request: Request, credential: str) -> Caller | Session:
 def admit_anonymous(request: Request) -> None:
     """Count a request without a credential against the limit of the client's address; one write. Raises RateLimited.
 
-    The address is the one that API Gateway reports; headers of the client are not trusted.
+    At the console, a person counts instead, and a session is needed as everywhere there. The address is the one that
+    API Gateway reports; headers of the client are not trusted.
     """
+    if browser.from_console(request):
+        _person_at_console(request)
+        return
     window = identity.admit_anonymous(request.client.host if request.client else "unknown", clock.now())
     request.state.rate_window = window
     if window.used > window.limit:
@@ -87,23 +111,23 @@ def anonymous() -> None:
     """Marks a route: the address is counted before anything of the request is looked at."""
 
 
-def reader(request: Request, _: Annotated[object, Depends(_scheme)]) -> Caller:
+def reader(request: Request, _: Annotated[object, Depends(_to_read)]) -> Caller:
     return _caller(request)
 
 
-def writer(request: Request, _: Annotated[object, Depends(_scheme)]) -> Caller:
+def writer(request: Request, _: Annotated[object, Depends(_to_write)]) -> Caller:
     return _caller(request)
 
 
-def member(request: Request, _: Annotated[object, Depends(_scheme)]) -> Caller:
+def member(request: Request, _: Annotated[object, Depends(_of_person)]) -> Caller:
     return _caller(request)
 
 
-def admin(request: Request, _: Annotated[object, Depends(_scheme)]) -> Caller:
+def admin(request: Request, _: Annotated[object, Depends(_of_admin)]) -> Caller:
     return _caller(request)
 
 
-def signed_in(request: Request, _: Annotated[object, Depends(_scheme)]) -> Session:
+def signed_in(request: Request, _: Annotated[object, Depends(_of_person)]) -> Session:
     session = request.state.session
     assert isinstance(session, Session)
     return session

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Final, Generic, TypeVar
 
 from fastapi import Depends, Query, Request
-from pydantic import BaseModel, BeforeValidator
+from pydantic import BaseModel, BeforeValidator, Field
 
 from headgate.foundation import errors
 from headgate.http.credentials import Reader
@@ -17,6 +17,7 @@ from headgate.storage.page import Slice
 
 _SIGNATURE_LENGTH: Final = 16
 
+PageSize = Annotated[int, Field(ge=1, le=100)]
 Entry = TypeVar("Entry")
 Shown = TypeVar("Shown", bound=BaseModel)
 
@@ -47,7 +48,7 @@ class PageRequest:
 def page_request(
     request: Request,
     caller: Reader,
-    limit: Annotated[int, BeforeValidator(whole_number), Query(ge=1, le=100, description="Entries a page")] = 50,
+    limit: Annotated[PageSize, BeforeValidator(whole_number), Query(description="Entries a page")] = 50,
     cursor: Annotated[str | None, Query(max_length=2_000, description="`next_cursor` of the page before")] = None,
 ) -> PageRequest:
     """Raises Invalid for a cursor that was not issued for this list and caller."""
@@ -74,5 +75,6 @@ def position_of(cursor: str, scope: str) -> str:
         issued, position = False, ""
     if not issued:
         message = "This cursor was not issued for this list; start without one"
-        raise errors.Invalid(f"query.cursor: {message}", [errors.FieldError(("query", "cursor"), message)])
+        wrong = [errors.FieldError(("query", "cursor"), message)]
+        raise errors.Invalid(errors.first_of(wrong), wrong)
     return position

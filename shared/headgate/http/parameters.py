@@ -1,14 +1,16 @@
 """Path and query parameters. They are text, parsed strictly: `+1`, `01` and `1_0` are not numbers."""
 
 import re
+from datetime import datetime
 from typing import Annotated, Final
 
-from fastapi import Path
-from pydantic import BeforeValidator
+from fastapi import Path, Query
+from pydantic import BeforeValidator, Field
 
 from headgate.foundation.ids import id_pattern
 
 _WEIGHT: Final = re.compile(r"0(\.[0-9]{0,3})?|1(\.0{0,3})?")
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)", re.ASCII)
 _WHOLE_NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
@@ -27,6 +29,19 @@ def true_or_false(value: object) -> object:
         if value not in ("true", "false"):
             raise ValueError("This must be `true` or `false`")
         return value == "true"
+    return value
+
+
+def moment(value: object) -> object:
+    """Accepts a time of RFC 3339, such as `2026-11-20T19:32:02Z`. Raises ValueError for any other text."""
+    if isinstance(value, str):
+        try:
+            if _TIME.fullmatch(value):
+                return datetime.fromisoformat(value)
+        except ValueError:
+            # A month 13, or the 30th of February.
+            pass
+        raise ValueError("This must be a time such as 2026-11-20T19:32:02Z")
     return value
 
 
@@ -55,14 +70,22 @@ def _weighted(coding: str) -> tuple[str, float]:
     return name, float(weight) if _WEIGHT.fullmatch(weight) else 0.0
 
 
+# On the number itself: beside a validator, the constraint would not come into the API's description.
+AtLeastOne = Annotated[int, Field(ge=1)]
 ConfigurationId = Annotated[str, Path(pattern=id_pattern("cfg"))]
 RunId = Annotated[str, Path(pattern=id_pattern("run"))]
 JobId = Annotated[str, Path(pattern=id_pattern("job"))]
+RolloutId = Annotated[str, Path(pattern=id_pattern("rol"))]
 InstanceId = Annotated[str, Path(pattern=id_pattern("ins"))]
 FleetId = Annotated[str, Path(pattern=id_pattern("flt"))]
 DeploymentId = Annotated[str, Path(pattern=id_pattern("dep"))]
-VersionNumber = Annotated[int, BeforeValidator(whole_number), Path(ge=1)]
+VersionNumber = Annotated[AtLeastOne, BeforeValidator(whole_number), Path()]
 MemberId = Annotated[str, Path(pattern=f"{id_pattern('usr')}|{id_pattern('sva')}|{id_pattern('inv')}")]
 OrganizationId = Annotated[str, Path(pattern=id_pattern("org"))]
 ServiceAccountId = Annotated[str, Path(pattern=id_pattern("sva"))]
 TokenId = Annotated[str, Path(pattern=id_pattern("tok"))]
+WebhookId = Annotated[str, Path(pattern=id_pattern("whk"))]
+DeliveryId = Annotated[str, Path(pattern=id_pattern("dlv"))]
+CaptureId = Annotated[str, Path(pattern=id_pattern("cap"))]
+OrderId = Annotated[str, Path(pattern=id_pattern("ord"))]
+AtTime = Annotated[datetime | None, BeforeValidator(moment), Query(description="What was true at this time")]

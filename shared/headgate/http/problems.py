@@ -1,6 +1,5 @@
 """Errors as RFC 9457 problem responses. `headgate.http.statuses` has their statuses."""
 
-import re
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Final
@@ -14,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match, Route
 
 from headgate.foundation import errors
+from headgate.http import refusals
 from headgate.http.statuses import status_of
 from headgate.observability import faults
 from headgate.observability.log import logger
@@ -29,10 +29,6 @@ _CODES: Final[Mapping[int, str]] = {
 _RETRY_AFTER_OUTAGE: Final = "2"
 # A body of 1 MB can have 300,000 errors, and a function's answer may have 6 MB.
 _MAX_ERRORS: Final = 100
-# How pydantic begins a message: "String should match pattern …", "List should have at least 1 item".
-_SUBJECT: Final = re.compile(r"^[A-Z][a-z]+ should ")
-HIDDEN: Final = "~"
-"""How the tag of a union begins that is not to be shown as a part of a place."""
 _TOO_LARGE: Final = "The request body is over 1 MB (1,048,576 bytes)"
 
 
@@ -111,6 +107,8 @@ def retry_after(error: Exception) -> dict[str, str]:
     """The `Retry-After` header, after an outage and over a limit; else none."""
     if isinstance(error, errors.TooManyRequests):
         return {"Retry-After": str(error.retry_after)}
+    if waiting := errors.not_ready(error):
+        return {"Retry-After": str(waiting.retry_after)} if waiting.retry_after is not None else {}
     if isinstance(error, errors.HeadgateError) and status_of(error) < HTTPStatus.INTERNAL_SERVER_ERROR:
         return {}
     if isinstance(error, errors.Unavailable) and not error.may_pass:
@@ -136,50 +134,29 @@ def _domain_error(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, errors.Unauthenticated):
         headers["WWW-Authenticate"] = "Bearer"
     elif status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        logger.warning("outage", code=error.code, detail=error.detail)
+        logger.warning("outage", code=errors.code_of(error), detail=error.detail)
         request.state.blame = faults.blame(error)
     field_errors = error.errors if isinstance(error, errors.Invalid | errors.Conflict) else ()
-    return problem(request, status, error.code, error.detail, field_errors=field_errors, headers=headers)
+    return problem(request, status, errors.code_of(error), error.detail, field_errors=field_errors, headers=headers)
 
 
 def _request_invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     entries = error.errors()
-    field_errors = [_field_error(entry) for entry in entries[:_MAX_ERRORS]]
-    if any(error.loc[:1] == ("path",) for error in field_errors):
-        # A malformed id names nothing.
-        return problem(request, 404, "not_found", "There is nothing at this path")
-    first = field_errors[0]
-    where = ".".join(str(part) for part in first.loc)
-    more = f" (and {len(entries) - 1} more)" if len(entries) > 1 else ""
-    return problem(request, 422, "invalid", f"{where}: {first.message}{more}", field_errors=field_errors)
+    field_errors = [refusals.plain(entry) for entry in entries[:_MAX_ERRORS]]
+    malformed = next((error for error in field_errors if error.loc[:1] == ("path",)), None)
+    if malformed:
+        # A malformed id names nothing, so this says what one of that kind looks like.
+        name = str(malformed.loc[-1])
+        message = malformed.message.replace("This must", f"`{name}` must", 1)
+        return problem(request, 404, "not_found", f"No such {_noun(name)}: {message}")
+    detail = errors.first_of(field_errors, len(entries))
+    return problem(request, 422, "invalid", detail, field_errors=field_errors)
 
 
-def _field_error(entry: Mapping[str, object]) -> errors.FieldError:
-    location, kind, message = entry.get("loc"), entry.get("type"), str(entry.get("msg"))
-    shown = [part for part in location if not str(part).startswith(HIDDEN)] if isinstance(location, tuple) else []
-    loc = tuple(shown) or ("body",)
-    match kind:
-        case "extra_forbidden":
-            message = "Unknown field"
-        case "missing" if loc == ("body",):
-            message = "A JSON body is required"
-        case "missing":
-            message = "This field is required"
-        case "json_invalid":
-            context = entry.get("ctx")
-            reason = context.get("error") if isinstance(context, Mapping) else None
-            message = f"This is not JSON: {reason}, at character {loc[-1]}"
-            loc = ("body",)
-        case "model_attributes_type" if loc == ("body",):
-            message = "The body must be a JSON object, sent with `Content-Type: application/json`"
-        case "string_too_short" if entry.get("input") == "":
-            message = "This must not be empty"
-        case "value_error":
-            message = message.removeprefix("Value error, ")
-        case _:
-            message = _SUBJECT.sub("This must ", message).replace(" after validation", "")
-    return errors.FieldError(loc, message)
+def _noun(parameter: str) -> str:
+    """What a path parameter names: `configuration` for `configuration_id`."""
+    return "version" if parameter == "n" else parameter.removesuffix("_id").replace("_", " ")
 
 
 def framework_error(request: Request, error: Exception) -> JSONResponse:

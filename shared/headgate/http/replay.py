@@ -25,9 +25,11 @@ _DROPPED_HEADERS: Final = (b"content-length", b"content-type", b"idempotency-key
 
 
 async def carry_out_once(
-    request: Request, handle: Callable[[Request], Coroutine[None, None, Response]], route: APIRoute
+    request: Request, handle: Callable[[Request], Coroutine[None, None, Response]], route: APIRoute, *, stored: bool
 ) -> Response:
     """The answer to a create with an `Idempotency-Key`: its own, or that of the request that used the key first.
+
+    Without `stored`, the first answer counts as lost: it holds what must not be stored.
 
     Raises what `idempotency.claim` raises, and Contention.
     """
@@ -62,6 +64,8 @@ async def carry_out_once(
     except BaseException:
         await run_in_threadpool(idempotency.release, held)
         raise
+    if not stored:
+        return response
     try:
         await run_in_threadpool(idempotency.store_answer, held, response, clock.now())
     except Exception as error:  # noqa: BLE001  the create is done: failing to store its answer must not make it fail
@@ -82,7 +86,7 @@ async def _of(request: Request, route: APIRoute, path: str) -> Response | None:
     headers = {name: read.headers[name] for name in _COPIED_HEADERS if name in read.headers}
     # Fields that only a create's answer has get their defaults.
     model = TypeAdapter(route.response_model)
-    body = model.dump_json(model.validate_python(json.loads(bytes(read.body))))
+    body = model.dump_json(model.validate_python(json.loads(bytes(read.body))), by_alias=True)
     replayed = {"Location": f"{PUBLIC}{path}", "Idempotency-Replayed": "true"}
     return Response(body, route.status_code or 201, {**headers, **replayed})
 

@@ -14,6 +14,9 @@ from headgate.http.paths import APPLICATION, PUBLIC
 EXTENSION: Final = {"x-extension": True}
 """Marks a route that is beyond the specification in the OpenAPI document: `openapi_extra=EXTENSION`."""
 
+SECRET_ANSWER: Final = {"x-answer-not-stored": True}
+"""Marks a create whose answer holds a secret: repeating it under its key returns what was created, without that."""
+
 
 def _as_writer(request: Request) -> None:
     request.state.caller = credentials.authenticate(request, to_write=True)
@@ -59,6 +62,7 @@ class Route(APIRoute):
         enter_as = next((way for marker, way in _WAYS_IN if marker in dependencies), None)
         query_names = {field.alias for dependant in _all(self.dependant) for field in dependant.query_params}
         # Only the public API: an answer of the application may hold a token's value, which must not be stored.
+        stored = not (self.openapi_extra or {}).get("x-answer-not-stored")
         creates = self.methods == {"POST"} and self.status_code in (201, 202) and self.path.startswith(PUBLIC)
         if enter_as is _as_writer and len(auditing.actions_of(self)) != 1:
             raise TypeError(f"{self.path} changes something: name its action, `openapi_extra=audited(...)`")
@@ -70,7 +74,7 @@ class Route(APIRoute):
             if self.body_field is not None:
                 await strict_requests.refuse_unpaired_surrogates(request)
             if creates and enter_as is not None and "idempotency-key" in request.headers:
-                response = await replay.carry_out_once(request, handle, self)
+                response = await replay.carry_out_once(request, handle, self, stored=stored)
             else:
                 response = await handle(request)
             if enter_as is _as_writer and response.status_code < 400:

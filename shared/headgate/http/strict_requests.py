@@ -23,7 +23,7 @@ def refuse_odd_query(request: Request, names: AbstractSet[str]) -> None:
     odd |= {name: "This parameter is given more than once" for name in given if name in names and given.count(name) > 1}
     if odd:
         refusals = [errors.FieldError(("query", name), message) for name, message in odd.items()]
-        raise errors.Invalid(f"query.{refusals[0].loc[1]}: {refusals[0].message}", refusals)
+        raise errors.Invalid(errors.first_of(refusals), refusals)
 
 
 async def refuse_unpaired_surrogates(request: Request) -> None:
@@ -45,7 +45,8 @@ async def refuse_unpaired_surrogates(request: Request) -> None:
         json.dumps(json.loads(body), ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         message = r"A text holds half of a surrogate pair (\ud800 to \udfff); send the whole character"
-        raise errors.Invalid(f"body: {message}", [errors.FieldError(("body",), message)]) from error
+        wrong = [errors.FieldError(("body",), message)]
+        raise errors.Invalid(errors.first_of(wrong), wrong) from error
     except (ValueError, RecursionError):
         # The next parser reports it.
         return

@@ -14,6 +14,7 @@ from pydantic import (
     StringConstraints,
     ValidationError,
     ValidatorFunctionWrapHandler,
+    WithJsonSchema,
     WrapValidator,
     model_validator,
 )
@@ -81,7 +82,11 @@ VariableName = Annotated[
 ]
 Variables = Annotated[dict[VariableName, str], Field(max_length=MAX_VARIABLES)]
 CollectorVersion = Annotated[str, AfterValidator(_version_number)]
-Time = Annotated[datetime, PlainSerializer(rfc3339, return_type=str)]
+Time = Annotated[
+    datetime,
+    PlainSerializer(rfc3339, return_type=str),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
+]
 """A time in an answer: RFC 3339, UTC, milliseconds."""
 
 

@@ -1,0 +1,31 @@
+"""Which records of changes a list shows, as query parameters."""
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import Depends, Query
+from pydantic import BeforeValidator
+
+from headgate.audit.model import Wanted
+from headgate.http.parameters import moment
+
+_Time = Annotated[datetime | None, BeforeValidator(moment)]
+
+
+def _wanted(
+    by: Annotated[
+        str | None,
+        Query(min_length=1, max_length=254, description="By whom: a part of the name or address, or the id"),
+    ] = None,
+    about: Annotated[
+        str | None,
+        Query(min_length=1, max_length=254, description="What was changed: a part of its id, path or name"),
+    ] = None,
+    since: Annotated[_Time, Query(description="Not before this time")] = None,
+    until: Annotated[_Time, Query(description="Before this time")] = None,
+) -> Wanted:
+    """The query as what the service takes."""
+    return Wanted(by, about, since, until)
+
+
+WantedChanges = Annotated[Wanted, Depends(_wanted)]

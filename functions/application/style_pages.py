@@ -1,0 +1,140 @@
+"""The parts that pages are built from, in their states, to build a new page of and to see a change of style on."""
+
+from typing import Final
+
+from fastapi import Response
+
+from web.html import Html, html, joined
+from web.layout import page
+from web.pages import Visit, frame, page_router
+from web.parts import area, choice, nothing_yet, tag, text
+
+router = page_router()
+
+_INKS: Final = ("ink", "soft", "accent", "good", "warn", "bad")
+_SURFACES: Final = ("paper", "ground", "hover", "selection", "good-ground", "bad-ground")
+_COLOURS: Final = '<ul class="swatches">{entries}</ul>'
+_INK: Final = '<li class="swatch ink-{name}">--{name}</li>'
+_SURFACE: Final = '<li class="swatch surface-{name}">--{name}</li>'
+_TYPE: Final = """\
+<div class="card"><h2>Text</h2><h1>Heading of a page</h1><h2>Heading of a card</h2><h3>Heading of a part</h3>
+<p>Text with <a href="/style">a link</a>, <code>code</code> and <strong>weight</strong>.</p>
+<p class="soft">Soft text</p><p class="small">Small text</p><p class="hint">A hint</p>
+<pre tabindex="0" aria-label="Code">receivers:
+  otlp:</pre></div>"""
+_STATES: Final = """\
+<div class="card"><h2>States</h2><p>{tags}</p>
+<div class="notice" role="status">Something was done.</div><div class="notice bad" role="alert">Something failed.</div>
+<ul class="problems"><li><button type="button" class="problem"><span class="severity error">✕ Error</span>
+<span>What is wrong</span><span class="soft small">line 3 · receivers::otlp</span></button></li>
+<li><div class="problem"><span class="severity warning">! Warning</span><span>What may be wrong</span></div></li>
+<li><div class="problem"><span class="severity info">i Info</span><span>What is good to know</span></div></li></ul>
+{empty}</div>"""
+_BUTTONS: Final = """\
+<div class="card"><h2>Buttons</h2><div class="buttons"><button type="button">Main</button>
+<button type="button" class="plain">Other</button><button type="button" class="danger">Dangerous</button>
+<button type="button" disabled>Not possible</button><button type="button" class="plain small">Small</button>
+<button type="button" class="link">As a link</button><a class="button" href="/style">A link</a></div>
+<details class="confirm"><summary>Delete …</summary><p class="small">What is lost.</p>
+<button type="button" class="danger small">Delete</button></details></div>"""
+_FIELDS: Final = '<div class="card"><h2>Fields</h2><form method="get" action="/style">{fields}</form></div>'
+_TABLE: Final = """\
+<div class="card"><h2>Tables</h2><table><thead><tr><th scope="col">Name</th><th scope="col">State</th><td></td></tr>
+</thead><tbody><tr><td><strong>First</strong></td><td data-label="State">{good}</td><td class="end"><button
+type="button" class="plain small">Act</button></td></tr>
+<tr><td>Second, whose name is so long that it has to be broken: {long}</td><td data-label="State">{bad}</td>
+<td class="end"></td></tr></tbody></table></div>"""
+_OTHERS: Final = """\
+<div class="card"><h2>Tabs, keys and progress</h2><div class="tabbed"><div role="tablist" aria-label="Parts">
+<button type="button" role="tab" aria-selected="true" aria-controls="shown">Chosen</button>
+<button type="button" role="tab" aria-selected="false" aria-controls="shown" tabindex="-1">Other</button></div>
+<div role="tabpanel" id="shown" aria-label="Chosen"><p>What the chosen tab shows. <kbd>Ctrl-S</kbd> saves.</p>
+<progress max="10" value="4" aria-label="A run"></progress>
+<p><span class="verdict good">✓ Valid</span> <span class="verdict bad">✕ Not valid</span></p></div></div>
+<ul class="choices" role="listbox" aria-label="Choices"><li role="option" aria-selected="true">The one that Enter takes
+<span class="soft small">exporters, line 7</span></li>
+<li role="option" aria-selected="false">Another one</li></ul></div>"""
+_STEPS: Final = """\
+<div class="card"><h2>Steps</h2><div class="scrolls" tabindex="0" role="group" aria-label="Steps"><table class="matrix">
+<thead><tr><th scope="col">Record</th><th scope="col">2. transform</th><th scope="col">3. filter</th></tr></thead>
+<tbody>
+<tr><th scope="row">Record 1 <code>a line</code></th><td><span class="outcome changed">~ changed 1</span></td>
+<td><span class="outcome unchanged">= unchanged</span></td></tr>
+<tr><th scope="row">Record 2 <code>noise</code></th><td><span class="outcome created">+ created</span></td>
+<td><span class="outcome dropped">✕ dropped</span><div class="soft small">by IsMatch(body, "noise")</div></td></tr>
+</tbody></table></div>
+<ul class="names"><li class="change changed"><strong>~ changed</strong><code>attributes["a"]</code>
+<del>before</del><ins>after</ins></li></ul></div>"""
+_SHARES: Final = """\
+<div class="card"><h2>Shares and times</h2><ul class="bars"><li><span>First</span><svg class="share" aria-hidden="true">
+<rect class="whole" width="100%" height="100%"></rect><rect class="part good" width="75%" height="100%"></rect></svg>
+<span>3 of 4 collectors, 75 %, as assigned</span></li><li><span>Second</span><svg class="share" aria-hidden="true">
+<rect class="whole" width="100%" height="100%"></rect><rect class="part" width="25%" height="100%"></rect></svg>
+<span>1 of 4 collectors, 25 %</span></li></ul>
+<dl><dt>Collector</dt><dd>healthy</dd><dt>Supervisor</dt><dd>0.3.0</dd></dl>
+<ol class="timeline">
+<li><span class="soft small when">2026-11-22 20:00:00 UTC</span><span>What happened then</span></li>
+<li><span class="soft small when">2026-11-22 19:00:00 UTC</span><span>What happened before</span></li></ol></div>"""
+_GRAPH: Final = """\
+<div class="card"><h2>Graph</h2><div class="graph" tabindex="0" role="group" aria-label="Nodes in their states">
+<svg width="560" height="86" viewBox="0 0 560 86"><path d="M106 30 L150 30" class="edge signal-logs"></path>
+<path d="M246 30 L290 30" class="edge signal-metrics chosen"></path>
+<path d="M386 30 L430 30" class="edge signal-traces"></path>
+{nodes}</svg></div></div>"""
+_NODE: Final = """\
+<g class="node {kind}" transform="translate({x} 7)"><rect width="96" height="62" rx="6"></rect>
+<text x="10" y="18" class="kind">{section}</text><text x="10" y="35">{name}</text>
+<text x="10" y="50" class="note {note}">{about}</text></g>"""
+_NODES: Final = (
+    ("found", "receiver", "otlp", "plain", "2 tests"),
+    ("has-warning chosen", "processor", "batch", "plain", "on 3 hosts"),
+    ("section-connectors", "connector", "count", "old", "last heard"),
+    ("has-error", "exporter", "debug", "bad", "! failed 3"),
+)
+
+
+@router.get("/style")
+def show_style(who: Visit) -> Response:
+    shown = frame(who)
+    content = joined(
+        [
+            html('<h1>Parts of pages</h1><div class="card"><h2>Colours</h2>{colours}</div>', colours=_colours()),
+            Html(_TYPE),
+            html(
+                _STATES,
+                tags=_tags(),
+                empty=nothing_yet("What a list is for.", "None yet: how its first entry comes about."),
+            ),
+            Html(_BUTTONS),
+            html(_FIELDS, fields=_fields()),
+            html(_TABLE, good=tag("applied", "good"), bad=tag("apply failed", "bad"), long="x" * 120),
+            Html(_OTHERS),
+            Html(_SHARES),
+            Html(_STEPS),
+            html(_GRAPH, nodes=[_node(at, *one) for at, one in enumerate(_NODES)]),
+        ]
+    )
+    return page(shown, "Parts of pages", content, wide=True)
+
+
+def _colours() -> Html:
+    entries = [html(_INK, name=name) for name in _INKS] + [html(_SURFACE, name=name) for name in _SURFACES]
+    return html(_COLOURS, entries=entries)
+
+
+def _tags() -> list[Html]:
+    return [html("{tag} ", tag=tag(*one)) for one in (("draft",), ("published", "good"), ("failed", "bad"))]
+
+
+def _fields() -> list[Html]:
+    return [
+        text("plain", "A field", most=100, required=False),
+        text("hinted", "A field with a hint", "typed", most=100, hint="What it is for"),
+        text("wrong", "A field that was refused", "typed", most=100, error="What is wrong, and the way out"),
+        choice("chosen", "A choice", (("a", "The first"), ("b", "The second")), "b"),
+        area("long", "Several lines", "a: 1", most=1_000, rows=3),
+    ]
+
+
+def _node(at: int, kind: str, section: str, name: str, note: str, about: str) -> Html:
+    return html(_NODE, kind=kind, x=10 + 140 * at, section=section, name=name, note=note, about=about)

@@ -1,0 +1,206 @@
+"""The reference of the API at /docs: its operations and the shapes of their bodies, for everyone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Final
+
+from fastapi import Path, Query, Response
+from pydantic import JsonValue
+
+from components.api_document import Body, Document, Operation, Parameter, Schema, document
+from components.api_words import bounds_of, command, type_of, written
+from headgate.foundation.errors import NotFound
+from headgate.http.paths import PUBLIC
+from web.html import NOTHING, Html, html, joined
+from web.layout import page
+from web.pages import Visit, frame, page_router
+from web.parts import empty, tag, text
+
+router = page_router()
+
+PATH: Final = "/docs"
+_LONGEST_TEXT: Final = 100
+_FRAME: Final = '<div class="reading">{content}</div>'
+_LIST: Final = """\
+<h1>API reference</h1>
+{description}
+<p>The same for programs: <a href="{document}">openapi.json</a>, OpenAPI 3.1 without a credential.</p>
+<form method="get" action="/docs" class="card" role="search"><div class="row">
+{text}<button>Search</button></div></form>
+<p class="soft small" role="status">{count}</p>{groups}{shapes}"""
+_GROUP: Final = """\
+<div class="card"><h2>{tag}</h2><p class="soft">{about}</p>
+<table><thead><tr><th>Operation</th><th>What it does</th></tr></thead><tbody>{rows}</tbody></table></div>"""
+_ROW: Final = """\
+<tr><td class="path"><a href="/docs/{id}"><code>{method} {path}</code></a></td><td class="small">{summary}</td></tr>"""
+_SHAPES: Final = '<div class="card"><h2>Shapes</h2><ul>{entries}</ul></div>'
+_LINK: Final = '<li><a href="/docs/{name}">{name}</a></li>'
+_OPERATION: Final = """\
+<p class="small"><a href="/docs">API reference</a></p>
+<h1>{id}</h1><p class="path"><code>{method} {path}</code> {extension}</p>
+{description}<p>Needs {credentials}.</p>
+{parameters}{body}
+<div class="card"><h2>Answers</h2><table><thead><tr><th>Status</th><th>Body</th><th>When</th></tr></thead>
+<tbody>{answers}</tbody></table></div>
+<div class="card"><h2>Example</h2><pre tabindex="0" aria-label="Command"><code>{command}</code></pre></div>"""
+_ANSWER: Final = """\
+<tr><td>{status}</td><td class="small" data-label="Body">{type}</td><td class="small">{description}</td></tr>"""
+_SHAPE: Final = """\
+<p class="small"><a href="/docs">API reference</a></p><h1>{name}</h1>{description}
+{fields}<div class="card"><h2>Where it is</h2><ul>{places}</ul></div>"""
+_REFERENCE: Final = '<a href="/docs/{name}">{name}</a>'
+_CODE: Final = "<code>{value}</code>"
+_EXAMPLE: Final = '<div class="soft">For example <code>{value}</code></div>'
+_FIELDS: Final = """\
+<div class="card"><h2>{title}</h2><table><thead><tr><th>Name</th><th>Type</th><th>Meaning</th></tr></thead>
+<tbody>{rows}</tbody></table></div>"""
+_FIELD: Final = """\
+<tr><td class="path"><code>{name}</code> {tags}</td><td class="small" data-label="Type">{type}{bounds}</td>
+<td class="small">{meaning}{example}</td></tr>"""
+
+Name = Annotated[str, Path(pattern="^[A-Za-z0-9]{1,80}$")]
+
+
+class NotInTheReference(NotFound):
+    """There is no operation and no shape of this name."""
+
+    def __init__(self) -> None:
+        super().__init__("The API has no operation and no shape of this name; search for it at /docs")
+
+
+@router.get(PATH)
+def list_operations(who: Visit, q: Annotated[str, Query()] = "") -> Response:
+    searched, whole = q[:_LONGEST_TEXT], document()
+    words = searched.lower().split()
+    found = [one for one in whole.operations.values() if _has(whole.words[one.id], words)]
+    shapes = [
+        name for name, one in whole.components.schemas.items() if words and _has(f"{name.lower()} {one.words}", words)
+    ]
+    content = html(
+        _LIST,
+        description=prose(whole.info.description),
+        document=f"{PUBLIC}/openapi.json",
+        text=text("q", "Text", searched, most=_LONGEST_TEXT, required=False, kind="search"),
+        count=f"{len(found)} operation{'' if len(found) == 1 else 's'}",
+        groups=_groups(whole, found)
+        if found
+        else empty("Nothing has all of these words in its path, description or fields. Leave some out."),
+        shapes=html(_SHAPES, entries=_links(shapes)) if shapes else NOTHING,
+    )
+    return page(frame(who), "API reference", html(_FRAME, content=content), wide=True)
+
+
+@router.get(f"{PATH}/{{name}}")
+def show(who: Visit, name: Name) -> Response:
+    """An operation by its id, or a shape by its name; ids begin with a small letter, and shapes with a capital."""
+    whole = document()
+    if name in whole.operations:
+        content = _operation(whole, whole.operations[name])
+    elif name in whole.components.schemas:
+        content = _shape(whole, name)
+    else:
+        raise NotInTheReference
+    return page(frame(who), name, html(_FRAME, content=content), wide=True)
+
+
+def prose(written: str) -> Html:
+    """Paragraphs, with what stands between backticks as code."""
+    return joined(html("<p>{text}</p>", text=_inline(one)) for one in written.strip().split("\n\n"))
+
+
+def _inline(written: str) -> Html:
+    parts = written.split("`")
+    return joined(html("<code>{part}</code>" if at % 2 else "{part}", part=part) for at, part in enumerate(parts))
+
+
+def _has(searched: str, words: Sequence[str]) -> bool:
+    return all(word in searched for word in words)
+
+
+def _groups(whole: Document, found: Sequence[Operation]) -> Html:
+    rows = {tag.name: [_row(one) for one in found if one.tags[0] == tag.name] for tag in whole.tags}
+    return joined(
+        html(_GROUP, tag=tag.name, about=tag.description, rows=rows[tag.name]) for tag in whole.tags if rows[tag.name]
+    )
+
+
+def _row(operation: Operation) -> Html:
+    path = _breakable(operation.path.removeprefix(PUBLIC))
+    return html(_ROW, id=operation.id, method=operation.method, path=path, summary=_inline(operation.summary))
+
+
+def _breakable(path: str) -> Html:
+    """A path that a narrow column breaks at its slashes."""
+    return Html("/<wbr>".join(html("{part}", part=part) for part in path.split("/")))
+
+
+def _links(names: Iterable[str]) -> list[Html]:
+    return [html(_LINK, name=name) for name in names]
+
+
+def _operation(whole: Document, operation: Operation) -> Html:
+    schema = operation.body.schema_ if operation.body else None
+    body = whole.components.schemas[schema.name] if schema and schema.ref else None
+    return html(
+        _OPERATION,
+        id=operation.id,
+        method=operation.method,
+        path=_breakable(operation.path),
+        extension=tag("beyond the specification") if operation.is_extension else NOTHING,
+        description=prose(operation.description),
+        credentials=" or ".join(operation.credentials) or "no credential",
+        parameters=_table("Parameters", map(_parameter, operation.parameters)) if operation.parameters else NOTHING,
+        body=_table(f"Body: {schema.name}", _fields(body)) if schema and body else NOTHING,
+        answers=[_answer(status, one) for status, one in sorted(operation.answers.items())],
+        command=command(operation, body),
+    )
+
+
+def _answer(status: str, answer: Body) -> Html:
+    shown = _type(answer.schema_) if answer.schema_ else NOTHING
+    return html(_ANSWER, status=status, type=shown, description=_inline(answer.description))
+
+
+def _shape(whole: Document, name: str) -> Html:
+    shape, others = whole.components.schemas[name], whole.components.schemas.items()
+    operations = [one.id for one in whole.operations.values() if name in one.shapes]
+    return html(
+        _SHAPE,
+        name=name,
+        description=prose(shape.description) if shape.description else NOTHING,
+        fields=_table("Fields", _fields(shape)) if shape.properties else NOTHING,
+        places=_links([*operations, *(other for other, one in others if name in one.shapes)]),
+    )
+
+
+def _table(title: str, rows: Iterable[Html]) -> Html:
+    return html(_FIELDS, title=title, rows=rows)
+
+
+def _fields(shape: Schema) -> Iterable[Html]:
+    for name, field in shape.properties.items():
+        labels = ["required"] if name in shape.required else []
+        yield _field(name, labels, field, field.description, next(iter(field.examples), None))
+
+
+def _parameter(parameter: Parameter) -> Html:
+    labels = [parameter.place, *(["required"] if parameter.required else [])]
+    return _field(parameter.parameter, labels, parameter.schema_, parameter.description, parameter.example)
+
+
+def _field(name: str, labels: Iterable[str], schema: Schema, meaning: str, example: JsonValue) -> Html:
+    bounds = ", ".join(bounds_of(schema))
+    return html(
+        _FIELD,
+        name=name,
+        tags=[html("{tag} ", tag=tag(label)) for label in labels],
+        type=_type(schema),
+        bounds=html('<div class="soft">{bounds}</div>', bounds=bounds) if bounds else NOTHING,
+        meaning=_inline(meaning),
+        example=NOTHING if example is None else html(_EXAMPLE, value=written(example)),
+    )
+
+
+def _type(schema: Schema) -> Html:
+    return Html(type_of(schema, lambda name: html(_REFERENCE, name=name), lambda value: html(_CODE, value=value)))

@@ -1,0 +1,285 @@
+"""What the endpoints of deployment groups take and give, field by field."""
+
+from collections.abc import Sequence
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic.config import JsonDict
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from fleets.wire import InstancesOut, LabelKey, LabelValue
+from headgate.deployments.assignments import Changed, Check
+from headgate.deployments.events import LONGEST_MESSAGE, EventKind, GroupEvent
+from headgate.deployments.history import AssignedThen
+from headgate.deployments.model import NamedVersion, Role, VolumeMount
+from headgate.deployments.selectors import MOST_LABELS
+from headgate.fleets import tokens
+from headgate.http.wire import PRESENT, ConfigurationId, Input, Name, Patch, PrincipalOut, Time, refused_as
+from headgate.instances.counting import CountedGroup
+from headgate.instances.suitability import Unsuited
+from headgate.validation.model import Finding
+
+Number = Annotated[int, Field(ge=1, le=99_999_999)]
+Replicas = Annotated[int, Field(ge=1, le=1_000)]
+Namespace = Annotated[
+    str,
+    StringConstraints(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", max_length=63),
+    refused_as("This must be 1 to 63 lower-case letters, digits and hyphens, with a letter or digit at both ends"),
+]
+_BEYOND: Final[JsonDict] = {"x-extension": True}
+Message = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_MESSAGE),
+    Field(description="Why the version is assigned", json_schema_extra=_BEYOND),
+]
+
+
+class CreateDeployment(Input):
+    name: Name
+    configuration_id: ConfigurationId
+    version_number: Number
+    role: Role | None = None
+    replicas: Replicas | None = None
+    namespace: Namespace | None = None
+    message: Message | None = None
+
+
+class PatchDeployment(Patch):
+    """Changes the fields that are given, at least one. Null clears a field that may be empty."""
+
+    name: Annotated[Name | None, PRESENT] = Field(default=None)
+    configuration_id: ConfigurationId | None = None
+    version_number: Annotated[Number | None, PRESENT] = Field(default=None)
+    replicas: Replicas | None = None
+    namespace: Namespace | None = None
+    message: Annotated[Message | None, PRESENT] = Field(default=None)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _role_stays(cls, given: object) -> object:
+        if isinstance(given, dict) and "role" in given:
+            # Not "unknown field": every answer has it.
+            fixed = PydanticCustomError("fixed", "The role is set when a group is created, and cannot be changed")
+            place = InitErrorDetails(type=fixed, loc=("role",), input=given["role"])
+            raise ValidationError.from_exception_data(cls.__name__, [place])
+        return given
+
+    def changes(self) -> dict[str, str | int | None]:
+        return self.model_dump(exclude_unset=True, exclude={"message"})
+
+
+class VolumeMountIn(Input):
+    host_path: str
+    mount_path: str
+
+
+class PutVolumeMounts(Input):
+    """All mounts of a group; they replace the present ones."""
+
+    volume_mounts: list[VolumeMountIn]
+
+    def mounts(self) -> list[VolumeMount]:
+        return [VolumeMount(mount.host_path, mount.mount_path) for mount in self.volume_mounts]
+
+
+class VolumeMountOut(BaseModel):
+    host_path: str
+    mount_path: str
+
+
+class DeploymentOut(BaseModel):
+    id: str
+    fleet_id: str
+    name: str
+    is_default: bool
+    role: Role | None
+    replicas: int | None
+    namespace: str | None
+    configuration_id: str | None
+    configuration_name: Annotated[str | None, Field(json_schema_extra=_BEYOND)]
+    version_number: int | None
+    volume_mounts: list[VolumeMountOut]
+    assigned_at: Annotated[Time | None, Field(json_schema_extra=_BEYOND)]
+    selector: Annotated[
+        dict[str, str], Field(description="Hosts with these labels belong to it", json_schema_extra=_BEYOND)
+    ]
+    token_id: Annotated[str | None, Field(description="Names its own token, if it has one", json_schema_extra=_BEYOND)]
+    token_expires_at: Annotated[Time | None, Field(json_schema_extra=_BEYOND)]
+    collector_version: Annotated[
+        str | None,
+        Field(
+            description="The collector that a rollout moved its hosts to; null for what was installed on each",
+            json_schema_extra=_BEYOND,
+        ),
+    ]
+    captures_allowed: Annotated[
+        bool, Field(description="Whether an Admin has allowed captures", json_schema_extra=_BEYOND)
+    ]
+    instances: Annotated[InstancesOut, Field(json_schema_extra=_BEYOND)]
+    created_at: Time
+    updated_at: Time
+
+    @classmethod
+    def counted(cls, counted: CountedGroup) -> "DeploymentOut":
+        group = counted.group
+        return DeploymentOut(
+            id=group.id,
+            fleet_id=group.fleet_id,
+            name=group.name,
+            is_default=group.is_default,
+            role=group.role,
+            replicas=group.replicas,
+            namespace=group.namespace,
+            configuration_id=group.assignment.configuration_id if group.assignment else None,
+            configuration_name=counted.configuration_name,
+            version_number=group.assignment.version_number if group.assignment else None,
+            volume_mounts=[
+                VolumeMountOut(host_path=mount.host_path, mount_path=mount.mount_path) for mount in group.volume_mounts
+            ],
+            assigned_at=group.assigned_at,
+            selector=dict(group.selector),
+            token_id=tokens.current_id(group.id, group.token_generation) if group.token_generation else None,
+            token_expires_at=group.token_expires_at,
+            collector_version=group.collector.version if group.collector else None,
+            captures_allowed=group.captures_allowed,
+            instances=InstancesOut.of(counted.instances),
+            created_at=group.created_at,
+            updated_at=group.updated_at,
+        )
+
+
+class WarningOut(BaseModel):
+    """A finding of the collector in the version that was assigned; `not_checked` if it could not be asked."""
+
+    severity: Literal["error", "warning"]
+    message: str
+    component_path: str
+    code: str
+    line: int | None
+    column: int | None
+
+
+class DeploymentChanged(DeploymentOut):
+    """With the collector's findings in the version that was assigned, and what hosts of the group lack for it.
+
+    They do not prevent the assignment.
+    """
+
+    model_config = ConfigDict(json_schema_serialization_defaults_required=True)
+
+    warnings: list[WarningOut] = Field(default_factory=list)
+
+    @classmethod
+    def of_change(cls, changed: Changed, counted: CountedGroup, hosts: Sequence[Unsuited]) -> Self:
+        warnings = warnings_of(changed.check, hosts)
+        return cls(**DeploymentOut.counted(counted).model_dump(), warnings=warnings)
+
+
+class CheckAssignment(Input):
+    """A published version, of the configuration that is assigned if none is named."""
+
+    configuration_id: ConfigurationId | None = None
+    version_number: Number
+
+
+class AssignmentCheck(BaseModel):
+    """What an assignment of the version would warn of."""
+
+    warnings: list[WarningOut]
+
+
+def warnings_of(check: Check, hosts: Sequence[Unsuited]) -> list[WarningOut]:
+    """The collector's findings, then what hosts of the group lack."""
+    found = [*_warnings("error", check.errors), *_warnings("warning", check.warnings)]
+    if check.not_checked is not None:
+        found = [_without_place(Unsuited(f"Not checked: {check.not_checked}", "", "not_checked"))]
+    return [*found, *map(_without_place, hosts)]
+
+
+def _without_place(one: Unsuited) -> WarningOut:
+    return WarningOut(
+        severity="warning",
+        message=one.message,
+        component_path=one.component_path,
+        code=one.code,
+        line=None,
+        column=None,
+    )
+
+
+def _warnings(severity: Literal["error", "warning"], findings: Sequence[Finding]) -> list[WarningOut]:
+    return [
+        WarningOut(
+            severity=severity,
+            message=finding.message,
+            component_path=finding.component_path,
+            code=finding.code,
+            line=finding.line,
+            column=finding.column,
+        )
+        for finding in findings
+    ]
+
+
+class PutSelector(Input):
+    """The labels that select the group's hosts; none if it is empty."""
+
+    labels: Annotated[dict[LabelKey, LabelValue], Field(max_length=MOST_LABELS)]
+
+
+class NamedVersionOut(BaseModel):
+    """A published version, with the name that its configuration had then; null if it was not known."""
+
+    configuration_id: str
+    configuration_name: str | None
+    version_number: int
+
+    @classmethod
+    def of(cls, version: NamedVersion | None) -> Self | None:
+        if version is None:
+            return None
+        return cls(
+            configuration_id=version.assignment.configuration_id,
+            configuration_name=version.configuration_name,
+            version_number=version.assignment.version_number,
+        )
+
+
+class GroupEventOut(BaseModel):
+    """An event of a group: `before` was assigned until then, and `assigned` from then on; null is nothing."""
+
+    at: Time
+    event: EventKind
+    by: PrincipalOut
+    message: str | None
+    before: NamedVersionOut | None
+    assigned: NamedVersionOut | None
+
+    @classmethod
+    def of(cls, event: GroupEvent) -> "GroupEventOut":
+        return GroupEventOut(
+            at=event.at,
+            event=event.kind,
+            by=PrincipalOut.of(event.by),
+            message=event.message,
+            before=NamedVersionOut.of(event.before),
+            assigned=NamedVersionOut.of(event.assigned),
+        )
+
+
+class AssignedThenOut(BaseModel):
+    """What a group was assigned `at` a time, and `since` when. `event` assigned it; null if it is over 90 days old."""
+
+    at: Time
+    assigned: NamedVersionOut | None
+    since: Time
+    event: GroupEventOut | None
+
+    @classmethod
+    def of(cls, then: AssignedThen) -> Self:
+        return cls(
+            at=then.at,
+            assigned=NamedVersionOut.of(then.assigned),
+            since=then.since,
+            event=GroupEventOut.of(then.event) if then.event else None,
+        )

@@ -1,0 +1,116 @@
+"""The endpoints of the variables that are stored with a deployment group, and of the group's own token."""
+
+from collections.abc import Mapping
+from typing import Annotated, Self
+
+from fastapi import Request
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
+
+from fleets.deployments_wire import DeploymentOut
+from fleets.routing import by_hand, router
+from fleets.wire import RenewToken
+from headgate.deployments import own_tokens, variables
+from headgate.deployments.environment import Environment
+from headgate.deployments.variables import MOST
+from headgate.http.auditing import add_details, audited
+from headgate.http.credentials import Reader, SessionAdmin, Writer
+from headgate.http.parameters import DeploymentId, FleetId
+from headgate.http.routing import EXTENSION
+from headgate.http.wire import Input, Time, VariableName
+from headgate.instances import counting
+from headgate.storage.sealed import MAX_BYTES
+
+
+def _one_line(value: str) -> str:
+    if any(ord(character) < 0x20 or character in "\x7f\x85\u2028\u2029" for character in value):
+        raise ValueError("This cannot contain line breaks or other control characters")
+    if len(value.encode()) > MAX_BYTES:
+        raise ValueError(f"This may have up to {MAX_BYTES:,} bytes in UTF-8")
+    return value
+
+
+Value = Annotated[str, AfterValidator(_one_line)]
+Secret = Annotated[str, StringConstraints(min_length=1), AfterValidator(_one_line)]
+
+
+class PatchEnv(Input):
+    """Sets the variables that are given, and removes those that are null. A secret is never shown again."""
+
+    variables: dict[VariableName, Value | None] = Field(default_factory=dict, max_length=MOST)
+    secrets: dict[VariableName, Secret | None] = Field(default_factory=dict, max_length=MOST)
+
+    @model_validator(mode="after")
+    def _some_and_apart(self) -> Self:
+        if not self.variables and not self.secrets:
+            raise ValueError("At least one of variables, secrets is needed")
+        both = sorted(self.variables.keys() & self.secrets.keys())
+        if both:
+            raise ValueError(f"The variable {both[0]} is in `variables` and in `secrets`; give it once")
+        return self
+
+
+class VariableOut(BaseModel):
+    """A stored variable; `value` is null for a secret."""
+
+    name: str
+    secret: bool
+    value: str | None
+    set_at: Time
+
+
+class EnvOut(BaseModel):
+    """The stored variables by name."""
+
+    items: list[VariableOut]
+
+    @classmethod
+    def of(cls, stored: Environment) -> Self:
+        return cls(
+            items=[
+                VariableOut(name=name, secret=one.secret is not None, value=one.value, set_at=one.set_at)
+                for name, one in sorted(stored.variables.items())
+            ]
+        )
+
+
+@router.get(
+    "/{fleet_id}/deployments/{deployment_id}/env", operation_id="getDeploymentVariables", openapi_extra=EXTENSION
+)
+def get_env(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader) -> EnvOut:
+    """The variables that are stored with the group. Secrets are named, and their values are not shown."""
+    return EnvOut.of(variables.get(caller, fleet_id, deployment_id))
+
+
+@router.patch(
+    "/{fleet_id}/deployments/{deployment_id}/env",
+    operation_id="changeDeploymentVariables",
+    openapi_extra=EXTENSION | audited("deployment.env_changed"),
+)
+def patch_env(
+    fleet_id: FleetId, deployment_id: DeploymentId, body: PatchEnv, caller: Writer, request: Request
+) -> EnvOut:
+    """Set or remove stored variables, which hosts of the group get when they are installed.
+
+    The first one gives the group a token of its own: install commands contain it from then on.
+    """
+    stored = variables.change(caller, fleet_id, deployment_id, body.variables, body.secrets)
+    add_details(request, named_changes({**body.variables, **body.secrets}))
+    return EnvOut.of(stored)
+
+
+@by_hand.post("/fleets/{fleet_id}/deployments/{deployment_id}/token", openapi_extra=audited("deployment.token_renewed"))
+def renew_token_of_group(
+    fleet_id: FleetId, deployment_id: DeploymentId, body: RenewToken, caller: SessionAdmin
+) -> DeploymentOut:
+    """Issue the next token of a group that has one of its own. With grace `none`, the previous one ends at once."""
+    counters = counting.before_change(caller, fleet_id, deployment_id)
+    return DeploymentOut.counted(counters.of(own_tokens.renew(caller, fleet_id, deployment_id, body.grace)))
+
+
+def named_changes(changes: Mapping[str, str | None]) -> dict[str, str]:
+    """For the record of the change: names alone."""
+    kinds = {
+        "set": sorted(name for name, value in changes.items() if value is not None),
+        "removed": sorted(name for name, value in changes.items() if value is None),
+    }
+    return {kind: ", ".join(names) for kind, names in kinds.items() if names}

@@ -1,0 +1,214 @@
+"""The page of a deployment group: what it is assigned and runs, its rollouts and timeline, and its volume mounts."""
+
+from datetime import datetime
+from typing import Annotated, Final
+
+from fastapi import Query, Response
+
+from fleets.fleet_pages import group_tags
+from fleets.mount_card import mount_of, mounts_card
+from fleets.page_parts import bars, named, names_of, part_for_shares, shares_at_once, state_tags, version
+from fleets.rollout_parts import summary
+from fleets.timelines import ENTRIES, After, AtMinute, Entry, timeline
+from headgate.deployments import history, mounts, selectors
+from headgate.deployments import service as deployments
+from headgate.deployments.events import GroupEvent
+from headgate.deployments.model import Deployment, VolumeMount
+from headgate.fleets import service as fleets
+from headgate.foundation import errors
+from headgate.foundation.caller import Caller
+from headgate.http.auditing import record_change
+from headgate.http.parameters import DeploymentId, FleetId
+from headgate.http.statuses import status_of
+from headgate.instances import counting, deletion
+from headgate.rollouts import service as rollouts
+from web.forms import by_field
+from web.html import NOTHING, Html, html
+from web.layout import csrf_field, page, redirect
+from web.pages import Form, Member, Visit, frame, page_router
+from web.parts import action, confirmed, empty, hidden, home, second
+from web.visitor import Visitor
+
+router = page_router()
+
+_PATH: Final = "/organizations/{organization_id}/fleets/{fleet_id}/deployments/{deployment_id}"
+_ROLLOUTS: Final = 5
+_GROUP: Final = """\
+<p class="small"><a href="{home}/fleets">Fleets</a> / <a href="{home}/fleets/{fleet}">{label}</a></p>
+<h1>{name} {tags}</h1>
+<p class="soft"><code>{id}</code>{selected} · <a href="{path}/settings">Settings: name, labels, variables</a></p>
+<div class="card"><h2>Assigned</h2><p>{assigned}</p>
+<p class="hint">{delivery}</p></div>
+<div class="card"><h2>Running</h2>{running}
+<p class="last">{states} <a href="{home}/fleets/{fleet}/collectors?deployment_id={id}">Show each collector</a></p></div>
+<div id="assign" data-fleet="{fleet}" data-deployment="{id}" data-assigned="{assigned_id}"></div>
+{rollouts}{timeline}{captures}{mounts}{delete}"""
+_DELIVERED: Final = "The group's collectors receive this version with their next heartbeat."
+_NOT_DELIVERED: Final = """\
+The group's collectors run nothing until a version is assigned: below, or with
+<code>headgate deployment assign {fleet} {group} CONFIGURATION</code>."""
+_LIST: Final = """\
+<div class="card"><h2>Rollouts</h2><div id="rollouts" data-live="{live}">{rollouts}</div></div>"""
+_CAPTURES: Final = """\
+<div class="card"><h2>Captures</h2><p>{told} <a href="{home}/fleets/{fleet}/captures">Show them</a></p>{switch}</div>"""
+_DELETE: Final = '<div class="card"><h2>Delete this group</h2>{button}</div>'
+_LOSS: Final = """\
+What is known of its collectors that are gone is deleted with it. A group with a rollout, or with a collector that
+reports, cannot be deleted."""
+_NOBODY: Final = VolumeMount("", "")
+
+
+@router.get(_PATH)
+def show_deployment(
+    who: Visit,
+    caller: Member,
+    fleet_id: FleetId,
+    deployment_id: DeploymentId,
+    after: After,
+    at: AtMinute = "",
+    count: Annotated[str, Query(max_length=10)] = "",
+) -> Response:
+    return _group_page(who, caller, fleet_id, deployment_id, after=after, at=at, count=count == "yes")
+
+
+@router.post(f"{_PATH}/delete")
+def delete_deployment(
+    who: Visit, caller: Member, fleet_id: FleetId, deployment_id: DeploymentId, form: Form
+) -> Response:
+    try:
+        deleted = deletion.delete_group(caller, fleet_id, deployment_id)
+    except errors.Conflict as error:
+        return _group_page(who, caller, fleet_id, deployment_id, refused=error)
+    target = f"fleets/{fleet_id}/deployments/{deployment_id}"
+    record_change(caller, "deployment.deleted", target, {"name": deleted.name})
+    return redirect(f"{home(caller)}/fleets/{fleet_id}")
+
+
+@router.post(f"{_PATH}/volume-mounts")
+def add_mount(who: Visit, caller: Member, fleet_id: FleetId, deployment_id: DeploymentId, form: Form) -> Response:
+    mount = mount_of(form)
+    try:
+        mounts.add(caller, fleet_id, deployment_id, mount)
+    except errors.Invalid as error:
+        return _group_page(who, caller, fleet_id, deployment_id, typed=mount, refused=error)
+    return redirect(f"{home(caller)}/fleets/{fleet_id}/deployments/{deployment_id}")
+
+
+@router.post(f"{_PATH}/volume-mounts/remove")
+def remove_mount(caller: Member, fleet_id: FleetId, deployment_id: DeploymentId, form: Form) -> Response:
+    mounts.remove(caller, fleet_id, deployment_id, VolumeMount(form.get("host_path", ""), form.get("mount_path", "")))
+    return redirect(f"{home(caller)}/fleets/{fleet_id}/deployments/{deployment_id}")
+
+
+def _group_page(
+    who: Visitor,
+    caller: Caller,
+    fleet_id: str,
+    deployment_id: str,
+    *,
+    after: str | None = None,
+    at: str = "",
+    count: bool = False,
+    typed: VolumeMount = _NOBODY,
+    refused: errors.Invalid | errors.Conflict | None = None,
+) -> Response:
+    """The group's page; after a refusal, with the typed mount, and the reason beside its field or at the top."""
+    fleet = fleets.get(caller, fleet_id)
+    group = deployments.of_fleet(fleet_id, deployment_id)
+    shown = frame(who, caller, "fleets")
+    path, csrf = f"{home(caller)}/fleets/{fleet_id}/deployments/{deployment_id}", csrf_field(shown)
+    problems = by_field(refused) if refused else {}
+    content = html(
+        _GROUP,
+        home=home(caller),
+        fleet=fleet.id,
+        label=fleet.label,
+        id=group.id,
+        name=group.name,
+        tags=group_tags(group),
+        path=path,
+        selected=_selected(group),
+        **_versions(caller, path, group, count=count),
+        assigned_id=group.assignment.configuration_id if group.assignment else "",
+        delivery=Html(_DELIVERED) if group.assignment else html(_NOT_DELIVERED, fleet=fleet.id, group=group.id),
+        rollouts=_rollouts(caller, path, csrf, group),
+        timeline=_timeline(caller, path, group, after, at),
+        captures=_captures(caller, path, csrf, group),
+        mounts=mounts_card(
+            f"{path}/volume-mounts", csrf, group, on_kubernetes=fleet.on_kubernetes, typed=typed, problems=problems
+        ),
+        delete=html(_DELETE, button=confirmed(f"{path}/delete", csrf, "Delete", _LOSS, of=group.name))
+        if group.id != fleet.default_deployment_id
+        else NOTHING,
+    )
+    # Errors of the mount's two fields are shown beside them.
+    problem = next(iter(problems.values()), "The mount was not added") if refused else ""
+    if isinstance(refused, errors.Conflict):
+        problem = refused.detail
+    status = status_of(refused) if refused else 200
+    return page(shown, group.name, content, problem=problem, status=status, script="deployment")
+
+
+def _selected(group: Deployment) -> Html:
+    labels = selectors.in_words(group.selector)
+    return html(" · for hosts with <code>{labels}</code>", labels=labels) if labels else NOTHING
+
+
+def _versions(caller: Caller, path: str, group: Deployment, *, count: bool) -> dict[str, Html | list[Html]]:
+    """What the group is assigned, and what its collectors run, by version and by state."""
+    counters = counting.counters(caller, group.fleet_id, [group])
+    counted = shares_at_once(group.fleet_id, counters.census.total(counters.at), asked=count)
+    names = names_of(caller, [group.assignment, *(counted.by_group.get(group.id, {}) if counted else ())])
+    return {
+        "assigned": version(caller, group.assignment, names, "nothing assigned"),
+        "running": part_for_shares("running", bars(caller, path, group, counted, names), path, counted),
+        "states": state_tags(counters.of(group).instances),
+    }
+
+
+def _rollouts(caller: Caller, path: str, csrf: Html, group: Deployment) -> Html:
+    found = rollouts.rollouts(caller, group.fleet_id, group.id, _ROLLOUTS, None).entries
+    rows = [summary(caller, f"{path}/rollouts/{one.id}", csrf, one) for one in found]
+    return html(
+        _LIST,
+        live="no" if all(one.is_final for one in found) else "yes",
+        rollouts=html('<ul class="names">{rows}</ul>', rows=rows) if rows else empty("No version was rolled out yet."),
+    )
+
+
+def _captures(caller: Caller, path: str, csrf: Html, group: Deployment) -> Html:
+    """Whether samples may be taken on the group's hosts, and for Admins the switch."""
+    label, allowed = ("Forbid them", "no") if group.captures_allowed else ("Allow them", "yes")
+    return html(
+        _CAPTURES,
+        home=home(caller),
+        fleet=group.fleet_id,
+        told="Writers may take samples on the hosts of this group. Forbidding them ends those under way."
+        if group.captures_allowed
+        else "They are off: nobody takes samples on the hosts of this group until an Admin allows it.",
+        switch=action(f"{path}/captures", csrf, label, "plain", hidden("allowed", allowed))
+        if caller.is_admin
+        else NOTHING,
+    )
+
+
+def _timeline(caller: Caller, path: str, group: Deployment, after: str | None, at: str) -> Html:
+    def then(time: datetime) -> Html:
+        found = history.assigned_at(caller, group.fleet_id, group.id, time)
+        assigned = named(found.assigned)
+        return html("At {at}: {assigned}, since {since}", at=second(time), assigned=assigned, since=second(found.since))
+
+    part = history.events(caller, group.fleet_id, group.id, ENTRIES, after)
+    entries: list[Entry] = [(event.at, _event(event)) for event in part.entries]
+    return timeline(path, entries, part.position, at, then)
+
+
+def _event(event: GroupEvent) -> Html:
+    what = {
+        "created": f"Created with {named(event.assigned)}",
+        "assigned": f"{named(event.assigned)} assigned; before: {named(event.before)}",
+        "cleared": f"Assignment ended; before: {named(event.before)}",
+        "deleted": f"Deleted with {named(event.before)}",
+    }[event.kind]
+    why = html("<br>{message}", message=event.message) if event.message else NOTHING
+    return html('{what}{why} <span class="soft small">{by}</span>', what=what, why=why, by=event.by.name)

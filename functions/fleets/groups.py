@@ -1,0 +1,188 @@
+"""The endpoints of a fleet's deployment groups."""
+
+from fastapi import Request, Response
+
+from fleets.deployments_wire import (
+    AssignedThenOut,
+    AssignmentCheck,
+    CheckAssignment,
+    CreateDeployment,
+    DeploymentChanged,
+    DeploymentOut,
+    GroupEventOut,
+    PatchDeployment,
+    PutSelector,
+    PutVolumeMounts,
+    warnings_of,
+)
+from fleets.filters import ByName
+from fleets.routing import by_hand, router
+from headgate.checker import Asker
+from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
+from headgate.deployments import assigned, assignments, history, mounts, selectors
+from headgate.http.auditing import add_details, audited
+from headgate.http.credentials import Reader, SessionMember, Writer
+from headgate.http.pagination import Page, Paging
+from headgate.http.parameters import AtTime, DeploymentId, FleetId
+from headgate.http.paths import PUBLIC
+from headgate.http.problems import documented
+from headgate.http.routing import EXTENSION
+from headgate.http.upgrade_wire import CheckUpgrade, UpgradeReport
+from headgate.http.wire import ids_in_body
+from headgate.identity import checks
+from headgate.instances import counting, deletion, suitability
+from headgate.instances.suitability import Hosts
+from headgate.rollouts import assigning
+from headgate.upgrades import service as upgrades
+
+
+@router.get("/{fleet_id}/deployments", operation_id="listDeployments")
+def list_deployments(fleet_id: FleetId, caller: Reader, paging: Paging, name: ByName = None) -> Page[DeploymentOut]:
+    """The fleet's deployment groups by name; with `name`, the one that is called exactly so, if there is one."""
+    return paging.page(counting.groups(caller, fleet_id, paging.limit, paging.after, name), DeploymentOut.counted)
+
+
+@router.post(
+    "/{fleet_id}/deployments",
+    operation_id="createDeployment",
+    status_code=201,
+    responses=documented(409),
+    openapi_extra=audited("deployment.created"),
+)
+def create_deployment(
+    fleet_id: FleetId, body: CreateDeployment, caller: Writer, request: Request, response: Response
+) -> DeploymentChanged:
+    """Create a deployment group that runs a published version.
+
+    `replicas` is stored for any role of a Kubernetes fleet, and takes effect for `gateway` only.
+    """
+    with ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound), checks.under_way(caller):
+        counters = counting.counters(caller, fleet_id, (), body.configuration_id)
+        created = assignments.create(caller, fleet_id, **dict(body))
+    response.headers["Location"] = f"{PUBLIC}/fleets/{fleet_id}/deployments/{created.group.id}"
+    add_details(request, created.audited)
+    return DeploymentChanged.of_change(created, counters.of(created.group), ())
+
+
+@router.get("/{fleet_id}/deployments/{deployment_id}", operation_id="getDeployment")
+def get_deployment(fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader) -> DeploymentOut:
+    """One deployment group."""
+    return DeploymentOut.counted(counting.group(caller, fleet_id, deployment_id))
+
+
+@router.patch(
+    "/{fleet_id}/deployments/{deployment_id}",
+    operation_id="changeDeployment",
+    responses=documented(409),
+    openapi_extra=audited("deployment.changed"),
+)
+def patch_deployment(
+    fleet_id: FleetId, deployment_id: DeploymentId, body: PatchDeployment, caller: Writer, request: Request
+) -> DeploymentChanged:
+    """Change a group. `configuration_id` alone assigns its newest published version, null clears the assignment."""
+    changes = body.changes()
+    assigns = not {"configuration_id", "version_number"}.isdisjoint(changes)
+    counters = counting.before_change(caller, fleet_id, deployment_id, changes.get("configuration_id"))
+    hosts = suitability.hosts_of(fleet_id, deployment_id) if assigns else Hosts()
+    with (
+        ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound),
+        checks.under_way(caller, asked=assigns),
+    ):
+        changed = assigning.change(caller, fleet_id, deployment_id, changes, body.message)
+    add_details(request, changed.audited)
+    return DeploymentChanged.of_change(changed, counters.of(changed.group), hosts.unsuited(changed.version))
+
+
+@router.put(
+    "/{fleet_id}/deployments/{deployment_id}/selector",
+    operation_id="putDeploymentSelector",
+    responses=documented(409),
+    openapi_extra=EXTENSION | audited("deployment.selector_changed"),
+)
+def put_selector(
+    fleet_id: FleetId, deployment_id: DeploymentId, body: PutSelector, caller: Writer, request: Request
+) -> DeploymentOut:
+    """Let labels select the hosts of a group of a server fleet: they move within a minute and a heartbeat.
+
+    The group with the most labels wins, then the one that was created first. Not for a Default group, or one with
+    stored variables.
+    """
+    counters = counting.before_change(caller, fleet_id, deployment_id)
+    changed = selectors.select(caller, fleet_id, deployment_id, body.labels)
+    add_details(request, {"labels": selectors.in_words(body.labels)})
+    return DeploymentOut.counted(counters.of(changed))
+
+
+@router.delete(
+    "/{fleet_id}/deployments/{deployment_id}",
+    operation_id="deleteDeployment",
+    status_code=204,
+    responses=documented(409),
+    openapi_extra=EXTENSION | audited("deployment.deleted"),
+)
+def delete_deployment(fleet_id: FleetId, deployment_id: DeploymentId, caller: Writer, request: Request) -> None:
+    """Delete a group. 409 for a Default group, during a rollout, and while a collector of it reports."""
+    add_details(request, {"name": deletion.delete_group(caller, fleet_id, deployment_id).name})
+
+
+@router.post(
+    "/{fleet_id}/deployments/{deployment_id}/upgrade-check",
+    operation_id="checkDeploymentUpgrade",
+    responses=documented(409),
+    openapi_extra=EXTENSION,
+)
+def check_upgrade(fleet_id: FleetId, deployment_id: DeploymentId, body: CheckUpgrade, caller: Reader) -> UpgradeReport:
+    """What changes if the group's assigned version moves to another collector version. Nothing is saved.
+
+    409 if no version is assigned; 503 means that one of the collectors could not be asked.
+    """
+    with checks.under_way(caller):
+        version = assigned.version(caller, fleet_id, deployment_id)
+        text = body.text_of(version, ("path", "deployment_id"))
+        return UpgradeReport.of(upgrades.check(text, body.to, body.source, asker=Asker.of(caller)))
+
+
+@router.post(
+    "/{fleet_id}/deployments/{deployment_id}/assignment-check", operation_id="checkAssignment", openapi_extra=EXTENSION
+)
+def check_assignment(
+    fleet_id: FleetId, deployment_id: DeploymentId, body: CheckAssignment, caller: Reader
+) -> AssignmentCheck:
+    """What assigning a published version would warn of: findings of the collector, and what hosts of the group lack.
+
+    Nothing is saved.
+    """
+    ids = ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound)
+    with ids, checks.under_way(caller):
+        group, version, check = assignments.check(
+            caller, fleet_id, deployment_id, body.configuration_id, body.version_number
+        )
+    hosts = suitability.hosts_of(fleet_id, group.id)
+    return AssignmentCheck(warnings=warnings_of(check, hosts.unsuited(version)))
+
+
+@router.get(
+    "/{fleet_id}/deployments/{deployment_id}/history", operation_id="listDeploymentHistory", openapi_extra=EXTENSION
+)
+def list_history(
+    fleet_id: FleetId, deployment_id: DeploymentId, caller: Reader, paging: Paging, at: AtTime = None
+) -> Page[GroupEventOut] | AssignedThenOut:
+    """Who assigned what, when and why, newest first; with `at`, what the group was assigned then.
+
+    Events are kept for 90 days, those of a deleted group too. 404 `not_known` is a time before anything was recorded.
+    """
+    if at is not None:
+        return AssignedThenOut.of(history.assigned_at(caller, fleet_id, deployment_id, at))
+    return paging.page(history.events(caller, fleet_id, deployment_id, paging.limit, paging.after), GroupEventOut.of)
+
+
+@by_hand.put(
+    "/fleets/{fleet_id}/deployments/{deployment_id}/volume-mounts",
+    openapi_extra=audited("deployment.volume_mounts_changed"),
+)
+def put_volume_mounts(
+    fleet_id: FleetId, deployment_id: DeploymentId, body: PutVolumeMounts, caller: SessionMember
+) -> DeploymentOut:
+    """Set a group's volume mounts. A docker command leaves out those that are not safe in it."""
+    counters = counting.before_change(caller, fleet_id, deployment_id)
+    return DeploymentOut.counted(counters.of(mounts.replace_all(caller, fleet_id, deployment_id, body.mounts())))

@@ -1,0 +1,144 @@
+"""The page that an organization begins with: what needs somebody now, and how to begin where there is nothing yet."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from fastapi import Response
+
+from fleets.overview_wire import page_of
+from headgate.foundation.caller import Caller
+from headgate.instances.counting import CountedFleet
+from headgate.instances.states import INSTANCE_STATES
+from headgate.overview import service
+from headgate.overview.model import Notice, NoticeKind, Overview
+from web.html import NOTHING, Html, html
+from web.layout import page
+from web.pages import Member, Visit, frame, page_router
+from web.parts import home, moment, tag
+
+router = page_router()
+
+# What is older is grey: whoever was to see it has seen it.
+_OLD: Final = timedelta(days=1)
+_TITLES: Final[dict[NoticeKind, tuple[str, str]]] = {
+    "rollout_halted": ("Rollout halted", "bad"),
+    "rollout_rolled_back": ("Rolled back", "bad"),
+    "apply_failed": ("Not applied", "bad"),
+    "rollout_waiting": ("Waits for approval", "warn"),
+    "token_expired": ("Token expired", "bad"),
+    "draft_invalid": ("Draft not valid", "bad"),
+    "run_failed": ("Test failed", "bad"),
+    "token_expiring": ("Token expires", "warn"),
+    "draft_unchecked": ("Draft not checked", ""),
+}
+_STATES: Final = {"applied": "good", "apply_failed": "bad", "silent": "bad", "stale": "bad"}
+
+_HOME: Final = """\
+<div class="heading"><h1>{name}</h1><a class="button" href="{home}/settings">Settings</a></div>
+{begin}<div id="now"><div class="card"><h2>Needs you</h2>{notices}
+<p class="small soft last">Seen at {at}.{check}</p></div>
+<div class="card"><h2>Collectors</h2>{fleets}</div></div>
+{tokens}{trial}"""
+_TRIAL: Final = """\
+<div id="try" data-home="{home}"></div>
+<noscript><p class="soft">With scripts, a configuration can be pasted here and checked at once. Without them,
+<code>headgate validate FILE</code> says the same.</p></noscript>"""
+_BEGIN: Final = """\
+<div class="card" id="begin"><h2>Begin here</h2><ul class="begin">
+<li><a href="#try"><strong>Paste a configuration</strong></a>
+and see at once what the collector says of it, and its graph.</li>
+<li><a href="{home}/flows"><strong>Take a flow</strong></a>
+of the gallery, which is tested, and make it yours.</li>
+<li><a href="{home}/fleets"><strong>Connect a host</strong></a>:
+create a fleet, and run the command that its page composes.</li>
+</ul><p class="soft small last">To look around first, <code>headgate demo</code> fills this organization with
+examples, and <code>headgate demo --remove</code> takes them away again.</p></div>{trial}"""
+_NOTICE: Final = """\
+<li{old}>{tag} <a href="{page}">{subject}</a> <span class="reason">{reason}</span>
+{time}</li>"""
+_TIME: Final = '<time class="soft small" datetime="{iso}">{at}</time>'
+_NOTHING: Final = Html('<p><span class="tag good">✓ nothing</span></p>')
+_TOKENS: Final = """\
+<p class="small" id="tokens"><a href="{home}/expiring-tokens">Tokens of service accounts that expire soon</a></p>"""
+_CHECK: Final = ' <a href="{home}?check=true">Check the drafts now</a>'
+_NO_FLEETS: Final = """\
+<p class="soft last">No fleet yet: collectors that report to one are shown here by their state.
+<a href="{home}/fleets">Create a fleet</a></p>"""
+_FLEETS: Final = """\
+<table><thead><tr><th>Fleet</th><th>Collectors</th></tr></thead><tbody>{rows}</tbody></table>"""
+_FLEET: Final = """\
+<tr><td><a href="{path}"><strong>{label}</strong></a></td><td data-label="Collectors">{states}</td></tr>"""
+_STATE: Final = '<a class="tag {kind}" href="{path}/collectors?state={state}">{n} {name}</a> '
+
+
+@router.get("/organizations/{organization_id}")
+def show_home(who: Visit, caller: Member, check: bool = False) -> Response:
+    overview = service.overview(caller, check=check)
+    trial = html(_TRIAL, home=home(caller))
+    begins = not (overview.has_configurations and overview.fleets)
+    # Where nothing needs anybody yet, beginning comes first.
+    tries_first = begins and not overview.notices
+    content = html(
+        _HOME,
+        name=caller.organization_name,
+        home=home(caller),
+        begin=html(_BEGIN, home=home(caller), trial=trial if tries_first else NOTHING) if begins else NOTHING,
+        notices=_notices(caller, overview),
+        at=moment(overview.at),
+        check=html(_CHECK, home=home(caller)) if _unchecked(overview) else NOTHING,
+        fleets=_fleets(caller, overview),
+        # The function that serves this page may not read them.
+        tokens=html(_TOKENS, home=home(caller)) if caller.is_admin else NOTHING,
+        trial=NOTHING if tries_first else trial,
+    )
+    return page(frame(who, caller), caller.organization_name, content, script="home")
+
+
+def _notices(caller: Caller, overview: Overview) -> Html:
+    if not overview.notices:
+        return _NOTHING
+    entries = [_notice(caller, notice, overview.at) for notice in overview.notices]
+    return html('<ul class="plain notices">{entries}</ul>', entries=entries)
+
+
+def _unchecked(overview: Overview) -> bool:
+    return any(notice.kind == "draft_unchecked" for notice in overview.notices)
+
+
+def _notice(caller: Caller, notice: Notice, now: datetime) -> Html:
+    title, kind = _TITLES[notice.kind]
+    old = notice.at is not None and now - notice.at > _OLD
+    return html(
+        _NOTICE,
+        old=Html(' class="old"') if old else NOTHING,
+        tag=tag(title, "" if old else kind),
+        page=page_of(caller, notice),
+        subject=notice.subject,
+        reason=notice.reason,
+        time=html(_TIME, iso=notice.at.isoformat(), at=moment(notice.at)) if notice.at else NOTHING,
+    )
+
+
+def _fleets(caller: Caller, overview: Overview) -> Html:
+    if not overview.fleets:
+        return html(_NO_FLEETS, home=home(caller))
+    return html(_FLEETS, rows=[_fleet(caller, counted) for counted in overview.fleets])
+
+
+def _fleet(caller: Caller, counted: CountedFleet) -> Html:
+    path = f"{home(caller)}/fleets/{counted.fleet.id}"
+    states = [
+        html(
+            _STATE,
+            path=path,
+            state=state,
+            n=counted.instances[state],
+            name=state.replace("_", " "),
+            kind=_STATES.get(state, ""),
+        )
+        for state in INSTANCE_STATES
+        if counted.instances.get(state)
+    ]
+    return html(
+        _FLEET, path=path, label=counted.fleet.label, states=states or Html('<span class="soft">none reports</span>')
+    )

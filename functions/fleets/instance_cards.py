@@ -1,0 +1,183 @@
+"""What the page of one collector shows: what it is to run and runs, how it fares, and each event of its timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from fleets.page_parts import state_tag, version
+from headgate.foundation.caller import Caller
+from headgate.instances.details import Known
+from headgate.instances.history import Listed, Then
+from headgate.instances.host import Counters
+from headgate.instances.service import Seen
+from headgate.instances.states import InstanceState
+from headgate.instances.timeline import InstanceEvent
+from headgate.instances.truth import Attempt, Moment
+from web.html import NOTHING, Html, html
+from web.parts import empty, second, tag
+
+_TRUTH: Final = """\
+<div class="card"><h2>What it runs</h2><table><thead><tr><th></th><th>Version</th><th>Since</th></tr></thead>
+<tbody>{rows}</tbody></table></div>"""
+_ROW: Final = """\
+<tr><th scope="row">{what}</th><td>{version}{more}</td><td class="soft small" data-label="Since">{at}</td></tr>"""
+_REASON: Final = '<pre class="wrapped" tabindex="0" aria-label="Why it failed">{reason}</pre>'
+_OUTCOMES: Final[Mapping[str, tuple[str, str]]] = {
+    "applying": ("applying", ""),
+    "applied": ("applied", "good"),
+    "failed": ("failed", "bad"),
+}
+_HEALTH: Final = '<div class="card"><h2>Health</h2><dl>{facts}</dl>{exporters}</div>'
+_FACT: Final = "<dt>{name}</dt><dd>{value}</dd>"
+_NOT_HEARD: Final[frozenset[InstanceState]] = frozenset({"stopped", "silent", "stale", "unknown"})
+_EXPORTERS: Final = """\
+<h3>Exporters, in the last {seconds} s</h3><table><thead><tr><th>Exporter</th><th>Sent</th><th>Failed</th><th>Queue</th>
+</tr></thead><tbody>{rows}</tbody></table>"""
+_EXPORTER: Final = """\
+<tr><td><code>{name}</code> {state}</td><td data-label="Sent">{sent}</td><td data-label="Failed">{failed}</td>
+<td data-label="Queue">{queue} % full</td></tr>"""
+_NO_COUNTERS: Final = """\
+The host reports no counters: they come from Headgate's supervisor, from the collector's own metrics."""
+_WHAT: Final[Mapping[InstanceEvent, str]] = {
+    "first_seen": "Reported for the first time",
+    "moved": "Moved to another group",
+    "silent": "Was not heard any more",
+    "back": "Was heard again",
+    "offered": "Was offered",
+    "running": "Runs",
+    "crash_loop": "Its collector ended again and again with",
+    "exited": "Its collector ended by itself",
+    "drifted": "Changed on the host",
+    "restarted": "Restarted, as ordered",
+    "collector_changed": "Its collector is now",
+    "supervisor_changed": "Its supervisor is now",
+    "supervisor_kept": "Its supervisor could not be upgraded to",
+    "capture": "Was asked for a sample of",
+    "capture_ended": "The sample was taken:",
+    "override": "Is to run, whatever its group runs,",
+    "override_ended": "Runs what its group does again",
+    "pending_pickup": "Has not taken yet",
+    "applying": "Began to apply",
+    "applied": "Applied",
+    "apply_failed": "Could not apply",
+    "idle": "Runs nothing, as assigned",
+    "stopped": "Was stopped",
+    "flapping": "Changes so often that further events of this hour are only counted",
+    "flapping_ended": "Changed more often than is recorded",
+}
+
+
+def truth_card(caller: Caller, known: Known) -> Html:
+    """What it is to run, was offered, tried and runs, each with its time."""
+    truth, names = known.truth, known.names
+    offered, attempted, running = truth.offered, truth.attempted, truth.running
+    ended: Html = NOTHING
+    if attempted:
+        ended = html(
+            " {outcome}{reason}",
+            outcome=tag(*_OUTCOMES[attempted.outcome]),
+            reason=html(_REASON, reason=attempted.reason) if attempted.reason else NOTHING,
+        )
+    rows = [
+        _row(caller, "To run", truth.desired, names),
+        _row(caller, "Offered", offered, names) if offered else _nothing("Offered"),
+        _row(caller, "Tried", attempted, names, ended) if attempted else _nothing("Tried"),
+        _row(caller, "Runs", running, names) if running else _nothing("Runs", "not known"),
+    ]
+    return html(_TRUTH, rows=rows)
+
+
+def health_card(known: Known) -> Html:
+    """How its collector fares by its last report, and each of its exporters."""
+    instance, host = known.seen.instance, known.seen.instance.host
+    facts: list[tuple[str, Html | str | list[Html]]] = [
+        ("Collector", _health(known.seen)),
+        ("Collector version", instance.description.collector_version or "not reported"),
+        ("System", "/".join(part for part in (instance.description.os, instance.description.arch) if part)),
+        ("Supervisor", host.supervisor_version or "not Headgate's, or an old one"),
+        ("Labels", [html("{tag} ", tag=tag(f"{key}={value}")) for key, value in sorted(host.labels.items())]),
+        ("Ended by itself since the last apply", "" if host.exits is None else f"{host.exits} times"),
+        ("Changed on the host", ", ".join(host.drifted or ())),
+    ]
+    shown = [html(_FACT, name=name, value=value) for name, value in facts if value]
+    counters = host.counters
+    return html(_HEALTH, facts=shown, exporters=_exporters(counters) if counters else empty(_NO_COUNTERS))
+
+
+def happened(caller: Caller, listed: Listed) -> Html:
+    """An event of the timeline, as a sentence, with the texts of the host and of people beside it."""
+    event = listed.event
+    about = html(" {version}", version=version(caller, event.version, listed.names)) if event.version else NOTHING
+    more = [
+        f"version {event.program_version}" if event.program_version else "",
+        ", ".join(event.drifted or ()),
+        f"{event.exits} times" if event.exits is not None else "",
+        f"group {event.deployment_id}" if event.deployment_id else "",
+        f"until {second(event.until)}" if event.until else "",
+        f"by {event.actor.name}" if event.actor else "",
+        event.message or "",
+        f"{event.left_out} events were not recorded" if event.left_out else "",
+    ]
+    return html(
+        "{what}{about} {more}{reason}",
+        what=_WHAT.get(event.event, event.event.replace("_", " ")),
+        about=about,
+        more="; ".join(part for part in more if part),
+        reason=html(_REASON, reason=event.reason) if event.reason else NOTHING,
+    )
+
+
+def then_shown(caller: Caller, found: Then) -> Html:
+    """What was so at a time."""
+    running = found.last.event.running
+    assignment = running.assignment if running else None
+    return html(
+        "At {at}: {state}, running {version}",
+        at=second(found.at),
+        state=state_tag(found.state),
+        version=version(caller, assignment, found.last.names),
+    )
+
+
+def _row(caller: Caller, what: str, found: Moment | Attempt, names: Mapping[str, str], more: Html = NOTHING) -> Html:
+    shown = version(caller, found.assignment, names)
+    if found.collector_version:
+        shown = html('{shown} <span class="soft">on collector {by}</span>', shown=shown, by=found.collector_version)
+    return html(_ROW, what=what, version=shown, at=second(found.at) if found.at else "not recorded", more=more)
+
+
+def _nothing(what: str, instead: str = "nothing yet") -> Html:
+    return html(_ROW, what=what, version=html('<span class="soft">{text}</span>', text=instead), at="", more=NOTHING)
+
+
+def _health(seen: Seen) -> Html:
+    health, loop = seen.instance.health, seen.instance.host.crash_loop
+    if loop:
+        return html("{tag} ended {n} times with one version", tag=tag("crash loop", "bad"), n=loop.exits)
+    if health is None:
+        return html('<span class="soft">not reported</span>')
+    if health.healthy:
+        # What was said before it fell silent does not tell how it fares now.
+        return tag("healthy when it was last heard") if seen.state in _NOT_HEARD else tag("healthy", "good")
+    return html("{tag}{reason}", tag=tag("not healthy", "bad"), reason=html(_REASON, reason=health.error))
+
+
+def _exporters(counters: Counters) -> Html:
+    rows = [
+        html(
+            _EXPORTER,
+            name=name,
+            state=tag("fails", "bad") if one.failed else NOTHING,
+            sent=f"{one.sent:,}",
+            failed=f"{one.failed:,}",
+            queue=f"{100 * one.queue:.0f}",
+        )
+        for name, one in sorted(counters.exporters.items())
+    ]
+    if not rows:
+        return empty(
+            f"In the last {counters.seconds} s: {counters.accepted:,} records accepted, {counters.refused:,} refused, "
+            f"{counters.sent:,} sent, {counters.failed:,} failed."
+        )
+    return html(_EXPORTERS, seconds=counters.seconds, rows=rows)

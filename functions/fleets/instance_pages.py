@@ -1,0 +1,168 @@
+"""The page of one collector: what it is to run and runs, how it fares, what happened, and orders as forms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Final
+
+from fastapi import Response
+
+from fleets.instance_cards import happened, health_card, then_shown, truth_card
+from fleets.order_card import NOTHING_TYPED, order_card, override_of
+from fleets.page_parts import state_tag
+from fleets.timelines import ENTRIES, After, AtMinute, Entry, timeline
+from headgate.audit.actions import Action
+from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
+from headgate.deployments import service as deployments
+from headgate.fleets import service as fleets
+from headgate.foundation import errors
+from headgate.foundation.caller import Caller
+from headgate.http.auditing import record_change
+from headgate.http.parameters import FleetId, InstanceId
+from headgate.http.statuses import status_of
+from headgate.installs import supervisors
+from headgate.instances import acts, deletion, details, history
+from headgate.instances.orders import PendingOrder
+from web.forms import by_field
+from web.html import Html, html
+from web.layout import csrf_field, page, redirect
+from web.pages import Form, Member, Visit, frame, page_router
+from web.parts import confirmed, home, second
+from web.visitor import Visitor
+
+router = page_router()
+
+_PATH: Final = "/organizations/{organization_id}/fleets/{fleet_id}/collectors/{instance_id}"
+_PAGE: Final = """\
+<p class="small"><a href="{home}/fleets">Fleets</a> / <a href="{fleet_path}">{label}</a> /
+<a href="{fleet_path}/collectors">Collectors</a></p>
+<h1>{host} {state}</h1>
+<p class="soft"><code>{id}</code> · group <a href="{fleet_path}/deployments/{deployment}">{group}</a> · last heard
+{heard}</p>
+<div id="live" data-live="yes">{truth}{health}</div>
+{orders}
+<p><a href="{fleet_path}/captures?instance_id={id}">Take a sample of what passes a component</a></p>{timeline}
+<div class="card"><h2>Delete this collector</h2>{delete}</div>"""
+_LOSS: Final = """\
+Only one that was stopped, or is gone, can be deleted. If it reports again, it is known again."""
+
+
+@router.get(_PATH)
+def show_instance(
+    who: Visit, caller: Member, fleet_id: FleetId, instance_id: InstanceId, after: After, at: AtMinute = ""
+) -> Response:
+    return _instance_page(who, caller, fleet_id, instance_id, after=after, at=at)
+
+
+def _form(name: str, give: Callable[[Caller, str, str], PendingOrder], recorded: Action) -> None:
+    """The form of an order."""
+
+    @router.post(f"{_PATH}/{name}", name=name)
+    def post(who: Visit, caller: Member, fleet_id: FleetId, instance_id: InstanceId, form: Form) -> Response:
+        try:
+            given = give(caller, fleet_id, instance_id)
+        except errors.Conflict as error:
+            return _instance_page(who, caller, fleet_id, instance_id, refused=error)
+        record_change(caller, recorded, f"{acts.path_of(fleet_id, instance_id)}/{given.id}".removeprefix("/"))
+        return redirect(_path(caller, fleet_id, instance_id))
+
+
+_form("restart", acts.restart, "instance.restart_ordered")
+_form("retry", acts.try_again, "instance.retry_ordered")
+_form("upgrade-supervisor", supervisors.upgrade, "instance.supervisor_upgrade_ordered")
+
+
+@router.post(f"{_PATH}/override")
+def override(who: Visit, caller: Member, fleet_id: FleetId, instance_id: InstanceId, form: Form) -> Response:
+    try:
+        given, name = acts.override(caller, fleet_id, instance_id, **override_of(form))
+    except (errors.Invalid, ConfigurationNotFound, VersionNotFound) as error:
+        return _instance_page(who, caller, fleet_id, instance_id, refused=error, typed=form)
+    target = f"fleets/{fleet_id}/instances/{instance_id}/override"
+    record_change(caller, "instance.overridden", target, acts.audited(given, name))
+    return redirect(_path(caller, fleet_id, instance_id))
+
+
+@router.post(f"{_PATH}/override/end")
+def end_override(caller: Member, fleet_id: FleetId, instance_id: InstanceId, form: Form) -> Response:
+    acts.end_override(caller, fleet_id, instance_id)
+    record_change(caller, "instance.override_ended", f"fleets/{fleet_id}/instances/{instance_id}/override")
+    return redirect(_path(caller, fleet_id, instance_id))
+
+
+@router.post(f"{_PATH}/delete")
+def delete(who: Visit, caller: Member, fleet_id: FleetId, instance_id: InstanceId, form: Form) -> Response:
+    try:
+        deleted = deletion.delete_instance(caller, fleet_id, instance_id)
+    except errors.Conflict as error:
+        return _instance_page(who, caller, fleet_id, instance_id, refused=error)
+    record_change(caller, "instance.deleted", f"fleets/{fleet_id}/instances/{instance_id}", {"name": deleted.called})
+    return redirect(f"{home(caller)}/fleets/{fleet_id}/collectors")
+
+
+def _path(caller: Caller, fleet_id: str, instance_id: str) -> str:
+    return f"{home(caller)}/fleets/{fleet_id}/collectors/{instance_id}"
+
+
+def _instance_page(
+    who: Visitor,
+    caller: Caller,
+    fleet_id: str,
+    instance_id: str,
+    *,
+    after: str | None = None,
+    at: str = "",
+    refused: errors.Invalid | errors.Conflict | errors.NotFound | None = None,
+    typed: Mapping[str, str] = NOTHING_TYPED,
+) -> Response:
+    """The collector's page; after a refusal, with what was typed, and the reason beside its field or at the top."""
+    known = details.instance(caller, fleet_id, instance_id)
+    instance = known.seen.instance
+    group = deployments.of_fleet(fleet_id, instance.deployment_id)
+    shown = frame(who, caller, "fleets")
+    fleet_path, path = f"{home(caller)}/fleets/{fleet_id}", _path(caller, fleet_id, instance_id)
+    csrf = csrf_field(shown)
+    problems = _problems(refused) if refused else {}
+    content = html(
+        _PAGE,
+        home=home(caller),
+        fleet_path=fleet_path,
+        label=fleets.get(caller, fleet_id).label,
+        id=instance.id,
+        host=instance.called,
+        state=state_tag(known.seen.state),
+        deployment=group.id,
+        group=group.name,
+        heard=second(instance.last_seen_at),
+        truth=truth_card(caller, known),
+        health=health_card(known),
+        orders=order_card(caller, path, csrf, known, typed, problems),
+        timeline=_timeline(caller, path, fleet_id, instance_id, after, at),
+        delete=confirmed(f"{path}/delete", csrf, "Delete", _LOSS, of=instance.called),
+    )
+    # What belongs to a field of the form is shown beside it.
+    problem = "" if refused is None else "The override was not made" if problems else refused.detail
+    status = status_of(refused) if refused else 200
+    return page(shown, instance.called, content, problem=problem, status=status, script="live")
+
+
+def _problems(refused: errors.Invalid | errors.Conflict | errors.NotFound) -> dict[str, str]:
+    match refused:
+        case ConfigurationNotFound():
+            return {"configuration_id": refused.detail}
+        case VersionNotFound():
+            return {"version_number": refused.detail}
+        case errors.Invalid():
+            return by_field(refused)
+    return {}
+
+
+def _timeline(caller: Caller, path: str, fleet_id: str, instance_id: str, after: str | None, at: str) -> Html:
+    def then(time: datetime) -> Html:
+        found = history.then(caller, fleet_id, instance_id, time)
+        return then_shown(caller, found)
+
+    part = history.events(caller, fleet_id, instance_id, ENTRIES, after)
+    entries: list[Entry] = [(listed.event.at, happened(caller, listed)) for listed in part.entries]
+    return timeline(path, entries, part.position, at, then)

@@ -1,0 +1,146 @@
+"""The endpoints of a fleet's collector instances."""
+
+from fastapi import Request, Response
+
+from fleets.filters import WantedInstances
+from fleets.instances_wire import HappenedOut, InstanceDetail, OrderOut, OverrideOut, PutOverride, ThenOut
+from fleets.routing import router
+from fleets.wire import InstanceOut
+from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
+from headgate.http.auditing import add_details, audited
+from headgate.http.credentials import Reader, Writer
+from headgate.http.pagination import Page, Paging
+from headgate.http.parameters import AtTime, FleetId, InstanceId, OrderId
+from headgate.http.paths import PUBLIC
+from headgate.http.problems import documented
+from headgate.http.routing import EXTENSION
+from headgate.http.wire import ids_in_body
+from headgate.installs import supervisors
+from headgate.instances import acts, deletion, details, history
+from headgate.instances import service as instances
+
+
+@router.get("/{fleet_id}/instances", operation_id="listInstances")
+def list_instances(fleet_id: FleetId, caller: Reader, paging: Paging, wanted: WantedInstances) -> Page[InstanceOut]:
+    """The fleet's collector instances, by the time they first started.
+
+    With a filter, a page has what is found among up to 1,000 instances: it may be short, and still have a next one.
+    """
+    return paging.page(instances.instances(caller, fleet_id, paging.limit, paging.after, wanted), InstanceOut.of)
+
+
+@router.get("/{fleet_id}/instances/{instance_id}", operation_id="getInstance", openapi_extra=EXTENSION)
+def get_instance(fleet_id: FleetId, instance_id: InstanceId, caller: Reader) -> InstanceDetail:
+    """One collector instance: what it is to run, was offered, tried and runs, each with its time."""
+    return InstanceDetail.of_known(details.instance(caller, fleet_id, instance_id))
+
+
+@router.get("/{fleet_id}/instances/{instance_id}/history", operation_id="listInstanceHistory", openapi_extra=EXTENSION)
+def list_history(
+    fleet_id: FleetId, instance_id: InstanceId, caller: Reader, paging: Paging, at: AtTime = None
+) -> Page[HappenedOut] | ThenOut:
+    """What happened on the instance, newest first; with `at`, what it ran then, and its state.
+
+    Events are kept for 90 days, those of an instance that is gone too. At most 30 an hour are written, and the others
+    counted. 404 `not_known` is a time before anything was recorded.
+    """
+    if at is not None:
+        return ThenOut.of(history.then(caller, fleet_id, instance_id, at))
+    return paging.page(history.events(caller, fleet_id, instance_id, paging.limit, paging.after), HappenedOut.of)
+
+
+@router.delete(
+    "/{fleet_id}/instances/{instance_id}",
+    operation_id="deleteInstance",
+    status_code=204,
+    responses=documented(409),
+    openapi_extra=EXTENSION | audited("instance.deleted"),
+)
+def delete_instance(fleet_id: FleetId, instance_id: InstanceId, caller: Writer, request: Request) -> None:
+    """Delete an instance that is stopped or stale. It is known again as soon as it reports. 409 while it does."""
+    add_details(request, {"name": deletion.delete_instance(caller, fleet_id, instance_id).called})
+
+
+@router.post(
+    "/{fleet_id}/instances/{instance_id}/restart",
+    operation_id="restartInstance",
+    status_code=202,
+    responses=documented(409),
+    openapi_extra=audited("instance.restart_ordered") | EXTENSION,
+)
+def restart_instance(fleet_id: FleetId, instance_id: InstanceId, caller: Writer, response: Response) -> OrderOut:
+    """Order the host to restart its collector. An order that it has not carried out yet is returned as it is.
+
+    409 `order_not_supported` is a host with an older supervisor, 409 `instance_not_reporting` one that is not heard.
+    """
+    given = acts.restart(caller, fleet_id, instance_id)
+    response.headers["Location"] = f"{PUBLIC}{acts.path_of(fleet_id, instance_id)}/{given.id}"
+    return OrderOut.of(given)
+
+
+@router.post(
+    "/{fleet_id}/instances/{instance_id}/retry",
+    operation_id="retryInstance",
+    status_code=202,
+    responses=documented(409),
+    openapi_extra=audited("instance.retry_ordered") | EXTENSION,
+)
+def retry_instance(fleet_id: FleetId, instance_id: InstanceId, caller: Writer, response: Response) -> OrderOut:
+    """Offer the version that failed on this host to it again, and to no other host."""
+    given = acts.try_again(caller, fleet_id, instance_id)
+    response.headers["Location"] = f"{PUBLIC}{acts.path_of(fleet_id, instance_id)}/{given.id}"
+    return OrderOut.of(given)
+
+
+@router.post(
+    "/{fleet_id}/instances/{instance_id}/upgrade-supervisor",
+    operation_id="upgradeSupervisor",
+    status_code=202,
+    responses=documented(409),
+    openapi_extra=audited("instance.supervisor_upgrade_ordered") | EXTENSION,
+)
+def upgrade_supervisor(fleet_id: FleetId, instance_id: InstanceId, caller: Writer, response: Response) -> OrderOut:
+    """Order the host to replace its supervisor by the one that is published for installs.
+
+    The former one is kept until the new one has reported, and runs again if it does not. 409 `order_not_supported` is a
+    host that was not installed on Linux, or has an older supervisor; install it again.
+    """
+    given = supervisors.upgrade(caller, fleet_id, instance_id)
+    response.headers["Location"] = f"{PUBLIC}{acts.path_of(fleet_id, instance_id)}/{given.id}"
+    return OrderOut.of(given)
+
+
+@router.get(
+    "/{fleet_id}/instances/{instance_id}/orders/{order_id}", operation_id="getInstanceOrder", openapi_extra=EXTENSION
+)
+def get_order(fleet_id: FleetId, instance_id: InstanceId, order_id: OrderId, caller: Reader) -> OrderOut:
+    """An order to a host, and whether it was carried out. The last one of each kind is kept for a day."""
+    return OrderOut.of(acts.order(caller, fleet_id, instance_id, order_id))
+
+
+@router.put(
+    "/{fleet_id}/instances/{instance_id}/override",
+    operation_id="putInstanceOverride",
+    responses=documented(409),
+    openapi_extra=audited("instance.overridden") | EXTENSION,
+)
+def put_override(
+    fleet_id: FleetId, instance_id: InstanceId, body: PutOverride, caller: Writer, request: Request
+) -> OverrideOut:
+    """Make one instance run a published version until a time, whatever its group runs. It replaces an earlier one."""
+    with ids_in_body(configuration_id=ConfigurationNotFound, version_number=VersionNotFound):
+        given, name = acts.override(caller, fleet_id, instance_id, **dict(body))
+    out = OverrideOut.of_override(given, {given.assignment.configuration_id: name})
+    add_details(request, acts.audited(given, name))
+    return out
+
+
+@router.delete(
+    "/{fleet_id}/instances/{instance_id}/override",
+    operation_id="deleteInstanceOverride",
+    status_code=204,
+    openapi_extra=audited("instance.override_ended") | EXTENSION,
+)
+def delete_override(fleet_id: FleetId, instance_id: InstanceId, caller: Writer) -> None:
+    """Make the instance run what its group does."""
+    acts.end_override(caller, fleet_id, instance_id)

@@ -1,0 +1,217 @@
+"""What the endpoints of one collector instance give, field by field."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, Field
+
+from fleets.deployments_wire import Message, Number
+from fleets.wire import AssignmentOut, InstanceOut
+from headgate.deployments.model import Assignment
+from headgate.foundation import clock
+from headgate.http.parameters import moment
+from headgate.http.wire import ConfigurationId, Input, PrincipalOut, Time
+from headgate.instances import orders
+from headgate.instances.details import Known
+from headgate.instances.history import Listed, Then
+from headgate.instances.orders import Override, PendingOrder
+from headgate.instances.states import InstanceState
+from headgate.instances.timeline import InstanceEvent
+from headgate.instances.truth import Attempt, Moment
+
+
+class VersionOut(AssignmentOut):
+    """A published version with its configuration's name; all fields are null for nothing."""
+
+    configuration_name: str | None
+
+    @staticmethod
+    def fields_of(assignment: Assignment | None, names: Mapping[str, str]) -> dict[str, str | int | None]:
+        fields = AssignmentOut.of(assignment).model_dump()
+        return {**fields, "configuration_name": names.get(assignment.configuration_id) if assignment else None}
+
+
+class VersionAt(VersionOut):
+    """A version, and since when; all fields but `at` are null for nothing. `at` is null if the time is not known.
+
+    `collector_version` is that of the collector with it: for `running` what the host reports, else null for the one
+    that was installed on the host.
+    """
+
+    at: Time | None
+    collector_version: str | None
+
+    @classmethod
+    def of_moment(cls, moment: Moment | Attempt, names: Mapping[str, str]) -> "VersionAt":
+        fields = {"at": moment.at, "collector_version": moment.collector_version}
+        return VersionAt.model_validate(VersionOut.fields_of(moment.assignment, names) | fields)
+
+
+class AttemptOut(VersionAt):
+    """What the host tried last; `reason` says why it failed."""
+
+    outcome: Literal["applying", "applied", "failed"]
+    reason: str | None
+
+    @classmethod
+    def of_attempt(cls, attempt: Attempt, names: Mapping[str, str]) -> Self:
+        version = VersionOut.fields_of(attempt.assignment, names)
+        return cls(
+            **version,
+            at=attempt.at,
+            collector_version=attempt.collector_version,
+            outcome=attempt.outcome,
+            reason=attempt.reason,
+        )
+
+
+class OrderOut(BaseModel):
+    """An order to a host. Its supervisor carries it out with one of its next messages, or never after `expires_at`."""
+
+    id: str
+    do: Literal["restart", "retry", "upgrade_supervisor"]
+    status: Literal["pending", "done", "failed", "expired"]
+    created_at: Time
+    expires_at: Time
+
+    done_at: Time | None
+    version: str | None = Field(description="The version of the supervisor that an upgrade brings")
+    reason: str | None = Field(description="Why the host could not carry it out")
+
+    @classmethod
+    def of(cls, order: PendingOrder) -> Self:
+        return cls.model_validate(
+            {
+                "id": order.id,
+                "do": order.do,
+                "status": order.status(clock.now()),
+                "created_at": order.at,
+                "expires_at": order.at + orders.LASTS,
+                "done_at": order.done_at,
+                "version": order.program.version if order.program else None,
+                "reason": order.failed,
+            }
+        )
+
+
+class PutOverride(Input):
+    """Without `configuration_id`, the configuration is the one of the instance's group."""
+
+    version_number: Number
+    configuration_id: ConfigurationId | None = None
+    until: Annotated[datetime, BeforeValidator(moment), Field(description="RFC 3339, at most 90 days from now")]
+    message: Message | None = None
+
+
+class OverrideOut(VersionOut):
+    """What the instance runs instead of its group's version, until a time."""
+
+    until: Time
+    created_at: Time
+    created_by: PrincipalOut
+    message: str | None
+
+    @classmethod
+    def of_override(cls, override: Override, names: Mapping[str, str]) -> "OverrideOut":
+        return OverrideOut.model_validate(
+            {
+                **VersionOut.fields_of(override.assignment, names),
+                "until": override.until,
+                "created_at": override.at,
+                "created_by": PrincipalOut.of(override.actor),
+                "message": override.message,
+            }
+        )
+
+
+class InstanceDetail(InstanceOut):
+    """One collector with its times. `desired` is what it is to run now.
+
+    `offered` and `attempted` are null if nothing was yet. All of `running` is null if nothing runs, the host was
+    stopped, or it says that it runs a text which it was not offered.
+    """
+
+    desired: VersionAt
+    offered: VersionAt | None
+    attempted: AttemptOut | None
+    running: VersionAt = Field(description="What runs by the host's reports, and since when")
+    override: OverrideOut | None
+    orders: list[OrderOut] = Field(description="Orders that the host has not carried out yet")
+
+    @classmethod
+    def of_known(cls, known: Known) -> Self:
+        truth, names = known.truth, known.names
+        shown = InstanceOut.of(known.seen).model_dump(exclude={"running"})
+        return cls(
+            **shown,
+            desired=VersionAt.of_moment(truth.desired, names),
+            offered=VersionAt.of_moment(truth.offered, names) if truth.offered else None,
+            attempted=AttemptOut.of_attempt(truth.attempted, names) if truth.attempted else None,
+            running=VersionAt.of_moment(truth.running or Moment(None, None), names),
+            override=OverrideOut.of_override(known.override, names) if known.override else None,
+            orders=[OrderOut.of(order) for order in known.orders],
+        )
+
+
+class HappenedOut(BaseModel):
+    """An event of a host, and what was so after it: its `state`, and what was `running`, null if nothing or not known.
+
+    `version` is what the event is about, `reason` says why it failed. The others belong to single events: `drifted` are
+    the top-level keys that are changed on the host, `exits` how often its collector ended, `deployment_id` the group to
+    which it moved. `until`, `by` and `message` are those of an override, `left_out` how many events were not written.
+    `program_version` is that of the collector or supervisor that changed, or was to.
+    """
+
+    at: Time
+    event: InstanceEvent
+    state: InstanceState
+    running: VersionAt | None
+    version: VersionOut | None
+    reason: str | None
+    drifted: list[str] | None
+    exits: int | None
+    deployment_id: str | None
+    until: Time | None
+    by: PrincipalOut | None
+    message: str | None
+    left_out: int | None
+    program_version: str | None
+
+    @classmethod
+    def of(cls, listed: Listed) -> "HappenedOut":
+        event, names = listed.event, listed.names
+        version = VersionOut.model_validate(VersionOut.fields_of(event.version, names)) if event.version else None
+        return HappenedOut(
+            at=event.at,
+            event=event.event,
+            state=event.state,
+            running=VersionAt.of_moment(event.running, names) if event.running else None,
+            version=version,
+            reason=event.reason,
+            drifted=None if event.drifted is None else list(event.drifted),
+            exits=event.exits,
+            deployment_id=event.deployment_id,
+            until=event.until,
+            by=PrincipalOut.of(event.actor) if event.actor else None,
+            message=event.message,
+            left_out=event.left_out,
+            program_version=event.program_version,
+        )
+
+
+class ThenOut(BaseModel):
+    """What was so at the time `at`: after the event `last`, the last one until then.
+
+    The state is that of the host's last message. If it was not heard for long, it is `silent`, `stale` or `unknown`.
+    """
+
+    at: Time
+    state: InstanceState
+    running: VersionAt | None
+    last: HappenedOut
+
+    @classmethod
+    def of(cls, then: Then) -> Self:
+        last = HappenedOut.of(then.last)
+        return cls(at=then.at, state=then.state, running=last.running, last=last)

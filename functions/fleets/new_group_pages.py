@@ -1,0 +1,122 @@
+"""The page that creates a deployment group."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from fastapi import Response
+
+from fleets.deployments_wire import CreateDeployment
+from fleets.page_parts import configuration_field
+from headgate.configurations import search
+from headgate.configurations import service as configurations
+from headgate.configurations.model import VersionNotFound
+from headgate.deployments import assignments
+from headgate.deployments.events import LONGEST_MESSAGE
+from headgate.deployments.model import NameTaken, NotPublished
+from headgate.fleets import service as fleets
+from headgate.foundation import errors
+from headgate.foundation.caller import Caller
+from headgate.http.auditing import record_change
+from headgate.http.parameters import FleetId
+from headgate.http.statuses import status_of
+from headgate.identity import checks
+from web.forms import by_field, given, model_of, number_of
+from web.html import NOTHING, Html, html
+from web.layout import csrf_field, page, redirect
+from web.pages import Form, Member, Visit, frame, page_router
+from web.parts import choice, home, text
+from web.visitor import Visitor
+
+router = page_router()
+
+_PATH: Final = "/organizations/{organization_id}/fleets/{fleet_id}/new-group"
+_NOTHING_TYPED: Final[Mapping[str, str]] = {}
+_PAGE: Final = """\
+<p class="small"><a href="{home}/fleets">Fleets</a> / <a href="{home}/fleets/{fleet}">{label}</a></p>
+<h1>New group</h1>
+<div class="card"><p class="soft">The collectors of a group run the same published version of a configuration. They get
+it with their next heartbeat.</p>
+<form method="post" action="{home}/fleets/{fleet}/new-group">{csrf}
+{name}<div class="two">{configuration}{version}</div>{on_kubernetes}{message}<button>Create</button></form></div>"""
+_ON_KUBERNETES: Final = '{role}<div class="two">{replicas}{namespace}</div>'
+ROLES: Final = (
+    ("node", "node: one on each node"),
+    ("cluster", "cluster: one for the cluster"),
+    ("gateway", "gateway: as many replicas as you say"),
+)
+
+
+@router.get(_PATH)
+def show_form(who: Visit, caller: Member, fleet_id: FleetId) -> Response:
+    return _page(who, caller, fleet_id)
+
+
+@router.post(_PATH)
+def create_group(who: Visit, caller: Member, fleet_id: FleetId, form: Form) -> Response:
+    try:
+        asked = _asked(caller, form)
+        with checks.under_way(caller):
+            created = assignments.create(caller, fleet_id, **dict(asked))
+    except (errors.Invalid, errors.Conflict, VersionNotFound) as error:
+        return _page(who, caller, fleet_id, form, error)
+    path = f"fleets/{fleet_id}/deployments/{created.group.id}"
+    record_change(caller, "deployment.created", path, created.audited)
+    return redirect(f"{home(caller)}/{path}")
+
+
+def _asked(caller: Caller, form: Mapping[str, str]) -> CreateDeployment:
+    """What the form asks for; the newest published version if it names none. Raises Invalid, naming the fields."""
+    typed = given(form, "name", "role", "namespace", "message")
+    found = search.called(caller, form.get("configuration_id", "").strip(), "configuration_id")
+    number = form.get("version_number", "").strip()
+    version: int | str | None = number_of(number) if number else configurations.newest_published(caller, found.id)
+    if version is None:
+        raise NotPublished("This configuration has no published version; publish one first", "configuration_id")
+    replicas = {name: number_of(value) for name, value in given(form, "replicas").items()}
+    return model_of(CreateDeployment, {**typed, **replicas, "configuration_id": found.id, "version_number": version})
+
+
+def _page(
+    who: Visitor,
+    caller: Caller,
+    fleet_id: str,
+    typed: Mapping[str, str] = _NOTHING_TYPED,
+    refused: errors.HeadgateError | None = None,
+) -> Response:
+    """The form; after a refusal, with what was typed, and the reason beside its field or at the top."""
+    fleet, shown = fleets.get(caller, fleet_id), frame(who, caller, "fleets")
+    problems = by_field(refused) if isinstance(refused, errors.Invalid) else {}
+    if isinstance(refused, NameTaken):
+        problems = {"name": refused.detail}
+    if isinstance(refused, VersionNotFound):
+        problems = {"version_number": refused.detail}
+
+    def line(name: str, label: str, most: int, *, required: bool = False, hint: str = "") -> Html:
+        value, problem = typed.get(name, ""), problems.get(name, "")
+        return text(name, label, value, most=most, required=required, hint=hint, error=problem)
+
+    on_kubernetes = NOTHING
+    if fleet.on_kubernetes:
+        role = choice("role", "Role", ROLES, typed.get("role", ""), error=problems.get("role", ""))
+        on_kubernetes = html(
+            _ON_KUBERNETES,
+            role=role,
+            replicas=line("replicas", "Replicas", 4, hint="Takes effect for a gateway only"),
+            namespace=line("namespace", "Namespace", 63),
+        )
+    content = html(
+        _PAGE,
+        home=home(caller),
+        fleet=fleet.id,
+        label=fleet.label,
+        csrf=csrf_field(shown),
+        name=line("name", "Name", 200, required=True),
+        configuration=configuration_field(caller, typed, problems),
+        version=line("version_number", "Version", 8, hint="The newest published one if you leave it out"),
+        on_kubernetes=on_kubernetes,
+        message=line("message", "Why", LONGEST_MESSAGE, hint="Stands in the group's history"),
+    )
+    told = "" if refused is None else "The group was not created" if problems else refused.detail
+    return page(
+        shown, f"New group of {fleet.label}", content, problem=told, status=status_of(refused) if refused else 200
+    )

@@ -1,0 +1,136 @@
+"""The card of what people order of one collector: a restart, another try, another version for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final, TypedDict
+
+from fleets.page_parts import version
+from headgate.configurations import service as configurations
+from headgate.deployments.events import LONGEST_MESSAGE
+from headgate.deployments.model import FieldRefused
+from headgate.foundation.caller import Caller
+from headgate.foundation.ids import is_id
+from headgate.http.parameters import whole_number
+from headgate.instances.acts import LONGEST
+from headgate.instances.details import Known
+from web.forms import read_minute
+from web.html import NOTHING, Html, html
+from web.parts import ENTRIES, action, choice, second, text
+
+_CARD: Final = """\
+<div class="card"><h2>Orders</h2>{pending}<div class="buttons">{restart}{retry}{upgrade}</div>
+<p class="hint">A host carries out an order with one of its next messages, or never after an hour.</p>
+{override}
+<details{open}><summary>Run another version for a while</summary>
+<form method="post" action="{path}/override">{csrf}
+<div class="two">{configuration}{number}</div><div class="two">{until}{why}</div><button>Run it</button></form>
+</details></div>"""
+_PENDING: Final = "<p>{do}: waits for the host since {at}.</p>"
+_OVERRIDE: Final = """\
+<p>It runs {version} until {until}, whatever its group runs: {by}. {why}</p>{end}"""
+_NAMES: Final = {
+    "restart": "Restart",
+    "retry": "Another try",
+    "upgrade_supervisor": "Upgrade of its supervisor",
+}
+NOTHING_TYPED: Final[Mapping[str, str]] = {}
+
+
+class OverrideArguments(TypedDict):
+    configuration_id: str | None
+    version_number: int
+    until: datetime
+    message: str | None
+
+
+def override_of(form: Mapping[str, str]) -> OverrideArguments:
+    """What the form asks for. Raises Invalid, naming the field."""
+    configuration_id, why = form.get("configuration_id", ""), form.get("message", "").strip()
+    if configuration_id and not is_id("cfg", configuration_id):
+        raise FieldRefused("configuration_id", "Choose a configuration from the list")
+    try:
+        number = whole_number(form.get("version_number", "").strip())
+    except ValueError:
+        number = 0
+    if not isinstance(number, int) or number < 1:
+        raise FieldRefused("version_number", "This must be a whole number, the version's")
+    if len(why) > LONGEST_MESSAGE:
+        raise FieldRefused("message", f"This may have {LONGEST_MESSAGE:,} characters at most")
+    until = read_minute(form.get("until", ""), "until")
+    return {
+        "configuration_id": configuration_id or None,
+        "version_number": number,
+        "until": until,
+        "message": why or None,
+    }
+
+
+def order_card(
+    caller: Caller, path: str, csrf: Html, known: Known, typed: Mapping[str, str], problems: Mapping[str, str]
+) -> Html:
+    """The card; after a refusal, with what was typed and the problem at its field."""
+    found = configurations.visible(caller, ENTRIES, None).entries
+    published = [(one.id, one.name) for one in found if one.published_version is not None]
+    called = known.seen.instance.called
+    return html(
+        _CARD,
+        path=path,
+        csrf=csrf,
+        pending=[html(_PENDING, do=_NAMES.get(order.do, order.do), at=second(order.at)) for order in known.orders],
+        restart=action(f"{path}/restart", csrf, "Restart its collector", "plain", of=called),
+        retry=action(f"{path}/retry", csrf, "Try the failed version again", "plain", of=called)
+        if known.seen.state == "apply_failed"
+        else NOTHING,
+        upgrade=action(f"{path}/upgrade-supervisor", csrf, "Upgrade its supervisor", "plain", of=called)
+        if "upgrade_supervisor" in known.seen.instance.host.can
+        else NOTHING,
+        override=_override(caller, path, csrf, known),
+        open=Html(" open") if typed else NOTHING,
+        configuration=choice(
+            "configuration_id",
+            "Configuration",
+            [("", "The group's"), *published],
+            typed.get("configuration_id", ""),
+            error=problems.get("configuration_id", ""),
+        ),
+        number=text(
+            "version_number",
+            "Version",
+            typed.get("version_number", ""),
+            most=9,
+            error=problems.get("version_number", ""),
+        ),
+        until=text(
+            "until",
+            "Until (UTC)",
+            typed.get("until", "")[:16],
+            most=40,
+            kind="datetime-local",
+            hint=f"{LONGEST.days} days from now at most",
+            error=problems.get("until", ""),
+        ),
+        why=text(
+            "message",
+            "Why",
+            typed.get("message", ""),
+            most=LONGEST_MESSAGE,
+            required=False,
+            error=problems.get("message", ""),
+        ),
+    )
+
+
+def _override(caller: Caller, path: str, csrf: Html, known: Known) -> Html:
+    given = known.override
+    if given is None:
+        return NOTHING
+    return html(
+        _OVERRIDE,
+        version=version(caller, given.assignment, known.names),
+        until=second(given.until),
+        by=given.actor.name,
+        why=given.message,
+        end=action(f"{path}/override/end", csrf, "End it now", "plain", of=known.seen.instance.called),
+    )

@@ -1,0 +1,33 @@
+"""The endpoint of the overview."""
+
+from typing import Annotated
+
+from fastapi import Query
+from pydantic import BeforeValidator
+
+from fleets.overview_wire import OverviewOut
+from headgate.http.credentials import Reader
+from headgate.http.parameters import true_or_false
+from headgate.http.routing import EXTENSION
+from headgate.http.routing import router as group
+from headgate.overview import service
+
+router = group("", "Overview")
+
+Check = Annotated[
+    bool,
+    BeforeValidator(true_or_false),
+    Query(description="Also ask the collector about drafts of yours that were changed since it was asked last"),
+]
+
+
+@router.get("/overview", operation_id="getOverview", openapi_extra=EXTENSION)
+def get_overview(caller: Reader, check: Check = False) -> OverviewOut:
+    """What needs somebody now, and every fleet's collectors by state.
+
+    Told are rollouts that halted, were rolled back or wait for an approval, collectors that could not apply their
+    version, up to five of your drafts that are not valid or not checked yet, pipelines whose newest test run failed,
+    and tokens of fleets and groups that expire within two weeks. With `check=true`, up to five drafts that are not
+    checked yet are checked first, as one check under way each.
+    """
+    return OverviewOut.of(caller, service.overview(caller, check=check))

@@ -1,0 +1,138 @@
+"""Parts that the pages of fleets share: states, versions with links, and shares of hosts as bars."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from headgate.configurations import service as configurations
+from headgate.deployments.model import Assignment, Deployment, NamedVersion
+from headgate.foundation.caller import Caller
+from headgate.instances import details, shares
+from headgate.instances.shares import MOST, Shares
+from headgate.instances.states import INSTANCE_STATES, InstanceState
+from web.html import NOTHING, Html, html
+from web.parts import ENTRIES, empty, home, nothing_yet, suggested, tag
+
+AT_ONCE: Final = 200
+"""Collectors that are counted before a page is answered: some 100 ms."""
+KINDS: Final[Mapping[InstanceState, str]] = {"applied": "good", "apply_failed": "bad", "silent": "bad", "stale": "bad"}
+_VERSION: Final = '<a href="{home}/configurations/{id}/versions/{n}">{name}</a> <span class="soft">version {n}</span>'
+_BARS: Final = '<ul class="bars">{bars}</ul>{note}'
+_BAR: Final = "<li><span>{label}</span>{bar}<span>{count}</span></li>"
+_SHARE: Final = """\
+<svg class="share" aria-hidden="true"><rect class="whole" width="100%" height="100%"></rect>\
+<rect class="part {kind}" width="{percent}%" height="100%"></rect></svg>"""
+_COLLECTORS_FOR: Final = "Each host of this fleet with what it runs, whether it applied it, and how it fares."
+_FIRST_COLLECTOR: Final = """\
+None has reported yet: run the install command on a host. <a href="{path}#install">The fleet's page</a> composes it, as
+does <code>headgate fleet install {id}</code>."""
+_NOT_COUNTED: Final = '<p class="soft"><a href="{path}?count=yes">Count what its collectors run</a></p>'
+_UNHEARD: Final = '<p class="hint">Not heard for over a quarter of an hour, and not counted: {n}.</p>'
+_PARTIAL: Final = '<p class="hint">Counted among the first {most} collectors of the fleet.</p>'
+
+
+def state_tag(state: InstanceState) -> Html:
+    return tag(state.replace("_", " "), KINDS.get(state, ""))
+
+
+def state_tags(counts: Mapping[InstanceState, int]) -> list[Html]:
+    """How many collectors are in each state; those without any are left out."""
+    return [
+        html("{tag} ", tag=tag(f"{counts[state]} {state.replace('_', ' ')}", KINDS.get(state, "")))
+        for state in INSTANCE_STATES
+        if counts.get(state)
+    ]
+
+
+def version(caller: Caller, assignment: Assignment | None, names: Mapping[str, str], nothing: str = "nothing") -> Html:
+    """A link to the version, with its configuration's name, or its id if it is gone."""
+    if assignment is None:
+        return html('<span class="soft">{nothing}</span>', nothing=nothing)
+    name = names.get(assignment.configuration_id, assignment.configuration_id)
+    return html(_VERSION, home=home(caller), id=assignment.configuration_id, n=assignment.version_number, name=name)
+
+
+def shares_at_once(fleet_id: str, collectors: int, *, asked: bool) -> Shares | None:
+    """What a fleet's collectors run; None for a large fleet, until a page asks for it behind its first content."""
+    return shares.of_fleet(fleet_id) if asked or collectors <= AT_ONCE else None
+
+
+def part_for_shares(id: str, content: Html, path: str, counted: Shares | None) -> Html:
+    """A part of the page at the path that has bars: the page's script asks for what is not counted yet."""
+    then = html(' data-then="{path}?count=yes"', path=path) if counted is None else NOTHING
+    return html('<div id="{id}"{then}>{content}</div>', id=id, then=then, content=content)
+
+
+def bars(
+    caller: Caller,
+    path: str,
+    group: Deployment,
+    counted: Shares | None,
+    names: Mapping[str, str],
+) -> Html:
+    """What the group's collectors run, the version of most of them first; a link that counts them, if nobody has.
+
+    `path` is that of the page.
+    """
+    if counted is None:
+        return html(_NOT_COUNTED, path=path)
+    found, assigned = counted.by_group.get(group.id, {}), group.assignment
+    unheard = counted.unheard.get(group.id, 0)
+    if not found and not unheard:
+        return empty("No collector of this group has reported yet.")
+    total = sum(found.values())
+    rows = [
+        html(
+            _BAR,
+            label=version(caller, running, names),
+            bar=share_bar(n, total, "good" if running is not None and running == assigned else ""),
+            count=f"{n:,} of {total:,} collector{'' if total == 1 else 's'}, {_percent(n, total)}"
+            + (", as assigned" if running is not None and running == assigned else ""),
+        )
+        for running, n in sorted(found.items(), key=lambda share: -share[1])
+    ]
+    notes = [html(_UNHEARD, n=f"{unheard:,} collector{'' if unheard == 1 else 's'}")] if unheard else []
+    notes += [html(_PARTIAL, most=f"{MOST:,}")] if counted.partial else []
+    return html(_BARS, bars=rows, note=notes)
+
+
+def no_collectors(path: str, fleet_id: str) -> Html:
+    """What a list of a fleet's collectors says if it is empty; `path` is the fleet's page."""
+    return nothing_yet(_COLLECTORS_FOR, html(_FIRST_COLLECTOR, path=path, id=fleet_id))
+
+
+def share_bar(part: int, total: int, kind: str = "") -> Html:
+    """A bar that is filled by `part` of `total`. The numbers stand beside it, for those who do not see it."""
+    return html(_SHARE, kind=kind, percent=f"{100 * part / max(total, 1):.2f}")
+
+
+def named(found: NamedVersion | None) -> str:
+    """A version by its configuration's name, for a sentence."""
+    if found is None:
+        return "nothing"
+    return f"{found.configuration_name or found.assignment.configuration_id} version {found.assignment.version_number}"
+
+
+def names_of(caller: Caller, versions: Iterable[Assignment | None]) -> Mapping[str, str]:
+    """The names of the configurations by id, without those that are gone; one read each."""
+    return details.names(caller, versions)
+
+
+def configuration_field(caller: Caller, typed: Mapping[str, str], problems: Mapping[str, str]) -> Html:
+    """The field `configuration_id`: a name or an id, with the newest published ones as suggestions."""
+    found = configurations.visible(caller, ENTRIES, None).entries
+    return suggested(
+        "configuration_id",
+        "Configuration",
+        [*dict.fromkeys(one.name for one in found if one.published_version is not None)],
+        typed.get("configuration_id", ""),
+        most=200,
+        hint="Its name, or its id",
+        error=problems.get("configuration_id", ""),
+    )
+
+
+def _percent(n: int, total: int) -> str:
+    percent = 100 * n / total
+    if 0 < percent < 1:
+        return "under 1 %"
+    return "over 99 %" if 99 < percent < 100 else f"{percent:.0f} %"

@@ -1,0 +1,35 @@
+"""The card that renews a token: that of a fleet, or a group's own."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from headgate.fleets.model import Grace
+from headgate.foundation import errors
+from web.html import Html, html
+from web.parts import choice
+
+_CARD: Final = """\
+<div class="card"><h2>Token</h2>
+<p class="soft">{who} signs in with this token{expires}. After a renewal, install each host again before
+the old token stops working: a collector without the new token keeps running, but reports and receives nothing.</p>
+<details class="confirm"><summary>Renew token …</summary><form method="post" action="{path}" class="apart">{csrf}
+{grace}<button class="danger small">Renew token</button></form></details></div>"""
+_GRACES: Final[tuple[tuple[Grace, str], ...]] = (
+    ("1d", "In a day"),
+    ("7d", "In a week"),
+    ("none", "Now"),
+)
+
+
+def renewal_card(path: str, csrf: Html, who: str, expires: str = "") -> Html:
+    """`who` signs in with it; `expires` ends that sentence, where the page does not say it elsewhere."""
+    grace = choice("grace", "The old token stops working", _GRACES, "1d")
+    return html(_CARD, path=path, csrf=csrf, who=who, expires=expires, grace=grace)
+
+
+def grace_of(form: Mapping[str, str]) -> Grace:
+    """Raises Invalid."""
+    grace = next((value for value, _ in _GRACES if value == form.get("grace", "1d")), None)
+    if grace is None:
+        raise errors.Invalid("Choose from the list when the old token stops working")
+    return grace

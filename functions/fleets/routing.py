@@ -1,0 +1,34 @@
+"""The routers of the fleets endpoints, to which each module adds its own.
+
+A fault of the fleet service's tables is a 502, as specified.
+"""
+
+from collections.abc import Iterator
+
+from botocore.exceptions import BotoCoreError, ClientError
+from fastapi import Depends
+
+from headgate.foundation import errors
+from headgate.http.problems import documented
+from headgate.http.routing import application_router
+from headgate.http.routing import router as group
+from headgate.observability.log import logger
+
+
+def _fleet_service() -> Iterator[None]:
+    """Raises BadGateway if the fleet service's tables cannot be reached, after the credential was checked."""
+    try:
+        yield
+    except (BotoCoreError, ClientError) as error:
+        code = error.response["Error"]["Code"] if isinstance(error, ClientError) else type(error).__name__
+        logger.error("aws_fault", aws_code=code)
+        raise errors.BadGateway(
+            "The API service is unavailable: the fleet service did not answer, and the request may not have been "
+            "carried out. Try again after a pause"
+        ) from error
+
+
+router = group("/fleets", "Fleets")
+router.dependencies.append(Depends(_fleet_service))
+router.responses |= documented(502)
+by_hand = application_router()

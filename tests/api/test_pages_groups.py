@@ -1,0 +1,220 @@
+"""The pages of a fleet and its groups: what collectors run as bars, the timeline, rollouts, and deletions."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from fastapi.testclient import TestClient
+
+from fleets import page_parts
+from fleets.app import app
+from headgate.instances import shares
+from tests.support import released
+from tests.support.fleet_of_agents import Clock, Fleet, ann, changes_of, fleet, now, version
+from tests.support.page_visitor import member_at, send_form
+from tests.support.rolling import RollingGroup, no_executions
+
+__all__ = ["ann", "fleet", "no_executions", "now"]
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def browser(fleet: Fleet) -> TestClient:
+    return member_at(app, fleet.member.organization_id)
+
+
+def fleet_path(fleet: Fleet) -> str:
+    return f"/organizations/{fleet.member.organization_id}/fleets/{fleet.id}"
+
+
+def group_path(fleet: Fleet, deployment_id: str = "") -> str:
+    return f"{fleet_path(fleet)}/deployments/{deployment_id or fleet.deployment_id}"
+
+
+@pytest.fixture
+def mixed(fleet: Fleet) -> Fleet:
+    """Three collectors that run version 1, one that runs version 2, as assigned, and one that runs nothing."""
+    fleet.assign(1)
+    agents = [fleet.agent(host_name=f"edge-{number}") for number in range(4)]
+    for agent in agents:
+        agent.start()
+        agent.applies()
+    fleet.assign(2)
+    agents[0].heartbeat()
+    agents[0].applies()
+    fleet.agent(host_name="edge-new").start()
+    return fleet
+
+
+@pytest.mark.parametrize("path", [fleet_path, group_path])
+def test_shares_of_collectors_are_told_as_bars_with_text(
+    mixed: Fleet, browser: TestClient, path: Callable[[Fleet], str]
+) -> None:
+    shown = browser.get(path(mixed)).text
+
+    assert "3 of 5 collectors, 60 %" in shown
+    assert "1 of 5 collectors, 20 %, as assigned" in shown
+    assert 'width="60.00%"' in shown
+
+
+def test_collectors_that_are_not_heard_are_not_told_to_run_what_is_assigned(
+    now: Clock, mixed: Fleet, browser: TestClient
+) -> None:
+    now.moves(hours=1)
+
+    shown = browser.get(group_path(mixed)).text
+
+    assert "as assigned" not in shown
+    assert "Not heard for over a quarter of an hour, and not counted: 5 collectors." in shown
+
+
+@pytest.mark.parametrize("path", [fleet_path, group_path])
+def test_a_large_fleet_is_counted_behind_the_first_content(
+    mixed: Fleet, browser: TestClient, path: Callable[[Fleet], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_parts, "AT_ONCE", 4)
+    first = browser.get(path(mixed)).text
+    link = re.search(r'data-then="([^"]+)"', first)
+
+    assert "5 collectors" not in first
+    assert link is not None
+    assert f'<a href="{link[1]}">Count what its collectors run</a>' in first
+    counted = browser.get(link[1]).text
+    assert "3 of 5 collectors, 60 %" in counted
+    assert "data-then" not in counted
+
+
+def test_a_fleet_beyond_what_is_counted_says_so(
+    mixed: Fleet, browser: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shares, "MOST", 3)
+
+    assert "Counted among the first 2,000 collectors" in browser.get(fleet_path(mixed)).text
+
+
+def test_the_timeline_of_a_group_tells_who_assigned_what_and_what_was_so(
+    fleet: Fleet, now: Clock, browser: TestClient
+) -> None:
+    fleet.assign(1, message=f"why {SCRIPT}")
+    now.moves(minutes=10)
+    fleet.assign(2)
+    shown = browser.get(group_path(fleet)).text
+    then = browser.get(group_path(fleet), params={"at": "2026-11-21T12:05"}).text
+    wrong = browser.get(group_path(fleet), params={"at": "2026-11-21T23:05"}).text
+
+    assert "version 2 assigned; before: " in shown
+    assert "why &lt;script&gt;" in shown
+    assert "At 2026-11-21 12:05:00 UTC: " in then
+    assert "lies in the future" in wrong
+
+
+def test_a_group_is_deleted_unless_something_depends_on_it(fleet: Fleet, browser: TestClient) -> None:
+    unused = fleet.add_group(f"unused {SCRIPT}", 1)
+    busy = fleet.add_group("busy", 1)
+    fleet.agent(busy).start()
+    refused = send_form(browser, group_path(fleet, busy), "/delete")
+    of_default = send_form(browser, group_path(fleet), "/delete")
+
+    assert (refused.status_code, of_default.status_code) == (409, 409)
+    assert "1 collector of this group reports" in refused.text
+    assert "Default group" in of_default.text
+    assert SCRIPT not in browser.get(group_path(fleet, unused)).text
+    assert send_form(browser, group_path(fleet, unused), "/delete").status_code == 303
+    assert "deployment.deleted" in changes_of(fleet)
+    assert browser.get(group_path(fleet, unused)).status_code == 404
+
+
+def test_a_fleet_is_deleted_once_nothing_is_in_it(fleet: Fleet, browser: TestClient) -> None:
+    unused = fleet.add_group("unused", 1)
+    refused = send_form(browser, fleet_path(fleet), "/delete")
+
+    assert refused.status_code == 409
+    assert "delete them first" in refused.text
+    assert send_form(browser, group_path(fleet, unused), "/delete").status_code == 303
+    assert send_form(browser, fleet_path(fleet), "/delete").status_code == 303
+    assert "fleet.deleted" in changes_of(fleet)
+
+
+@pytest.fixture
+def rolling(fleet: Fleet, now: Clock, no_executions: None) -> RollingGroup:
+    return RollingGroup.of(fleet, now, 4)
+
+
+def test_a_rollout_shows_its_steps_and_each_collector_with_its_reason(
+    rolling: RollingGroup, browser: TestClient
+) -> None:
+    steps = [{"hosts": 1, "soak_seconds": 120}, {"percent": 100, "soak_seconds": 60, "approval": True}]
+    window = {"start": "00:00", "end": "23:59", "time_zone": "UTC"}
+    made = rolling.start({"steps": steps, "window": window, "max_unavailable": 2}, message=f"why {SCRIPT}")
+    for host in rolling.hosts:
+        host.fares = "fails"
+    rolling.goes_on(made, lambda shown: shown["failures"] != [])
+    path = f"{group_path(rolling.fleet)}/rollouts/{made['id']}"
+    shown = browser.get(path).text
+
+    assert "no such exporter" in shown
+    assert "What the gates count" in shown
+    assert "after an approval" in shown
+    assert "Steps begin from 00:00 to 23:59 in UTC. At most 2 collectors change at once." in shown
+    assert "send failed: 5 percent points more than before" in shown
+    assert SCRIPT not in shown
+    assert f"/rollouts/{made['id']}" in browser.get(group_path(rolling.fleet)).text
+
+
+def test_a_rollout_is_paused_resumed_promoted_and_aborted_by_forms(rolling: RollingGroup, browser: TestClient) -> None:
+    made = rolling.start()
+    path = f"{group_path(rolling.fleet)}/rollouts/{made['id']}"
+    for act in ("pause", "resume", "promote", "abort"):
+        assert send_form(browser, path, f"/{act}").status_code == 303
+    again = send_form(browser, path, "/pause")
+
+    assert {"rollout.paused", "rollout.resumed", "rollout.promoted", "rollout.aborted"} <= changes_of(
+        rolling.fleet
+    ).keys()
+    assert again.status_code == 409
+    assert "pausing needs it to be" in again.text
+    assert rolling.ends(made)["status"] == "aborted"
+    ended = browser.get(path).text
+    assert 'data-live="no"' in ended
+    assert "Collectors</h2>" not in ended
+
+
+def test_a_step_is_approved_by_another_member(rolling: RollingGroup, browser: TestClient) -> None:
+    steps = [{"percent": 100, "soak_seconds": 60, "approval": True}]
+    made = rolling.start({"steps": steps})
+    rolling.tick(made)
+    path = f"{group_path(rolling.fleet)}/rollouts/{made['id']}"
+    waiting = browser.get(path).text
+
+    assert "Any other member may approve it" in waiting
+    assert send_form(browser, path, "/approve").status_code == 303
+    assert "rollout.approved" in changes_of(rolling.fleet)
+    assert rolling.now(made)["status"] == "in_progress"
+
+
+def test_a_rollout_that_moves_collectors_says_where_to_and_whom_a_person_has_to_move(
+    fleet: Fleet, now: Clock, no_executions: None, browser: TestClient
+) -> None:
+    released.release(released.FURTHER)
+    fleet.publish(version(2), released.FURTHER)
+    rolling = RollingGroup.of(fleet, now, 2, can=["restart", "retry", "upgrade_collector", "upgrade_supervisor"])
+    rolling.join(f"older {SCRIPT}", can=["restart"])
+    rolling.beats()
+    made = rolling.start(upgrade_collector=True)
+    rolling.ends(made)
+    shown = browser.get(f"{group_path(fleet)}/rollouts/{made['id']}").text
+    moved = next(one["id"] for one in fleet.instances() if one["host_name"] == "edge-0")
+    path = f"{fleet_path(fleet)}/collectors/{moved}"
+    collector = browser.get(path).text
+
+    assert f"It moves collectors to {released.FURTHER}" in shown
+    assert "Collectors that a person has to upgrade" in shown
+    assert "Install the host again" in shown
+    assert SCRIPT not in shown
+    assert f"on collector {released.FURTHER}" in collector
+    assert f"Its collector is now version {released.FURTHER}" in collector
+    assert send_form(browser, f"{fleet_path(fleet)}/collectors/{moved}", "/upgrade-supervisor").status_code == 303
+    assert (
+        "Upgrade of its supervisor: waits for the host" in browser.get(f"{fleet_path(fleet)}/collectors/{moved}").text
+    )
