@@ -1,0 +1,1 @@
+"""`headgate apply`: an organization that is equal to a folder."""

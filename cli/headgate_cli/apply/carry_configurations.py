@@ -1,0 +1,210 @@
+"""Saving, publishing and removing configurations as a plan says, and recording each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from headgate_cli.api import Api, ServerError, number, text
+from headgate_cli.apply import found as server
+from headgate_cli.apply.found import Found, FoundConfiguration
+from headgate_cli.apply.state import Entry, Recorder, Seen, digest_of_tests
+from headgate_cli.apply.steps import Plan, Publish, RemoveConfiguration, SaveConfiguration, Step
+from headgate_cli.apply.wanted import Wanted
+from headgate_cli.errors import Failed
+from headgate_cli.suites import stored
+
+KIND: Final = "configurations"
+CHANGED_MEANWHILE: Final = "somebody changed it after the plan was made, and nothing of it was changed: apply again"
+_PRECONDITION_FAILED: Final = 412
+
+
+class Configurations:
+    """Carries out steps of configurations. `message` is the description of versions that are added."""
+
+    def __init__(self, api: Api, recorder: Recorder, message: str) -> None:
+        self._api = api
+        self._recorder = recorder
+        self._message = message
+        self._now: Mapping[str, FoundConfiguration] = {}
+        # The ids of those that were created, by name.
+        self.ids: dict[str, str] = {}
+        self._saved: set[str] = set()
+
+    def look_again(self, plan: Plan) -> None:
+        """Read what the lists say now, as a condition of each step; one request for each hundred."""
+        steps = [step for step in plan.acts if isinstance(step, SaveConfiguration | Publish | RemoveConfiguration)]
+        if steps:
+            self._now = server.listed(self._api)
+        if any(step.found and step.found.archived for step in steps):
+            self._now = {**self._now, **server.listed(self._api, archived=True)}
+
+    def save(self, step: SaveConfiguration) -> None:
+        """Raises Failed; what was done is recorded all the same."""
+        self._require_unchanged(step, step.found)
+        before = self._recorder.state.configurations.get(step.name)
+        try:
+            self._save(step, _Progress(self._recorder, step))
+        except ServerError as error:
+            if step.found is None and step.name not in self.ids:
+                # It was refused: whoever creates one of that name is somebody else.
+                self._recorder.set(KIND, step.name, before)
+            if error.status == _PRECONDITION_FAILED:
+                raise Failed(CHANGED_MEANWHILE) from error
+            raise
+        self._saved.add(step.name)
+
+    def publish(self, step: Publish) -> None:
+        if step.name not in self._saved:
+            self._require_unchanged(step, step.found)
+        configuration_id = step.found.id if step.found else self.ids[step.name]
+        answer = self._api.post(f"/configurations/{configuration_id}/versions/{step.n}/publish")
+        entry = self._recorder.state.configurations[step.name]
+        if entry.seen.updated_at:
+            seen = replace(entry.seen, updated_at=max(entry.seen.updated_at, text(answer, "updated_at")))
+            self._recorder.set(KIND, step.name, replace(entry, seen=seen))
+
+    def remove(self, step: RemoveConfiguration) -> None:
+        self._require_unchanged(step, step.found)
+        path = f"/configurations/{step.found.id}"
+        if step.action == "archive":
+            self._api.post(f"{path}/archive")
+        else:
+            self._api.delete(path)
+        self._recorder.set(KIND, step.name, None)
+
+    def _require_unchanged(self, step: Step, there: FoundConfiguration | None) -> None:
+        if there is None:
+            if any(one.name == step.name and not one.archived for one in self._now.values()):
+                raise Failed(CHANGED_MEANWHILE)
+            return
+        now = self._now.get(there.id)
+        if now is None or (now.latest, now.published, now.updated_at) != (
+            there.latest,
+            there.published,
+            there.updated_at,
+        ):
+            raise Failed(CHANGED_MEANWHILE)
+
+    def _save(self, step: SaveConfiguration, progress: _Progress) -> None:
+        api, wanted, there = self._api, step.wanted, step.found
+        if there is None:
+            progress.begins()
+            described = {} if wanted.description is None else {"description": wanted.description}
+            created = api.create("/configurations", {"name": step.name, "yaml": wanted.text} | described)
+            self.ids[step.name] = progress.id = text(created, "id")
+            progress.saw(created)
+            edits = {key: value for key, value in step.edits.items() if text(created, "collector_version") != value}
+        else:
+            progress.id, edits = there.id, dict(step.edits)
+        path = f"/configurations/{progress.id}"
+        if step.restores:
+            progress.saw(api.post(f"{path}/restore"))
+        if step.describes:
+            progress.saw(api.patch(path, step.describes))
+        if step.appends and there:
+            described = {"description": self._message} if self._message else {}
+            added = api.create(f"{path}/versions", {"yaml": wanted.text} | described)
+            edits.pop("yaml", None)
+            if number(added, "n") != step.n:
+                raise Failed(
+                    f"somebody saved version {step.n} at the same time; this is version {number(added, 'n')}, a draft: "
+                    "compare the two, and apply again"
+                )
+            progress.saw(added)
+        if edits:
+            etag = there.version.etag if there and there.version and not step.appends else ""
+            progress.saw(api.patch(f"{path}/versions/{step.n}", edits, if_match=etag))
+        self._save_tests(step, progress)
+        progress.ends()
+
+    def _save_tests(self, step: SaveConfiguration, progress: _Progress) -> None:
+        there = step.found.version.tests if step.found and step.found.version else None
+        known = there or {}
+        for name in step.delete:
+            stored.delete(self._api, progress.id, step.n, name, known[name])
+            progress.changed_unseen()
+        for test in step.put:
+            progress.saw(stored.saved(self._api, progress.id, step.n, test, known.get(test.name, "")))
+
+
+class _Progress:
+    """What is recorded of a configuration while it is saved."""
+
+    def __init__(self, recorder: Recorder, step: SaveConfiguration) -> None:
+        self._recorder, self._step = recorder, step
+        self._known = recorder.state.configurations.get(step.name)
+        # Nobody uses what is archived: whoever restores it has it as if it were new.
+        new = step.found is None or step.found.archived
+        self._created = new or was_created(recorder, step.name, step.found.id if step.found else "")
+        self._updated_at = step.found.updated_at if step.found else ""
+        self._unseen = False
+        self._id = ""
+
+    @property
+    def id(self) -> str:
+        return self._id
+
+    @id.setter
+    def id(self, value: str) -> None:
+        """At once: an interruption must not lose it."""
+        self._id = value
+        self._recorder.set(KIND, self._step.name, Entry(value, self._created))
+
+    def begins(self) -> None:
+        """It is about to be created: after a crash, one of that name is this one."""
+        self._recorder.set(KIND, self._step.name, Entry("", created=True))
+
+    def saw(self, answer: Mapping[str, object]) -> None:
+        """An answer that says when something of it changed last."""
+        self._updated_at, self._unseen = max(self._updated_at, text(answer, "updated_at")), False
+
+    def changed_unseen(self) -> None:
+        self._unseen = True
+
+    def ends(self) -> None:
+        step = self._step
+        wanted, there = step.wanted, step.found.version if step.found else None
+        digests = wanted.test_digests
+        collector_version = wanted.collector_version
+        if not collector_version:
+            # As it was read, or as it was seen before if there was no need to.
+            known = self._known.seen.collector_version if self._known else ""
+            collector_version = there.collector_version if there else known
+        seen = Seen(
+            step.n,
+            "" if self._unseen else self._updated_at,
+            wanted.sha256,
+            "" if digests is None else digest_of_tests(digests),
+            collector_version,
+        )
+        self._recorder.set(KIND, step.name, Entry(self._id, self._created, seen))
+
+
+def was_created(recorder: Recorder, name: str, configuration_id: str) -> bool:
+    """Whether apply created the configuration that has the name now."""
+    entry = recorder.state.configurations.get(name)
+    return bool(entry and entry.created and entry.id in ("", configuration_id))
+
+
+def remember(recorder: Recorder, wanted: Wanted, found: Found, plan: Plan) -> None:
+    """Record what was read and is as the folder wants it, so that it is not read again; forget what is gone."""
+    planned = {step.name for step in plan.steps if step.kind == "configuration" and step.action != "publish"}
+    for name, configuration in wanted.configurations.items():
+        there = found.configurations.get(name)
+        if there is None or there.version is None or name in planned:
+            continue
+        tests = there.version.tests
+        seen = Seen(
+            there.latest,
+            there.updated_at,
+            configuration.sha256,
+            "" if tests is None else digest_of_tests(tests),
+            there.version.collector_version,
+        )
+        recorder.set(KIND, name, Entry(there.id, was_created(recorder, name, there.id), seen))
+    for name, entry in list(recorder.state.configurations.items()):
+        known = found.by_id.get(entry.id)
+        if name not in wanted.configurations and (not entry.created or known is None or known.archived):
+            recorder.set(KIND, name, None)

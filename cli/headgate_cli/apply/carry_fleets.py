@@ -1,0 +1,145 @@
+"""Making fleets and groups as a plan says, and recording each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from headgate_cli.api import Api, ServerError, text
+from headgate_cli.apply import found as server
+from headgate_cli.apply.carry_configurations import CHANGED_MEANWHILE
+from headgate_cli.apply.found import Found, FoundGroup
+from headgate_cli.apply.state import Entry, Recorder
+from headgate_cli.apply.steps import (
+    Assign,
+    ChangeGroup,
+    CreateFleet,
+    CreateGroup,
+    OfGroup,
+    RemoveFleet,
+    RemoveGroup,
+    Target,
+)
+from headgate_cli.apply.wanted import Wanted
+from headgate_cli.errors import Failed
+
+_FLEETS: Final = "fleets"
+_GROUPS: Final = "groups"
+
+
+class Fleets:
+    """Carries out steps of fleets and groups; `message` is why versions are assigned.
+
+    `created` are the ids of configurations that were created, by name.
+    """
+
+    def __init__(
+        self,
+        api: Api,
+        recorder: Recorder,
+        found: Found,
+        created: Mapping[str, str],
+        secrets: Mapping[str, str],
+        message: str,
+    ) -> None:
+        self._api = api
+        self._recorder = recorder
+        self._ids = {label: fleet.id for label, fleet in found.fleets.items()}
+        # As they were right before the first change of their fleet.
+        self._groups: dict[str, dict[str, FoundGroup]] = {}
+        self._created = created
+        self._secrets = secrets
+        self._message = {"message": message} if message else {}
+
+    def create(self, step: CreateFleet) -> None:
+        lifetime = {"expires_in": step.wanted.expires_in} if step.wanted.expires_in else {}
+        self._recorder.set(_FLEETS, step.name, Entry("", created=True))
+        try:
+            made = self._api.create("/fleets", {"label": step.name, "type": step.wanted.type} | lifetime)
+        except ServerError:
+            self._recorder.set(_FLEETS, step.name, None)
+            raise
+        self._ids[step.name] = text(made, "id")
+        self._recorder.set(_FLEETS, step.name, Entry(text(made, "id"), created=True))
+
+    def create_group(self, step: CreateGroup) -> None:
+        fleet_id = self._ids[step.fleet]
+        name = step.group.name
+        if name in self._now(step.fleet):
+            raise Failed(CHANGED_MEANWHILE)
+        body = {"name": name} | self._version(step.target) | dict(step.group.fields) | self._message
+        if step.group.role:
+            body["role"] = step.group.role
+        key = f"{fleet_id}/{name}"
+        self._recorder.set(_GROUPS, key, Entry("", created=True))
+        try:
+            made = self._api.create(f"/fleets/{fleet_id}/deployments", body)
+        except ServerError:
+            self._recorder.set(_GROUPS, key, None)
+            raise
+        self._recorder.set(_GROUPS, key, Entry(text(made, "id"), created=True))
+        self._groups[step.fleet] = server.groups(self._api, fleet_id)
+
+    def change_group(self, step: ChangeGroup) -> None:
+        path = self._path(step)
+        if step.fields:
+            self._api.patch(path, step.fields)
+        if step.selector is not None:
+            self._api.put(f"{path}/selector", {"labels": dict(step.selector)})
+        env: dict[str, object] = {"variables": dict(step.variables)} if step.variables else {}
+        if step.secrets:
+            env["secrets"] = {name: self._secrets[name] for name in step.secrets}
+        if env:
+            self._api.patch(f"{path}/env", env)
+
+    def assign(self, step: Assign) -> None:
+        path = self._path(step)
+        if step.target is None:
+            self._api.patch(path, {"configuration_id": None, **self._message})
+        elif step.group.rollout is None:
+            self._api.patch(path, self._version(step.target) | self._message)
+        else:
+            self._api.create(f"{path}/rollouts", self._version(step.target) | dict(step.group.rollout) | self._message)
+
+    def remove_group(self, step: RemoveGroup) -> None:
+        self._api.delete(f"/fleets/{step.fleet_id}/deployments/{step.found.id}")
+        self._recorder.set(_GROUPS, f"{step.fleet_id}/{step.found.name}", None)
+
+    def remove(self, step: RemoveFleet) -> None:
+        self._api.delete(f"/fleets/{step.id}")
+        self._recorder.set(_FLEETS, step.name, None)
+
+    def _now(self, label: str) -> Mapping[str, FoundGroup]:
+        if label not in self._groups:
+            self._groups[label] = server.groups(self._api, self._ids[label])
+        return self._groups[label]
+
+    def _path(self, step: OfGroup) -> str:
+        """Raises Failed if somebody changed the group after the plan was made, or it is gone."""
+        now = self._now(step.fleet).get(step.group.name)
+        if now is None or (step.found and _compared(now) != _compared(step.found)):
+            raise Failed(CHANGED_MEANWHILE)
+        return f"/fleets/{self._ids[step.fleet]}/deployments/{now.id}"
+
+    def _version(self, target: Target) -> dict[str, object]:
+        return {"configuration_id": target.id or self._created[target.name], "version_number": target.n}
+
+
+def remember(recorder: Recorder, wanted: Wanted, found: Found) -> None:
+    """Record the ids of what was created when nobody was told of it any longer; forget what is gone."""
+    for label, entry in list(recorder.state.fleets.items()):
+        fleet = found.fleets.get(label)
+        if fleet and not entry.id:
+            recorder.set(_FLEETS, label, Entry(fleet.id, created=True))
+        elif fleet is None and label not in wanted.fleets:
+            recorder.set(_FLEETS, label, None)
+    groups = {f"{fleet.id}/{name}": group for fleet in found.fleets.values() for name, group in fleet.groups.items()}
+    for key, entry in list(recorder.state.groups.items()):
+        if key not in groups:
+            recorder.set(_GROUPS, key, None)
+        elif not entry.id:
+            recorder.set(_GROUPS, key, Entry(groups[key].id, created=True))
+
+
+def _compared(group: FoundGroup) -> tuple[object, ...]:
+    return group.id, group.configuration_id, group.version_number, dict(group.fields), dict(group.selector)

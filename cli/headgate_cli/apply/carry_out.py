@@ -1,0 +1,120 @@
+"""Carrying out a plan, step by step: what fails leaves the others alone, and what depends on it is not begun."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from headgate_cli.api import Api, ServerError
+from headgate_cli.apply.carry_configurations import CHANGED_MEANWHILE, Configurations
+from headgate_cli.apply.carry_fleets import Fleets
+from headgate_cli.apply.found import Found
+from headgate_cli.apply.state import Recorder
+from headgate_cli.apply.steps import (
+    IDLE,
+    Assign,
+    ChangeGroup,
+    CreateFleet,
+    CreateGroup,
+    OfGroup,
+    Plan,
+    Publish,
+    RemoveConfiguration,
+    RemoveFleet,
+    RemoveGroup,
+    SaveConfiguration,
+    SetPolicies,
+    Step,
+)
+from headgate_cli.errors import Failed, NotAuthenticated, Unreachable
+from headgate_cli.policies import files as policy_files
+
+Result = Literal["done", "failed", "skipped", "left_out", "not_begun"]
+# What another member, or an Admin, may do.
+_NOT_ALLOWED: Final = ("not_the_owner",)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a step; `message` is why it was not done."""
+
+    step: Step
+    result: Result
+    message: str = ""
+
+
+class Carrier:
+    """Carries out the steps of one plan. `outcomes` has what became of each so far."""
+
+    def __init__(self, api: Api, recorder: Recorder, found: Found, *, secrets: Mapping[str, str], message: str) -> None:
+        self._api = api
+        self._configurations = Configurations(api, recorder, message)
+        self._fleets = Fleets(api, recorder, found, self._configurations.ids, secrets, message)
+        self.outcomes: list[Outcome] = []
+
+    def carry_out(self, plan: Plan, tell: Callable[[Outcome], None]) -> None:
+        """Each step once. Raises NotAuthenticated and Unreachable, after which further requests are useless."""
+        self._configurations.look_again(plan)
+        for step in plan.steps:
+            if step.action in IDLE:
+                continue
+            outcome = self._outcome(step)
+            self.outcomes.append(outcome)
+            tell(outcome)
+
+    def _outcome(self, step: Step) -> Outcome:
+        if before := self._stopped_by(step):
+            result: Result = "left_out" if before.result == "left_out" else "skipped"
+            return Outcome(step, result, f"{before.step.kind} {before.step.name} was not done")
+        try:
+            self._do(step)
+        except (NotAuthenticated, Unreachable):
+            raise
+        except ServerError as error:
+            return Outcome(step, "left_out" if error.code in _NOT_ALLOWED else "failed", error.message)
+        except Failed as error:
+            return Outcome(step, "failed", error.message)
+        return Outcome(step, "done")
+
+    def _stopped_by(self, step: Step) -> Outcome | None:
+        """What has to be done first, and was not; None if nothing stands against the step."""
+        needs = [("configuration", step.name)] if isinstance(step, Publish) else []
+        if isinstance(step, OfGroup):
+            needs += [("fleet", step.fleet), ("group", step.name)]
+        if isinstance(step, CreateGroup | Assign) and step.target:
+            needs.append(("configuration", step.target.name))
+        return next(
+            (one for one in self.outcomes if one.result != "done" and (one.step.kind, one.step.name) in needs), None
+        )
+
+    def _do(self, step: Step) -> None:
+        match step:
+            case SaveConfiguration():
+                self._configurations.save(step)
+            case Publish():
+                self._configurations.publish(step)
+            case RemoveConfiguration():
+                self._configurations.remove(step)
+            case SetPolicies():
+                self._set_policies(step)
+            case CreateFleet():
+                self._fleets.create(step)
+            case CreateGroup():
+                self._fleets.create_group(step)
+            case ChangeGroup():
+                self._fleets.change_group(step)
+            case Assign():
+                self._fleets.assign(step)
+            case RemoveGroup():
+                self._fleets.remove_group(step)
+            case RemoveFleet():
+                self._fleets.remove(step)
+
+    def _set_policies(self, step: SetPolicies) -> None:
+        try:
+            self._api.put("/policies", step.wanted.settings, if_match=step.etag)
+        except ServerError as error:
+            if error.code == "policies_changed":
+                raise Failed(CHANGED_MEANWHILE) from error
+            raise policy_files.refusal(error, step.wanted.file, step.wanted.settings) from error

@@ -1,0 +1,120 @@
+"""`headgate apply`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Final
+
+import click
+
+from headgate_cli.api import Api
+from headgate_cli.apply import carry_configurations, carry_fleets, found, plan, show, wanted
+from headgate_cli.apply.carry_out import Carrier
+from headgate_cli.apply.plan_fleets import SECRETS
+from headgate_cli.apply.state import Recorder, State
+from headgate_cli.apply.steps import Plan
+from headgate_cli.checks.gate import require_valid_texts
+from headgate_cli.connection import as_json, connected
+from headgate_cli.errors import FAILED, Ended, Failed, NotAuthenticated
+from headgate_cli.output import print_json, say
+from headgate_cli.untrusted import one_line
+
+_DIFFERENCES: Final = 4
+_NOTHING: Final = "Nothing was changed"
+
+
+@click.command()
+@click.option("-f", "--folder", required=True, metavar="FOLDER", help="The folder to apply.")
+@click.option("--prune", is_flag=True, help="Also remove what was applied before and is not in the folder any longer.")
+@click.option("--dry-run", is_flag=True, help="Print the plan; change nothing, here or on the server.")
+@click.option("--exit-code", is_flag=True, help=f"With --dry-run: end with {_DIFFERENCES} if something would change.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("-m", "--message", default="", help="Why; new versions, assignments and rollouts show it.")
+@as_json
+@connected
+def apply(
+    api: Api, folder: str, prune: bool, dry_run: bool, exit_code: bool, yes: bool, message: str, as_json: bool
+) -> None:
+    """Make the organization equal to a folder: configurations with their tests, policies, fleets and what they run.
+
+    Prints a plan first, and asks before anything is changed; without a terminal, --yes is required. What the folder
+    does not name stays as it is. docs/gitops.md describes the folder.
+
+    What was applied is recorded in the folder's .headgate, which belongs into git: --prune removes only what an apply
+    created. A configuration that was published is archived, any other deleted.
+
+    With a token, what only an Admin's session may change is left out, and listed.
+
+    \b
+    Exit status:
+      0  done, or nothing to do
+      1  something was refused, and nothing is changed; or it failed, the rest is done, and applying again goes on
+      4  with --dry-run --exit-code: something would change
+
+    \b
+    Examples:
+      headgate apply -f organization --dry-run
+      headgate apply -f organization --prune --yes
+    """
+    if exit_code and not dry_run:
+        raise click.UsageError("--exit-code is for --dry-run")
+    place = Path(folder)
+    wants = wanted.read(place)
+    caller = found.caller(api)
+    if caller.access == "read" and not dry_run:
+        raise NotAuthenticated("this token may only read: use one with write access, or see the plan with --dry-run")
+    # Only what is given for this: the folder may be a stranger's, and the environment holds other secrets too.
+    secrets = {name[len(SECRETS) :]: value for name, value in os.environ.items() if name.startswith(SECRETS)}
+    recorder = Recorder(place, caller.organization_id)
+    wants = recorder.state.managing(wants)
+    there = found.read(api, caller, wants, recorder.state)
+    planned = plan.plan(wants, there, recorder.state, prune=prune, secrets=secrets)
+    if not as_json:
+        show.show(planned)
+    if prune and recorder.state == State():
+        say(f"Nothing was applied with this folder before ({one_line(str(recorder.path))}): nothing is removed")
+    if planned.texts_to_check:
+        require_valid_texts(api, planned.texts_to_check, undone=_NOTHING)
+    carrier = Carrier(api, recorder, there, secrets=secrets, message=message)
+    if not dry_run and planned.refused:
+        say(f"{_NOTHING}: correct what is refused")
+    elif not dry_run:
+        _agree(planned, caller, yes=yes)
+        carry_configurations.remember(recorder, wants, there, planned)
+        carry_fleets.remember(recorder, wants, there)
+        _carry_out(carrier, planned, api, as_json=as_json)
+    if as_json:
+        print_json(show.as_json(caller, planned, carrier.outcomes, api))
+    if planned.refused or any(one.result in ("failed", "skipped") for one in carrier.outcomes):
+        raise Ended(FAILED)
+    if exit_code and planned.acts:
+        raise Ended(_DIFFERENCES)
+
+
+def _agree(planned: Plan, caller: found.Caller, *, yes: bool) -> None:
+    """Raises UsageError if there is nobody to ask, Failed if the person does not want it."""
+    count = len(planned.acts)
+    if yes or not count:
+        return
+    if not sys.stdin.isatty():
+        raise click.UsageError("without a terminal to ask on, confirm with --yes")
+    things = "1 change" if count == 1 else f"{count} changes"
+    if not click.confirm(f"Apply {things} to {one_line(caller.organization_name)}?", err=True):
+        raise Failed("nothing was changed")
+
+
+def _carry_out(carrier: Carrier, planned: Plan, api: Api, *, as_json: bool) -> None:
+    if not planned.acts:
+        return
+    try:
+        carrier.carry_out(planned, (lambda _: None) if as_json else show.tell)
+    except BaseException:
+        # Also Ctrl-C: whoever reads it has to know how far it came.
+        for outcome in () if as_json else show.not_begun(planned, carrier.outcomes):
+            show.tell(outcome)
+        show.summarize(planned, carrier.outcomes, api)
+        raise
+    if not as_json:
+        show.summarize(planned, carrier.outcomes, api)

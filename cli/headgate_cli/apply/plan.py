@@ -1,0 +1,231 @@
+"""What has to change so that an organization is as a folder wants it: a function of the two, without requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from headgate_cli.apply import plan_fleets
+from headgate_cli.apply.found import Found, FoundConfiguration
+from headgate_cli.apply.state import Entry, State
+from headgate_cli.apply.steps import Plan, Publish, RemoveConfiguration, SaveConfiguration, SetPolicies, Step
+from headgate_cli.apply.wanted import Configuration, Wanted
+from headgate_cli.output import unified
+from headgate_cli.policies.files import FIELDS
+from headgate_cli.suites.files import FileTest
+
+_POLICIES: Final = "policies"
+# What a rule has if it does not say it.
+_RULE_DEFAULTS: Final = {"severity": "warning", "suppressible": True}
+_PRUNES: Final = "it is not in the folder any longer: --prune {does} it"
+
+
+def plan(wanted: Wanted, found: Found, state: State, *, prune: bool, secrets: Mapping[str, str]) -> Plan:
+    """The steps in a safe order: drafts with tests, policies, what is published, fleets with what they run, removals.
+
+    `secrets` has the values that may be stored, by name.
+    """
+    saved: list[Step] = []
+    published: list[Publish] = []
+    for name, configuration in wanted.configurations.items():
+        there = found.configurations.get(name)
+        step = _configuration(configuration, there, state.configurations.get(name))
+        saved += [step] if step else []
+        published += _published(configuration, there, step)
+    refused = {step.name for step in saved if step.action == "refused"}
+    publishing = {step.name: step.n for step in published}
+    fleets = plan_fleets.plan(wanted, found, state, refused, publishing, prune=prune, secrets=secrets)
+    steps = [*saved, *_policies(wanted, found), *published, *fleets, *_removed(wanted, found, state, prune=prune)]
+    about = {(step.kind, step.name) for step in steps if step.action != "kept"}
+    things = [
+        *(("configuration", name) for name in wanted.configurations),
+        *([("policies", _POLICIES)] if wanted.policies else []),
+        *(("fleet", label) for label in wanted.fleets),
+        *(("group", f"{label}/{name}") for label, fleet in wanted.fleets.items() for name in fleet.groups),
+    ]
+    return Plan(steps, sum(1 for thing in things if thing not in about))
+
+
+def _configuration(wanted: Configuration, there: FoundConfiguration | None, entry: Entry | None) -> Step | None:
+    name = wanted.name
+    if there is None and entry and entry.id:
+        return Step(
+            kind="configuration",
+            name=name,
+            action="refused",
+            reason=f"it was applied as {entry.id}, which this credential does not see: it was deleted, or is another "
+            "member's draft. Apply with the credential that created it, or delete its entry in the folder's .headgate",
+        )
+    if there is None:
+        return _created(wanted)
+    edits, changes = _edits(wanted, there)
+    put, delete, tests = _tests(wanted, there)
+    touched = bool(edits or put or delete)
+    appends = touched and not there.is_draft
+    n = there.latest + appends
+    described = {"name": name} if there.name != name else {}
+    if wanted.description is not None and wanted.description != there.description:
+        described["description"] = wanted.description
+    if not (touched or described or there.archived):
+        return None
+    before = there.version.yaml if there.version else ""
+    return SaveConfiguration(
+        kind="configuration",
+        name=name,
+        action="change",
+        changes=[
+            *(["restored from the archive"] if there.archived else []),
+            *([f"name, now {there.name}"] if "name" in described else []),
+            *(["description"] if "description" in described else []),
+            *changes,
+            *tests,
+            *([f"saved as the draft v{n}"] if appends else []),
+        ],
+        texts=(before, wanted.text) if "yaml" in edits else None,
+        wanted=wanted,
+        found=there,
+        n=n,
+        appends=appends,
+        restores=there.archived,
+        describes=described,
+        edits=edits,
+        put=put,
+        delete=delete,
+    )
+
+
+def _created(wanted: Configuration) -> SaveConfiguration:
+    tests = wanted.tests or ()
+    changes = [f"{len(tests)} test{'' if len(tests) == 1 else 's'}"] if tests else []
+    if wanted.collector_version:
+        changes.append(f"for collector {wanted.collector_version}")
+    return SaveConfiguration(
+        kind="configuration",
+        name=wanted.name,
+        action="create",
+        changes=[*changes, "saved as the draft v1"],
+        wanted=wanted,
+        found=None,
+        n=1,
+        put=tests,
+        edits={"collector_version": wanted.collector_version} if wanted.collector_version else {},
+    )
+
+
+def _published(wanted: Configuration, there: FoundConfiguration | None, step: Step | None) -> Iterator[Publish]:
+    """What is published after the step that saves it, if there is one."""
+    if not wanted.publish or (step and step.action == "refused"):
+        return
+    n = step.n if isinstance(step, SaveConfiguration) else there.latest if there else 0
+    if there is None or there.published != n:
+        yield Publish(
+            kind="configuration",
+            name=wanted.name,
+            action="publish",
+            changes=[f"v{n}"],
+            wanted=wanted,
+            found=there,
+            n=n,
+        )
+
+
+def _edits(wanted: Configuration, there: FoundConfiguration) -> tuple[dict[str, str], list[str]]:
+    """The fields of the version that differ, and in words."""
+    if there.version is None:
+        return {}, []
+    edits: dict[str, str] = {}
+    changes: list[str] = []
+    if there.version.yaml != wanted.text:
+        edits["yaml"] = wanted.text
+        changes.append(f"text ({_lines(there.version.yaml, wanted.text)})")
+    if wanted.collector_version not in ("", there.version.collector_version):
+        edits["collector_version"] = wanted.collector_version
+        changes.append(f"collector {there.version.collector_version} -> {wanted.collector_version}")
+    return edits, changes
+
+
+def _tests(wanted: Configuration, there: FoundConfiguration) -> tuple[list[FileTest], list[str], list[str]]:
+    """The tests to save, the names of those to delete, and both in words."""
+    digests, stored = wanted.test_digests, there.version.tests if there.version else None
+    if digests is None or stored is None:
+        return [], [], []
+    put = [test for test in wanted.tests or () if stored.get(test.name) != digests[test.name]]
+    delete = [name for name in sorted(stored) if name not in digests]
+    changes = [f"test {test.name} {'changed' if test.name in stored else 'added'}" for test in put]
+    return put, delete, [*changes, *(f"test {name} deleted" for name in delete)]
+
+
+def _lines(before: str, after: str) -> str:
+    """`+3 -1 lines`."""
+    lines = unified(before, after, ("a", "b"))[2:]
+    added, removed = (sum(1 for line in lines if line.startswith(sign)) for sign in "+-")
+    return f"+{added} -{removed} lines"
+
+
+def _policies(wanted: Wanted, found: Found) -> Iterator[Step]:
+    if wanted.policies is None:
+        return
+    here, there = _comparable(wanted.policies.settings), _comparable(found.policies)
+    changes = [field for field in FIELDS if here[field] != there[field]]
+    if not changes:
+        return
+    if not found.caller.is_admin:
+        whose = "a token" if found.caller.kind != "user" else "a Contributor"
+        reason = f"{whose} cannot change policies: apply as an Admin, signed in with `headgate login`"
+        yield Step(kind="policies", name=_POLICIES, action="left_out", changes=changes, reason=reason)
+        return
+    yield SetPolicies(
+        kind="policies",
+        name=_POLICIES,
+        action="change",
+        changes=changes,
+        wanted=wanted.policies,
+        etag=found.policies_etag,
+    )
+
+
+def _comparable(settings: Mapping[str, object]) -> dict[str, object]:
+    """The fields with their defaults, and what has no order sorted."""
+    fields: dict[str, object] = {}
+    for field in FIELDS:
+        value = settings.get(field)
+        if field == "rules":
+            rules = value if isinstance(value, list) else []
+            fields[field] = [_whole_rule(rule) if isinstance(rule, Mapping) else rule for rule in rules]
+        elif isinstance(value, list):
+            fields[field] = sorted(map(str, value))
+        else:
+            fields[field] = value or {}
+    return fields
+
+
+def _whole_rule(rule: Mapping[str, object]) -> dict[str, object]:
+    # The server removes white space around a message.
+    return {**_RULE_DEFAULTS, **rule, "message": str(rule.get("message", "")).strip()}
+
+
+def _removed(wanted: Wanted, found: Found, state: State, *, prune: bool) -> Sequence[Step]:
+    steps: list[Step] = []
+    for name, entry in sorted(state.configurations.items()):
+        there = found.by_id.get(entry.id)
+        if name in wanted.configurations or not entry.created or there is None or there.archived:
+            continue
+        if there.name != name:
+            reason = f"it is not in the folder, and was renamed {there.name} on the server: it stays"
+            steps.append(Step(kind="configuration", name=name, action="left_out", reason=reason))
+            continue
+        does = "archives" if there.published else "deletes"
+        if prune:
+            what = "it was published" if there.published else "it was never published"
+            steps.append(
+                RemoveConfiguration(
+                    kind="configuration",
+                    name=name,
+                    action="archive" if there.published else "delete",
+                    changes=[what],
+                    found=there,
+                )
+            )
+        else:
+            steps.append(Step(kind="configuration", name=name, action="kept", reason=_PRUNES.format(does=does)))
+    return steps

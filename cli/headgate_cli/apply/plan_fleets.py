@@ -1,0 +1,255 @@
+"""The part of a plan that is about fleets: groups and their fields first, what they run last, removals after that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Final
+
+from headgate_cli.apply.found import Found, FoundConfiguration, FoundFleet, FoundGroup
+from headgate_cli.apply.state import State
+from headgate_cli.apply.steps import (
+    Assign,
+    ChangeGroup,
+    CreateFleet,
+    CreateGroup,
+    RemoveFleet,
+    RemoveGroup,
+    Step,
+    Target,
+)
+from headgate_cli.apply.wanted import SETTINGS, Wanted
+from headgate_cli.apply.wanted_fleets import DEFAULT, UPGRADE, Assignment, Fleet, Group
+
+_UNDER_WAY: Final = ("in_progress", "paused", "waiting_for_approval", "halted", "rolling_back")
+_TAKEN_BACK: Final = ("rolled_back", "aborted")
+_KEPT: Final = "it is not in the folder any longer: --prune deletes it"
+# A variable of the command begins so if it has the value of a secret; the secret's name follows.
+SECRETS: Final = "HEADGATE_SECRET_"
+_SERVERS: Final = "server-supervisor"
+
+
+class Unresolved(ValueError):
+    """An assignment names nothing that can be assigned."""
+
+
+def plan(
+    wanted: Wanted,
+    found: Found,
+    state: State,
+    refused: Collection[str],
+    publishing: Mapping[str, int],
+    *,
+    prune: bool,
+    secrets: Mapping[str, str],
+) -> list[Step]:
+    """`refused` are the names of configurations that are not saved, `publishing` the versions to publish by name."""
+
+    def resolve(assignment: Assignment) -> Target:
+        if assignment.configuration in refused:
+            raise Unresolved(f"its configuration {assignment.configuration} is refused")
+        return _target(assignment, wanted, found, publishing)
+
+    changed: list[Step] = []
+    running: list[Step] = []
+    for label, fleet in wanted.fleets.items():
+        there = found.fleets.get(label)
+        if there is None:
+            expires = f", its token expires in {fleet.expires_in}" if fleet.expires_in else ""
+            changes = [f"{fleet.type}{expires}"]
+            changed.append(CreateFleet(kind="fleet", name=label, action="create", changes=changes, wanted=fleet))
+        elif reason := _unlike(fleet, there):
+            changed.append(Step(kind="fleet", name=label, action="refused", reason=reason))
+            continue
+        for group in fleet.groups.values():
+            fields, runs = _group(fleet, group, there, resolve, secrets)
+            changed += fields
+            running += runs
+    return [*changed, *running, *_removed(wanted, found, state, prune=prune)]
+
+
+def _unlike(fleet: Fleet, there: FoundFleet) -> str:
+    """Why the fleet on the server cannot become that of the file; empty if it can."""
+    if fleet.type != there.type:
+        return f"it is a {there.type} on the server, and a type never changes: delete it there, or name it otherwise"
+    if fleet.expires_in not in (None, there.expires_in):
+        return f"its token was created with expires_in {there.expires_in}, which does not change: correct the file"
+    return ""
+
+
+def _group(
+    fleet: Fleet,
+    group: Group,
+    there: FoundFleet | None,
+    resolve: Callable[[Assignment], Target],
+    secrets: Mapping[str, str],
+) -> tuple[list[Step], list[Step]]:
+    name = f"{fleet.label}/{group.name}"
+    is_there = there.groups.get(group.name) if there else None
+    # It comes with its fleet.
+    new_default = group.name == DEFAULT and fleet.type == _SERVERS and is_there is None
+
+    def refused(reason: str) -> tuple[list[Step], list[Step]]:
+        return [Step(kind="group", name=name, action="refused", reason=reason)], []
+
+    try:
+        target = resolve(group.assignment) if group.assignment else None
+    except Unresolved as error:
+        return refused(str(error))
+    missing = [one for one in group.secrets if one not in (is_there.secrets if is_there else ())]
+    if lacking := [one for one in missing if not secrets.get(one)]:
+        return refused(
+            f"its secret {lacking[0]} is not stored: set the variable {SECRETS}{lacking[0]} for this command"
+        )
+    if is_there and group.role not in (None, is_there.role):
+        return refused(f"its role is {is_there.role}, which does not change: name the group otherwise")
+    if is_there is None and not new_default:
+        if target is None:
+            return refused("a group is created with what it runs: name a configuration")
+        created = CreateGroup(
+            kind="group",
+            name=name,
+            action="create",
+            changes=[f"runs {target}"],
+            fleet=fleet.label,
+            group=group,
+            found=None,
+            target=target,
+        )
+        return [created, *_fields(fleet, group, name, None, missing)], []
+    return [*_fields(fleet, group, name, is_there, missing)], [*_runs(fleet, group, name, is_there, target)]
+
+
+def _target(assignment: Assignment, wanted: Wanted, found: Found, publishing: Mapping[str, int]) -> Target:
+    """Raises Unresolved."""
+    name = assignment.configuration
+    there = found.configurations.get(name) if name in wanted.configurations else _elsewhere(name, found)
+    if there is None and name not in wanted.configurations:
+        raise Unresolved(f"there is no configuration {name}, in the folder or on the server")
+    published = publishing.get(name) or (there.published if there else 0)
+    if not (assignment.n or published):
+        raise Unresolved(f"{name} has no published version: set `publish: true` for it in {SETTINGS}")
+    return Target(name=name, id=there.id if there else "", n=assignment.n or published)
+
+
+def _elsewhere(name: str, found: Found) -> FoundConfiguration | None:
+    named = [one for one in found.by_id.values() if one.name == name and not one.archived]
+    if len(named) > 1:
+        raise Unresolved(f"{len(named)} configurations on the server are called {name}")
+    return named[0] if named else None
+
+
+def _fields(
+    fleet: Fleet, group: Group, name: str, there: FoundGroup | None, missing: Sequence[str]
+) -> Iterator[ChangeGroup]:
+    """What differs beside the assignment; of a group that is created with it, only what takes further requests."""
+    creating = there is None and group.name != DEFAULT
+    fields = {
+        key: value
+        for key, value in group.fields.items()
+        if not creating and (there is None or there.fields.get(key) != value)
+    }
+    selector = group.selector if group.selector != (there.selector if there else {}) else None
+    stored = there.variables if there else {}
+    variables: dict[str, str | None] = {}
+    if group.variables is not None:
+        variables |= {key: value for key, value in group.variables.items() if stored.get(key) != value}
+        variables |= {key: None for key in stored if key not in group.variables and key not in group.secrets}
+    changes = [
+        *(f"{key} {value}" for key, value in fields.items()),
+        *([f"hosts selected by {_labels(selector)}"] if selector is not None else []),
+        *(f"variable {key} {'removed' if value is None else 'set'}" for key, value in sorted(variables.items())),
+        *(f"secret {key} set" for key in missing),
+    ]
+    if changes:
+        yield ChangeGroup(
+            kind="group",
+            name=name,
+            action="change",
+            changes=changes,
+            fleet=fleet.label,
+            group=group,
+            found=there,
+            fields=fields,
+            selector=selector,
+            variables=variables,
+            secrets=missing,
+        )
+
+
+def _runs(fleet: Fleet, group: Group, name: str, there: FoundGroup | None, target: Target | None) -> Iterator[Step]:
+    """What the group is to run from now on."""
+    now = (there.configuration_id, there.version_number) if there else ("", 0)
+    if group.clears and now[0]:
+        yield Assign(
+            kind="group",
+            name=name,
+            action="clear",
+            changes=["nothing is assigned any longer: its collectors stop"],
+            fleet=fleet.label,
+            group=group,
+            found=there,
+            target=None,
+        )
+    newest = there.rollout if there and group.rollout is not None else None
+    command = f"headgate rollout show {fleet.label} {group.name}"
+    rolled_out = (newest.get("configuration_id"), newest.get("version_number")) if newest else now
+    if target is None or (target.id, target.n) == now:
+        if target and newest and newest.get("status") in _UNDER_WAY and rolled_out != now:
+            # What is assigned counts until a rollout has ended.
+            reason = f"it is assigned {target}, but a rollout of another version is under way: see `{command}`"
+            yield Step(kind="group", name=name, action="left_out", reason=reason)
+        return
+    if newest and rolled_out == (target.id, target.n):
+        status = str(newest.get("status"))
+        if status in _UNDER_WAY:
+            reason = f"the rollout of {target} is under way ({status.replace('_', ' ')}): see `{command}`"
+            yield Step(kind="group", name=name, action="left_out", reason=reason)
+            return
+        if status in _TAKEN_BACK:
+            reason = f"the rollout of {target} was taken back: see `{command}`, and start it again by hand, or mend it"
+            yield Step(kind="group", name=name, action="left_out", reason=reason)
+            return
+    rolls = group.rollout is not None
+    yield Assign(
+        kind="group",
+        name=name,
+        action="roll_out" if rolls else "assign",
+        changes=[f"{target}{f', {_strategy(group)}' if rolls else ' at once'}"],
+        fleet=fleet.label,
+        group=group,
+        found=there,
+        target=target,
+    )
+
+
+def _strategy(group: Group) -> str:
+    strategy = (group.rollout or {}).get("strategy")
+    given = strategy if isinstance(strategy, Mapping) else {}
+    steps = given.get("steps")
+    told = f"in {len(steps)} steps" if isinstance(steps, list) else f"strategy {given.get('preset', 'canary')}"
+    return f"{told}, collectors are upgraded" if (group.rollout or {}).get(UPGRADE) else told
+
+
+def _removed(wanted: Wanted, found: Found, state: State, *, prune: bool) -> Iterator[Step]:
+    for label, there in sorted(found.fleets.items()):
+        fleet, entry = wanted.fleets.get(label), state.fleets.get(label)
+        for name, group in sorted(there.groups.items()):
+            known = state.groups.get(f"{there.id}/{name}")
+            if (fleet and name in fleet.groups) or not known or not known.created or known.id != group.id:
+                continue
+            shown = f"{label}/{name}"
+            if prune:
+                yield RemoveGroup(
+                    kind="group", name=shown, action="delete", fleet=label, fleet_id=there.id, found=group
+                )
+            else:
+                yield Step(kind="group", name=shown, action="kept", reason=_KEPT)
+        if fleet is None and entry and entry.created and entry.id == there.id:
+            if prune:
+                yield RemoveFleet(kind="fleet", name=label, action="delete", id=there.id)
+            else:
+                yield Step(kind="fleet", name=label, action="kept", reason=_KEPT)
+
+
+def _labels(labels: Mapping[str, str] | None) -> str:
+    return ", ".join(f"{key}={value}" for key, value in sorted((labels or {}).items())) or "no labels"

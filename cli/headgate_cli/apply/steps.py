@@ -1,0 +1,163 @@
+"""What a plan consists of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from headgate_cli.apply.found import FoundConfiguration, FoundGroup
+from headgate_cli.apply.wanted import Configuration, Policies
+from headgate_cli.apply.wanted_fleets import Fleet, Group
+from headgate_cli.suites.files import FileTest
+
+Kind = Literal["configuration", "policies", "fleet", "group"]
+Action = Literal[
+    "create", "change", "publish", "assign", "roll_out", "clear", "archive", "delete", "left_out", "kept", "refused"
+]
+# Those that change nothing.
+IDLE: Final = ("left_out", "kept", "refused")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One object and what happens to it. `changes` are in words; `reason` is why nothing happens.
+
+    `texts` are the text before and after, if that differs.
+    """
+
+    kind: Kind
+    name: str
+    action: Action
+    changes: Sequence[str] = ()
+    reason: str = ""
+    texts: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaveConfiguration(Step):
+    """Create a configuration or change it; `n` is its latest version then.
+
+    `edits` are the fields of the version that change, `describes` those of the configuration. `appends` says that they
+    need a new version, because the latest one is published.
+    """
+
+    wanted: Configuration
+    found: FoundConfiguration | None
+    n: int
+    appends: bool = False
+    restores: bool = False
+    describes: Mapping[str, str] = field(default_factory=dict)
+    edits: Mapping[str, str] = field(default_factory=dict)
+    put: Sequence[FileTest] = ()
+    delete: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publish(Step):
+    """Publish version `n`; `found` is None for a configuration that is created first."""
+
+    wanted: Configuration
+    found: FoundConfiguration | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoveConfiguration(Step):
+    found: FoundConfiguration
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetPolicies(Step):
+    wanted: Policies
+    etag: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateFleet(Step):
+    wanted: Fleet
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """The version that a group is to run, by its configuration's name; `id` is empty for one that is created first."""
+
+    name: str
+    id: str
+    n: int
+
+    def __str__(self) -> str:
+        return f"{self.name} v{self.n}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfGroup(Step):
+    """A step about a group of a fleet; `found` is None for a group that is not there yet."""
+
+    fleet: str
+    group: Group
+    found: FoundGroup | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateGroup(OfGroup):
+    target: Target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeGroup(OfGroup):
+    """`fields` are those of PATCH; `selector` is None, and `env` empty, if they stay."""
+
+    fields: Mapping[str, object] = field(default_factory=dict)
+    selector: Mapping[str, str] | None = None
+    variables: Mapping[str, str | None] = field(default_factory=dict)
+    secrets: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assign(OfGroup):
+    """`target` is None if the assignment is cleared."""
+
+    target: Target | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoveGroup(Step):
+    fleet: str
+    fleet_id: str
+    found: FoundGroup
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoveFleet(Step):
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Steps in the order in which they are carried out, and how many objects are as the folder wants them."""
+
+    steps: Sequence[Step]
+    unchanged: int
+
+    @property
+    def acts(self) -> Sequence[Step]:
+        return [step for step in self.steps if step.action not in IDLE]
+
+    @property
+    def refused(self) -> Sequence[Step]:
+        return [step for step in self.steps if step.action == "refused"]
+
+    @property
+    def texts_to_check(self) -> dict[str, tuple[str, str]]:
+        """What has to be validated before anything is saved: text and collector version by file."""
+        return {
+            step.wanted.file: (step.wanted.text, _collector(step))
+            for step in self.steps
+            if isinstance(step, Publish) or (isinstance(step, SaveConfiguration) and (step.found is None or step.edits))
+        }
+
+
+def _collector(step: SaveConfiguration | Publish) -> str:
+    there = step.found.version.collector_version if step.found and step.found.version else ""
+    return step.wanted.collector_version or there

@@ -1,0 +1,204 @@
+"""A fleet in a file, `fleets/LABEL.yaml`:
+
+type: server                  # or kubernetes
+expires_in: 1y                # for a fleet that is created
+groups:
+  Default:
+    configuration: shop       # its newest published version, or shop@3; null assigns nothing
+    rollout: {preset: canary} # how another version reaches the hosts; without it at once
+  web:
+    configuration: web
+    selector: {role: web}     # labels that select hosts
+    variables: {ZONE: a}      # all that are not secrets
+    secrets: [API_KEY]        # the variable HEADGATE_SECRET_API_KEY of the command, if the group has none
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, cast
+
+from headgate_cli.apply import sections
+from headgate_cli.apply.sections import Check
+from headgate_cli.configurations.lookup import with_version
+from headgate_cli.suites.fields import Wrong
+from headgate_cli.suites.files import Problem, WrongTests
+from headgate_cli.yaml_files import Place
+
+TYPES: Final = {"server": "server-supervisor", "kubernetes": "kubernetes-supervisor"}
+DEFAULT: Final = "Default"
+_LIFETIMES: Final = ("180d", "1y", "2y", "never")
+_ROLES: Final = ("node", "cluster", "gateway")
+_PRESETS: Final = ("canary", "careful", "fast", "all_at_once")
+_ON_FAILURE: Final = ("roll_back_step", "roll_back", "halt")
+_OF_KUBERNETES: Final = ("role", "replicas", "namespace")
+_OF_SERVERS: Final = ("selector",)
+UPGRADE: Final = "upgrade_collector"
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """The version to assign: of a configuration, by its name; `n` is 0 for the newest published one."""
+
+    configuration: str
+    n: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A deployment group. A field that is None stays as it is on the server.
+
+    `clears` says that nothing is to be assigned. `rollout` has the fields of POST /rollouts beside the version.
+    """
+
+    name: str
+    assignment: Assignment | None = None
+    clears: bool = False
+    rollout: Mapping[str, object] | None = None
+    fields: Mapping[str, object] = field(default_factory=dict)
+    role: str | None = None
+    selector: Mapping[str, str] | None = None
+    variables: Mapping[str, str] | None = None
+    secrets: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """A fleet; `expires_in` is for one that is created."""
+
+    label: str
+    file: str
+    type: str
+    expires_in: str | None
+    groups: Mapping[str, Group]
+
+
+_STEP: Final = sections.keys(
+    {
+        "hosts": sections.whole_number,
+        "percent": sections.whole_number,
+        "canaries": sections.boolean,
+        "soak_seconds": sections.whole_number,
+        "approval": sections.boolean,
+    }
+)
+_WINDOW: Final = sections.keys(dict.fromkeys(("start", "end", "time_zone"), sections.text))
+_LABELS: Final = sections.named(sections.text)
+_STRATEGY: Final[Mapping[str, Check]] = {
+    "preset": sections.one_of(_PRESETS),
+    "steps": sections.list_of(_STEP),
+    "canaries": _LABELS,
+    "max_unavailable": sections.whole_number,
+    "window": _WINDOW,
+    "on_failure": sections.one_of(_ON_FAILURE),
+}
+_GATES: Final = sections.keys(
+    {
+        **dict.fromkeys(("apply_failed", "crash_loop", "silent"), sections.boolean),
+        **dict.fromkeys(
+            ("tolerated_percent", "restarts", "send_failed", "refused", "queue_growth", "throughput_drop"),
+            sections.or_null(sections.whole_number),
+        ),
+    }
+)
+_ROLLOUT: Final = sections.keys({**_STRATEGY, "gates": _GATES, UPGRADE: sections.boolean})
+
+
+def _assignment(place: Place, value: object) -> Assignment | None:
+    if value is None:
+        return None
+    configuration, n = with_version(sections.text(place, value))
+    return Assignment(sections.name(place, configuration), n)
+
+
+_GROUP: Final = sections.keys(
+    {
+        "configuration": _assignment,
+        "rollout": _ROLLOUT,
+        "role": sections.one_of(_ROLES),
+        "replicas": sections.or_null(sections.whole_number),
+        "namespace": sections.or_null(sections.text),
+        "selector": _LABELS,
+        "variables": _LABELS,
+        "secrets": sections.list_of(sections.name),
+    }
+)
+_FLEET: Final = sections.keys(
+    {
+        "type": sections.one_of(TYPES),
+        "expires_in": sections.one_of(_LIFETIMES),
+        "groups": sections.named(_GROUP),
+    }
+)
+
+
+def read(folder: Path, below: str, files: Mapping[str, str], problems: list[Problem]) -> dict[str, Fleet]:
+    """The fleets of the files by their labels; adds to `problems` what is wrong."""
+    found: dict[str, Fleet] = {}
+    for label, file in files.items():
+        relative = f"{below}/{file}"
+        path = str(folder / relative)
+        try:
+            found[label] = cast("Fleet", sections.document(folder, relative, _of_file(label, path)))
+        except WrongTests as error:
+            problems += error.problems
+    return found
+
+
+def _of_file(label: str, path: str) -> Check:
+    def checked(place: Place, value: object) -> Fleet:
+        given = cast("dict[str, object]", _FLEET(place, value))
+        kind = str(given.get("type", "server"))
+        groups = cast("dict[str, dict[str, object]]", given.get("groups", {}))
+        expires_in = cast("str | None", given.get("expires_in"))
+        if kind == "kubernetes" and expires_in not in (None, "never"):
+            raise Wrong((*place, "expires_in"), "is for server fleets: the token of a Kubernetes fleet does not expire")
+        return Fleet(
+            label,
+            path,
+            TYPES[kind],
+            expires_in,
+            {name: _group(kind, name, one) for name, one in groups.items()},
+        )
+
+    return checked
+
+
+def _group(kind: str, name: str, given: Mapping[str, object]) -> Group:
+    place: Place = ("groups", name)
+    for key in _OF_KUBERNETES if kind == "server" else _OF_SERVERS:
+        if key in given:
+            other = "kubernetes" if kind == "server" else "server"
+            raise Wrong((*place, key), f"is for fleets of the type {other}: leave it out")
+    selector = cast("Mapping[str, str] | None", given.get("selector"))
+    variables = cast("Mapping[str, str] | None", given.get("variables"))
+    secrets = cast("Sequence[str]", given.get("secrets", ()))
+    if selector and name == DEFAULT:
+        raise Wrong((*place, "selector"), "labels cannot select the hosts of the Default group")
+    if selector and (variables or secrets):
+        raise Wrong((*place, "selector"), "labels cannot select the hosts of a group with stored variables")
+    if both := sorted(set(variables or ()) & set(secrets)):
+        raise Wrong((*place, "secrets"), f"{both[0]} is among the variables as well")
+    if name != DEFAULT and "configuration" not in given:
+        raise Wrong(place, "configuration is missing: a group is created with what it runs")
+    rollout = cast("dict[str, object] | None", given.get("rollout"))
+    return Group(
+        name,
+        assignment=cast("Assignment | None", given.get("configuration")),
+        clears="configuration" in given and given["configuration"] is None,
+        rollout=None if rollout is None else _request(rollout),
+        fields={key: given[key] for key in ("replicas", "namespace") if key in given},
+        role=cast("str | None", given.get("role")),
+        selector=selector,
+        variables=variables,
+        secrets=secrets,
+    )
+
+
+def _request(rollout: Mapping[str, object]) -> dict[str, object]:
+    """The fields of POST /rollouts, without the version."""
+    strategy = {key: value for key, value in rollout.items() if key in _STRATEGY}
+    beside = {key: rollout[key] for key in ("gates", UPGRADE) if key in rollout}
+    return ({"strategy": strategy} if strategy else {}) | beside

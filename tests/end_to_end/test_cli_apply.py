@@ -1,0 +1,296 @@
+"""`headgate apply` on the running service: applied once, nothing is left to do; and what comes in between."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support import sizes
+from tests.support.agents_of_service import post_to
+from tests.support.answering import Answer, Server, serving
+from tests.support.cli_support import EDGE, Cli, Founder, until_end
+from tests.support.local_service import LocalService
+from tests.support.opamp_agent import Agent
+
+pytestmark = pytest.mark.end_to_end
+
+TEST = "sample: a line\nrules:\n  - {name: all have a body, condition: log.body != nil, expect: all}\n"
+SERVERS = """\
+groups:
+  Default: {configuration: c0, rollout: {preset: fast}, variables: {ZONE: a}, secrets: [API_KEY]}
+  web: {configuration: c1, selector: {role: web}}
+"""
+CLUSTERS = "type: kubernetes\ngroups:\n  central: {configuration: c1, role: gateway, replicas: 2}\n"
+
+
+def filled(cli: Cli, count: int, *, publish: bool = True) -> None:
+    """A folder of configurations, each with a test."""
+    for n in range(count):
+        cli.write(f"all/configurations/c{n}.yaml", EDGE.replace("5s", f"{n + 1}s"))
+        cli.write(f"all/configurations/c{n}.tests/body.yaml", TEST)
+    cli.write("all/apply.yaml", f"publish: {str(publish).lower()}\n")
+
+
+def applied(cli: Cli, *options: str, code: int = 0, **environment: str) -> Any:
+    """What `headgate apply --json` prints."""
+    done = cli.run("apply", "-f", "all", "--json", *options, **environment)
+    assert done.code == code, done
+    return json.loads(done.out)
+
+
+def steps(result: Any) -> list[str]:
+    return [f"{step['action']} {step['kind']} {step['name']}: {step['result']}" for step in result["steps"]]
+
+
+def configurations(cli: Cli, **wanted: str) -> dict[str, Any]:
+    with cli.api() as api:
+        listed = api.get("/configurations", params={"limit": 100, **wanted}).json()["items"]
+    return {one["name"]: one for one in listed}
+
+
+@pytest.mark.sized
+def test_a_folder_is_applied_once_and_the_second_plan_is_empty(cli: Cli) -> None:
+    count = sizes.either(10, 100)
+    filled(cli, count)
+    first = applied(cli, "--yes")
+    second = applied(cli, "--dry-run", "--exit-code")
+
+    assert {step["result"] for step in first["steps"]} == {"done"}
+    # Who, three lists and two batches; then three for each.
+    assert first["requests"] <= 6 + 3 * count
+    assert (second["steps"], second["unchanged"]) == ([], count)
+    assert second["requests"] <= 3
+    there = configurations(cli)
+    assert {one["published_version"] for one in there.values()} == {1}
+    with cli.api() as api:
+        tests = api.get(f"/configurations/{there['c0']['id']}/versions/1/tests").json()["items"]
+    assert [one["name"] for one in tests] == ["body"]
+
+    # A fresh clone without the state reads each of them, changes nothing, and knows them again from then on.
+    shutil.rmtree(cli.folder / "all" / ".headgate")
+    adopted = applied(cli, "--yes")
+    assert (adopted["steps"], adopted["unchanged"]) == ([], count)
+    assert applied(cli, "--dry-run")["requests"] <= 3
+
+
+def test_what_somebody_changed_after_the_plan_is_not_overwritten(cli: Cli) -> None:
+    filled(cli, 3, publish=False)
+    applied(cli, "--yes")
+    for n in range(3):
+        cli.write(f"all/configurations/c{n}.yaml", EDGE.replace("5s", f"{n + 11}s"))
+    theirs = EDGE.replace("5s", "99s")
+    child = cli.terminal("apply", "-f", "all")
+    child.expect("Apply 3 changes to ")
+    with cli.api() as api:
+        there = configurations(cli)
+        path = f"/configurations/{there['c1']['id']}/versions/1"
+        assert api.patch(path, json={"yaml": theirs}).is_success
+        # A test of a draft counts as well.
+        path = f"/configurations/{there['c2']['id']}/versions/1/tests/more"
+        body = {"target_pipeline": "logs", "sample": "x", "rules": [{"name": "a", "condition": "true"}]}
+        assert api.put(path, json=body).is_success
+    child.sendline("y")
+    code, said = until_end(child)
+
+    assert code == 1
+    assert said.count("somebody changed it after the plan was made") == 2
+    assert "1 of 3 done" in said
+    assert [cli.versions(there[name]["id"]) for name in ("c0", "c1")] == [[EDGE.replace("5s", "11s")], [theirs]]
+    # The next plan shows what is there now.
+    assert steps(applied(cli, "--dry-run")) == [
+        "change configuration c1: planned",
+        "change configuration c2: planned",
+    ]
+
+
+def test_nothing_is_changed_without_consent(cli: Cli) -> None:
+    filled(cli, 1)
+    unasked = cli.run("apply", "-f", "all")
+    child = cli.terminal("apply", "-f", "all")
+    child.expect("Apply 2 changes to ")
+    child.sendline("n")
+    code, _ = until_end(child)
+    planned = cli.run("apply", "-f", "all", "--dry-run", "--exit-code")
+
+    assert (unasked.code, "confirm with --yes" in unasked.err, code, planned.code) == (2, True, 1, 4)
+    assert configurations(cli) == {}
+    assert not (cli.folder / "all" / ".headgate").exists()
+
+
+def test_an_invalid_text_stops_everything(cli: Cli) -> None:
+    filled(cli, 2)
+    cli.write("all/configurations/c1.yaml", EDGE.replace("5s", "5 parsecs"))
+    done = cli.run("apply", "-f", "all", "--yes")
+
+    assert (done.code, "Nothing was changed" in done.err) == (1, True)
+    assert "configurations/c1.yaml:6:14: error:" in done.err
+    assert configurations(cli) == {}
+
+
+def test_fleets_groups_and_rollouts_come_from_the_folder_and_prune_removes_only_what_it_created(cli: Cli) -> None:
+    filled(cli, 2)
+    cli.write("all/fleets/servers.yaml", SERVERS)
+    cli.write("all/fleets/clusters.yaml", CLUSTERS)
+    by_hand = {"name": "by hand", "yaml": EDGE}
+    with cli.api() as api:
+        assert api.post("/configurations", json=by_hand).is_success
+    missing = applied(cli, "--yes", code=1, API_KEY="of another")
+    assert [step["reason"] for step in missing["steps"] if step["action"] == "refused"] == [
+        "its secret API_KEY is not stored: set the variable HEADGATE_SECRET_API_KEY for this command"
+    ]
+    assert set(configurations(cli)) == {"by hand"}
+    first = applied(cli, "--yes", HEADGATE_SECRET_API_KEY="s3cr3t")
+    assert {step["result"] for step in first["steps"]} == {"done"}
+    assert applied(cli, "--dry-run", "--exit-code")["steps"] == []
+    with cli.api() as api:
+        fleets = {one["label"]: one["id"] for one in api.get("/fleets").json()["items"]}
+        groups = {one["name"]: one for one in api.get(f"/fleets/{fleets['servers']}/deployments").json()["items"]}
+        env = api.get(f"/fleets/{fleets['servers']}/deployments/{groups['Default']['id']}/env").json()["items"]
+        rollouts = api.get(f"/fleets/{fleets['servers']}/deployments/{groups['Default']['id']}/rollouts").json()
+        # The folder does not know this one.
+        web = {"name": "mine", "configuration_id": groups["web"]["configuration_id"], "version_number": 1}
+        assert api.post(f"/fleets/{fleets['servers']}/deployments", json=web).is_success
+    assert (groups["web"]["selector"], groups["web"]["version_number"]) == ({"role": "web"}, 1)
+    assert [(one["name"], one["value"]) for one in env] == [("API_KEY", None), ("ZONE", "a")]
+    assert rollouts["items"][0]["strategy"]["steps"][0]["percent"] == 10
+
+    # Another version by a rollout, and c1 goes while two groups run it.
+    cli.write("all/configurations/c0.yaml", EDGE)
+    (cli.folder / "all/configurations/c1.yaml").unlink()
+    shutil.rmtree(cli.folder / "all/configurations/c1.tests")
+    (cli.folder / "all/fleets/clusters.yaml").unlink()
+    cli.write("all/fleets/servers.yaml", SERVERS.replace("c1", "c0"))
+    kept = applied(cli, "--dry-run")
+    in_use = applied(cli, "--prune", "--yes", code=1)
+    assert [step["name"] for step in kept["steps"] if step["action"] == "kept"] == [
+        "clusters/central",
+        "clusters",
+        "c1",
+    ]
+    assert [line for line in steps(in_use) if not line.endswith("done")] == ["archive configuration c1: failed"]
+    assert "mine" in next(step["reason"] for step in in_use["steps"] if step["result"] == "failed")
+    with cli.api() as api:
+        cleared = api.get(f"/fleets/{fleets['servers']}/deployments", params={"name": "mine"}).json()["items"][0]["id"]
+        assert api.delete(f"/fleets/{fleets['servers']}/deployments/{cleared}").is_success
+        assert [one["label"] for one in api.get("/fleets").json()["items"]] == ["servers"]
+    assert steps(applied(cli, "--prune", "--yes")) == ["archive configuration c1: done"]
+    assert set(configurations(cli)) == {"by hand", "c0"}
+    assert set(configurations(cli, archived="true")) == {"c1"}
+
+    # Whoever brings the file back gets the configuration back, with its versions.
+    cli.write("all/configurations/c1.yaml", EDGE.replace("5s", "2s"))
+    assert steps(applied(cli, "--yes")) == ["change configuration c1: done"]
+    assert set(configurations(cli)) == {"by hand", "c0", "c1"}
+
+
+def test_a_rollout_is_started_once_and_not_again_after_it_was_taken_back(cli: Cli) -> None:
+    filled(cli, 1)
+    hours = [f"{datetime.now(UTC) + timedelta(hours=ahead):%H:%M}" for ahead in (2, 3)]
+    window = f'window: {{start: "{hours[0]}", end: "{hours[1]}", time_zone: UTC}}'
+    cli.write("all/fleets/servers.yaml", f"groups:\n  Default: {{configuration: c0, rollout: {{{window}}}}}\n")
+    applied(cli, "--yes")
+    with cli.api() as api, httpx.Client(base_url=cli.url) as client:
+        (fleet,) = api.get("/fleets").json()["items"]
+        (group,) = api.get(f"/fleets/{fleet['id']}/deployments").json()["items"]
+        Agent(post_to(client, api, fleet["id"], group["id"])).start()
+        cli.write("all/configurations/c0.yaml", EDGE)
+        started = applied(cli, "--yes", "-m", "Commit 1")
+        again = applied(cli, "--dry-run", "--exit-code")
+        rollouts = f"/fleets/{fleet['id']}/deployments/{group['id']}/rollouts"
+        newest = api.get(rollouts).json()["items"][0]
+        assert api.post(f"{rollouts}/{newest['id']}/abort").is_success
+        taken_back = applied(cli, "--yes")
+
+    assert steps(started)[-1] == "roll_out group servers/Default: done"
+    assert (newest["version_number"], newest["message"]) == (2, "Commit 1")
+    (step,) = again["steps"]
+    assert (step["action"], "is under way (in progress)" in step["reason"]) == ("left_out", True)
+    assert steps(taken_back) == ["left_out group servers/Default: none"]
+
+
+def test_a_name_that_is_held_twice_is_an_error(cli: Cli) -> None:
+    filled(cli, 1)
+    with cli.api() as api:
+        for _ in range(2):
+            assert api.post("/configurations", json={"name": "c0", "yaml": EDGE}).is_success
+    done = cli.run("apply", "-f", "all", "--yes")
+
+    assert done.code == 1
+    assert "2 configurations on the server are called 'c0' (cfg_" in done.err
+
+
+def test_policies_are_left_out_with_a_token_and_set_by_an_admin(
+    service: LocalService, founder: Founder, tmp_path: Path
+) -> None:
+    (tmp_path / "work").mkdir()
+    token, admin = founder.admin("Applied")
+    team = Cli(tmp_path / "work", service.base_url, token)
+    team.write("all/policies.yaml", "severities: {insecure_tls: error}\n")
+    by_token = applied(team, "--yes")
+    headers = admin.headers
+    stored = {
+        "url": service.base_url,
+        "value": headers["Authorization"].removeprefix("Bearer "),
+        "organization_id": headers["X-Service-Org"],
+    }
+    team.write("../home/.config/headgate/credentials.json", json.dumps(stored))
+    by_admin = applied(team, "--yes", SERVICE_API_TOKEN="")
+
+    assert steps(by_token) == ["left_out policies policies: none"]
+    assert steps(by_admin) == ["change policies policies: done"]
+    assert applied(team, "--dry-run", "--exit-code")["steps"] == []
+    with admin:
+        assert admin.get("/policies").json()["settings"]["severities"] == {"insecure_tls": "error"}
+
+
+@pytest.fixture
+def breaking(cli: Cli) -> Iterator[Server]:
+    """A way to the service that breaks behind the third configuration: it is created, and nobody is told."""
+    with serving() as between, httpx.Client(base_url=cli.url, timeout=120) as http:
+        created: set[bytes] = set()
+
+        def forward(asked: str) -> Answer:
+            method, path = asked.split(" ")
+            _, headers, body = between.requests[-1]
+            passed = {name: value for name, value in headers.items() if name not in ("Host", "Content-Length")}
+            answer = http.request(method, path, headers=passed, content=body)
+            if asked == "POST /api/v1/public/configurations":
+                created.add(body)
+            if len(created) >= 3:
+                return 0, {}, b""
+            kept = {name: answer.headers[name] for name in ("Content-Type", "ETag") if name in answer.headers}
+            return answer.status_code, kept, answer.content
+
+        between.answering = forward
+        yield between
+
+
+def test_one_that_is_interrupted_says_how_far_it_came_and_goes_on_when_it_is_applied_again(
+    cli: Cli, breaking: Server
+) -> None:
+    filled(cli, 5)
+    interrupted = cli.run("apply", "-f", "all", "--yes", HEADGATE_URL=breaking.url)
+    assert interrupted.code == 1
+    told = [line.partition(":")[0] for line in interrupted.out.splitlines() if line.startswith(("done", "not begun"))]
+    assert told[:3] == ["done      configuration c0", "done      configuration c1", "not begun  configuration c2"]
+    assert "2 of 10 done" in interrupted.err
+    assert set(configurations(cli)) == {"c0", "c1", "c2"}
+
+    again = applied(cli, "--yes")
+    assert steps(again)[:3] == [
+        "change configuration c2: done",
+        "create configuration c3: done",
+        "create configuration c4: done",
+    ]
+    assert len(configurations(cli)) == 5
+    assert applied(cli, "--dry-run", "--exit-code")["steps"] == []
+    # Also the one whose creation nobody was told of is one that apply created.
+    cli.write("all/configurations/c0.yaml", EDGE)
+    (cli.folder / "all/configurations/c2.yaml").unlink()
+    shutil.rmtree(cli.folder / "all/configurations/c2.tests")
+    assert "archive configuration c2: planned" in steps(applied(cli, "--prune", "--dry-run"))
