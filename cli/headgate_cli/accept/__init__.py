@@ -1,0 +1,1 @@
+"""`headgate accept`: what the specification promises, checked against a running server through its public surface."""

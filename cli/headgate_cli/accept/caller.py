@@ -1,0 +1,116 @@
+"""One credential's requests, with their times: it waits where the server says that its limit is reached."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final
+
+from headgate_cli import VERSION
+from headgate_cli.accept.model import NotChecked
+from headgate_cli.errors import Unreachable
+from headgate_cli.responses import Answer, fetch
+
+if TYPE_CHECKING:
+    import httpx
+
+PUBLIC: Final = "/api/v1/public"
+# What a run makes and has to take away.
+MADE: Final = ("/fleets", "/configurations")
+# API Gateway answers within 30 s.
+_SECONDS: Final = 35.0
+_MOST_WAIT: Final = 61
+_ID: Final = re.compile(r"/[a-z]{3}_[0-9a-z]{26}(?=/|$)")
+_NUMBER: Final = re.compile(r"/versions/\d+")
+
+
+class Record:
+    """Seconds of each request that succeeded, by method and path without ids, how many were answered in all, and the
+    paths of what was made.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.requests = 0
+        self.made: list[str] = []
+        self.by_endpoint: dict[str, list[float]] = defaultdict(list)
+
+    def take(self, method: str, path: str, answer: Answer, seconds: float) -> None:
+        route = _NUMBER.sub("/versions/{n}", _ID.sub("/{id}", path.partition("?")[0]))
+        with self._lock:
+            self.requests += 1
+            if method == "POST" and path in MADE and answer.status == 201:
+                made = f"{path}/{(answer.entity() or {}).get('id')}"
+                self.made += [made] if _ID.search(made) else []
+            if answer.succeeded:
+                self.by_endpoint[f"{method} {route}"].append(seconds)
+
+
+class Caller:
+    """Sends requests to the paths of the public API. `until` gives the seconds that are left of the run."""
+
+    def __init__(
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        record: Record,
+        waiting: Callable[[float], None],
+        left: Callable[[], float],
+    ) -> None:
+        # Imported here: it takes a third of a command's start, and --help does without.
+        import httpx
+
+        self._http: httpx.Client = httpx.Client(
+            base_url=url, headers={"User-Agent": f"headgate-accept/{VERSION}", **headers}, timeout=_SECONDS
+        )
+        self._record, self._waiting, self._left = record, waiting, left
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, object] | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        waits: bool = True,
+        base: str = PUBLIC,
+    ) -> Answer:
+        """The answer, whatever its status; one for too many requests only if it does not wait.
+
+        Raises Unreachable, and NotChecked if the run's time does not suffice to wait.
+        """
+        import httpx
+
+        while True:
+            started = time.monotonic()
+            try:
+                answer = fetch(self._http, method, f"{base}{path}", json=body, headers=dict(headers or {}))
+            except (httpx.HTTPError, httpx.InvalidURL) as error:
+                raise Unreachable(f"{method} {path} got no answer: {error or type(error).__name__}") from error
+            limited = answer.status == 429 and (answer.entity() or {}).get("code") == "rate_limited"
+            if not limited:
+                self._record.take(method, path, answer, time.monotonic() - started)
+            if not limited or not waits:
+                return answer
+            said = answer.headers.get("Retry-After", "")
+            seconds = min(int(said), _MOST_WAIT) if said.isascii() and said.isdigit() else 5
+            if seconds > self._left():
+                raise NotChecked("the time of the run was over while it waited for the request limit")
+            self._waiting(seconds)
+            # A server that asks to wait for 0 s is not asked without end.
+            time.sleep(max(seconds, 1))
+
+    def get(self, path: str) -> Answer:
+        return self.send("GET", path)
+
+    def post(self, path: str, body: Mapping[str, object] | None = None) -> Answer:
+        return self.send("POST", path, body)
+
+    def patch(self, path: str, body: Mapping[str, object]) -> Answer:
+        return self.send("PATCH", path, body)
+
+    def put(self, path: str, body: Mapping[str, object]) -> Answer:
+        return self.send("PUT", path, body)

@@ -1,0 +1,93 @@
+"""A host of a fleet: the install command, run on this machine, with the real supervisor and collector."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from headgate_cli.accept import expect
+from headgate_cli.accept.bench import EDGE, Bench
+from headgate_cli.accept.model import NotChecked, check
+from headgate_cli.api import Entity
+
+_ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64"}
+_INSTALL_SECONDS: Final = 180
+_PATIENCE: Final = 150.0
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+@check("hosts.applies", "An installed host appears in its fleet, and runs the version that is assigned to it.")
+def applies(bench: Bench) -> None:
+    architecture = _ARCHITECTURES.get(platform.machine(), "")
+    if not bench.given.runs_host:
+        raise NotChecked("it runs the server's install command on this machine: allow it with --host")
+    if sys.platform != "linux" or not architecture:
+        raise NotChecked(
+            f"the supervisor runs on Linux, amd64 or arm64, and this is {sys.platform} {platform.machine()}"
+        )
+    if not shutil.which("curl"):
+        raise NotChecked("the install command needs curl, which is not on this machine's PATH")
+    fleet = f"/fleets/{expect.text(bench.fleet('host'), 'id')}"
+    configuration = bench.published("host", EDGE.replace("4318", str(_free_port())))
+    (group,) = expect.items(expect.entity(bench.write.get(f"{fleet}/deployments")))
+    assignment = {"configuration_id": configuration, "version_number": 1}
+    expect.entity(bench.write.patch(f"{fleet}/deployments/{expect.text(group, 'id')}", assignment))
+    with tempfile.TemporaryDirectory(prefix="headgate-accept-") as folder:
+        root = Path(folder, "root")
+        body = {
+            "platform": "linux",
+            "systemd": False,
+            "arch": architecture,
+            "root_deploy_path": str(root),
+            "env": {"HEADGATE_HEALTH_ENDPOINT": f"127.0.0.1:{_free_port()}"},
+        }
+        made = expect.entity(bench.write.post(f"{fleet}/install", body))
+        try:
+            _install(expect.text(made, "command"))
+            bench.until(lambda: _applied(bench, fleet, assignment), _PATIENCE, lambda: _told(bench, fleet, root))
+        finally:
+            _uninstall(root)
+
+
+def _install(command: str) -> None:
+    try:
+        done = subprocess.run(
+            ["/bin/sh", "-c", command], capture_output=True, text=True, check=False, timeout=_INSTALL_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        expect.that(False, f"the install command did not end within {_INSTALL_SECONDS} s")
+        return
+    expect.that(done.returncode == 0, f"the install command ended with {done.returncode}: {expect.shown(done.stderr)}")
+
+
+def _uninstall(root: Path) -> None:
+    script = root / "bin" / "headgate-install"
+    if script.exists():
+        subprocess.run([script, "--uninstall", "--root", root], capture_output=True, check=False, timeout=60)
+
+
+def _applied(bench: Bench, fleet: str, assignment: Entity) -> bool | None:
+    found = expect.items(expect.entity(bench.write.get(f"{fleet}/instances")))
+    return True if found and found[0].get("state") == "applied" and found[0].get("running") == assignment else None
+
+
+def _told(bench: Bench, fleet: str, root: Path) -> str:
+    found = expect.items(expect.entity(bench.write.get(f"{fleet}/instances")))
+    states = [(one.get("state"), one.get("state_message")) for one in found]
+    log = root / "var" / "supervisor.log"
+    said = log.read_text(errors="replace")[-300:] if log.exists() else "there is no log"
+    return f"the host has not applied its version after {_PATIENCE:.0f} s: {expect.shown(states)}; the log ends: {said}"
+
+
+CHECKS: Final = (applies,)

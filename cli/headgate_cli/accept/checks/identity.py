@@ -1,0 +1,63 @@
+"""Credentials, and what each may do."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from headgate_cli.accept import expect
+from headgate_cli.accept.bench import Bench
+from headgate_cli.accept.model import check
+
+WRITE_CLAIM: Final = "This endpoint requires the 'write' claim"
+_NOT_A_MEMBER: Final = "You are not an active member of this organization"
+_ORGANIZATION: Final = re.compile(r"org_[0-7][0-9a-hjkmnp-tv-z]{25}")
+# The shape of an id, and nobody's.
+_NOBODYS: Final = "org_00000000000000000000000000"
+
+
+@check("identity.token", "The token acts as a service account of its organization, a Contributor with write access.")
+def token(bench: Bench) -> None:
+    found = expect.entity(bench.write.get("/identity"))
+    for field, wanted in (("kind", "service_account"), ("role", "contributor"), ("access", "read_write")):
+        expect.equal(f"`{field}`", found.get(field), wanted)
+    organization = expect.text(found, "organization_id")
+    expect.that(bool(_ORGANIZATION.fullmatch(organization)), f"{organization!r} is not the id of an organization")
+
+
+@check("identity.read-only-token", "A token without write access reads.")
+def read_only_token(bench: Bench) -> None:
+    expect.equal("`access`", expect.entity(bench.read.get("/identity")).get("access"), "read")
+    expect.entity(bench.read.get("/configurations?limit=1"))
+
+
+@check("identity.write-claim", "A token without write access cannot write, and is told why.")
+def write_claim(bench: Bench) -> None:
+    body = {"name": bench.name("read-only"), "yaml": "a: 1"}
+    expect.problem(bench.read.post("/configurations", body), 403, detail=WRITE_CLAIM)
+
+
+@check("identity.none", "A request without a credential is 401 and is asked for one.")
+def none(bench: Bench) -> None:
+    answer = bench.anonymous.get("/identity")
+    expect.problem(answer, 401, code="unauthenticated")
+    expect.equal("WWW-Authenticate", answer.headers.get("WWW-Authenticate"), "Bearer")
+
+
+@check("identity.made-up", "A token that was never issued is 401.")
+def made_up(bench: Bench) -> None:
+    headers = {"Authorization": f"Bearer sv_{bench.run_id * 5}abc"}
+    expect.problem(bench.anonymous.send("GET", "/identity", headers=headers), 401, code="unauthenticated")
+
+
+@check("identity.session", "A session acts in the organization that it names, and in no other.")
+def session(bench: Bench) -> None:
+    found = expect.entity(bench.admin.get("/identity"))
+    expect.equal("`kind`", found.get("kind"), "user")
+    bare = {"Authorization": bench.given.admin["Authorization"]}
+    expect.problem(bench.anonymous.send("GET", "/identity", headers=bare), 400)
+    other = {**bare, "X-Service-Org": _NOBODYS}
+    expect.problem(bench.anonymous.send("GET", "/identity", headers=other), 403, detail=_NOT_A_MEMBER)
+
+
+CHECKS: Final = (token, read_only_token, write_claim, none, made_up, session)

@@ -1,0 +1,175 @@
+"""The command `accept`."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import click
+
+from headgate_cli import safe_files
+from headgate_cli.accept.remedies import PAGE, REMEDIES
+from headgate_cli.api import Api, HttpApi
+from headgate_cli.connection import as_json, server_options
+from headgate_cli.errors import FAILED, INTERRUPTED, Ended, Failed, NotAuthenticated
+from headgate_cli.login import credentials
+from headgate_cli.login.credentials import Credential
+from headgate_cli.output import print_json, print_result, say, status_line, table
+from headgate_cli.untrusted import one_line
+
+if TYPE_CHECKING:
+    from headgate_cli.accept.bench import Given
+    from headgate_cli.accept.model import Check, Outcome
+    from headgate_cli.accept.run import Result
+
+
+@click.command()
+@click.option("--only", multiple=True, metavar="ID", help="Only this check, or those of this section. Repeatable.")
+@click.option("--list", "lists", is_flag=True, help="List the checks, and ask no server.")
+@click.option(
+    "--report", "folder", default="", metavar="FOLDER", help="Also write report.md and junit.xml into this folder."
+)
+@click.option("--host", "runs_host", is_flag=True, help="Run the server's install command on this machine.")
+@click.option("--admin", is_flag=True, help="Also check with the sign-in of `headgate login`, an Admin's.")
+@click.option("--strict", is_flag=True, help="Fail also if a check could not be made.")
+@click.option("--remove", "removing", is_flag=True, help="Take away what killed runs left, and check nothing.")
+@as_json
+@server_options
+def accept(
+    url: str,
+    token: str | None,
+    only: Sequence[str],
+    lists: bool,
+    folder: str,
+    runs_host: bool,
+    admin: bool,
+    strict: bool,
+    removing: bool,
+    as_json: bool,
+) -> None:
+    """Check that a running server does what the specification promises, in under 10 minutes.
+
+    It needs a token with write access. A token without, in HEADGATE_READ_TOKEN, and --admin let it check more. What it
+    creates is named headgate-accept-… and is taken away again. Use a token of its own: its requests use up the limit.
+
+    Ends with 0 if no check fails, with 1 if one fails or none passes, and with --strict also if one is not checked.
+
+    \b
+    Examples:
+      headgate accept --list
+      headgate accept --only versions --only verdicts.valid
+      headgate accept --report report
+    """
+    from headgate_cli.accept.checks.all import ALL
+
+    chosen = [one for one in ALL if not only or one.id in only or one.section in only]
+    unknown = [wanted for wanted in only if wanted not in {name for one in ALL for name in (one.id, one.section)}]
+    if unknown:
+        raise click.UsageError(f"there is no check {unknown[0]!r}: `headgate accept --list` shows them")
+    if lists:
+        if as_json:
+            print_json([{"id": one.id, "promise": one.promise} for one in chosen])
+        else:
+            table(["CHECK", "WHAT IT PROVES"], [(one.id, one.promise) for one in chosen], nothing="", whole=True)
+        return
+    writes = _credential(url, token)
+    if removing:
+        _remove(HttpApi(writes), as_json=as_json)
+        return
+    # `make` and CI systems end a program with it, and what it made has to be taken away.
+    signal.signal(signal.SIGTERM, _interrupt)
+    from headgate_cli.accept.bench import Given
+
+    given = Given(
+        writes.url,
+        writes.value,
+        os.environ.get("HEADGATE_READ_TOKEN", "").strip(),
+        _session(writes.url) if admin else {},
+        runs_host,
+    )
+    result = _run(given, HttpApi(writes), chosen)
+    _tell(result, Path(folder) if folder else None, as_json=as_json)
+    if result.interrupted:
+        raise Ended(INTERRUPTED)
+    if not result.passed or (strict and result.count("not checked")):
+        raise Ended(FAILED)
+
+
+def _credential(url: str, token: str | None) -> Credential:
+    """The token that writes. Raises NotAuthenticated if there is none: a session would check something else."""
+    if token == "":
+        raise click.UsageError("--token is empty: pass a token, or leave the option out")
+    chosen = credentials.choose(credentials.server(url) if url else "", token or "")
+    if chosen is None or chosen.organization_id:
+        raise NotAuthenticated("the checks need an API token with write access: --token or SERVICE_API_TOKEN")
+    return credentials.usable(chosen)
+
+
+def _session(url: str) -> Mapping[str, str]:
+    stored = credentials.load()
+    if stored is None or stored.url != url or not stored.organization_id:
+        raise NotAuthenticated(f"--admin needs a sign-in: `headgate login --url {one_line(url)}`")
+    return credentials.usable(stored).headers
+
+
+def _run(given: Given, api: Api, chosen: Sequence[Check]) -> Result:
+    from headgate_cli.accept.bench import Bench
+    from headgate_cli.accept.run import run
+
+    count = 0
+
+    def told(outcome: Outcome) -> None:
+        nonlocal count
+        count += 1
+        status_line("")
+        mark = {"passed": click.style("pass", fg="green"), "failed": click.style("FAIL", fg="red", bold=True)}
+        message = f": {one_line(outcome.message)}" if outcome.message else ""
+        shown = mark.get(outcome.status, "not checked")
+        say(f"{count:>3}/{len(chosen)}  {shown}  {outcome.check.id}  {outcome.seconds:.1f} s{message}")
+        if outcome.status == "failed":
+            say(f"         {REMEDIES[outcome.check.section]} See {PAGE}, section {outcome.check.section}.")
+
+    bench = Bench(given, lambda line: say(f"         {line}"))
+    say(f"Checking {one_line(given.url)} as run {bench.run_id}: {len(chosen)} checks")
+    return run(bench, api, chosen, told)
+
+
+def _tell(result: Result, folder: Path | None, *, as_json: bool) -> None:
+    from headgate_cli.accept import report
+
+    if folder:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            safe_files.replace(folder / "report.md", report.as_markdown(result).encode())
+            safe_files.replace(folder / "junit.xml", report.as_junit(result))
+        except OSError as error:
+            raise Failed(f"cannot write the report into {folder}: {error}") from error
+    if as_json:
+        print_json(report.as_json(result))
+    else:
+        headings = ["ENDPOINT", "REQUESTS", "FIRST MS", "MEDIAN MS", "LONGEST MS"]
+        table(headings, [tuple(row.values()) for row in report.latencies(result)], nothing="No request was answered")
+    for sentence in result.left:
+        say(sentence)
+    say(f"{report.LEFT}\n{report.summary(result)}")
+
+
+def _remove(api: Api, *, as_json: bool) -> None:
+    from headgate_cli.accept import remains
+    from headgate_cli.accept.bench import OF_ANY_RUN
+
+    left = remains.remove(api, OF_ANY_RUN)
+    if as_json:
+        print_json({"left": left})
+    else:
+        print_result("\n".join(left) or "What earlier runs made is taken away")
+    if left:
+        raise Ended(FAILED)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

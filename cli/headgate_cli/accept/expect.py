@@ -1,0 +1,92 @@
+"""What a check demands of an answer: each function raises Broken with what came instead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from headgate_cli.accept.model import Broken
+from headgate_cli.api import Entity
+from headgate_cli.responses import Answer
+
+_MOST_LETTERS: Final = 300
+
+
+def shown(value: object) -> str:
+    """A value of the server, short enough for a message."""
+    text = repr(value)
+    return text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}…"
+
+
+def that(holds: bool, otherwise: str) -> None:
+    """Raises Broken with the sentence unless it holds."""
+    if not holds:
+        raise Broken(otherwise)
+
+
+def equal(what: str, found: object, wanted: object) -> None:
+    that(found == wanted, f"{what} is {shown(found)}, not {shown(wanted)}")
+
+
+def status(answer: Answer, *wanted: int) -> None:
+    told = (answer.entity() or {}).get("detail", answer.content[:_MOST_LETTERS])
+    expected = " or ".join(map(str, wanted))
+    that(answer.status in wanted, f"the answer is {answer.status}, not {expected}: {shown(told)}")
+
+
+def entity(answer: Answer, *wanted: int) -> Entity:
+    """The JSON object of an answer with that status, by default 200."""
+    status(answer, *(wanted or (200,)))
+    found = answer.entity()
+    if found is None:
+        raise Broken(f"the answer is not a JSON object: {shown(answer.content[:_MOST_LETTERS])}")
+    return found
+
+
+def problem(answer: Answer, wanted: int, *, code: str = "", detail: str = "") -> Entity:
+    """A problem of RFC 9457 with that status, and that code and message if they are given."""
+    found = entity(answer, wanted)
+    kind = answer.headers.get("Content-Type", "").partition(";")[0]
+    equal("the Content-Type", kind, "application/problem+json")
+    lacking = [name for name in ("type", "title", "status", "detail", "code", "request_id") if name not in found]
+    that(not lacking, f"the problem lacks {', '.join(lacking)}")
+    equal("the problem's `status`", found["status"], wanted)
+    equal("the problem's `request_id`", found["request_id"], answer.headers.get("X-Request-Id"))
+    if code:
+        equal("the problem's `code`", found["code"], code)
+    if detail:
+        equal("the problem's `detail`", found["detail"], detail)
+    return found
+
+
+def names_field(found: Entity, field: str) -> None:
+    """One of the problem's errors is about that field."""
+    errors = found.get("errors")
+    places = [one.get("loc") for one in errors if isinstance(one, dict)] if isinstance(errors, list) else []
+    that(any(isinstance(loc, list) and field in loc for loc in places), f"no error names {field}: {shown(errors)}")
+
+
+def items(found: Entity) -> list[Entity]:
+    listed = found.get("items")
+    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+        raise Broken(f"`items` is not a list of objects: {shown(listed)}")
+    return listed
+
+
+def text(found: Entity, field: str) -> str:
+    value = found.get(field)
+    if not isinstance(value, str):
+        raise Broken(f"`{field}` is not a text: {shown(value)}")
+    return value
+
+
+def number(found: Entity, field: str) -> int:
+    value = found.get(field)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise Broken(f"`{field}` is not a whole number: {shown(value)}")
+    return value
+
+
+def none_broken(broken: Sequence[str]) -> None:
+    """Raises Broken with all of them together."""
+    that(not broken, "; ".join(broken))

@@ -1,0 +1,49 @@
+"""What a check is, and how one ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from headgate_cli.accept.bench import Bench
+
+Status = Literal["passed", "failed", "not checked"]
+Act = Callable[["Bench"], None]
+
+
+class Broken(Exception):
+    """The server does not keep the promise; the message says what it did instead."""
+
+
+class NotChecked(Exception):
+    """The check could not be made here; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """`id` is `section.name`; `promise` is the sentence that it proves. `act` raises Broken or NotChecked."""
+
+    id: str
+    promise: str
+    act: Act
+
+    @property
+    def section(self) -> str:
+        return self.id.partition(".")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`seconds` is how long it took, with waits for the request limit; `message` is empty if it passed."""
+
+    check: Check
+    status: Status
+    seconds: float
+    message: str = ""
+
+
+def check(check_id: str, promise: str) -> Callable[[Act], Check]:
+    """Make a check of a function."""
+    return lambda act: Check(check_id, promise, act)

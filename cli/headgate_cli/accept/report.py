@@ -1,0 +1,134 @@
+"""The report of a run: as JSON, Markdown and JUnit. What it quotes of the server is a stranger's text."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Iterator
+from typing import Final
+from xml.etree import ElementTree
+
+from headgate_cli import VERSION
+from headgate_cli.accept.model import Outcome
+from headgate_cli.accept.remedies import PAGE, REMEDIES
+from headgate_cli.accept.run import Result
+from headgate_cli.untrusted import one_line
+
+# What XML 1.0 cannot hold, also not as a reference.
+_NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_MARKUP: Final = re.compile(r"([\\`*_\[\]<>#!|~&:@])")
+Json = dict[str, object]
+
+
+def as_json(result: Result) -> Json:
+    return {
+        "url": result.bench.given.url,
+        "run_id": result.bench.run_id,
+        "passed": result.passed,
+        "interrupted": result.interrupted,
+        "seconds": round(result.seconds, 1),
+        "requests": result.bench.record.requests,
+        "checks": [_check(one) for one in result.outcomes],
+        "latencies": latencies(result),
+        "left": result.left,
+    }
+
+
+def latencies(result: Result) -> list[Json]:
+    """Milliseconds by endpoint: of the first request, and the median and the longest of the later ones."""
+    return [
+        {
+            "endpoint": one_line(endpoint),
+            "requests": len(taken),
+            "first_ms": _ms(taken[0]),
+            "median_ms": _ms(statistics.median(taken[1:])) if taken[1:] else None,
+            "longest_ms": _ms(max(taken[1:])) if taken[1:] else None,
+        }
+        for endpoint, taken in sorted(result.bench.record.by_endpoint.items())
+    ]
+
+
+def as_markdown(result: Result) -> str:
+    return "\n".join(_lines(result)) + "\n"
+
+
+def as_junit(result: Result) -> bytes:
+    root = ElementTree.Element("testsuites", name="headgate accept")
+    suites: dict[str, ElementTree.Element] = {}
+    for one in result.outcomes:
+        section = one.check.section
+        if section not in suites:
+            suites[section] = ElementTree.SubElement(root, "testsuite", name=section)
+        case = ElementTree.SubElement(
+            suites[section], "testcase", name=one.check.id, classname=f"accept.{section}", time=f"{one.seconds:.3f}"
+        )
+        if one.status != "passed":
+            kind = "failure" if one.status == "failed" else "skipped"
+            message = _NOT_XML.sub("\ufffd", one.message)
+            reason = ElementTree.SubElement(case, kind, message=message)
+            if kind == "failure":
+                reason.text = f"{one.check.promise}\n{message}\n{REMEDIES[section]}"
+    for element in (*root, root):
+        for name, tag in (("tests", "testcase"), ("failures", "failure"), ("skipped", "skipped")):
+            element.set(name, str(sum(1 for _ in element.iter(tag))))
+        element.set("time", f"{sum(float(case.get('time', '0')) for case in element.iter('testcase')):.3f}")
+    ElementTree.indent(root)
+    written: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
+    return written + b"\n"
+
+
+def summary(result: Result) -> str:
+    """`57 checks passed, 1 failed, 4 not checked, in 210 s with 420 requests`."""
+    told = (
+        f"{result.count('passed')} checks passed, {result.count('failed')} failed, {result.count('not checked')} not "
+    )
+    return f"{told}checked, in {result.seconds:.0f} s with {result.bench.record.requests} requests"
+
+
+def _check(one: Outcome) -> Json:
+    failed = {"remedy": REMEDIES[one.check.section], "see": f"{PAGE}#{one.check.section}"}
+    return {
+        "id": one.check.id,
+        "promise": one.check.promise,
+        "status": one.status.replace(" ", "_"),
+        "seconds": round(one.seconds, 3),
+        "message": one.message or None,
+    } | (failed if one.status == "failed" else {"remedy": None, "see": None})
+
+
+def _lines(result: Result) -> Iterator[str]:
+    yield from ("# Acceptance of a Headgate server", "")
+    yield f"{_escaped(result.bench.given.url)}, run {result.bench.run_id}, by headgate {VERSION}: {summary(result)}."
+    if result.interrupted:
+        yield from ("", "The run was interrupted.")
+    for status, title in (("failed", "Failed"), ("not checked", "Not checked"), ("passed", "Passed")):
+        chosen = [one for one in result.outcomes if one.status == status]
+        if not chosen:
+            continue
+        yield from ("", f"## {title}", "", "| Check | What it proves | Seconds | What happened |", "|---|---|---|---|")
+        for one in chosen:
+            message = _escaped(one.message)
+            if status == "failed":
+                section = one.check.section
+                message += f" **{REMEDIES[section]}** See {PAGE}, section \u201c{section}\u201d."
+            yield f"| {one.check.id} | {one.check.promise} | {one.seconds:.1f} | {message} |"
+    yield from ("", "## Latencies", "", "Requests that succeeded. The first may have started a function.", "")
+    yield from ("| Endpoint | Requests | First, ms | Median after, ms | Longest after, ms |", "|---|---|---|---|---|")
+    for row in latencies(result):
+        endpoint, *numbers = row.values()
+        yield f"| {_escaped(str(endpoint))} | {' | '.join('-' if one is None else str(one) for one in numbers)} |"
+    yield from ("", "## What is left", "")
+    yield from [f"- {_escaped(one)}" for one in result.left or ["By name, nothing was left behind."]]
+    yield f"- {LEFT}"
+
+
+LEFT: Final = "Published configurations are archived, not deleted. Test runs are deleted after 30 days."
+
+
+def _ms(seconds: float) -> int:
+    return round(seconds * 1_000)
+
+
+def _escaped(text: str) -> str:
+    """The text in a cell of a table, with nothing that Markdown or HTML would interpret."""
+    return _MARKUP.sub(r"\\\1", one_line(text.replace("\n", " ")))

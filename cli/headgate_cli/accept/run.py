@@ -1,0 +1,93 @@
+"""Runs the checks one after another, and takes away what they made, whatever happens."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from headgate_cli.accept import remains
+from headgate_cli.accept.bench import Bench
+from headgate_cli.accept.model import Broken, Check, NotChecked, Outcome, Status
+from headgate_cli.api import Api
+from headgate_cli.errors import Failed
+from headgate_cli.untrusted import printable
+
+# What a check comes to with an answer of a shape that no release sends, or if this machine refuses it something.
+_UNFORESEEN: Final = (
+    *(ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError),
+    subprocess.SubprocessError,
+)
+
+
+@dataclass
+class Result:
+    """How a run ended. `left` are sentences about what could not be removed."""
+
+    bench: Bench
+    outcomes: list[Outcome] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    interrupted: bool = False
+
+    def count(self, status: Status) -> int:
+        return sum(one.status == status for one in self.outcomes)
+
+    @property
+    def passed(self) -> bool:
+        """Whether no check failed, at least one passed, and none was interrupted; `left` does not count."""
+        return not self.count("failed") and bool(self.count("passed")) and not self.interrupted
+
+
+def run(bench: Bench, api: Api, checks: Sequence[Check], told: Callable[[Outcome], None]) -> Result:
+    """Run the checks, and clean up with `api`. After Ctrl-C the rest is not checked."""
+    result, started = Result(bench), time.monotonic()
+    try:
+        for outcome in _outcomes(bench, checks):
+            result.outcomes.append(outcome)
+            told(outcome)
+    except KeyboardInterrupt:
+        result.interrupted = True
+        seen = {one.check.id for one in result.outcomes}
+        result.outcomes += [
+            Outcome(one, "not checked", 0, "the run was interrupted") for one in checks if one.id not in seen
+        ]
+    try:
+        result.left = remains.remove(api, re.compile(re.escape(bench.name(""))), bench.record.made)
+    except KeyboardInterrupt:
+        result.left = [remains.INTERRUPTED]
+        result.interrupted = True
+    result.left = [_told(bench, sentence) for sentence in result.left]
+    result.seconds = time.monotonic() - started
+    return result
+
+
+def _outcomes(bench: Bench, checks: Sequence[Check]) -> Iterator[Outcome]:
+    for one in checks:
+        started = time.monotonic()
+        status, message = _ended(bench, one)
+        yield Outcome(one, status, time.monotonic() - started, message)
+
+
+def _ended(bench: Bench, one: Check) -> tuple[Status, str]:
+    if bench.left() <= 0:
+        return "not checked", "the time of the run was over"
+    try:
+        one.act(bench)
+    except NotChecked as reason:
+        return "not checked", _told(bench, str(reason))
+    except (Broken, Failed) as reason:
+        return "failed", _told(bench, str(reason))
+    except _UNFORESEEN as reason:
+        return "failed", _told(bench, f"the check could not go on ({type(reason).__name__}): {reason}")
+    return "passed", ""
+
+
+def _told(bench: Bench, message: str) -> str:
+    """The message without what a server repeats of the credentials."""
+    for secret in bench.secrets:
+        message = message.replace(secret, "[credential]")
+    return printable(message)
