@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import time
@@ -45,6 +46,8 @@ INSTALL_ANOTHER: Final = (
 # What to do about a problem, by its code: the API does not know the commands. What is in braces is in the request.
 _WAYS_OUT: Final = {
     "configuration_not_found": "see `headgate config list`",
+    "configuration_archived": "restore it with `headgate config restore {configuration}`",
+    "configuration_published": "archive it with `headgate config archive {configuration}`",
     "version_not_found": "`headgate config versions {configuration}` lists them",
     "version_not_published": "publish it with `headgate config publish {configuration} --version {n}`",
     "collector_version_not_installed": INSTALL_ANOTHER,
@@ -59,7 +62,9 @@ _WAYS_OUT: Final = {
     "nothing_assigned": "see `headgate deployment assign --help`",
     "fleet_not_found": "see `headgate fleet list`",
     "deployment_not_found": "see `headgate deployment list {fleet}`",
-    "no_tests": "`headgate config push FILE` saves those beside the file",
+    "captures_not_allowed": "an Admin allows them with `headgate capture allow`",
+    "capture_not_found": "`headgate capture list {fleet}` shows them",
+    "no_tests": "write one beside the file and run `headgate config push FILE`; it makes a draft if need be",
     "run_not_found": "check the id; runs are deleted after 30 days",
     "run_not_traced": "start one with `headgate test run --trace`",
     "output_not_ready": "wait with `headgate test show RUN --wait`",
@@ -117,7 +122,15 @@ class Request:
 
 
 class Api(ABC):
-    """The public API, of the server or the machine that `url` names. Each kind of it says how it answers a request."""
+    """The public API, of the server or the machine that `url` names. Each kind of it says how it answers a request.
+
+    `batches` says whether it may take many texts in one request, `is_local` whether it forgets what it did. `requests`
+    counts those that a server got.
+    """
+
+    batches: bool = False
+    is_local: bool = False
+    requests: int = 0
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -136,6 +149,14 @@ class Api(ABC):
     def text(self, path: str, **parameters: str) -> str:
         """A plain text answer. The server redirects to storage for one that is too large for an answer."""
         return self._sent_or_linked(path, parameters).content.decode(errors="replace")
+
+    def documents(self, path: str) -> list[object]:
+        """The JSON documents of a plain text answer, one a line."""
+        try:
+            # `splitlines` ends a line also at characters that a JSON text may contain.
+            return [json.loads(line) for line in self.text(path).split("\n") if line]
+        except (ValueError, RecursionError) as error:
+            raise Unreachable(f"{self.url} sent a line that is not JSON: is it a Headgate server?") from error
 
     def items(self, path: str, **parameters: str) -> Iterator[Entity]:
         """All entries of a list, page by page. Raises Unreachable for a list that does not end."""
@@ -206,6 +227,8 @@ class Api(ABC):
 class HttpApi(Api):
     """The public API of one server, called with one credential."""
 
+    batches = True
+
     def __init__(self, credential: Credential, *, waits: bool = True) -> None:
         """`waits`: a refusal for too many requests is not raised at once, but after further tries."""
         # Imported here: it takes a third of a command's start, and --help does without.
@@ -225,6 +248,7 @@ class HttpApi(Api):
 
         repeatable = request.method in ("GET", "PUT") or "Idempotency-Key" in request.headers
         for tries_left in range(_RETRIES, -1, -1):
+            self.requests += 1
             try:
                 answer = fetch(
                     self._http,

@@ -28,7 +28,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from headgate_cli import local_launcher
+from headgate_cli import collector_wheel, local_launcher
 from headgate_cli.collector_version import VERSION
 from headgate_cli.errors import Failed, Unreachable
 from headgate_cli.responses import Answer
@@ -46,9 +46,13 @@ _START_SECONDS: Final = 60.0
 _ASK_SECONDS: Final = 30.0
 _CHUNK: Final = 1 << 18
 _STDERR_KEPT: Final = 1 << 16
-_REASONS: Final = ("fatal error:", "panic:", "runtime:", "could not launch")
+# "SIG": the Go runtime names the signal that ended it, as if its garbage collector gets no memory.
+_REASONS: Final = ("fatal error:", "panic:", "runtime:", "SIG", "could not launch")
 _NO_COMMAND: Final = 'unknown command "check"'
-_WAY_OUT: Final = "build one with `make collector` in a checkout of Headgate, or name one with --collector PATH"
+_WAY_OUT: Final = (
+    "install one with `pip install headgate-collector`, build one with `make collector` in a checkout of Headgate, or "
+    "name one with --collector PATH"
+)
 
 
 class NoCollector(Unreachable):
@@ -85,25 +89,31 @@ class Refused(Exception):
 
 def folder() -> Path:
     """Where `make collector` puts collectors, one folder a version."""
-    cached = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    cache_folder = Path(os.environ.get("HEADGATE_CACHE") or Path(cached, "headgate"))
-    return Path(os.environ.get("HEADGATE_COLLECTORS_DIR") or cache_folder / "collectors").absolute()
+    return Path(os.environ.get("HEADGATE_COLLECTORS_DIR") or collector_wheel.cache() / "collectors").absolute()
 
 
 def installed() -> list[str]:
-    """The versions in `folder()`, oldest first."""
+    """The versions in `folder()` and that of the wheel `headgate-collector`, oldest first."""
     try:
-        names = [entry.name for entry in folder().iterdir() if VERSION.fullmatch(entry.name)]
+        names = {entry.name for entry in folder().iterdir() if VERSION.fullmatch(entry.name)}
     except OSError:
-        return []
-    return sorted((name for name in names if (folder() / name / BINARY).is_file()), key=_age)
+        names = set()
+    found = {name for name in names if (folder() / name / BINARY).is_file()}
+    wheel = collector_wheel.installed()
+    return sorted(found | ({wheel.collector_version()} if wheel else set()), key=_age)
 
 
 def find(version: str = "") -> Path:
-    """The collector of that version; without one the version that `make collector` builds, else the newest.
+    """The collector of that version; without one that of the wheel, else the default version, else the newest.
 
-    Raises NotInstalled, and NoCollector if there is none at all.
+    The wheel's is unpacked into the cache first. Raises NotInstalled, and NoCollector if there is none at all.
     """
+    wheel = collector_wheel.installed()
+    if wheel and version in ("", wheel.collector_version()):
+        try:
+            return wheel.unpacked(collector_wheel.cache()) / "collectors" / wheel.collector_version() / BINARY
+        except OSError as error:
+            raise NoCollector(f"cannot unpack the collector: {one_line(str(error))}") from error
     versions = installed()
     if not versions:
         raise NoCollector(f"there is no collector in {one_line(str(folder()))}: {_WAY_OUT}")

@@ -31,7 +31,7 @@ def choosing(
             "--collector",
             type=click.Path(exists=True, dir_okay=False, executable=True),
             default=None,
-            help="The collector for --local; by default the one that `make collector` built.",
+            help="The collector for --local; by default that of headgate-collector, else of `make collector`.",
         )
         @functools.wraps(command)
         def with_options(*args: P.args, **options: P.kwargs) -> None:

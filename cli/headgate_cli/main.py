@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from types import ModuleType
 from typing import Final
 
 import click
@@ -26,6 +27,7 @@ _COMMANDS: Final = {
     "component": ("headgate_cli.reference.commands:component", "See what components can be configured with."),
     "schema": ("headgate_cli.reference.commands:schema", "Print the JSON Schema of a configuration, for editors."),
     "ottl": ("headgate_cli.reference.ottl:ottl", "See what OTTL statements can be made of."),
+    "apply": ("headgate_cli.apply.commands:apply", "Make the organization equal to a folder."),
     "upgrade": ("headgate_cli.upgrade.commands:upgrade", "See what another collector version changes."),
     "test": ("headgate_cli.runs.commands:test", "Run pipeline tests and show their results."),
     "rules": ("headgate_cli.rules.commands:rules", "Read and save the rules of a version's pipelines."),
@@ -34,11 +36,24 @@ _COMMANDS: Final = {
         "headgate_cli.fleets.deployments:deployment",
         "Assign configurations to a fleet's deployment groups.",
     ),
+    "instance": ("headgate_cli.instances.commands:instance", "See and steer one host of a fleet."),
+    "rollout": (
+        "headgate_cli.rollouts.commands:rollout",
+        "Roll a version out in steps, each judged before the next begins.",
+    ),
+    "rollback": ("headgate_cli.rollouts.rollback:rollback", "Let a group go back to the last version that was good."),
+    "capture": ("headgate_cli.captures.commands:capture", "Take a sample from a host's collector, for a test."),
+    "webhook": ("headgate_cli.webhooks.commands:webhook", "Tell other systems what happens."),
     "flow": ("headgate_cli.flows.commands:flow", "List the gallery's flows and create configurations from them."),
+    "demo": ("headgate_cli.demo.commands:demo", "Fill the organization with examples, and take them away again."),
+    "accept": ("headgate_cli.accept.commands:accept", "Check that a server does what the specification promises."),
     "lsp": ("headgate_cli.lsp.commands:lsp", "Run a language server for editors, on standard input and output."),
+    "dev": ("headgate_cli.dev:dev", "Run the whole service on this machine."),
     "completion": ("headgate_cli.completion:completion", "Print the completion script of a shell."),
 }
 
+# Set by the script of `headgate completion` when a shell asks what may come next.
+COMPLETE: Final = "_HEADGATE_COMPLETE"
 _UNREADABLE: Final = "an argument contains {letters}, which this locale cannot encode: set LC_ALL=C.UTF-8"
 
 
@@ -54,6 +69,10 @@ class _Lazy(click.Group):
         module, _colon, attribute = _COMMANDS[cmd_name][0].partition(":")
         command = getattr(importlib.import_module(module), attribute)
         assert isinstance(command, click.Command)
+        if COMPLETE in os.environ:
+            from headgate_cli import completing
+
+            completing.prepare(command)
         return command
 
     def invoke(self, ctx: click.Context) -> object:
@@ -100,6 +119,7 @@ def headgate() -> None:
       1    invalid YAML, a failing test, a conflict, an outage, or any other error
       2    wrong usage, such as an unknown option
       3    the credential is missing, is not accepted, or lacks the access needed
+      4    headgate apply --dry-run --exit-code: something would change
       130  interrupted
 
     \b
@@ -115,6 +135,8 @@ def main() -> None:
     # https://no-color.org: any value but an empty string counts.
     colour = False if os.environ.get("NO_COLOR") else None
     code = 0
+    # httpx imports its own command line, and with it rich where that is installed: a quarter of a command's start.
+    sys.modules.setdefault("httpx._main", ModuleType("httpx._main"))
     _open_closed_streams()
     try:
         code = headgate.main(prog_name="headgate", standalone_mode=False, color=colour) or 0

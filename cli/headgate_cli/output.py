@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import stat
 import sys
@@ -20,6 +21,8 @@ from headgate_cli.untrusted import command, harmless, harmless_json, holds_comma
 _GAP: Final = "  "
 # A narrower column would be unreadable.
 _NARROWEST: Final = 8
+# An id of the API: cut, it would name nothing.
+_ID: Final = re.compile(r"\b[a-z]{3}_[0-7][0-9a-z]{25}\b")
 # Unicode categories of marks that combine with the character before.
 _NO_CELL: Final = ("Mn", "Me")
 
@@ -104,7 +107,7 @@ def table(
             for paragraph in paragraphs or [_paragraph(headings, row, columns) for row in texts]:
                 print_result(paragraph)
             return
-        widths = _fitting(widths, columns)
+        widths = _fitting(widths, columns, [any(map(_ID.search, column)) for column in zip(*texts, strict=True)])
     print_result(click.style(_row(headings, widths), bold=True))
     for row in texts:
         print_result(_row(row, widths))
@@ -112,15 +115,19 @@ def table(
 
 def diff(before: str, after: str, names: tuple[str, str]) -> bool:
     """Print a unified diff, coloured on a terminal. Returns whether there was a difference."""
-    import difflib
-
-    lines = list(
-        _diff_lines(difflib.unified_diff(before.splitlines(keepends=True), after.splitlines(keepends=True), *names))
-    )
+    lines = unified(before, after, names)
     for line in map(harmless, lines) if sys.stdout.isatty() or _runner_may_read() else lines:
         colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
         click.echo(click.style(line, fg=colour, bold=line.startswith(("+++", "---"))))
     return bool(lines)
+
+
+def unified(before: str, after: str, names: tuple[str, str]) -> list[str]:
+    """The lines of a unified diff, without line breaks; empty if there is no difference."""
+    import difflib
+
+    found = difflib.unified_diff(before.splitlines(keepends=True), after.splitlines(keepends=True), *names)
+    return list(_diff_lines(found))
 
 
 def _runner_may_read() -> bool:
@@ -167,12 +174,12 @@ def _width(widths: Sequence[int]) -> int:
     return sum(widths) + len(_GAP) * (len(widths) - 1)
 
 
-def _fitting(widths: list[int], available: int) -> list[int]:
-    """Narrow the widest columns until the row fits."""
+def _fitting(widths: list[int], available: int, whole: Sequence[bool]) -> list[int]:
+    """Narrow the widest columns until the row fits. Those that are `whole` stay; then the terminal wraps the row."""
     widths = list(widths)
     while _width(widths) > available:
-        widest = max(range(len(widths)), key=lambda at: widths[at])
-        if widths[widest] <= _NARROWEST:
+        widest = max(range(len(widths)), key=lambda at: 0 if whole[at] else widths[at])
+        if whole[widest] or widths[widest] <= _NARROWEST:
             break
         widths[widest] -= 1
     return widths

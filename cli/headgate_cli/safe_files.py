@@ -31,7 +31,9 @@ _TO_WRITE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 
 def read(file: str) -> str:
-    """The text of a file that a person named, or of standard input for `-`. Raises Failed."""
+    """The text of a file that a person named, or of standard input for `-`; empty for /dev/null. Raises Failed."""
+    if file == os.devnull:
+        return ""
     try:
         content = _read_descriptor(file) if file == STDIN or _DESCRIPTOR.fullmatch(file) else read_bytes(Path(file))
     except OSError as error:

@@ -95,9 +95,12 @@ def test_groups_show_the_names_of_what_they_are_assigned(cli: Cli) -> None:
     cli.ok("deployment", "create", "edges", "gateways", "gateway")
     listed = cli.ok("deployment", "list", "edges")
 
-    assert [line.split()[-2:] for line in listed.splitlines()[1:]] == [["edge", "v1"], ["gateway", "v1"]]
+    assert [line.split()[-3:] for line in listed.splitlines()[1:]] == [
+        ["edge", "v1", "none"],
+        ["gateway", "v1", "none"],
+    ]
     assert "cfg_" not in listed
-    cleared = cli.ok("deployment", "clear", "edges", "Default")
+    cleared = cli.ok("deployment", "clear", "edges", "Default", "--yes")
     assert cleared.endswith(" has nothing assigned\n")
     assert assigned(cli, "edges") == [(None, None), ("gateway", 1)]
 

@@ -197,7 +197,7 @@ def test_a_collector_that_is_not_there_is_no_verdict(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe", b"receivers: [\n", b"\x00"])
-def test_what_is_no_yaml_is_said_with_its_file(cli: Cli, content: bytes) -> None:
+def test_what_is_not_yaml_is_said_with_its_file(cli: Cli, content: bytes) -> None:
     (cli.folder / "edge.yaml").write_bytes(content)
     done = cli.run("validate", "edge.yaml")
 

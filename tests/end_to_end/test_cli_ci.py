@@ -102,7 +102,7 @@ def test_the_workflows_steps_run_in_a_fresh_environment(cli: Cli, package: Path,
 
     for job in ("check", "test", "publish"):
         for name, command in steps(job):
-            # Of all jobs the same.
+            # Every job installs the same.
             if command.startswith("pip") and job != "check":
                 continue
             done = step(command)

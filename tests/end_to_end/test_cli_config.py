@@ -3,21 +3,13 @@
 import json
 import re
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
-from tests.support.cli_support import BROKEN, EDGE, Cli, Done, until_end
+from tests.support.cli_support import BROKEN, EDGE, Cli, Done, pushed, until_end
 from tests.support.local_service import LocalService
 
 pytestmark = pytest.mark.end_to_end
-
-
-def pushed(cli: Cli, text: str = EDGE, name: str = "edge.yaml") -> str:
-    """The id of the configuration that the file became."""
-    cli.write(name, text)
-    (one,) = json.loads(cli.ok("config", "push", name, "--json"))
-    return str(one["configuration_id"])
 
 
 def test_a_file_becomes_a_draft_and_then_only_what_differs_is_saved(cli: Cli) -> None:
@@ -287,96 +279,6 @@ def test_versions_are_listed_and_compared(cli: Cli) -> None:
 
 
 # In an editor.
-
-
-def editor(cli: Cli, *scripts: str) -> dict[str, str]:
-    """An editor that runs one `sed` script each time it is opened, the last one again and again."""
-    for number, script in enumerate(scripts):
-        cli.write(f"../script{number}", script)
-    program = cli.write(
-        "../editor",
-        f"""#!/bin/sh
-cd {cli.folder.parent}
-n=$(cat opened 2>/dev/null || echo 0)
-[ -e "script$n" ] || n=$((n - 1))
-sed -i -f "script$n" "$1"
-echo $((n + 1)) > opened
-""",
-    )
-    program.chmod(0o755)
-    return {"EDITOR": str(program), "VISUAL": ""}
-
-
-def kept_text(said: str) -> str:
-    found = re.search(r"what you wrote is in (\S+)", said)
-    assert found is not None, said
-    return Path(found[1]).read_text()
-
-
-def test_a_draft_is_edited_in_place_and_a_published_version_is_followed_by_a_draft(cli: Cli) -> None:
-    made = pushed(cli)
-    code, said = until_end(cli.terminal("config", "edit", "edge", **editor(cli, "s/5s/6s/", "s/6s/7s/")))
-    assert (code, "edge v1 is saved as a draft" in said) == (0, True)
-
-    cli.ok("config", "publish", "edge")
-    code, said = until_end(cli.terminal("config", "edit", "edge", **editor(cli, "s/5s/6s/", "s/6s/7s/")))
-    assert (code, "edge v2 is saved as a draft" in said) == (0, True)
-    assert cli.versions(made) == [EDGE.replace("5s", "6s"), EDGE.replace("5s", "7s")]
-
-
-def test_an_edit_without_a_change_saves_nothing(cli: Cli) -> None:
-    made = pushed(cli)
-    cli.ok("config", "publish", "edge")
-    code, said = until_end(cli.terminal("config", "edit", "edge", **editor(cli, "s/x/x/")))
-
-    assert (code, "No change" in said, len(cli.versions(made))) == (0, True, 1)
-
-
-def test_an_edit_that_the_collector_refuses_comes_back_to_the_editor(cli: Cli) -> None:
-    made = pushed(cli)
-    scripts = editor(cli, "s/5s/5 parsecs/", "s/5 parsecs/6s/")
-    child = cli.terminal("config", "edit", "edge", NO_COLOR="1", **scripts)
-    child.expect(":6:14: error")
-    child.expect("Edit again")
-    child.sendline("edit")
-
-    assert until_end(child)[0] == 0
-    assert cli.versions(made) == [EDGE.replace("5s", "6s")]
-
-
-@pytest.mark.parametrize(("answer", "expected"), [("leave\n", 1), ("\x03", 130)])
-def test_an_edit_that_is_given_up_is_kept_in_a_file(cli: Cli, answer: str, expected: int) -> None:
-    made = pushed(cli)
-    child = cli.terminal("config", "edit", "edge", **editor(cli, "s/5s/5 parsecs/"))
-    child.expect("Edit again")
-    child.send(answer)
-    code, said = until_end(child)
-
-    assert code == expected
-    assert kept_text(said) == BROKEN
-    assert cli.versions(made) == [EDGE]
-
-
-def test_an_edit_of_what_changed_meanwhile_is_kept_and_not_saved(cli: Cli) -> None:
-    made = pushed(cli)
-    child = cli.terminal("config", "edit", "edge", **editor(cli, "s/5s/5 parsecs/", "s/5 parsecs/6s/"))
-    child.expect("Edit again")
-    with cli.api() as api:
-        api.patch(f"/configurations/{made}/versions/1", json={"yaml": EDGE.replace("5s", "9s")}).raise_for_status()
-    child.sendline("edit")
-    code, said = until_end(child)
-
-    assert (code, "somebody else changed version" in said) == (1, True)
-    assert kept_text(said) == EDGE.replace("5s", "6s")
-    assert cli.versions(made) == [EDGE.replace("5s", "9s")]
-
-
-def test_an_editor_that_is_not_there_is_said(cli: Cli) -> None:
-    pushed(cli)
-    code, said = until_end(cli.terminal("config", "edit", "edge", EDITOR="/nonexistent/editor", VISUAL=""))
-
-    assert (code, "EDITOR" in said) == (1, True)
-    assert "what you wrote" not in said
 
 
 # Exit codes and tables.

@@ -93,7 +93,8 @@ def test_without_a_collector_the_way_out_is_said(cli: Cli) -> None:
     done = cli.run("validate", "--local", "a.yaml", HEADGATE_COLLECTORS_DIR="/nowhere")
 
     assert (done.code, done.out) == (1, "")
-    assert "there is no collector in /nowhere: build one with `make collector`" in done.err
+    way_out = "install one with `pip install headgate-collector`, build one with `make collector`"
+    assert f"there is no collector in /nowhere: {way_out}" in done.err
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,8 @@ from pathlib import Path
 import httpx
 import pexpect
 
+from tests.support import cli_forked
+from tests.support.cli_json import require_described
 from tests.support.local_service import LocalService
 from tests.support.service import ROOT
 
@@ -35,6 +37,8 @@ service:
       exporters: [debug]
 """
 BROKEN = EDGE.replace("5s", "5 parsecs")
+# How long a command may take.
+SECONDS = 180
 
 
 @dataclass(frozen=True)
@@ -61,8 +65,14 @@ class Cli:
 
     def run(self, *arguments: str, given: bytes = b"", **environment: str) -> Done:
         """The command in a pipe."""
-        command = [sys.executable, "-m", "headgate_cli.main", *arguments]
-        return self._done(command, given, environment)
+        if any(name.startswith(("PYTHON", "LC_", "LANG")) for name in environment):
+            # These are read when an interpreter starts.
+            return self._done([sys.executable, "-m", "headgate_cli.main", *arguments], given, environment)
+        variables = self.environment(environment)
+        done = _done(cli_forked.run(arguments, self.folder, variables, given, SECONDS))
+        if done.code == 0:
+            require_described(arguments, done.out)
+        return done
 
     def ok(self, *arguments: str, given: bytes = b"", **environment: str) -> str:
         """What the command prints. Fails unless it ends with 0."""
@@ -120,9 +130,9 @@ class Cli:
             input=given,
             capture_output=True,
             check=False,
-            timeout=180,
+            timeout=SECONDS,
         )
-        return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+        return _done(done)
 
     def environment(self, more: dict[str, str]) -> dict[str, str]:
         """The variables of the shell, `more` beside them."""
@@ -145,6 +155,10 @@ class Cli:
         }
 
 
+def _done(process: "subprocess.CompletedProcess[bytes]") -> Done:
+    return Done(process.returncode, process.stdout.decode(), process.stderr.decode())
+
+
 def until_end(child: "pexpect.spawn[str]") -> tuple[int, str]:
     """The exit code, and what was printed since it was last looked at."""
     child.expect(pexpect.EOF)
@@ -152,6 +166,13 @@ def until_end(child: "pexpect.spawn[str]") -> tuple[int, str]:
     child.close()
     assert child.exitstatus is not None, f"ended by signal {child.signalstatus}"
     return child.exitstatus, said
+
+
+def pushed(cli: Cli, text: str = EDGE, name: str = "edge.yaml") -> str:
+    """The id of the configuration that the file became."""
+    cli.write(name, text)
+    (one,) = json.loads(cli.ok("config", "push", name, "--json"))
+    return str(one["configuration_id"])
 
 
 class Founder:

@@ -162,7 +162,7 @@ def test_nobody_there_is_said_with_the_address() -> None:
 
 
 @pytest.mark.parametrize("value", ["a b", "sv_é", "sv_x\r\nX-Evil: 1", ""])
-def test_a_value_that_no_header_carries_is_no_credential(value: str) -> None:
+def test_a_value_that_no_header_carries_is_not_a_credential(value: str) -> None:
     with pytest.raises(NotAuthenticated) as raised:
         usable(Credential("http://127.0.0.1", value))
     assert not value or value not in raised.value.message
@@ -172,7 +172,7 @@ def test_a_secret_with_a_line_break_at_its_end_is_one() -> None:
     assert usable(Credential("http://127.0.0.1/api/v1/public/", "sv_x\n")) == Credential("http://127.0.0.1", "sv_x")
 
 
-def test_an_address_that_is_none_is_a_usage_error() -> None:
+def test_a_malformed_address_is_a_usage_error() -> None:
     with pytest.raises(click.UsageError):
         usable(Credential("ftp://127.0.0.1", "sv_x"))
 

@@ -30,7 +30,7 @@ def test_without_a_line_the_component_is_named() -> None:
     assert shown(finding, "a: b") == ["a.yaml: error: receivers::otlp: is wrong [other]"]
 
 
-def test_a_line_past_the_end_is_no_fault() -> None:
+def test_a_line_past_the_end_is_not_a_fault() -> None:
     assert len(shown(Finding("a.yaml", "error", "other", "is wrong", line=9, column=9), "a: b")) == 1
 
 

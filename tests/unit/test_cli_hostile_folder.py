@@ -10,6 +10,7 @@ import pytest
 
 from headgate_cli import safe_files
 from headgate_cli.errors import Failed
+from tests.support import cli_forked, sizes
 from tests.support.answering import Server
 from tests.support.service import ROOT
 
@@ -86,32 +87,30 @@ Done = subprocess.CompletedProcess[bytes]
 
 
 def run(server: Server, folder: Path, *arguments: str, given: bytes = b"", **more: str) -> Done:
-    return _run(server, folder, [sys.executable, "-m", "headgate_cli.main", *arguments], given, more)
+    return cli_forked.run(arguments, folder, variables(server, folder) | more, given)
 
 
 def shell(server: Server, folder: Path, line: str) -> Done:
     """A line of bash, in which $CLI is the command."""
-    return _run(server, folder, ["bash", "-c", line], b"", {"CLI": f"{sys.executable} -m headgate_cli.main"})
-
-
-def _run(server: Server, folder: Path, command: list[str], given: bytes, more: dict[str, str]) -> Done:
     return subprocess.run(
-        command,
+        ["bash", "-c", line],
         cwd=folder,
-        env={
-            "PATH": os.environ["PATH"],
-            "PYTHONPATH": str(ROOT / "cli"),
-            "HOME": str(folder.parent / "home"),
-            "HEADGATE_URL": server.url,
-            "SERVICE_API_TOKEN": TOKEN,
-            "LANG": "C.UTF-8",
-            **more,
-        },
-        input=given,
+        env=variables(server, folder) | {"CLI": f"{sys.executable} -m headgate_cli.main"},
         capture_output=True,
         check=False,
         timeout=60,
     )
+
+
+def variables(server: Server, folder: Path) -> dict[str, str]:
+    return {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(ROOT / "cli"),
+        "HOME": str(folder.parent / "home"),
+        "HEADGATE_URL": server.url,
+        "SERVICE_API_TOKEN": TOKEN,
+        "LANG": "C.UTF-8",
+    }
 
 
 def sent(server: Server) -> bytes:
@@ -129,8 +128,12 @@ def assert_refused(done: Done, server: Server, why: str) -> None:
 
 @pytest.mark.parametrize(
     ("line", "target"),
-    [*((line, "/proc/self/environ") for line in READERS), *((READERS[0], target) for target in ELSEWHERE)],
+    [
+        *((line, "/proc/self/environ") for line in sizes.either(READERS[::2], READERS)),
+        *((READERS[0], target) for target in ELSEWHERE),
+    ],
 )
+@pytest.mark.sized
 def test_no_command_reads_through_a_link_that_leads_out(server: Server, folder: Path, line: str, target: str) -> None:
     (folder.parent / "secret.yaml").write_text(f"root: {TOKEN}\n")
     (folder / "c.yaml").symlink_to(target)
@@ -176,7 +179,7 @@ def test_an_absolute_path_into_the_working_folder_is_taken_as_one_from_there(ser
     assert_refused(run(server, folder, "validate", str(folder / "inner" / "passwd")), server, LEADS_OUT)
 
 
-def test_a_manifest_is_no_link_that_leads_out(server: Server, folder: Path) -> None:
+def test_a_manifest_is_not_a_link_that_leads_out(server: Server, folder: Path) -> None:
     (folder / "headgate.json").unlink()
     (folder / "headgate.json").symlink_to("/etc/passwd")
 
@@ -221,7 +224,8 @@ def test_what_writes_a_file_follows_no_link_that_leads_out(folder: Path, monkeyp
     assert outside.read_text() == "mine\n"
 
 
-@pytest.mark.parametrize("line", READERS)
+@pytest.mark.sized
+@pytest.mark.parametrize("line", sizes.either(READERS[1::2], READERS))
 def test_no_command_waits_for_a_pipe_that_nobody_writes_to(server: Server, folder: Path, line: str) -> None:
     os.mkfifo(folder / "c.yaml")
 
@@ -277,7 +281,7 @@ def test_a_folder_of_more_files_than_anyone_has_is_not_pushed(server: Server, fo
     assert not server.requests
 
 
-def test_the_lock_of_an_editor_is_no_configuration(server: Server, folder: Path) -> None:
+def test_the_lock_of_an_editor_is_not_a_configuration(server: Server, folder: Path) -> None:
     (folder / ".#a.yaml").symlink_to("ada@host.12:34")
 
     assert b"ada@host" not in run(server, folder, "config", "push", ".", "--dry-run").stderr
@@ -299,7 +303,7 @@ def test_a_file_of_rules_costs_no_more_than_a_file(server: Server, folder: Path,
     assert_refused(done, server, "c.yaml")
 
 
-def test_file_names_and_texts_are_no_commands_of_a_workflow(server: Server, folder: Path) -> None:
+def test_file_names_and_texts_are_not_commands_of_a_workflow(server: Server, folder: Path) -> None:
     names = ["::error::FORGED.yaml", "a\n::add-mask::FORGED.yaml", "##[error]FORGED.yaml", " ::warning::FORGED.yaml"]
     for name in names:
         (folder / name).write_text("::warning::FORGED\n##[error]FORGED\n")

@@ -1,6 +1,7 @@
 """The collector of `--local`: what it gets of its caller, and how its failures are told apart."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -77,7 +78,7 @@ def test_it_dumps_no_core_and_holds_bounded_memory(collector: LocalCollector) ->
     [
         ("crash", "the collector exited with status 2: panic: on command; nothing was checked"),
         ("kill", "the collector was killed by SIGKILL; nothing was checked"),
-        ("grow", "the collector exited with status 2: "),
+        ("grow", r"the collector exited with status 2: (fatal error: .*memory|SIG\w+: ).*; nothing was checked"),
         ("panicked", "the collector panicked on this text; nothing was checked"),
         ("garbage", "the collector sent something else than an answer; nothing was checked"),
         ("list", "the collector sent something else than an answer; nothing was checked"),
@@ -91,7 +92,7 @@ def test_a_failure_is_told_and_the_next_question_answered(collector: LocalCollec
     with pytest.raises(CollectorFailed) as failed:
         collector.ask("any", {"do": what})
 
-    assert failed.value.message.startswith(message)
+    assert re.match(message, failed.value.message)
     assert collector.ask("any", {"echo": "again"})["echo"] == "again"
 
 
@@ -106,7 +107,7 @@ def test_a_collector_that_does_not_answer_is_ended(collector: LocalCollector, wh
     wait_until_ended(pid)
 
 
-def test_what_it_prints_is_no_answer(collector: LocalCollector) -> None:
+def test_what_it_prints_is_not_an_answer(collector: LocalCollector) -> None:
     assert collector.ask("any", {"do": "chatter", "echo": 1})["echo"] == 1
 
 
@@ -138,7 +139,11 @@ def test_it_ends_with_the_command_however_that_ends(binary: Path) -> None:
 @pytest.mark.parametrize(
     ("variant", "message"),
     [
-        ("release", "is an official release, which has no `check` command: build one with `make collector`"),
+        (
+            "release",
+            "is an official release, which has no `check` command: install one with `pip install headgate-collector`, "
+            "build one with `make collector`",
+        ),
         ("crashes", "does not start: "),
         ("", "is not a collector of Headgate"),  # it installs no filter of system calls
     ],
@@ -168,7 +173,9 @@ def test_collectors_are_found_where_make_puts_them(tmp_path: Path, monkeypatch: 
     monkeypatch.delenv("HEADGATE_COLLECTORS_DIR", raising=False)
     monkeypatch.delenv("HEADGATE_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    with pytest.raises(NoCollector, match=r"there is no collector in .*: build one with `make collector`"):
+    with pytest.raises(
+        NoCollector, match=r"there is no collector in .*: install one with .*, build one with `make collector`"
+    ):
         local_collector.find()
 
     for version in ("0.9.0", "0.10.0", "not-a-version"):

@@ -72,7 +72,7 @@ def test_json_says_the_same_with_its_own_escapes(capsys: pytest.CaptureFixture[s
     assert r"a\u009b2J\u007f\u202eb\u001b" in shown
 
 
-def test_a_name_is_no_line_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_name_is_not_a_line_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
     ends(lambda: show({**run_of(""), "target_pipeline": FORGED, "validation_results": []}))
 
     assert "\n::add-mask" not in capsys.readouterr().out

@@ -149,7 +149,7 @@ def test_comments_without_effect_and_rules_that_err_are_told(server: Server, run
         (None, "could not check the policies of a.yaml: the server does not check policies"),
     ],
 )
-def test_policies_that_were_not_checked_are_no_success(server: Server, run: Run, part: object, message: str) -> None:
+def test_policies_that_were_not_checked_are_not_success(server: Server, run: Run, part: object, message: str) -> None:
     server.answers = [(200, {}, {**VERDICT, **({"policies": part} if part else {})})]
     code, out, err = run("validate --policies a.yaml")
 

@@ -168,7 +168,7 @@ def test_without_a_context_the_components_and_their_contexts_are_listed(line: st
     assert (code, [one.split()[0] for one in lines(out)[1:]]) == (0, shown)
 
 
-def test_what_is_no_reference_is_told_to_be_none(run: Run, server: Server) -> None:
+def test_an_answer_that_is_not_a_reference_is_told(run: Run, server: Server) -> None:
     server.answering = lambda _: (200, {}, {"components": "none", "items": [{"kind": 5}], "next_cursor": None})
 
     assert run("ottl reference")[0] == 0

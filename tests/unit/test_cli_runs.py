@@ -78,3 +78,20 @@ def test_the_standard_error_is_printed_as_it_was_written(server: Server, run: Ru
 
     assert (code, out) == (0, "panic: x\n\tgoroutine 1\n")
     assert server.requests[0][0].endswith(f"/testing/runs/{run_id}/stderr")
+
+
+def test_the_documents_of_an_output_are_a_list_whatever_its_texts_contain(server: Server, run: Run) -> None:
+    documents = [{"body": "one\u2028two\x85three"}, {"body": "four"}]
+    lines = "".join(f"{json.dumps(document, ensure_ascii=False)}\n" for document in documents)
+    server.answering = lambda _asked: (200, {}, lines.encode())
+    code, out, _ = run("test output run_0123456789abcdefghjkmnpq0r --json")
+
+    assert (code, json.loads(out)) == (0, documents)
+
+
+def test_an_output_that_is_not_json_is_an_error_in_words(server: Server, run: Run) -> None:
+    server.answering = lambda _asked: (200, {}, b"<html>\n")
+    code, out, err = run("test output run_0123456789abcdefghjkmnpq0r --json")
+
+    assert (code, out) == (1, "")
+    assert "sent a line that is not JSON: is it a Headgate server?" in err

@@ -57,7 +57,7 @@ def test_processors_are_left_out_and_replaced(server: Server, run: Run) -> None:
         ("a:k:=[1]", "'[1]' is not a JSON text"),
     ],
 )
-def test_an_attribute_that_is_none_is_refused(given: str, told: str, server: Server, run: Run) -> None:
+def test_a_malformed_attribute_is_refused(given: str, told: str, server: Server, run: Run) -> None:
     code, _, err = run(f"{START} --attribute {given}")
 
     assert (code, server.requests) == (2, [])
@@ -85,7 +85,7 @@ def test_variables_come_from_options_and_files(command: str, server: Server, run
         ("1A=s3cret", "x.env:1 does not begin with a variable name"),
     ],
 )
-def test_a_file_that_is_none_is_told_by_its_line_without_its_content(
+def test_a_malformed_file_is_told_by_its_line_without_its_content(
     content: str, told: str, server: Server, run: Run, tmp_path: Path
 ) -> None:
     (tmp_path / "x.env").write_text(content)

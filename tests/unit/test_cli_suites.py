@@ -1,12 +1,8 @@
-"""`headgate test suite` against a server that answers what a test wants: requests, results, reports, golden outputs."""
+"""`headgate test suite` against a server that answers what a test wants: requests, results, reports."""
 
 import hashlib
 import json
-import random
-import shutil
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -14,74 +10,24 @@ import pytest
 from headgate_cli.suites.fields import digest
 from tests.support.answering import Answer, Server
 from tests.support.cli_in_process import Run
+from tests.support.suites_served import (
+    CONFIGURATION,
+    DIFFERENT,
+    ERRORED,
+    FAILED,
+    MESSAGE,
+    PASSED,
+    TEST,
+    YAML,
+    sent,
+    serve,
+)
 
-CONFIGURATION = "cfg_0123456789abcdefghjkmnpq0r"
-YAML = "service: {pipelines: {logs: {}}}"
-DETAIL = {"id": CONFIGURATION, "name": "edge", "yaml": YAML, "collector_version": "0.139.0", "latest_version": 3}
-DETAIL |= {"published_version": 2, "items": [{"id": CONFIGURATION, "name": "edge"}], "next_cursor": None}
-TEST = "sample: one\nrules:\n  - name: loud\n    condition: log.body != nil\n"
-RULE: dict[str, Any] = {"name": "loud", "expect": "any", "min": None, "max": None, "condition": "log.body != nil"}
-PASSED: dict[str, Any] = {"status": "Success", "validation_results": [RULE | {"passed": True}], "differences": None}
-PASSED |= {"records": {"in": {"logs": 2}, "out": {"logs": 1}}, "stderr": "", "seconds": 1.25}
-MESSAGE = "0 of 1 log records matched; expected at least 1"
-FAILED = PASSED | {"status": "Fail", "validation_results": [RULE | {"passed": False, "message": MESSAGE}]}
-ERRORED = PASSED | {"status": "Error", "validation_results": [], "stderr": "headgate: the collector exited\nmore"}
+pytestmark = pytest.mark.usefixtures("suites_at_once")
+
+
 REASON = "rule 'loud': no such path"
 NEVER = ERRORED | {"reason": REASON, "stderr": f"The test was never executed: {REASON}\nheadgate: note: a wait\nmore"}
-CHANGED = {"signal": "logs", "change": "changed", "left": 0, "right": 0, "name": "GET /cart"}
-CHANGED |= {
-    "fields": [
-        {"path": 'attributes["a"]', "change": "changed", "left": {"stringValue": "x"}, "right": {"stringValue": "y"}},
-        {"path": "severity_number", "change": "missing", "left": 9},
-    ]
-}
-DIFFERENT = {
-    "equal": False,
-    "signals": {"logs": {"left": 3, "right": 2, "same": 1, "changed": 1, "added": 0, "missing": 1}},
-    "differences": [CHANGED, {"signal": "logs", "change": "missing", "name": "GET /healthz"}],
-    "left_out": 4,
-}
-
-
-@pytest.fixture(autouse=True)
-def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("headgate_cli.suites.run.time.sleep", lambda _: None)
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Two configurations with a test each."""
-    for name in ("edge", "shop"):
-        (tmp_path / f"{name}.yaml").write_text(YAML)
-        (tmp_path / f"{name}.tests").mkdir()
-        (tmp_path / f"{name}.tests" / "one.yaml").write_text(TEST)
-    return tmp_path
-
-
-def serve(server: Server, *results: Mapping[str, Any], status: str = "Success") -> None:
-    """Suites end at the second look at them, with these tests; each further suite with the next tests."""
-    looks: dict[str, int] = {}
-
-    def answer(asked: str) -> Answer:
-        if asked.startswith("POST"):
-            looks[f"job_{len(looks)}"] = 0
-            return 201, {}, {"id": f"job_{len(looks) - 1}", "status": "Queued"}
-        if "/suites/" not in asked:
-            return 200, {}, DETAIL
-        job = asked.rpartition("/")[2]
-        looks[job] += 1
-        if looks[job] == 1:
-            return 200, {}, {"id": job, "status": "Running", "result": None}
-        tests = results[min(int(job[4:]), len(results) - 1)]
-        listed = [{"name": name, **result} for name, result in tests.items()]
-        result = {"passed": True, "collector_version": "0.139.0", "tests": listed}
-        return 200, {}, {"id": job, "status": status, "result": result}
-
-    server.answering = answer
-
-
-def sent(server: Server) -> list[Any]:
-    return [json.loads(body) for line, _, body in server.requests if line.startswith("POST")]
 
 
 def test_a_folder_is_one_suite_for_each_configuration_and_passes(server: Server, run: Run, folder: Path) -> None:
@@ -337,78 +283,6 @@ def test_nothing_to_run_is_an_error(server: Server, run: Run, folder: Path, line
     assert said in err
 
 
-OUTPUT = '{"resourceLogs":[{"a":1}]}\n{"resourceMetrics":[]}\n'
-READABLE = '{\n "resourceLogs": [\n  {\n   "a": 1\n  }\n ]\n}\n{\n "resourceMetrics": []\n}\n'
-
-
-def test_update_writes_outputs_that_differ_and_those_that_are_not_there_yet(
-    server: Server, run: Run, folder: Path
-) -> None:
-    (folder / "edge.tests" / "one.yaml").write_text("# mine\nsample: one\nexpected: |\n  {}\n# and this\nignore: []\n")
-    (folder / "edge.tests" / "two.yaml").write_text("sample: one\nexpected_file: two.json\n")
-    (folder / "edge.tests" / "three.yaml").write_text("sample: one\nexpected_file: three.json\n")
-    (folder / "edge.tests" / "three.json").write_text("{ }\n")
-    different = PASSED | {"status": "Fail", "differences": DIFFERENT, "output": OUTPUT}
-    serve(server, {"one": different, "two": different, "three": PASSED | {"differences": {"equal": True}}})
-    code, out, err = run("test suite edge.yaml --update --yes")
-
-    assert (code, out.splitlines()[-2:]) == (0, ["edge.tests/one.yaml: written", "edge.tests/two.json: written"])
-    assert "edge.tests/two.json: would be written" in err
-    assert (folder / "edge.tests" / "two.json").read_text() == READABLE
-    assert (folder / "edge.tests" / "three.json").read_text() == "{ }\n"
-    indented = "".join(f"  {line}\n" for line in READABLE.splitlines())
-    written = (folder / "edge.tests" / "one.yaml").read_text()
-    assert written == f"# mine\nsample: one\nexpected: |\n{indented}# and this\nignore: []\n"
-    assert sent(server)[0]["output"] is True
-    assert sent(server)[0]["tests"][2]["expected"] == ""
-
-
-@pytest.mark.parametrize(("more", "kept"), [("", False), ("ignore: []\n", True)])
-def test_times_of_observation_are_written_only_if_they_are_compared(
-    server: Server, run: Run, folder: Path, more: str, kept: bool
-) -> None:
-    (folder / "edge.tests" / "one.yaml").write_text(f"sample: one\nexpected_file: one.json\n{more}")
-    records = [{"observedTimeUnixNano": "17", "timeUnixNano": "18"}]
-    output = json.dumps({"resourceLogs": [{"scopeLogs": [{"logRecords": records}]}]})
-    serve(server, {"one": PASSED | {"status": "Fail", "differences": DIFFERENT, "output": output}})
-    run("test suite edge.yaml --update --yes")
-
-    written = (folder / "edge.tests" / "one.json").read_text()
-    assert ("observedTimeUnixNano" in written, '"timeUnixNano": "18"' in written) == (kept, True)
-
-
-def test_update_writes_an_output_that_is_empty(server: Server, run: Run, folder: Path) -> None:
-    (folder / "edge.tests" / "one.yaml").write_text("sample: one\nexpected_file: one.json\n")
-    serve(server, {"one": PASSED | {"differences": {"equal": True}, "output": ""}})
-
-    assert run("test suite edge.yaml --update --yes")[:2] == (
-        0,
-        "edge.yaml: 1 test on collector 0.139.0\n  pass   one  (2 logs in, 1 logs out, 1.2 s)\n"
-        "edge.tests/one.json: written\n",
-    )
-    assert (folder / "edge.tests" / "one.json").read_text() == ""
-
-
-def test_update_leaves_other_failures_failed(server: Server, run: Run, folder: Path) -> None:
-    (folder / "edge.tests" / "one.yaml").write_text(f"{TEST}expected: ''\n")
-    serve(server, {"one": FAILED | {"differences": DIFFERENT, "output": OUTPUT}})
-    code, out, _ = run("test suite edge.yaml --update --yes")
-
-    assert (code, "edge.tests/one.yaml: written" in out) == (1, True)
-
-
-@pytest.mark.parametrize("lost", [{"status": "Error"}, {"output": None}])
-def test_update_takes_no_output_of_a_run_that_broke_or_was_cut(
-    server: Server, run: Run, folder: Path, lost: dict[str, Any]
-) -> None:
-    (folder / "edge.tests" / "one.yaml").write_text(f"{TEST}expected: ''\n")
-    serve(server, {"one": PASSED | {"status": "Fail", "differences": DIFFERENT, "output": OUTPUT} | lost})
-    code, _, err = run("test suite edge.yaml --update --yes")
-
-    assert (code, "No expected output to renew" in err) == (1, True)
-    assert (folder / "edge.tests" / "one.yaml").read_text() == f"{TEST}expected: ''\n"
-
-
 def test_an_interrupt_names_the_jobs_that_continue(
     server: Server, run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -423,40 +297,3 @@ def test_an_interrupt_names_the_jobs_that_continue(
         130,
         ["The tests continue on the server (job_0, job_1); their results are not shown here", "Interrupted"],
     )
-
-
-def test_a_hostile_server_forges_no_command_of_a_workflow(server: Server, run: Run, folder: Path) -> None:
-    forged = "x\n::error::FORGED\n##[error]FORGED"
-    rule = RULE | {"passed": False, "name": forged, "message": forged, "condition": forged, "expect": forged}
-    record = CHANGED | {"name": forged, "signal": forged, "fields": [{"path": forged, "left": forged}]}
-    hostile = FAILED | {"validation_results": [rule], "differences": DIFFERENT | {"differences": [record]}}
-    serve(server, {"one": hostile, forged: ERRORED | {"stderr": forged}})
-    for line in ("test suite edge.yaml", "test suite edge.yaml --format github", "test suite edge.yaml --json"):
-        _, out, err = run(line)
-        commands = [one for one in (out + err).splitlines() if one.lstrip().startswith("::") or "##[" in one]
-        assert [one for one in commands if not one.startswith("::error file=edge.")] == []
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_an_answer_of_another_shape_breaks_no_report(server: Server, run: Run, folder: Path, seed: int) -> None:
-    (folder / "edge.tests" / "one.yaml").write_text(f"{TEST}expected: '{{}}'\n")
-    chance = random.Random(seed)
-    whole = FAILED | {"differences": DIFFERENT, "output": OUTPUT}
-    answers = [{field: garbled(part, chance) for field, part in whole.items()} for _ in range(4)]
-    for number in range(3):
-        (folder / f"n{number}.yaml").write_text(YAML)
-        shutil.copytree(folder / "edge.tests", folder / f"n{number}.tests")
-    serve(server, *({"one": answer} for answer in answers))
-    for more in ("--format github --junit report.xml", "--json", "--update --yes"):
-        _, _, err = run(f"test suite {more}")
-        assert "Traceback" not in err
-    ElementTree.fromstring((folder / "report.xml").read_bytes())
-
-
-def garbled(value: Any, chance: random.Random) -> Any:
-    """The value with some of its parts replaced by what does not belong there."""
-    if chance.random() < 0.04:
-        return chance.choice([None, True, -1, 1e300, "", "x\n::y", [], {}, [[]], [{}], {"a": []}, "\ud800"])
-    if isinstance(value, dict):
-        return {key: garbled(part, chance) for key, part in value.items()}
-    return [garbled(part, chance) for part in value] if isinstance(value, list) else value

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, TypeVar
 
 import click
 
 from headgate_cli import variables
 from headgate_cli.api import Entity, ServerError, entities, number, optional, text
-from headgate_cli.checks import findings
+from headgate_cli.checks import findings, many
 from headgate_cli.checks.findings import Finding
 from headgate_cli.checks.local import Checking, connected_or_local
 from headgate_cli.collector_version import CollectorVersion
-from headgate_cli.errors import FAILED, Ended, Failed, NotAuthenticated, Unreachable
+from headgate_cli.errors import FAILED, Ended, Failed, Unreachable
 from headgate_cli.output import print_commands, print_json, print_json_text, print_result, say
 from headgate_cli.safe_files import name, read
 from headgate_cli.untrusted import one_line
@@ -76,8 +76,10 @@ def validate(
     """
     request: dict[str, object] = {"version": version} if version else {}
     request |= variables.in_request(env)
-    path = "/validate?policies=true" if policies else "/validate"
-    answers, failed = _ask(api, path, files, request, "could not validate")
+    texts = _read(files)
+    requests = [{"yaml": content, **request} for content in texts.values()]
+    asked = many.verdicts(api, requests, "?policies=true" if policies else "")
+    answers, failed = _ask(texts, asked, "could not validate")
     if policies and _not_checked(answers):
         failed = True
     reported = []
@@ -112,7 +114,9 @@ def lint(api: Checking, files: Sequence[str], version: str | None, notes: bool, 
       headgate lint --format github collector.yaml gateway.yaml
     """
     request = {"version": version} if version else {}
-    answers, failed = _ask(api, "/ottl/lint", files, request, "could not lint")
+    texts = _read(files)
+    asked = (many.answer(api, "/ottl/lint", {"yaml": content, **request}) for content in texts.values())
+    answers, failed = _ask(texts, asked, "could not lint")
     reported = [
         finding for file, (_, answer) in answers.items() for finding in findings.of_lint(file, answer, notes=notes)
     ]
@@ -153,32 +157,28 @@ def _say_of_policies(file: str, answer: Entity) -> None:
     say(f"{one_line(file)}: {counted}; {shown} finding{'' if shown == 1 else 's'} of policies{more}")
 
 
-def _ask(
-    api: Checking, path: str, files: Sequence[str], request: Mapping[str, object], outage: str
-) -> tuple[Answers, bool]:
+def _ask(texts: Mapping[str, str], asked: Iterable[Entity | Failed], outage: str) -> tuple[Answers, bool]:
     """Texts and answers by the file's name, and whether a file could not be checked, for which a message is printed."""
-    texts = {name(file): read(file) for file in files}
     answers: dict[str, tuple[str, Entity]] = {}
     failed = False
-    for file, content in texts.items():
-        try:
-            answers[file] = content, api.post(path, {"yaml": content, **request})
-        except NotAuthenticated:
-            raise
-        except ServerError as error:
-            syntax = findings.as_syntax_error(error)
-            if syntax:
-                answers[file] = content, syntax
-                continue
-            failed = True
-            say(f"headgate: {outage} {one_line(file)}: {error.message}")
-        except Failed as error:
-            failed = True
-            say(f"headgate: {outage} {one_line(file)}: {error.message}")
-            # An error may be about this file alone: only an unreachable server ends the loop.
-            if isinstance(error, Unreachable):
-                break
+    for (file, content), answer in zip(texts.items(), asked, strict=False):
+        if not isinstance(answer, Failed):
+            answers[file] = content, answer
+            continue
+        syntax = findings.as_syntax_error(answer) if isinstance(answer, ServerError) else None
+        if syntax:
+            answers[file] = content, syntax
+            continue
+        failed = True
+        say(f"headgate: {outage} {one_line(file)}: {answer.message}")
+        # An error may be about this file alone: only an unreachable server ends the loop.
+        if isinstance(answer, Unreachable):
+            break
     return answers, failed
+
+
+def _read(files: Sequence[str]) -> Mapping[str, str]:
+    return {name(file): read(file) for file in files}
 
 
 def _show(answers: Answers, reported: Sequence[Finding], output: str, *, complete: bool) -> None:

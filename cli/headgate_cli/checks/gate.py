@@ -9,8 +9,8 @@ import click
 
 from headgate_cli import variables
 from headgate_cli.api import Api, ServerError, optional
-from headgate_cli.checks import findings
-from headgate_cli.errors import FAILED, Ended, Failed, NotAuthenticated
+from headgate_cli.checks import findings, many
+from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import say
 from headgate_cli.untrusted import one_line
 
@@ -41,7 +41,7 @@ def require_valid_texts(
     env: Sequence[tuple[str, str]] = (),
     advice: str = "",
 ) -> None:
-    """Validate each text, with one request each, and print the findings.
+    """Validate each text, and print the findings.
 
     `texts` holds the text and the collector version by the name to print. Raises Ended, unless `forced`, if a text is
     invalid or could not be validated; the message is `undone` and `way_out`. An error with a code among `unchecked` is
@@ -50,28 +50,22 @@ def require_valid_texts(
     reported: list[findings.Finding] = []
     refused: dict[str, str] = {}
     stops = False
-    for label, (content, version) in texts.items():
-        try:
-            request = {"yaml": content} | ({"version": version} if version else {}) | variables.in_request(env)
-            answer = api.post("/validate", request)
-        except NotAuthenticated:
-            raise
-        except ServerError as error:
-            if error.code in unchecked:
-                warning = click.style("warning:", fg="yellow", bold=True)
-                say(f"{warning} {one_line(label)} was not validated: {error.message}")
-                continue
-            stops = _could_not(label, error)
-        except Failed as error:
-            stops = _could_not(label, error)
+    shared = variables.in_request(env)
+    requests = [{"yaml": content} | _collector(version) | shared for content, version in texts.values()]
+    for (label, (_, version)), answer in zip(texts.items(), many.verdicts(api, requests), strict=True):
+        if isinstance(answer, ServerError) and answer.code in unchecked:
+            warning = click.style("warning:", fg="yellow", bold=True)
+            say(f"{warning} {one_line(label)} was not validated: {answer.message}")
+        elif isinstance(answer, Failed):
+            stops = True
+            say(f"headgate: could not validate {one_line(label)}: {answer.message}")
+            if not forced:
+                break
         else:
             if answer.get("valid") is not True:
                 stops = True
                 refused[label] = optional(answer, "version") or version
             reported += findings.of_validation(label, answer)
-            continue
-        if not forced:
-            break
     if reported:
         say(findings.as_text(reported, {label: content for label, (content, _) in texts.items()}))
     for label, version in refused.items():
@@ -82,6 +76,5 @@ def require_valid_texts(
         raise Ended(FAILED)
 
 
-def _could_not(label: str, error: Failed) -> bool:
-    say(f"headgate: could not validate {one_line(label)}: {error.message}")
-    return True
+def _collector(version: str) -> dict[str, object]:
+    return {"version": version} if version else {}

@@ -26,13 +26,21 @@ _OF_A_SKIPPED: Final = ("location", "expression", "reason")
 
 
 class Checking(Protocol):
-    """What answers the requests of a check: the API of a server, or a collector of this machine."""
+    """What answers the requests of a check: the API of a server, or a collector of this machine.
+
+    `batches` says whether it may take many texts in one request.
+    """
+
+    @property
+    def batches(self) -> bool: ...
 
     def post(self, path: str, body: Mapping[str, object] | None = None) -> Entity: ...
 
 
 class LocalChecks:
     """Collectors of this machine, asked as the API is. Each version's process starts at its first question."""
+
+    batches: Final = False
 
     def __init__(self, binary: str = "") -> None:
         self._binary = binary

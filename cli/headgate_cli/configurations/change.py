@@ -110,7 +110,7 @@ def show(changes: Sequence[Change], *, publish: bool) -> None:
         label, path, too = one_line(change.name), one_line(change.path), published_too(publish)
         collector = collector_too(change)
         if change.latest is None:
-            diff("", change.text, ("nothing", path))
+            diff("", change.text, ("/dev/null", path))
             say(f"{path}: would become a new configuration {label}{collector}{too}")
         elif change.saves:
             diff(change.latest.yaml, change.text, (f"{label} v{change.latest.version}", path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,13 +13,14 @@ from headgate_cli.checks import gate
 from headgate_cli.command_group import Group
 from headgate_cli.configurations import lookup
 from headgate_cli.configurations.edit import edit
+from headgate_cli.configurations.life import archive, delete, describe, rename, restore
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.configurations.pull import pull
 from headgate_cli.configurations.push import create, push
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import diff as show_diff
-from headgate_cli.output import minute, print_json, print_result, print_text, say, table
+from headgate_cli.output import minute, print_json, print_result, print_text, say, table, unified
 from headgate_cli.safe_files import STDIN, name, read
 from headgate_cli.suites import stored, sync
 from headgate_cli.untrusted import block, one_line
@@ -30,7 +32,8 @@ _CONFIGURATION = "CONFIGURATION"
 def config() -> None:
     """Work with configurations and their versions.
 
-    CONFIGURATION is an id (cfg_...), a name, or a file that `pull` or `push` recorded in headgate.json.
+    CONFIGURATION is an id (cfg_...), a name, or a file that `pull` or `push` recorded in headgate.json. Where a version
+    is meant, CONFIGURATION@N names it, as --version does.
 
     \b
     Examples:
@@ -41,17 +44,22 @@ def config() -> None:
 
 
 @config.command("list")
+@click.option("--text", "content", default="", help="With this text in the name, description, owner's name or YAML.")
+@click.option("--component", default="", help="With this component: a type such as batch, or an id such as otlp/2.")
+@click.option("--archived", is_flag=True, help="Archived configurations instead.")
 @as_json
 @connected
-def list_(api: Api, as_json: bool) -> None:
+def list_(api: Api, content: str, component: str, archived: bool, as_json: bool) -> None:
     """List your configurations and the organization's published ones, most recently updated first.
 
     \b
     Examples:
       headgate config list
-      headgate config list --json
+      headgate config list --archived
+      headgate config list --component tail_sampling --json
     """
-    configurations = list(api.items("/configurations"))
+    wanted = {"text": content, "component": component, "archived": "true" if archived else ""}
+    configurations = list(api.items("/configurations", **{name: value for name, value in wanted.items() if value}))
     if as_json:
         print_json(configurations)
         return
@@ -68,7 +76,9 @@ def list_(api: Api, as_json: bool) -> None:
     table(
         ("ID", "NAME", "LATEST", "PUBLISHED", "UPDATED (UTC)"),
         rows,
-        nothing="No configurations yet: create one with `headgate config create FILE`",
+        nothing="No such configurations that you can see"
+        if any(wanted.values())
+        else "No configurations yet: create one with `headgate config create FILE`",
     )
 
 
@@ -84,8 +94,9 @@ def show(api: Api, configuration: str, n: int | None, yaml_only: bool, as_json: 
     \b
     Examples:
       headgate config show edge
-      headgate config show edge --version 1 --yaml > edge-v1.yaml
+      headgate config show edge@1 --yaml > edge-v1.yaml
     """
+    configuration, n = lookup.one_version(configuration, n)
     configuration_id = lookup.find(api, configuration)
     detail = api.get(f"/configurations/{configuration_id}")
     chosen = lookup.version(api, configuration_id, n) if n else detail
@@ -142,18 +153,34 @@ def versions(api: Api, configuration: str, as_json: bool) -> None:
 @click.option("--to", "after", type=VersionNumber(), help="The newer version; the latest one by default.")
 @click.option("--file", "file", default="", help="Compare the latest version, or that of --from, with this file.")
 @click.option("--exit-code", is_flag=True, help="End with 1 if there is a difference.")
+@as_json
 @connected
-def diff(api: Api, configuration: str, before: int | None, after: int | None, file: str, exit_code: bool) -> None:
+def diff(
+    api: Api,
+    configuration: str,
+    before: int | None,
+    after: int | None,
+    file: str,
+    exit_code: bool,
+    as_json: bool,
+) -> None:
     """Show what changed between two versions, or between a version and a file; their tests too.
+
+    A side that is empty is called /dev/null, as other tools call it.
 
     \b
     Examples:
       headgate config diff edge
       headgate config diff edge --from 1 --to 2
+      headgate config diff edge@1 --json
       headgate config diff edge --file edge.yaml --exit-code
     """
     if file and after:
         raise click.UsageError("--file and --to exclude each other: the file is the newer side")
+    configuration, named = lookup.with_version(configuration)
+    if named and before and named != before:
+        raise click.UsageError(f"@{named} and --from {before} name two versions: leave one out")
+    before = before or named or None
     latest = lookup.latest(api, lookup.find(api, configuration))
     if not (before or file) and latest.version == 1:
         raise Failed(f"{one_line(latest.name)} has only one version: compare it with a file, with --file FILE")
@@ -168,14 +195,26 @@ def diff(api: Api, configuration: str, before: int | None, after: int | None, fi
     before_text, before_name = side(older), f"{configuration_name} v{older}"
     after_text = read(file) if file else side(newer)
     after_name = one_line(name(file)) if file else f"{configuration_name} v{newer}"
-    differs = show_diff(before_text, after_text, (before_name, after_name))
+    sides = [(before_text, after_text, (before_name, after_name))]
     for before_test, after_test, test_name in _tests(api, latest.id, older, newer, file, after_text):
-        names = (f"{before_name}, {test_name}", f"{after_name}, {test_name}")
-        differs = show_diff(before_test, after_test, names) or differs
-    if not differs:
+        sides.append((before_test, after_test, (f"{before_name}, {test_name}", f"{after_name}, {test_name}")))
+    differing = [(old, new, _named(old, new, names)) for old, new, names in sides if old != new]
+    differs = bool(differing)
+    if as_json:
+        found = [{"from": one[0], "to": one[1], "diff": unified(old, new, one)} for old, new, one in differing]
+        print_json({"configuration_id": latest.id, "equal": not differs, "differences": found})
+    else:
+        for old, new, names in differing:
+            show_diff(old, new, names)
+    if not differs and not as_json:
         say(f"No difference between {before_name} and {after_name}")
-    elif exit_code:
+    if differs and exit_code:
         raise Ended(FAILED)
+
+
+def _named(before: str, after: str, names: tuple[str, str]) -> tuple[str, str]:
+    """The names of both sides, /dev/null for an empty one."""
+    return (names[0] if before else os.devnull, names[1] if after else os.devnull)
 
 
 def _tests(
@@ -202,8 +241,9 @@ def publish(api: Api, configuration: str, n: int | None, force: bool, as_json: b
     \b
     Examples:
       headgate config publish edge
-      headgate config publish edge --version 2
+      headgate config publish edge@2
     """
+    configuration, n = lookup.one_version(configuration, n)
     latest = lookup.latest(api, lookup.find(api, configuration))
     n = n or latest.version
     if n != latest.published:
@@ -216,5 +256,5 @@ def publish(api: Api, configuration: str, n: int | None, force: bool, as_json: b
         print_result(f"{one_line(latest.name)} v{number(published, 'n')} is published")
 
 
-for _command in (create, edit, pull, push):
+for _command in (archive, create, delete, describe, edit, pull, push, rename, restore):
     config.add_command(_command)

@@ -46,19 +46,8 @@ class Folder:
         return next((file for file, entry in self.entries.items() if entry.id == configuration_id), None)
 
     def files(self) -> list[str]:
-        """The YAML files, sorted; includes files that `safe_files` refuses to read, excludes an editor's locks."""
-        names = []
-        try:
-            for file in safe_files.place(self.path).iterdir():
-                if file.suffix in SUFFIXES and not file.is_dir() and not file.name.startswith(".#"):
-                    names.append(file.name)
-                if len(names) > MOST_FILES:
-                    raise Failed(
-                        f"{one_line(str(self.path))} contains over {MOST_FILES:,} YAML files: name the files to push"
-                    )
-        except OSError as error:
-            raise Failed(f"cannot read {one_line(str(self.path))}: {error.strerror}") from error
-        return sorted(names)
+        """As `files_in`."""
+        return files_in(self.path, "name the files to push")
 
     def record(self, file: str, entry: Entry) -> None:
         """Set the file's entry in the manifest."""
@@ -90,6 +79,23 @@ class Folder:
     def holds(self, file: str, text: str) -> bool:
         """Whether the file exists with this text. Raises Failed."""
         return safe_files.is_file(str(self.path / file)) and safe_files.read_bytes(self.path / file) == text.encode()
+
+
+def files_in(folder: Path, way_out: str) -> list[str]:
+    """The YAML files of a folder, sorted; includes files that `safe_files` refuses to read, excludes an editor's locks.
+
+    Raises Failed, for a folder with too many with the `way_out`.
+    """
+    names = []
+    try:
+        for file in safe_files.place(folder).iterdir():
+            if file.suffix in SUFFIXES and not file.is_dir() and not file.name.startswith(".#"):
+                names.append(file.name)
+            if len(names) > MOST_FILES:
+                raise Failed(f"{one_line(str(folder))} contains over {MOST_FILES:,} YAML files: {way_out}")
+    except OSError as error:
+        raise Failed(f"cannot read {one_line(str(folder))}: {error.strerror}") from error
+    return sorted(names)
 
 
 def entry_of(

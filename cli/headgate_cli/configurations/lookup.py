@@ -14,6 +14,7 @@ from headgate_cli.configurations.folder import CONFIGURATION_ID, Folder
 from headgate_cli.errors import Failed
 from headgate_cli.untrusted import one_line
 
+_LONGEST_NAME: Final = 200
 _WITH_VERSION: Final = re.compile(r"(.+)@v?([1-9][0-9]{0,8})", re.DOTALL)
 
 
@@ -29,8 +30,11 @@ class Latest:
     collector_version: str
 
 
-def find(api: Api, wanted: str) -> str:
-    """The configuration's id. Raises Failed if no configuration has the name, or several have."""
+def find(api: Api, wanted: str, *, archived_first: bool = False) -> str:
+    """The configuration's id. Raises Failed if no configuration has the name, or several have.
+
+    An archived configuration is found if no other one has the name, or else with `archived_first`.
+    """
     if CONFIGURATION_ID.fullmatch(wanted):
         return wanted
     path = Path(wanted)
@@ -38,7 +42,7 @@ def find(api: Api, wanted: str) -> str:
         entry = Folder(path.parent).entries.get(path.name)
         if entry is not None:
             return entry.id
-    ids = ids_of(api, wanted)
+    ids = ids_of(api, wanted, archived=archived_first) or ids_of(api, wanted, archived=not archived_first)
     if not ids:
         raise Failed(
             f"there is no configuration {wanted!r} that you can see: `headgate config list` shows those you can"
@@ -54,9 +58,28 @@ def with_version(wanted: str) -> tuple[str, int]:
     return (match[1], int(match[2])) if match else (wanted, 0)
 
 
-def ids_of(api: Api, name: str) -> list[str]:
-    """The ids of all visible configurations with the name, the last changed first."""
-    return [text(entry, "id") for entry in api.items("/configurations") if entry.get("name") == name]
+def one_version(wanted: str, n: int | None) -> tuple[str, int | None]:
+    """The configuration and the version that `CONFIGURATION@N` or `--version N` names; None without either.
+
+    Raises UsageError if they name two versions.
+    """
+    configuration, named = with_version(wanted)
+    if n and named and n != named:
+        raise click.UsageError(f"@{named} and --version {n} name two versions: leave one out")
+    return configuration, n or named or None
+
+
+def ids_of(api: Api, name: str, *, archived: bool = False) -> list[str]:
+    """The ids of all visible configurations with the name, the last changed first: of archived ones, or of others."""
+    if not name.strip() or len(name) > _LONGEST_NAME:
+        return []
+    wanted = {"name": name} | ({"archived": "true"} if archived else {})
+    # A server of an earlier release knows neither filter.
+    return [
+        text(entry, "id")
+        for entry in api.items("/configurations", **wanted)
+        if entry.get("name") == name and bool(entry.get("archived_at")) == archived
+    ]
 
 
 def latest(api: Api, configuration_id: str) -> Latest:

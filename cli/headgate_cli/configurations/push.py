@@ -106,11 +106,12 @@ def create(
         raise Failed(f"{error.message}\n{_NOT_SAVED}") from error
     if not no_validate:
         _require_valid(api, {name(file): (content, collector_version or "")}, env)
-    request = {"name": label, "yaml": content}
-    created = api.create("/configurations", request | ({"description": description} if description else {}))
-    if collector_version and text(created, "collector_version") != collector_version:
-        set_collector_version(api, text(created, "id"), 1, collector_version)
-        created = {**created, "collector_version": collector_version}
+    created = api.create("/configurations", {"name": label, "yaml": content})
+    moves = bool(collector_version) and text(created, "collector_version") != collector_version
+    changes = _draft_changes(description, collector_version if moves and collector_version else "")
+    if changes:
+        change_draft(api, text(created, "id"), 1, changes)
+        created = {**created, "collector_version": changes.get("collector_version", created["collector_version"])}
     if tests:
         sync.apply(api, tests, text(created, "id"), 1, {})
     if publish:
@@ -274,12 +275,15 @@ def _refuse_namesake(api: Api, folder: Folder, file: str) -> None:
 
 def _save(api: Api, change: Change, description: str, *, publish: bool) -> Pushed:
     latest, moves = change.latest, change.moves
-    described = {"description": description} if description else {}
+    # What the new draft lacks once it is saved: with a new configuration, a description would be the configuration's.
+    lacks = ""
     if latest is None:
-        created = api.create("/configurations", {"name": change.name, "yaml": change.text} | described)
+        created = api.create("/configurations", {"name": change.name, "yaml": change.text})
         entry = entry_of(text(created, "id"), change.name, 1, change.text)
         moves = moves and text(created, "collector_version") != change.collector_version
+        lacks = description
     elif change.saves:
+        described = {"description": description} if description else {}
         added = api.create(f"/configurations/{latest.id}/versions", {"yaml": change.text} | described)
         entry = entry_of(latest.id, latest.name, number(added, "n"), change.text)
         if entry.version != latest.version + 1:
@@ -296,8 +300,9 @@ def _save(api: Api, change: Change, description: str, *, publish: bool) -> Pushe
     _record(change, entry)
     if change.tests and change.tests.changes:
         _save_tests(api, change, change.tests, entry)
-    if moves:
-        set_collector_version(api, entry.id, entry.version, change.collector_version)
+    changes = _draft_changes(lacks, change.collector_version if moves else "")
+    if changes:
+        change_draft(api, entry.id, entry.version, changes)
     publishes = publish and (latest is None or latest.published != entry.version)
     if publishes:
         _publish_version(api, entry.id, entry.version)
@@ -343,16 +348,25 @@ def _unchanged_entry(change: Change, latest: Latest) -> Entry:
     return entry_of(latest.id, name, latest.version, change.text)
 
 
-def set_collector_version(api: Api, configuration_id: str, n: int, collector_version: str) -> None:
-    """Set the collector version of a draft that was just saved. Raises Failed, with the way to set it later."""
+def _draft_changes(description: str, collector_version: str) -> dict[str, str]:
+    given = {"description": description, "collector_version": collector_version}
+    return {name: value for name, value in given.items() if value}
+
+
+def change_draft(api: Api, configuration_id: str, n: int, changes: Mapping[str, str]) -> None:
+    """Set the description or the collector version of a draft that was just saved.
+
+    Raises Failed, with the way to set the collector version later.
+    """
     try:
-        api.patch(f"/configurations/{configuration_id}/versions/{n}", {"collector_version": collector_version})
+        api.patch(f"/configurations/{configuration_id}/versions/{n}", dict(changes))
     except Failed as error:
         saved = f"version {n} of {one_line(configuration_id)} is saved as a draft"
-        again = f"set it with `headgate config push FILE --to {one_line(configuration_id)} --collector-version"
-        raise Failed(
-            f"{saved}, but its collector version could not be set: {error.message}; {again} {collector_version}`"
-        ) from error
+        what = " and ".join(name.replace("_", " ") for name in changes)
+        again = f"headgate config push FILE --to {one_line(configuration_id)}"
+        if "collector_version" in changes:
+            again += f" --collector-version {changes['collector_version']}"
+        raise Failed(f"{saved}, but its {what} could not be set: {error.message}; set it with `{again}`") from error
 
 
 def _publish_version(api: Api, configuration_id: str, n: int) -> None:

@@ -1,29 +1,27 @@
-"""`fleet list | create | instances | install`."""
+"""`fleet list | create | instances | install | delete | forget`."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import click
 
-from headgate_cli import variables
+from headgate_cli import variables, watching
 from headgate_cli.api import Api, Entity, ServerError, optional, text
 from headgate_cli.command_group import Group
-from headgate_cli.configurations import names
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Failed
-from headgate_cli.fleets import lookup
+from headgate_cli.fleets import assignable, deleting, lookup
+from headgate_cli.fleets.states import states
+from headgate_cli.instances import listing
 from headgate_cli.output import minute, print_json, print_result, print_text, say, table
 from headgate_cli.untrusted import one_line, quoted
 
 _KUBERNETES: Final = "kubernetes-supervisor"
 _SERVER: Final = "server-supervisor"
 _TYPES: Final = {"server": _SERVER, "kubernetes": _KUBERNETES, _SERVER: _SERVER, _KUBERNETES: _KUBERNETES}
-_STATES: Final = (
-    *("pending_pickup", "applying", "applied", "apply_failed", "idle", "stopped", "silent", "stale", "unknown"),
-)
 
 
 @click.group(cls=Group)
@@ -38,15 +36,18 @@ def fleet() -> None:
 
 
 @fleet.command("list")
+@watching.option
 @as_json
 @connected
-def list_(api: Api, as_json: bool) -> None:
+def list_(api: Api, watch: bool, as_json: bool) -> None:
     """List the fleets, newest first, with the states of their collectors.
 
     \b
     Examples:
       headgate fleet list
+      headgate fleet list --watch
     """
+    watching.refuse_json(watch=watch, as_json=as_json)
     fleets = list(api.items("/fleets"))
     if as_json:
         print_json(fleets)
@@ -56,7 +57,7 @@ def list_(api: Api, as_json: bool) -> None:
             text(fleet, "id"),
             text(fleet, "label"),
             text(fleet, "type"),
-            _states(fleet),
+            states(fleet),
             minute(optional(fleet, "token_expires_at")) or "never",
         )
         for fleet in fleets
@@ -66,6 +67,8 @@ def list_(api: Api, as_json: bool) -> None:
         rows,
         nothing="No fleets yet: create one with `headgate fleet create LABEL`",
     )
+    if watch:
+        watching.watch(_lines(fleets), lambda: _lines(api.items("/fleets")))
 
 
 @fleet.command()
@@ -108,64 +111,6 @@ def create(api: Api, label: str, kind: str, expires_in: str, as_json: bool) -> N
     say(f"{one_line(text(created, 'label'))} is created. Next: `{one_line(following)}`")
     if kubernetes and expires_in != "never":
         say("--expires-in was ignored: the token of a Kubernetes fleet does not expire")
-
-
-@fleet.command()
-@click.argument("fleet", metavar="FLEET")
-@click.option("--state", type=click.Choice([state.replace("_", "-") for state in _STATES]), help="Only in this state.")
-@click.option("--deployment", "group", default="", help="Only of this deployment group, by id or name.")
-@click.option("--version", type=click.IntRange(1), help="Only those that run this version number.")
-@click.option("--host", default="", help="Only those whose name or host name contains this text.")
-@click.option("--label", metavar="KEY=VALUE", default="", help="Only those with this label.")
-@click.option("--drifted", is_flag=True, help="Only those on which something was changed by hand.")
-@as_json
-@connected
-def instances(api: Api, /, fleet: str, group: str, as_json: bool, drifted: bool, **filters: str | int | None) -> None:
-    """List the fleet's collectors: the version each is assigned, the one it runs, and its state.
-
-    \b
-    Examples:
-      headgate fleet instances edge
-      headgate fleet instances edge --state apply-failed
-      headgate fleet instances edge --label zone=a --drifted
-    """
-    fleet_id = lookup.fleet(api, fleet)
-    if filters["label"]:
-        _label(str(filters["label"]))
-    wanted = {
-        name: str(value).replace("-", "_") if name == "state" else str(value)
-        for name, value in filters.items()
-        if value
-    }
-    if group:
-        wanted["deployment_id"] = lookup.group(api, fleet_id, group)
-    if drifted:
-        wanted["drifted"] = "true"
-    instances = list(api.items(f"/fleets/{fleet_id}/instances", **wanted))
-    versions = [version for instance in instances for version in _versions(instance)]
-    by_id = names.of(api, (optional(version, "configuration_id") for version in versions))
-    if as_json:
-        print_json([_named(instance, by_id) for instance in instances])
-        return
-    groups = {text(group, "id"): text(group, "name") for group in lookup.groups(api, fleet_id)}
-    rows = [
-        (
-            optional(instance, "name") or optional(instance, "host_name") or text(instance, "id"),
-            groups.get(optional(instance, "deployment_id"), optional(instance, "deployment_id")),
-            f"{optional(instance, 'os')}/{optional(instance, 'arch')}".strip("/"),
-            text(instance, "state").replace("_", " "),
-            names.version(instance.get("assigned"), by_id),
-            names.version(instance.get("running"), by_id),
-            minute(text(instance, "last_seen_at")),
-            _message(instance),
-        )
-        for instance in instances
-    ]
-    headings = ("HOST", "GROUP", "PLATFORM", "STATE", "ASSIGNED", "RUNNING", "LAST SEEN (UTC)", "MESSAGE")
-    nothing = f"No collector has reported yet: `headgate fleet install {one_line(fleet)}` prints how to install one"
-    if wanted:
-        nothing = "No collector is like that"
-    table(headings, rows, nothing=nothing)
 
 
 @fleet.command()
@@ -223,7 +168,7 @@ def install(
     if env:
         request["env"] = dict(env)
     if labels:
-        request["labels"] = dict(map(_label, labels))
+        request["labels"] = dict(map(assignable.label, labels))
     try:
         answer = api.post(f"/fleets/{fleet_id}/install", request)
     except ServerError as error:
@@ -249,27 +194,19 @@ def install(
         say(f"The link in the command expires at {expires} UTC")
 
 
-def _label(pair: str) -> tuple[str, str]:
-    key, equals, value = pair.partition("=")
-    if not equals or not key:
-        raise click.BadParameter(f"{quoted(pair)} is not KEY=VALUE", param_hint="'--label'")
-    return key, value
+fleet.add_command(listing.of_fleet)
+fleet.add_command(deleting.fleet)
+fleet.add_command(deleting.instance)
+
+
+def _lines(fleets: Iterable[Entity]) -> dict[str, str]:
+    """What a person who watches has to know of each fleet."""
+    return {text(one, "id"): f"{one_line(text(one, 'label'))}  {states(one) or 'no collectors'}" for one in fleets}
 
 
 def _is_about(error: Entity, field: str) -> bool:
     location = error.get("loc")
     return isinstance(location, list) and location[-1:] == [field]
-
-
-def _message(instance: Entity) -> str:
-    """Why the instance has its state, and what is unusual about its host."""
-    exits, drifted = instance.get("exits"), instance.get("drifted")
-    words = [optional(instance, "state_message")]
-    if isinstance(exits, int) and exits:
-        words.append(f"the collector ended {exits} times since the last apply")
-    if isinstance(drifted, list) and drifted:
-        words.append(f"changed on the host: {', '.join(map(str, drifted))}")
-    return "; ".join(word for word in words if word)
 
 
 def _create_group(fleet_id: str) -> str:
@@ -284,21 +221,3 @@ def _choose_group(error: ServerError, fleet_id: str) -> str:
         f"  create a deployment group:  {_create_group(fleet_id)}\n"
         f"  install a deployment group: headgate fleet install {fleet_id} --deployment GROUP"
     )
-
-
-def _states(fleet: Entity) -> str:
-    instances = fleet.get("instances")
-    if not isinstance(instances, dict) or not instances.get("total"):
-        return "none"
-    return ", ".join(f"{instances[state]} {state.replace('_', ' ')}" for state in _STATES if instances.get(state))
-
-
-def _versions(instance: Entity) -> list[Entity]:
-    return [version for version in (instance.get("assigned"), instance.get("running")) if isinstance(version, dict)]
-
-
-def _named(instance: Entity, by_id: Mapping[str, str]) -> Entity:
-    """The instance with the configuration's name in `assigned` and `running`."""
-    versions = {field: instance.get(field) for field in ("assigned", "running")}
-    named = {field: names.named(value, by_id) for field, value in versions.items() if isinstance(value, dict)}
-    return {**instance, **named}

@@ -1,26 +1,35 @@
-"""`deployment list | create | assign | clear`."""
+"""`deployment list | create | assign | clear | check | history | env | select | delete`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import sys
+from typing import Final
 
 import click
 
 from headgate_cli.api import Api, Entity, number, optional, text
 from headgate_cli.checks import gate
 from headgate_cli.command_group import Group
-from headgate_cli.configurations import lookup as configurations
 from headgate_cli.configurations import names
 from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Failed
-from headgate_cli.fleets import lookup
+from headgate_cli.fleets import assignable, deleting, lookup
+from headgate_cli.fleets.check import check, say_of_hosts
+from headgate_cli.fleets.env import env
+from headgate_cli.fleets.history import history
+from headgate_cli.fleets.select import select
+from headgate_cli.fleets.states import states
 from headgate_cli.output import print_json, print_result, table
 from headgate_cli.untrusted import one_line
 
+# States of collectors that may run something.
+_RUNNING: Final = ("pending_pickup", "applying", "applied", "apply_failed", "silent")
 _version = click.option(
     "--version", "n", type=VersionNumber(), help="The version; the newest published one by default."
 )
+
+_message = click.option("--message", "-m", help="Why; the group's history and the changes show it.")
 
 
 @click.group(cls=Group)
@@ -58,10 +67,11 @@ def list_(api: Api, fleet: str, as_json: bool) -> None:
             group.get("replicas"),
             group.get("namespace"),
             names.version(group, by_id),
+            states(group),
         )
         for group in groups
     ]
-    headings = ("ID", "NAME", "ROLE", "REPLICAS", "NAMESPACE", "ASSIGNED")
+    headings = ("ID", "NAME", "ROLE", "REPLICAS", "NAMESPACE", "ASSIGNED", "COLLECTORS")
     create = f"headgate deployment create {one_line(fleet)} NAME CONFIGURATION --role ROLE"
     table(headings, rows, nothing=f"No deployment groups yet: create one with `{create}`")
 
@@ -76,6 +86,7 @@ def list_(api: Api, fleet: str, as_json: bool) -> None:
 )
 @click.option("--replicas", type=click.IntRange(min=1), help="kubernetes: how many collectors a gateway has.")
 @click.option("--namespace", help="kubernetes: the namespace it runs in.")
+@_message
 @gate.force
 @as_json
 @connected
@@ -100,7 +111,7 @@ def create(
       headgate deployment create clusters central intake --role gateway --replicas 3
     """
     fleet_id = lookup.fleet(api, fleet)
-    version = _validated(api, configuration, n, undone="Nothing was created", forced=force)
+    version = assignable.validated(api, configuration, n, undone="Nothing was created", forced=force)
     request = {"name": name} | version.request
     request |= {option: value for option, value in options.items() if value is not None}
     _show(api.create(f"/fleets/{fleet_id}/deployments", request), version.name, as_json=as_json)
@@ -111,10 +122,13 @@ def create(
 @click.argument("group", metavar="GROUP")
 @click.argument("configuration", metavar="CONFIGURATION")
 @_version
+@_message
 @gate.force
 @as_json
 @connected
-def assign(api: Api, fleet: str, group: str, configuration: str, n: int | None, force: bool, as_json: bool) -> None:
+def assign(
+    api: Api, fleet: str, group: str, configuration: str, n: int | None, message: str | None, force: bool, as_json: bool
+) -> None:
     """Assign a published version to a deployment group: its collectors receive it with their next heartbeat.
 
     The version is validated first. If it is invalid, or cannot be validated, nothing is assigned.
@@ -122,51 +136,60 @@ def assign(api: Api, fleet: str, group: str, configuration: str, n: int | None, 
     \b
     Examples:
       headgate deployment assign servers Default shop
-      headgate deployment assign servers Default shop --version 3
+      headgate deployment assign servers Default shop@3 --message "back to what worked"
     """
     fleet_id = lookup.fleet(api, fleet)
     path = f"/fleets/{fleet_id}/deployments/{lookup.group(api, fleet_id, group)}"
-    version = _validated(api, configuration, n, undone="Nothing was assigned", forced=force)
-    _show(api.patch(path, version.request), version.name, as_json=as_json)
+    version = assignable.validated(api, configuration, n, undone="Nothing was assigned", forced=force)
+    _show(api.patch(path, version.request | _why(message)), version.name, as_json=as_json)
 
 
 @deployment.command()
 @click.argument("fleet", metavar="FLEET")
 @click.argument("group", metavar="GROUP")
+@_message
+@click.option("--yes", is_flag=True, help="Do not ask, although collectors stop.")
 @as_json
 @connected
-def clear(api: Api, fleet: str, group: str, as_json: bool) -> None:
+def clear(api: Api, fleet: str, group: str, message: str | None, yes: bool, as_json: bool) -> None:
     """Remove a deployment group's assignment: its collectors stop.
+
+    Asks before it stops collectors; without a terminal, --yes is required for that.
 
     \b
     Examples:
       headgate deployment clear servers canary
+      headgate deployment clear servers canary --yes
     """
     fleet_id = lookup.fleet(api, fleet)
     path = f"/fleets/{fleet_id}/deployments/{lookup.group(api, fleet_id, group)}"
-    _show(api.patch(path, {"configuration_id": None}), "", as_json=as_json)
+    if not yes:
+        _confirm_stop(api.get(path))
+    _show(api.patch(path, {"configuration_id": None} | _why(message)), "", as_json=as_json)
 
 
-@dataclass(frozen=True, slots=True)
-class _Version:
-    """A version that may be assigned: its configuration's name, and the fields that name it in a request."""
+deployment.add_command(check)
+deployment.add_command(history)
+deployment.add_command(deleting.deployment)
+deployment.add_command(env)
+deployment.add_command(select)
 
-    name: str
-    request: dict[str, object]
+
+def _confirm_stop(group: Entity) -> None:
+    """Raises UsageError if collectors would stop and there is nobody to ask, Failed if the person does not want it."""
+    counts = group.get("instances")
+    running = sum(number(counts, state) for state in _RUNNING) if isinstance(counts, dict) else 0
+    if not running:
+        return
+    told = f"{running} collector{'' if running == 1 else 's'} of {one_line(text(group, 'name'))}"
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"this stops {told}; without a terminal to ask on, confirm with --yes")
+    if not click.confirm(f"Stop {told}?", err=True):
+        raise Failed("nothing was changed")
 
 
-def _validated(api: Api, configuration: str, n: int | None, *, undone: str, forced: bool) -> _Version:
-    """The version, validated. Its number goes into the request, so that what was validated is what is assigned."""
-    latest = configurations.latest(api, configurations.find(api, configuration))
-    if not n and not latest.published:
-        raise Failed(
-            f"{one_line(latest.name)} has no published version: publish one with "
-            f"`headgate config publish {one_line(latest.id)}`"
-        )
-    n = n or latest.published
-    content = configurations.text_of(api, latest, n)
-    gate.require_valid_version(api, f"{latest.name} v{n}", content, undone=undone, forced=forced)
-    return _Version(latest.name, {"configuration_id": latest.id, "version_number": n})
+def _why(message: str | None) -> dict[str, object]:
+    return {"message": message} if message else {}
 
 
 def _show(group: Entity, name: str, *, as_json: bool) -> None:
@@ -176,3 +199,4 @@ def _show(group: Entity, name: str, *, as_json: bool) -> None:
         return
     assigned = f"is assigned {one_line(name)} v{number(group, 'version_number')}" if name else "has nothing assigned"
     print_result(f"{one_line(text(group, 'name'))} ({one_line(text(group, 'id'))}) {assigned}")
+    say_of_hosts(group)

@@ -1,23 +1,24 @@
-"""Finding a fleet by id or label, and a deployment group by id or name."""
+"""Finding a fleet by id or label, a deployment group by id or name, and an instance by id or host."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-from headgate_cli.api import Api, Entity, text
+from headgate_cli.api import Api, Entity, optional, text
 from headgate_cli.errors import Failed
 
 _ID: Final = "[0-7][0-9a-hjkmnp-tv-z]{25}"
-_FLEET: Final = re.compile(f"flt_{_ID}")
+FLEET_ID: Final = re.compile(f"flt_{_ID}")
 _GROUP: Final = re.compile(f"dep_{_ID}")
+_INSTANCE: Final = re.compile(f"ins_{_ID}")
 
 
 def fleet(api: Api, wanted: str) -> str:
     """The fleet's id. Raises Failed if there is no such label; an id is not looked up."""
-    if _FLEET.fullmatch(wanted):
+    if FLEET_ID.fullmatch(wanted):
         return wanted
-    for fleet in api.items("/fleets"):
+    for fleet in api.items("/fleets", name=wanted):
         if fleet.get("label") == wanted:
             return text(fleet, "id")
     raise Failed(f"there is no fleet {wanted!r}: `headgate fleet list` shows the fleets")
@@ -27,7 +28,7 @@ def group(api: Api, fleet_id: str, wanted: str) -> str:
     """The deployment group's id. Raises Failed if there is no such name; an id is not looked up."""
     if _GROUP.fullmatch(wanted):
         return wanted
-    for group in groups(api, fleet_id):
+    for group in api.items(f"/fleets/{fleet_id}/deployments", name=wanted):
         if group.get("name") == wanted:
             return text(group, "id")
     raise Failed(
@@ -37,3 +38,19 @@ def group(api: Api, fleet_id: str, wanted: str) -> str:
 
 def groups(api: Api, fleet_id: str) -> list[Entity]:
     return list(api.items(f"/fleets/{fleet_id}/deployments"))
+
+
+def instance(api: Api, fleet_id: str, wanted: str) -> str:
+    """The instance's id. Raises Failed if no host, or several, have this name; an id is not looked up."""
+    if _INSTANCE.fullmatch(wanted):
+        return wanted
+    found = [
+        text(instance, "id")
+        for instance in api.items(f"/fleets/{fleet_id}/instances", host=wanted)
+        if wanted in (optional(instance, "name"), optional(instance, "host_name"))
+    ]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise Failed(f"{len(found)} hosts are called {wanted!r}: give the id, {', '.join(found[:10])}")
+    raise Failed(f"the fleet has no host {wanted!r}: `headgate fleet instances {fleet_id}` shows its hosts")

@@ -25,6 +25,8 @@ _STEPS: Final = f"{_RUNS}/{runs.ID}/steps/"
 class LocalTesting(Api):
     """Answers requests as the API does, without HTTP. Nothing is stored but what this process asked for."""
 
+    is_local = True
+
     def __init__(self, collector: str = "") -> None:
         super().__init__("this machine")
         self._checks = LocalChecks(collector)

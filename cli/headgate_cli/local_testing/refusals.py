@@ -49,11 +49,11 @@ def require_rules(rules: object, at: Sequence[str | int] = ("rules",), least: in
 
 def _wrong_rules(rules: object, at: list[str | int], least: int) -> list[tuple[list[str | int], str]]:
     if not isinstance(rules, list):
-        return [(at, "This must be a valid list")]
+        return [(at, "This must be a list")]
     if len(rules) < least:
-        return [(at, f"This must have at least {least} item, not {len(rules)}")]
+        return [(at, "This must not be empty")]
     if len(rules) > _MAX_RULES:
-        return [(at, f"This must have at most {_MAX_RULES} items, not {len(rules)}")]
+        return [(at, f"This may have at most {_MAX_RULES} entries")]
     found = [
         ([*at, n, *place], message)
         for n, rule in enumerate(rules)
@@ -91,27 +91,27 @@ def _wrong_text(rule: Mapping[str, object], field: str, most: int, *, stripped: 
         return "This field is required"
     value = rule[field]
     if not isinstance(value, str):
-        return "This must be a valid string"
+        return "This must be text"
     if not (value.strip() if stripped else value):
-        return "This must have at least 1 character" if value else "This must not be empty"
-    return f"This must have at most {most} characters" if len(value.strip() if stripped else value) > most else None
+        return "This must not be empty"
+    return f"This may have at most {most:,} characters" if len(value.strip() if stripped else value) > most else None
 
 
 def _wrong_choice(value: object, choices: Sequence[str]) -> str | None:
     if value in choices:
         return None
     *first, last = (f"'{choice}'" for choice in choices)
-    return f"This must be {', '.join(first)} or {last}"
+    return f"This must be one of {', '.join(first)} or {last}"
 
 
 def _wrong_bound(value: object) -> str | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int):
-        return "This must be a valid integer"
+        return "This must be a whole number"
     if value < 0:
-        return "This must be greater than or equal to 0"
-    return f"This must be less than or equal to {_LARGEST_BOUND}" if value > _LARGEST_BOUND else None
+        return "This must be at least 0"
+    return f"This must be at most {_LARGEST_BOUND:,}" if value > _LARGEST_BOUND else None
 
 
 def _wrong_bounds(rule: Mapping[str, object]) -> list[str]:

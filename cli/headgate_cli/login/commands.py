@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from headgate_cli.api import Api, HttpApi, text
+from headgate_cli.api import Api, Entity, HttpApi, text
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import USAGE, Failed, NotAuthenticated
 from headgate_cli.login import credentials
@@ -24,7 +24,8 @@ class _Mistyped(Failed):
     "--no-browser", is_flag=True, help="Print a URL to open in any browser, and ask for the code shown there."
 )
 @click.option("--token", default=None, help="Store this API token of a service account; no browser is needed.")
-def login(url: str, no_browser: bool, token: str | None) -> None:
+@as_json
+def login(url: str, no_browser: bool, token: str | None, as_json: bool) -> None:
     """Sign in to a server and store the credential.
 
     Opens the approval page in a browser and waits five minutes for the answer.
@@ -45,9 +46,9 @@ def login(url: str, no_browser: bool, token: str | None) -> None:
     try:
         if token:
             credential = credentials.usable(Credential(server, token))
-            identity = _identity(HttpApi(credential))
+            identity = HttpApi(credential).get("/identity")
             _save(credential)
-            print_result(identity)
+            _print_login(server, text(identity, "name"), text(identity, "organization_name"), _told(identity), as_json)
             return
         session = no_browser_login(server, say=say, ask=_ask) if no_browser else browser_login(server, say=say)
     except CodeMistyped as error:
@@ -56,11 +57,13 @@ def login(url: str, no_browser: bool, token: str | None) -> None:
         # Exit status 3 for a failed login, whatever the reason.
         raise NotAuthenticated(quoted(str(error))) from error
     _save(Credential(server, session.access_token, session.organization_id, session.expires_at))
-    print_result(f"Signed in as {one_line(session.email)} in {one_line(session.organization_name)}")
+    told = f"Signed in as {one_line(session.email)} in {one_line(session.organization_name)}"
+    _print_login(server, session.email, session.organization_name, told, as_json)
 
 
 @click.command()
-def logout() -> None:
+@as_json
+def logout(as_json: bool) -> None:
     """Delete the stored credential from this machine.
 
     Nothing is revoked: a session works until it expires, a token until it expires or is deleted.
@@ -73,6 +76,9 @@ def logout() -> None:
         deleted = credentials.delete()
     except OSError as error:
         raise Failed(f"cannot delete {credentials.path()}: {error.strerror}") from error
+    if as_json:
+        print_json({"deleted": deleted})
+        return
     click.echo("Signed out on this machine" if deleted else "Nobody was signed in on this machine")
 
 
@@ -90,12 +96,18 @@ def whoami(api: Api, as_json: bool) -> None:
     if as_json:
         print_json(api.get("/identity"))
     else:
-        print_result(_identity(api))
+        print_result(_told(api.get("/identity")))
 
 
-def _identity(api: Api) -> str:
+def _print_login(server: str, name: str, organization: str, told: str, as_json: bool) -> None:
+    if as_json:
+        print_json({"url": server, "name": name, "organization_name": organization})
+    else:
+        print_result(told)
+
+
+def _told(identity: Entity) -> str:
     """`NAME in ORGANIZATION: ROLE, ACCESS`."""
-    identity = api.get("/identity")
     access = "read and write" if text(identity, "access") == "read_write" else "read"
     who = one_line(f"{text(identity, 'name')} in {text(identity, 'organization_name')}")
     return f"{who}: {one_line(text(identity, 'role'))}, {access}"

@@ -45,13 +45,13 @@ def _guarded(handler: Handler[Params, Result]) -> Handler[Params, Result]:
 
     @functools.wraps(handler)
     async def guarded(server: Server, params: Params) -> Result | None:
-        try:
-            return await handler(server, params)
-        except (JsonRpcException, asyncio.CancelledError):
-            raise
-        except Exception as error:  # noqa: BLE001  pygls ends the session on what it does not know; it is logged
-            log_failure(handler.__name__.strip("_"), error)
+        [answer] = await asyncio.gather(handler(server, params), return_exceptions=True)
+        if isinstance(answer, JsonRpcException | asyncio.CancelledError):
+            raise answer
+        if isinstance(answer, BaseException):
+            log_failure(handler.__name__.strip("_"), answer)
             return None
+        return answer
 
     return guarded
 
@@ -157,6 +157,8 @@ async def _actions(server: Server, params: types.CodeActionParams) -> list[types
     document = await server.prepared(params.text_document.uri)
     if document is None:
         return None
+    # Which names are deprecated is known by the schema.
+    await server.references.settled(_PATIENCE)
     start, end = _offset(document, params.range.start), _offset(document, params.range.end)
     findings = server.findings(document.uri)
     found = actions.actions(document, start, end, findings, server.references.reference)

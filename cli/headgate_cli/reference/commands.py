@@ -14,7 +14,7 @@ from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.command_group import Group
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Failed
-from headgate_cli.output import print_json, print_result, print_text, table
+from headgate_cli.output import print_json, print_json_text, print_result, print_text, table
 from headgate_cli.untrusted import block, one_line
 
 _KINDS: Final = ("receiver", "processor", "exporter", "connector", "extension")
@@ -86,16 +86,21 @@ def show(api: Api, type_: str, kind: str | None, version: str | None, as_json: b
 
 @click.command()
 @of_version
+@as_json
 @connected
-def schema(api: Api, version: str | None) -> None:
-    """Print the JSON Schema of a whole configuration, for an editor or a validator.
+def schema(api: Api, version: str | None, as_json: bool) -> None:
+    """Print the JSON Schema of a whole configuration, for an editor or a validator. It is JSON with and without --json.
 
     \b
     Examples:
       headgate schema > otelcol.schema.json
       headgate schema --version 0.158.0 > otelcol.schema.json
     """
-    print_text(api.text("/components/schema.json", **_given(version=version)))
+    written = api.text("/components/schema.json", **_given(version=version))
+    if as_json:
+        print_json_text(written)
+    else:
+        print_text(written)
 
 
 def _kind_of(api: Api, type_: str, parameters: Mapping[str, str]) -> str:

@@ -101,6 +101,7 @@ def set_(api: Api, configuration: str, file: str, n: int | None, as_json: bool) 
 
 
 def _path(api: Api, configuration: str, n: int | None) -> str:
+    configuration, n = lookup.one_version(configuration, n)
     configuration_id = lookup.find(api, configuration)
     version = n or lookup.latest(api, configuration_id).version
     return f"/configurations/{configuration_id}/versions/{version}/validation-pipelines"

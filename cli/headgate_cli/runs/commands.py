@@ -25,6 +25,7 @@ from headgate_cli.rules.files import refusal, rules_for
 from headgate_cli.runs import stand_ins, steps
 from headgate_cli.runs.follow import FINAL, follow, show
 from headgate_cli.runs.ids import RunId
+from headgate_cli.runs.listing import runs
 from headgate_cli.safe_files import STDIN, is_file, name, read
 from headgate_cli.suites.commands import list_, suite
 from headgate_cli.untrusted import one_line
@@ -195,6 +196,9 @@ def run(
             else:
                 print_result(one_line(text(started, "id")))
         else:
+            if not api.is_local:
+                # Whoever waits may need it before the end: to look from elsewhere, or after Ctrl-C.
+                say(f"Run {one_line(text(started, 'id'))}")
             _finish(api, started, as_json=as_json, trace=trace, record=record)
 
     if watch:
@@ -224,32 +228,43 @@ def show_(api: Api, run_id: str, wait: bool, as_json: bool) -> None:
 
 @test.command()
 @click.argument("run_id", metavar="RUN", type=RunId())
+@as_json
 @connected
-def output(api: Api, run_id: str) -> None:
-    """Print the pipeline's output, one OTLP/JSON document a line.
+def output(api: Api, run_id: str, as_json: bool) -> None:
+    """Print the pipeline's output, one OTLP/JSON document a line; with --json, a list of these documents.
 
     \b
     Examples:
       headgate test output run_01... > output.jsonl
     """
-    print_text(api.text(f"/testing/runs/{run_id}/output"))
+    path = f"/testing/runs/{run_id}/output"
+    if as_json:
+        print_json(api.documents(path))
+    else:
+        print_text(api.text(path))
 
 
 @test.command()
 @click.argument("run_id", metavar="RUN", type=RunId())
+@as_json
 @connected
-def stderr(api: Api, run_id: str) -> None:
+def stderr(api: Api, run_id: str, as_json: bool) -> None:
     """Print the collector's standard error as it was written; `test show` has what matters of it.
 
     \b
     Examples:
       headgate test stderr run_01...
     """
-    print_text(api.text(f"/testing/runs/{run_id}/stderr"))
+    written = api.text(f"/testing/runs/{run_id}/stderr")
+    if as_json:
+        print_json({"id": run_id, "stderr": written})
+    else:
+        print_text(written)
 
 
 test.add_command(suite)
 test.add_command(list_)
+test.add_command(runs)
 test.add_command(coverage)
 
 
@@ -292,11 +307,9 @@ def _configuration(api: Api, wanted: str, n: int | None) -> tuple[str, dict[str,
             raise click.UsageError("--version is for stored configurations: leave it out for a file")
         content = read(wanted)
         return content, {"yaml": content}
-    stored, number = lookup.with_version(wanted)
-    if n and number and n != number:
-        raise click.UsageError(f"@{number} and --version {n} name two versions: leave one out")
+    stored, n = lookup.one_version(wanted, n)
     latest = lookup.latest(api, lookup.find(api, stored))
-    version = n or number or latest.version
+    version = n or latest.version
     content = latest.yaml if version == latest.version else text(lookup.version(api, latest.id, version), "yaml")
     return content, {"configuration_id": latest.id, "version_number": version}
 

@@ -42,7 +42,7 @@ def check(document: Mapping[object, object]) -> None:
     """
     for field, value in document.items():
         if field not in _CHECKS:
-            raise Wrong((str(field),), f"is not a field of a test{_meant(str(field), _CHECKS)}")
+            raise Wrong((str(field),), f"is not a field of a test{meant(str(field), _CHECKS)}")
         if value is not None:
             _CHECKS[str(field)]((str(field),), value)
     for field, file in FILE_OF.items():
@@ -59,10 +59,7 @@ def plain(document: Mapping[object, object]) -> dict[str, object]:
 
     Raises Wrong for a date, a cycle, or too many values.
     """
-    budget = iter(range(_MOST_VALUES))
-    fields = {
-        str(field): _plain(value, (str(field),), budget) for field, value in document.items() if value is not None
-    }
+    fields = {field: value for field, value in values(document).items() if value is not None}
     sample = fields.get("sample", "")
     if not isinstance(sample, str):
         if fields.setdefault("sample_format", "otlp") != "otlp":
@@ -72,6 +69,12 @@ def plain(document: Mapping[object, object]) -> dict[str, object]:
         lines = [json.dumps(document, ensure_ascii=False, separators=(",", ":")) for document in documents]
         fields["sample"] = "\n".join(lines)
     return fields
+
+
+def values(document: Mapping[object, object]) -> dict[str, object]:
+    """The values as JSON has them. Raises Wrong for a date, a cycle, or too many values."""
+    budget = iter(range(_MOST_VALUES))
+    return {str(field): _plain(value, (str(field),), budget) for field, value in document.items()}
 
 
 def essential(fields: Fields) -> dict[str, object]:
@@ -107,7 +110,8 @@ def _essential_rule(rule: Mapping[str, object], signal: str) -> dict[str, object
     return {field: value for field in _RULE if (value := rule.get(field, defaults.get(field))) is not None}
 
 
-def _meant(field: str, known: Iterable[str]) -> str:
+def meant(field: str, known: Iterable[str]) -> str:
+    """What follows the refusal of a field: the name that was probably meant, or all that are known."""
     import difflib
 
     similar = difflib.get_close_matches(field, list(known), n=1)
@@ -151,7 +155,7 @@ def _whole(text: str, place: Place) -> str:
 
 def _text(place: Place, value: object) -> None:
     if not isinstance(value, str):
-        raise Wrong(place, f"must be text, and is {_a(value)}: put it in quotes")
+        raise Wrong(place, f"must be text, and is {a_kind(value)}: put it in quotes")
 
 
 def _one_of(*allowed: str) -> Callable[[Place, object], None]:
@@ -185,7 +189,7 @@ def _rules(place: Place, value: object) -> None:
             raise Wrong((*place, at), "must have the fields name and condition")
         unknown = [str(field) for field in rule if field not in _RULE]
         if unknown:
-            raise Wrong((*place, at, unknown[0]), f"is not a field of a rule{_meant(unknown[0], _RULE)}")
+            raise Wrong((*place, at, unknown[0]), f"is not a field of a rule{meant(unknown[0], _RULE)}")
         for field in ("name", "condition"):
             if field not in rule:
                 raise Wrong((*place, at), f"{field} is missing")
@@ -205,17 +209,18 @@ def _env(place: Place, value: object) -> None:
 
 def _list(place: Place, value: object) -> Iterable[object]:
     if not isinstance(value, list):
-        raise Wrong(place, f"must be a list, and is {_a(value)}")
+        raise Wrong(place, f"must be a list, and is {a_kind(value)}")
     return value
 
 
 def _mapping(place: Place, value: object) -> Iterable[tuple[object, object]]:
     if not isinstance(value, dict):
-        raise Wrong(place, f"must be names with values, and is {_a(value)}")
+        raise Wrong(place, f"must be names with values, and is {a_kind(value)}")
     return value.items()
 
 
-def _a(value: object) -> str:
+def a_kind(value: object) -> str:
+    """`text`, or `a list` and the like."""
     kind = _kind(value)
     return kind if kind == "text" else f"a {kind}"
 

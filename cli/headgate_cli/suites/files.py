@@ -177,11 +177,11 @@ def read(folder: Path, file: str, defined: Sequence[str], label: str) -> FileTes
         message = f"{one_line(where)}: {error}" if where else str(error)
         raise WrongTests([Problem(str(path), line_of(lines, error.place), message)]) from error
     except Failed as error:
-        raise WrongTests([_of_file(str(path), error)]) from error
+        raise WrongTests([of_file(str(path), error)]) from error
     return FileTest(path.stem, str(path), fields, lines, sample_file, expected_file)
 
 
-def _of_file(path: str, error: Failed) -> Problem:
+def of_file(path: str, error: Failed) -> Problem:
     """The problem of a file that is not YAML, or cannot be read; its message begins with the file and the line."""
     said = error.message.removeprefix(one_line(path)).removeprefix(":")
     line, colon, rest = said.partition(":")

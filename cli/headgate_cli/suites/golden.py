@@ -64,7 +64,7 @@ def readable(output: str, *, with_observed: bool = False) -> str:
     test says what to ignore, are left out without `with_observed`: they would change each time.
     """
     try:
-        documents = [json.loads(line) for line in output.splitlines() if line.strip()]
+        documents = [json.loads(line) for line in output.split("\n") if line.strip()]
     except (ValueError, RecursionError):
         return output if output.endswith("\n") or not output else f"{output}\n"
     if not with_observed:

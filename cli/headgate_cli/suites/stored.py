@@ -30,7 +30,12 @@ def get(api: Api, configuration_id: str, n: int, name: str) -> dict[str, object]
 
 def put(api: Api, configuration_id: str, n: int, test: FileTest, known: str) -> str:
     """Save a test; `known` is the SHA-256 of what it replaces, empty for a new one. Returns that of what it says."""
-    return text(api.put(f"{_path(configuration_id, n)}/{test.name}", test.fields, if_match=_etag(known)), "sha256")
+    return text(saved(api, configuration_id, n, test, known), "sha256")
+
+
+def saved(api: Api, configuration_id: str, n: int, test: FileTest, known: str) -> Entity:
+    """The same, with the test as it is listed."""
+    return api.put(f"{_path(configuration_id, n)}/{test.name}", test.fields, if_match=_etag(known))
 
 
 def delete(api: Api, configuration_id: str, n: int, name: str, known: str) -> None:

@@ -15,7 +15,7 @@ from headgate_cli.api import Api, Entity, entities, number, optional, text
 from headgate_cli.checks import findings
 from headgate_cli.collector_version import CollectorVersion
 from headgate_cli.configurations import lookup
-from headgate_cli.configurations.push import set_collector_version
+from headgate_cli.configurations.push import change_draft
 from headgate_cli.connection import as_json
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import diff, print_json, print_result, print_text, say
@@ -141,7 +141,7 @@ def _saved(api: Api, version: Stored, content: str, to: str) -> int:
     path = f"/configurations/{version.configuration_id}/versions"
     draft = api.create(path, {"yaml": content, "description": f"From version {version.n}, for collector {to}"})
     n = number(draft, "n")
-    set_collector_version(api, version.configuration_id, n, to)
+    change_draft(api, version.configuration_id, n, {"collector_version": to})
     return n
 
 

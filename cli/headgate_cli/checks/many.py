@@ -1,0 +1,65 @@
+"""The verdicts on many texts, by as few requests as possible."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from headgate_cli.api import Entity, entities
+from headgate_cli.checks.local import Checking
+from headgate_cli.errors import Failed, NotAuthenticated
+
+# What a server takes in one request.
+_MOST_TEXTS: Final = 50
+_MOST_BYTES: Final = 1_000_000
+
+
+def verdicts(api: Checking, requests: Sequence[Mapping[str, object]], query: str = "") -> Iterator[Entity | Failed]:
+    """The answer of POST /validate to each request, in order, or the error that it ended with. Raises NotAuthenticated.
+
+    `query` is one of POST /validate. A server without POST /validate/batch is asked for each text.
+    """
+    batches = api.batches
+    at = 0
+    while at < len(requests):
+        batch = _beginning(requests[at:]) if batches else ()
+        answers = _batch(api, batch, query) if len(batch) > 1 else ()
+        batches = bool(answers)
+        for request, verdict in zip(batch, answers, strict=False):
+            # Alone it may be checked; if not, the error says all.
+            yield answer(api, f"/validate{query}", request) if "problem" in verdict else verdict
+        at += len(answers)
+        if not answers:
+            yield answer(api, f"/validate{query}", requests[at])
+            at += 1
+
+
+def answer(api: Checking, path: str, request: Mapping[str, object]) -> Entity | Failed:
+    """The answer to one request, or the error that it ended with. Raises NotAuthenticated."""
+    try:
+        return api.post(path, request)
+    except NotAuthenticated:
+        raise
+    except Failed as error:
+        return error
+
+
+def _batch(api: Checking, batch: Sequence[Mapping[str, object]], query: str) -> Sequence[Entity]:
+    """Nothing if the server refuses or fails: alone, each text gets its own error."""
+    try:
+        return entities(api.post(f"/validate/batch{query}", {"items": batch}), "items")[: len(batch)]
+    except NotAuthenticated:
+        raise
+    except Failed:
+        return ()
+
+
+def _beginning(requests: Sequence[Mapping[str, object]]) -> Sequence[Mapping[str, object]]:
+    """As many of the first ones as fit into one request."""
+    size = 0
+    for count, request in enumerate(requests[:_MOST_TEXTS]):
+        size += len(json.dumps(request, ensure_ascii=False).encode(errors="replace")) + 2
+        if size > _MOST_BYTES:
+            return requests[:count]
+    return requests[:_MOST_TEXTS]

@@ -1,0 +1,1 @@
+"""`headgate demo`: an organization filled with examples, and emptied of them again."""

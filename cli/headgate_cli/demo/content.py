@@ -1,0 +1,141 @@
+"""What a demo consists of, and by what it is known again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from typing import Final
+
+from headgate_cli.api import Entity
+
+MARK: Final = "An example of `headgate demo`, which `headgate demo --remove` takes away."
+"""The description of each configuration: one whose description was changed is somebody's own from then on."""
+FLEET: Final = "headgate-demo"
+LABEL: Final = ("headgate.demo", "true")
+"""The label of every simulated host."""
+DEFAULT_GROUP: Final = "Default"
+SECOND_GROUP: Final = "batch"
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A configuration: its versions by their files, and whether they are published."""
+
+    name: str
+    files: Sequence[str]
+    published: bool = True
+
+    def texts(self) -> list[str]:
+        folder = resources.files(__package__) / "examples"
+        return [(folder / file).read_text(encoding="utf-8") for file in self.files]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A named test, which is also run once; `saved` is whether it is stored with the configuration's first version."""
+
+    name: str
+    example: Example
+    pipeline: str
+    signal: str
+    sample: object
+    rule: Mapping[str, object]
+    saved: bool = True
+
+    def body(self) -> dict[str, object]:
+        form = "raw" if isinstance(self.sample, str) else "otlp"
+        return {
+            "target_pipeline": self.pipeline,
+            "signal_type": self.signal,
+            "sample": self.sample,
+            "sample_format": form,
+            "duration_seconds": 2,
+            "rules": [self.rule],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A simulated host. `fails` is what it says of each configuration that it is given; empty if it applies them."""
+
+    name: str
+    group: str
+    fails: str = ""
+
+
+SHOP: Final = Example("demo: shop logs", ("shop-logs-1.yaml", "shop-logs-2.yaml"))
+GATEWAY: Final = Example("demo: trace gateway", ("trace-gateway.yaml",))
+DRAFT: Final = Example("demo: host metrics", ("host-metrics.yaml",), published=False)
+EXAMPLES: Final = (SHOP, GATEWAY, DRAFT)
+
+_SPANS: Final = {
+    "resourceSpans": [
+        {
+            "scopeSpans": [
+                {
+                    "spans": [
+                        {
+                            "traceId": "5b8efff798038103d269b633813fc60c",
+                            "spanId": "eee19b7ec3c1b174",
+                            "name": "GET /orders",
+                            "kind": 2,
+                            "startTimeUnixNano": "1763842020000000000",
+                            "endTimeUnixNano": "1763842020250000000",
+                            "attributes": [
+                                {"key": "http.route", "value": {"stringValue": "/orders"}},
+                                {"key": "user.email", "value": {"stringValue": "ada@example.com"}},
+                            ],
+                        }
+                    ]
+                }
+            ]
+        }
+    ]
+}
+TRIALS: Final = (
+    Trial(
+        "failed-orders-are-errors",
+        SHOP,
+        "logs",
+        "logs",
+        "order 1 paid\norder 2 failed\n",
+        {
+            "name": "failures are errors",
+            "condition": 'log.severity_text == "ERROR" or not IsMatch(log.body, "failed")',
+            "expect": "all",
+        },
+    ),
+    Trial(
+        "no-addresses-in-spans",
+        GATEWAY,
+        "traces",
+        "traces",
+        _SPANS,
+        {"name": "no address is left", "condition": 'span.attributes["user.email"] == nil', "expect": "all"},
+    ),
+    Trial(
+        "routes-are-kept-out",
+        GATEWAY,
+        "traces",
+        "traces",
+        _SPANS,
+        {
+            "name": "no route is left (this rule fails on purpose)",
+            "condition": 'span.attributes["http.route"] == nil',
+            "expect": "all",
+        },
+        saved=False,
+    ),
+)
+HOSTS: Final = (
+    *(Host(f"demo-web-{n}", DEFAULT_GROUP) for n in range(1, 7)),
+    Host("demo-batch-1", SECOND_GROUP),
+    Host("demo-batch-2", SECOND_GROUP, "simulated: listen tcp 127.0.0.1:4317: bind: address already in use"),
+)
+
+
+def is_ours(configuration: Entity, example: Example | None = None) -> bool:
+    """Whether a demo made it, of that example or of any."""
+    names = [example.name] if example else [one.name for one in EXAMPLES]
+    return configuration.get("description") == MARK and configuration.get("name") in names

@@ -1,0 +1,151 @@
+"""Fills an organization with the examples: what is there already stays as it is, so it can be repeated at any point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from headgate_cli.api import Api, Entity, ServerError, number, optional, text
+from headgate_cli.demo.content import (
+    DEFAULT_GROUP,
+    EXAMPLES,
+    FLEET,
+    GATEWAY,
+    MARK,
+    SECOND_GROUP,
+    SHOP,
+    TRIALS,
+    Example,
+    is_ours,
+)
+from headgate_cli.demo.hosts import Hosts
+from headgate_cli.fleets import lookup
+
+Tell = Callable[[str], None]
+
+_SOAK_SECONDS: Final = 90
+
+
+@dataclass
+class Filled:
+    """What is there: configurations by the name of their example, the fleet, and its groups by name."""
+
+    configurations: dict[str, str] = field(default_factory=dict)
+    fleet_id: str = ""
+    groups: dict[str, str] = field(default_factory=dict)
+
+
+def configurations(api: Api, tell: Tell) -> dict[str, str]:
+    """The ids of the three configurations, by name."""
+    listed = [*api.items("/configurations"), *archived(api)]
+    ids = {}
+    for example in EXAMPLES:
+        known = next((one for one in listed if is_ours(one, example)), None)
+        if known is None:
+            known = api.create(
+                "/configurations", {"name": example.name, "description": MARK, "yaml": example.texts()[0]}
+            )
+            tell(f"configuration {example.name}")
+        elif known.get("archived_at"):
+            api.post(f"/configurations/{text(known, 'id')}/restore")
+            tell(f"configuration {example.name}, from the archive")
+        ids[example.name] = text(known, "id")
+        _tests(api, example, text(known, "id"), tell)
+        if example.published:
+            _versions(api, example, text(known, "id"), tell)
+    return ids
+
+
+def archived(api: Api) -> list[Entity]:
+    """The archived configurations; none on a server without an archive."""
+    try:
+        return list(api.items("/configurations", archived="true"))
+    except ServerError as error:
+        if error.status == 422:
+            return []
+        raise
+
+
+def _versions(api: Api, example: Example, configuration_id: str, tell: Tell) -> None:
+    """Every version of the example is published."""
+    there = {number(one, "n"): one for one in api.items(f"/configurations/{configuration_id}/versions")}
+    for n, yaml in enumerate(example.texts(), 1):
+        if n not in there:
+            api.create(f"/configurations/{configuration_id}/versions", {"yaml": yaml})
+        if n not in there or there[n].get("status") == "draft":
+            api.post(f"/configurations/{configuration_id}/versions/{n}/publish")
+            tell(f"{example.name} version {n}, published")
+
+
+def _tests(api: Api, example: Example, configuration_id: str, tell: Tell) -> None:
+    """Tests are saved while the first version is a draft, and carried to the next."""
+    first = api.get(f"/configurations/{configuration_id}/versions/1")
+    if first.get("status") != "draft":
+        return
+    for trial in TRIALS:
+        if trial.example is example and trial.saved:
+            api.put(f"/configurations/{configuration_id}/versions/1/tests/{trial.name}", trial.body())
+            tell(f"test {trial.name}")
+
+
+def runs(api: Api, ids: dict[str, str], tell: Tell) -> None:
+    """Each trial is run once."""
+    for example in (SHOP, GATEWAY):
+        there = api.get("/testing/runs", configuration_id=ids[example.name], limit=1)
+        if there.get("items"):
+            continue
+        for trial in TRIALS:
+            if trial.example is example:
+                body = trial.body() | {"configuration_id": ids[example.name], "version_number": len(example.files)}
+                api.create("/testing/runs", body)
+                tell(f"run of {trial.name}")
+
+
+def fleet(api: Api, ids: dict[str, str], tell: Tell) -> Filled:
+    """The fleet with its two groups, each with a version assigned."""
+    filled = Filled(ids)
+    known = next((one for one in api.items("/fleets", name=FLEET) if one.get("label") == FLEET), None)
+    if known is None:
+        known = api.create("/fleets", {"label": FLEET, "type": "server-supervisor"})
+        tell(f"fleet {FLEET}")
+    filled.fleet_id = text(known, "id")
+    groups = {text(one, "name"): one for one in lookup.groups(api, filled.fleet_id)}
+    path = f"/fleets/{filled.fleet_id}/deployments"
+    if not optional(groups[DEFAULT_GROUP], "configuration_id"):
+        body: dict[str, object] = {"configuration_id": ids[SHOP.name], "version_number": 1}
+        api.patch(f"{path}/{text(groups[DEFAULT_GROUP], 'id')}", body)
+        tell(f"{SHOP.name} version 1, assigned to the group {DEFAULT_GROUP}")
+    if SECOND_GROUP not in groups:
+        body = {"name": SECOND_GROUP, "configuration_id": ids[GATEWAY.name], "version_number": 1}
+        groups[SECOND_GROUP] = api.create(path, body)
+        tell(f"{GATEWAY.name} version 1, assigned to the group {SECOND_GROUP}")
+    filled.groups = {name: text(groups[name], "id") for name in (DEFAULT_GROUP, SECOND_GROUP)}
+    return filled
+
+
+def rollout(api: Api, filled: Filled, tell: Tell) -> None:
+    """A rollout of the shop's second version, in steps; the last one waits for an approval where one can be given."""
+    path = f"/fleets/{filled.fleet_id}/deployments/{filled.groups[DEFAULT_GROUP]}/rollouts"
+    # What was assigned at once is in the list as well, without steps.
+    if any(one.get("strategy") for one in api.items(path)):
+        return
+    # Whoever starts a rollout cannot approve it. A token's rollout can be approved by everybody who signs in.
+    approval = api.get("/identity").get("kind") == "service_account"
+    steps: list[dict[str, object]] = [
+        {"hosts": 1, "soak_seconds": _SOAK_SECONDS},
+        {"percent": 50, "soak_seconds": 2 * _SOAK_SECONDS},
+        {"percent": 100, "soak_seconds": _SOAK_SECONDS, "approval": approval},
+    ]
+    body = {
+        "configuration_id": filled.configurations[SHOP.name],
+        "version_number": len(SHOP.files),
+        "strategy": {"steps": steps},
+        "message": "Send twice as often, and leave health checks out",
+    }
+    api.create(path, body)
+    tell(f"rollout of {SHOP.name} version {len(SHOP.files)}")
+
+
+def hosts(api: Api, filled: Filled) -> Hosts:
+    return Hosts.of(api, filled.fleet_id, filled.groups)

@@ -1,0 +1,44 @@
+"""What a group may be assigned, and the labels of its hosts, as commands name them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import click
+
+from headgate_cli.api import Api
+from headgate_cli.checks import gate
+from headgate_cli.configurations import lookup as configurations
+from headgate_cli.errors import Failed
+from headgate_cli.untrusted import one_line, quoted
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version that may be assigned: its configuration's name, and the fields that name it in a request."""
+
+    name: str
+    request: dict[str, object]
+
+
+def validated(api: Api, configuration: str, n: int | None, *, undone: str, forced: bool) -> Version:
+    """The version, validated. Its number goes into the request, so that what was validated is what is assigned."""
+    configuration, n = configurations.one_version(configuration, n)
+    latest = configurations.latest(api, configurations.find(api, configuration))
+    if not n and not latest.published:
+        raise Failed(
+            f"{one_line(latest.name)} has no published version: publish one with "
+            f"`headgate config publish {one_line(latest.id)}`"
+        )
+    n = n or latest.published
+    content = configurations.text_of(api, latest, n)
+    gate.require_valid_version(api, f"{latest.name} v{n}", content, undone=undone, forced=forced)
+    return Version(latest.name, {"configuration_id": latest.id, "version_number": n})
+
+
+def label(pair: str, hint: str = "'--label'") -> tuple[str, str]:
+    """The key and the value of a label. Raises BadParameter."""
+    key, equals, value = pair.partition("=")
+    if not equals or not key:
+        raise click.BadParameter(f"{quoted(pair)} is not KEY=VALUE", param_hint=hint)
+    return key, value

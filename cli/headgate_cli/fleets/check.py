@@ -1,0 +1,65 @@
+"""`deployment check`, and the warnings of an assignment."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import click
+
+from headgate_cli.api import Api, Entity, entities, optional, text
+from headgate_cli.configurations import lookup as configurations
+from headgate_cli.configurations.lookup import VersionNumber
+from headgate_cli.connection import as_json, connected
+from headgate_cli.errors import Failed
+from headgate_cli.fleets import lookup
+from headgate_cli.output import print_json, print_result, say
+from headgate_cli.untrusted import one_line, quoted
+
+_OF_HOSTS: Final = ("other_collector_version", "component_not_on_hosts")
+
+
+@click.command()
+@click.argument("fleet", metavar="FLEET")
+@click.argument("group", metavar="GROUP")
+@click.argument("configuration", metavar="CONFIGURATION")
+@click.option("--version", "n", type=VersionNumber(), help="The version; the newest published one by default.")
+@as_json
+@connected
+def check(api: Api, fleet: str, group: str, configuration: str, n: int | None, as_json: bool) -> None:
+    """Say what assigning a version would warn of: the collector's findings, and hosts that cannot run it.
+
+    Nothing is assigned. Ends with 1 if the collector finds errors.
+
+    \b
+    Examples:
+      headgate deployment check servers Default shop@3
+    """
+    fleet_id = lookup.fleet(api, fleet)
+    configuration, n = configurations.one_version(configuration, n)
+    latest = configurations.latest(api, configurations.find(api, configuration))
+    if not n and not latest.published:
+        raise Failed(f"{one_line(latest.name)} has no published version")
+    path = f"/fleets/{fleet_id}/deployments/{lookup.group(api, fleet_id, group)}/assignment-check"
+    answer = api.post(path, {"configuration_id": latest.id, "version_number": n or latest.published})
+    found = entities(answer, "warnings")
+    if as_json:
+        print_json(answer)
+    else:
+        for one in found:
+            print_result(_line(one))
+        if not found:
+            say("Nothing to warn of")
+    if any(one.get("severity") == "error" for one in found):
+        raise SystemExit(1)
+
+
+def say_of_hosts(changed: Entity) -> None:
+    """The warnings about hosts in the answer to an assignment; the others were shown when the version was validated."""
+    for one in entities(changed, "warnings"):
+        if optional(one, "code") in _OF_HOSTS:
+            say(f"warning: {quoted(text(one, 'message'))}")
+
+
+def _line(one: Entity) -> str:
+    path = optional(one, "component_path")
+    return one_line(f"{text(one, 'severity')}: {f'{path}: ' if path else ''}{text(one, 'message')}")

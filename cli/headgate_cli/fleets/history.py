@@ -1,0 +1,73 @@
+"""`deployment history`."""
+
+from __future__ import annotations
+
+import click
+
+from headgate_cli.api import Api, Entity, optional, text
+from headgate_cli.configurations import names
+from headgate_cli.connection import as_json, connected
+from headgate_cli.fleets import lookup
+from headgate_cli.output import minute, print_json, print_result, table
+from headgate_cli.untrusted import one_line
+
+
+@click.command()
+@click.argument("fleet", metavar="FLEET")
+@click.argument("group", metavar="GROUP")
+@click.option("--at", metavar="TIME", help="Only what was assigned then, such as 2026-11-20T19:32:02Z.")
+@as_json
+@connected
+def history(api: Api, fleet: str, group: str, at: str | None, as_json: bool) -> None:
+    """Who assigned what to a deployment group, when and why, newest first, for 90 days.
+
+    GROUP may be the id of a deleted group.
+
+    \b
+    Examples:
+      headgate deployment history servers Default
+      headgate deployment history servers Default --at 2026-11-20T19:32:02Z
+    """
+    fleet_id = lookup.fleet(api, fleet)
+    path = f"/fleets/{fleet_id}/deployments/{lookup.group(api, fleet_id, group)}/history"
+    if at is not None:
+        _print_then(api.get(path, at=at), as_json=as_json)
+        return
+    events = list(api.items(path))
+    if as_json:
+        print_json(events)
+        return
+    rows = [
+        (
+            minute(text(event, "at")),
+            text(event, "event"),
+            _version(event.get("assigned")),
+            _version(event.get("before")),
+            _who(event),
+            optional(event, "message"),
+        )
+        for event in events
+    ]
+    headings = ("TIME (UTC)", "EVENT", "ASSIGNED", "BEFORE", "WHO", "WHY")
+    table(headings, rows, nothing="Nothing was assigned in the last 90 days")
+
+
+def _print_then(then: Entity, *, as_json: bool) -> None:
+    if as_json:
+        print_json(then)
+        return
+    event = then.get("event")
+    who = f", by {_who(event)}" if isinstance(event, dict) else ""
+    assigned = _version(then.get("assigned")) or "nothing"
+    print_result(one_line(f"{assigned}, since {minute(text(then, 'since'))} UTC{who}"))
+
+
+def _who(event: Entity) -> str:
+    by = event.get("by")
+    return optional(by, "name") if isinstance(by, dict) else ""
+
+
+def _version(version: object) -> str:
+    if not isinstance(version, dict):
+        return ""
+    return names.version(version, {text(version, "configuration_id"): optional(version, "configuration_name")})

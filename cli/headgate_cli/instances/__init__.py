@@ -1,0 +1,1 @@
+"""`instance`: one host, what it runs and what happened on it."""

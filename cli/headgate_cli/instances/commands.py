@@ -1,0 +1,282 @@
+"""`instance list | show | history | restart | retry | upgrade-supervisor | override`."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import click
+
+from headgate_cli.api import Api, Entity, entities, optional, text
+from headgate_cli.command_group import Group
+from headgate_cli.configurations import lookup as configurations
+from headgate_cli.configurations.lookup import VersionNumber
+from headgate_cli.connection import as_json, connected
+from headgate_cli.fleets import lookup
+from headgate_cli.instances import listing
+from headgate_cli.instances.listing import host, version
+from headgate_cli.output import minute, print_json, print_result, say, table
+from headgate_cli.rollouts.options import Duration
+from headgate_cli.untrusted import one_line, quoted
+
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
+_fleet = click.argument("fleet", metavar="FLEET")
+_instance = click.argument("instance", metavar="INSTANCE")
+
+
+@click.group(cls=Group)
+def instance() -> None:
+    """See and steer one host. FLEET is an id or a label, INSTANCE an id or the name of its host.
+
+    \b
+    Examples:
+      headgate instance list servers
+      headgate instance show servers web-1
+    """
+
+
+instance.add_command(listing.as_instance)
+
+
+@instance.command()
+@_fleet
+@_instance
+@as_json
+@connected
+def show(api: Api, fleet: str, instance: str, as_json: bool) -> None:
+    """Show what a host is to run, was offered, tried and runs, each with its time, and what was ordered of it.
+
+    \b
+    Examples:
+      headgate instance show servers web-1
+    """
+    found = api.get(_path(api, fleet, instance))
+    if as_json:
+        print_json(found)
+        return
+    state = one_line(text(found, "state")).replace("_", " ")
+    print_result(f"{one_line(host(found))}  {click.style(state, bold=True)}  {one_line(text(found, 'id'))}")
+    words = listing.message(found)
+    if words:
+        print_result(f"  {quoted(words)}")
+    for field in ("desired", "offered", "attempted", "running"):
+        print_result(f"  {field:<10} {_moment(found.get(field))}")
+    override = found.get("override")
+    if isinstance(override, dict):
+        print_result(
+            f"  override   {one_line(version(override))} until {minute(text(override, 'until'))}{_why(override)}"
+        )
+    for order in entities(found, "orders"):
+        print_result(f"  ordered    {one_line(text(order, 'do'))} at {minute(text(order, 'created_at'))}, not done yet")
+    print_result(f"  last seen  {minute(text(found, 'last_seen_at'))} (UTC)")
+
+
+@instance.command()
+@_fleet
+@_instance
+@click.option("--at", metavar="TIME", help="Only what ran then, such as 2026-11-20T19:32:02Z.")
+@as_json
+@connected
+def history(api: Api, fleet: str, instance: str, at: str | None, as_json: bool) -> None:
+    """What happened on a host, newest first, for 90 days.
+
+    \b
+    Examples:
+      headgate instance history servers web-1
+    """
+    path = f"{_path(api, fleet, instance)}/history"
+    if at is not None:
+        then = api.get(path, at=at)
+        if as_json:
+            print_json(then)
+            return
+        runs = one_line(version(then.get("running"))) or "nothing"
+        print_result(f"{one_line(text(then, 'state')).replace('_', ' ')}, ran {runs}")
+        return
+    events = list(api.items(path))
+    if as_json:
+        print_json(events)
+        return
+    rows = [
+        (
+            minute(text(event, "at")),
+            text(event, "event").replace("_", " "),
+            version(event.get("version")),
+            version(event.get("running")),
+            _details(event),
+        )
+        for event in events
+    ]
+    table(
+        ("TIME (UTC)", "EVENT", "VERSION", "RUNNING", "DETAILS"), rows, nothing="Nothing happened in the last 90 days"
+    )
+
+
+@instance.command()
+@_fleet
+@_instance
+@as_json
+@connected
+def restart(api: Api, fleet: str, instance: str, as_json: bool) -> None:
+    """Order a host to restart its collector. It does so with its next message, and its history says when.
+
+    \b
+    Examples:
+      headgate instance restart servers web-1
+    """
+    _order(api, fleet, instance, "restart", as_json=as_json)
+
+
+@instance.command()
+@_fleet
+@_instance
+@as_json
+@connected
+def retry(api: Api, fleet: str, instance: str, as_json: bool) -> None:
+    """Offer the version that failed on a host to it again, and to no other host.
+
+    \b
+    Examples:
+      headgate instance retry servers web-1
+    """
+    _order(api, fleet, instance, "retry", as_json=as_json)
+
+
+@instance.command("upgrade-supervisor")
+@_fleet
+@_instance
+@as_json
+@connected
+def upgrade_supervisor(api: Api, fleet: str, instance: str, as_json: bool) -> None:
+    """Order a host to replace its supervisor by the published one. The former runs again if the new one does not.
+
+    \b
+    Examples:
+      headgate instance upgrade-supervisor servers web-1
+    """
+    _order(api, fleet, instance, "upgrade-supervisor", as_json=as_json)
+
+
+@instance.command()
+@_fleet
+@_instance
+@click.argument("configuration", metavar="[CONFIGURATION[@N]]", default="")
+@click.option("--version", "n", type=VersionNumber(), help="The published version.")
+@click.option("--for", "seconds", type=Duration(), help="How long, such as 2h or 3d; at most 90 days.")
+@click.option("--until", metavar="TIME", default="", help="Until when, such as 2026-11-20T19:32:02Z.")
+@click.option("--message", "-m", default="", help="Why; it is shown with the host and in its history.")
+@click.option("--end", is_flag=True, help="End the override: the host runs what its group does.")
+@as_json
+@connected
+def override(
+    api: Api,
+    /,
+    fleet: str,
+    instance: str,
+    configuration: str,
+    n: int | None,
+    seconds: int | None,
+    until: str,
+    message: str,
+    end: bool,
+    as_json: bool,
+) -> None:
+    """Make one host run another version until a time, whatever its group runs.
+
+    Without CONFIGURATION, it is another version of the one that the host's group runs.
+
+    \b
+    Examples:
+      headgate instance override servers web-1 --version 3 --for 2h
+      headgate instance override servers web-1 shop@3 --until 2026-12-01T08:00:00Z -m "try it here"
+      headgate instance override servers web-1 --end
+    """
+    path = _path(api, fleet, instance)
+    if end:
+        if configuration or n or seconds or until or message:
+            raise click.UsageError("--end takes no version, time or message")
+        api.delete(f"{path}/override")
+        if as_json:
+            print_json(api.get(path))
+            return
+        print_result(f"{one_line(instance)} runs what its group does")
+        return
+    request = _version_of(api, configuration, n) | {"until": _until(seconds, until)}
+    given = api.put(f"{path}/override", request | ({"message": message} if message else {}))
+    if as_json:
+        print_json(given)
+        return
+    print_result(
+        f"{one_line(instance)} is to run {one_line(version(given))} until {minute(text(given, 'until'))} (UTC)"
+    )
+
+
+def _path(api: Api, fleet: str, instance: str) -> str:
+    fleet_id = lookup.fleet(api, fleet)
+    return f"/fleets/{fleet_id}/instances/{lookup.instance(api, fleet_id, instance)}"
+
+
+def _order(api: Api, fleet: str, instance: str, do: str, *, as_json: bool) -> None:
+    given = api.post(f"{_path(api, fleet, instance)}/{do}")
+    if as_json:
+        print_json(given)
+        return
+    print_result(one_line(text(given, "id")))
+    say(
+        f"The host is told with its next message, until {minute(text(given, 'expires_at'))} UTC: "
+        f"`headgate instance history {one_line(fleet)} {one_line(instance)}` shows when it is done"
+    )
+
+
+def _version_of(api: Api, configuration: str, n: int | None) -> dict[str, object]:
+    wanted, n = configurations.one_version(configuration, n)
+    if not n:
+        raise click.UsageError("name the version: --version N, or CONFIGURATION@N")
+    request: dict[str, object] = {"version_number": n}
+    return request | ({"configuration_id": configurations.find(api, wanted)} if wanted else {})
+
+
+def _until(seconds: int | None, until: str) -> str:
+    if bool(until) == bool(seconds):
+        raise click.UsageError("say how long: --for DURATION, or --until TIME")
+    if until and not _TIME.fullmatch(until):
+        raise click.BadParameter(f"{quoted(until)} is not a time such as 2026-11-20T19:32:02Z", param_hint="'--until'")
+    return until or f"{datetime.now(UTC) + timedelta(seconds=seconds or 0):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _moment(value: object) -> str:
+    if not isinstance(value, dict):
+        return "-"
+    words = [one_line(version(value)) or "nothing"]
+    if value.get("outcome"):
+        words.append(one_line(optional(value, "outcome")))
+    if value.get("collector_version"):
+        words.append(f"collector {one_line(optional(value, 'collector_version'))}")
+    if value.get("at"):
+        words.append(f"since {minute(optional(value, 'at'))}")
+    return ", ".join(words) + (f": {quoted(optional(value, 'reason'))}" if value.get("reason") else "")
+
+
+def _why(override: Entity) -> str:
+    by = override.get("created_by")
+    who = f", by {one_line(optional(by, 'name'))}" if isinstance(by, dict) else ""
+    return who + (f": {quoted(optional(override, 'message'))}" if override.get("message") else "")
+
+
+def _details(event: Entity) -> str:
+    drifted, by = event.get("drifted"), event.get("by")
+    words = [optional(event, "reason"), optional(event, "message")]
+    if isinstance(drifted, list):
+        words.append(f"changed on the host: {', '.join(map(str, drifted)) or 'nothing any more'}")
+    if event.get("program_version"):
+        words.append(optional(event, "program_version"))
+    if event.get("exits"):
+        words.append(f"the collector ended {event['exits']} times")
+    if event.get("until"):
+        words.append(f"until {minute(optional(event, 'until'))}")
+    if event.get("left_out"):
+        words.append(f"{event['left_out']} events were left out")
+    if isinstance(by, dict):
+        words.append(f"by {optional(by, 'name')}")
+    return "; ".join(word for word in words if word)

@@ -1,0 +1,176 @@
+"""The list of a fleet's collectors, and watching it: `fleet instances` and `instance list`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Concatenate, ParamSpec
+
+import click
+
+from headgate_cli import watching
+from headgate_cli.api import Api, Entity, optional, text
+from headgate_cli.configurations import names
+from headgate_cli.connection import as_json, connected
+from headgate_cli.fleets import assignable, lookup
+from headgate_cli.fleets.states import STATES
+from headgate_cli.output import minute, print_json, table
+from headgate_cli.untrusted import one_line, quoted
+
+P = ParamSpec("P")
+Filters = Mapping[str, str | int | None]
+
+
+def _listing(command: Callable[Concatenate[Api, P], None]) -> Callable[P, None]:
+    """The options of a list of collectors."""
+    options = [
+        click.argument("fleet", metavar="FLEET"),
+        click.option(
+            "--state", type=click.Choice([state.replace("_", "-") for state in STATES]), help="Only in this state."
+        ),
+        click.option("--deployment", "group", default="", help="Only of this deployment group, by id or name."),
+        click.option("--version", type=click.IntRange(1), help="Only those that run this version number."),
+        click.option("--host", default="", help="Only those whose name or host name contains this text."),
+        click.option("--label", metavar="KEY=VALUE", default="", help="Only those with this label."),
+        click.option(
+            "--component", metavar="NAME", default="", help="Only those that have it: filelog, or receiver/filelog."
+        ),
+        click.option("--drifted", is_flag=True, help="Only those on which something was changed by hand."),
+        click.option("--old-token", is_flag=True, help="Only those that last reported with an older token."),
+        watching.option,
+    ]
+    wrapped = as_json(connected(command))
+    for option in reversed(options):
+        wrapped = option(wrapped)
+    return wrapped
+
+
+@click.command("instances")
+@_listing
+def of_fleet(api: Api, /, fleet: str, as_json: bool, watch: bool, **filters: str | int | None) -> None:
+    """List the fleet's collectors: the version each is assigned, the one it runs, and its state.
+
+    \b
+    Examples:
+      headgate fleet instances edge
+      headgate fleet instances edge --state apply-failed
+      headgate fleet instances edge --label zone=a --drifted
+    """
+    _show(api, fleet, filters, as_json=as_json, watch=watch)
+
+
+@click.command("list")
+@_listing
+def as_instance(api: Api, /, fleet: str, as_json: bool, watch: bool, **filters: str | int | None) -> None:
+    """List the fleet's collectors, as `headgate fleet instances` does.
+
+    \b
+    Examples:
+      headgate instance list servers
+      headgate instance list servers --component filelog --state applied
+    """
+    _show(api, fleet, filters, as_json=as_json, watch=watch)
+
+
+def version(entity: object) -> str:
+    """`shop v3` of an entity with `configuration_name`; empty if it names no version."""
+    if not isinstance(entity, dict):
+        return ""
+    return names.version(entity, {optional(entity, "configuration_id"): optional(entity, "configuration_name")})
+
+
+def host(instance: Entity) -> str:
+    return optional(instance, "name") or optional(instance, "host_name") or text(instance, "id")
+
+
+def message(instance: Entity) -> str:
+    """Why the instance has its state, and what is unusual about its host."""
+    exits, drifted = instance.get("exits"), instance.get("drifted")
+    words = [optional(instance, "state_message")]
+    if isinstance(exits, int) and exits:
+        words.append(f"the collector ended {exits} times since the last apply")
+    if isinstance(drifted, list) and drifted:
+        words.append(f"changed on the host: {', '.join(map(str, drifted))}")
+    if instance.get("token_current") is False:
+        words.append("reports with an older token of the fleet: install it again")
+    return "; ".join(word for word in words if word)
+
+
+def _show(api: Api, fleet: str, filters: Filters, *, as_json: bool, watch: bool) -> None:
+    watching.refuse_json(watch=watch, as_json=as_json)
+    fleet_id = lookup.fleet(api, fleet)
+    wanted = _wanted(api, fleet_id, filters)
+    listed = _instances(api, fleet_id, wanted)
+    if as_json:
+        print_json(listed)
+        return
+    nothing = f"No collector has reported yet: `headgate fleet install {one_line(fleet)}` prints how to install one"
+    _table(api, fleet_id, listed, "No collector is like that" if wanted else nothing)
+    if watch:
+        watching.watch(_lines(listed), lambda: _lines(_instances(api, fleet_id, wanted)))
+
+
+def _wanted(api: Api, fleet_id: str, filters: Filters) -> dict[str, str]:
+    """The filters as parameters of the request."""
+    if filters["label"]:
+        assignable.label(str(filters["label"]))
+    given = {name: value for name, value in filters.items() if value and name != "group"}
+    wanted = {name: "true" if value is True else str(value) for name, value in given.items()}
+    if "state" in wanted:
+        wanted["state"] = wanted["state"].replace("-", "_")
+    if filters["group"]:
+        wanted["deployment_id"] = lookup.group(api, fleet_id, str(filters["group"]))
+    return wanted
+
+
+def _instances(api: Api, fleet_id: str, wanted: Mapping[str, str]) -> list[Entity]:
+    """With the configurations' names in `assigned` and `running`."""
+    found = list(api.items(f"/fleets/{fleet_id}/instances", **wanted))
+    versions = [one for instance in found for field in ("assigned", "running") if (one := _version(instance, field))]
+    by_id = names.of(api, (optional(one, "configuration_id") for one in versions))
+    return [
+        {
+            **instance,
+            **{
+                field: names.named(one, by_id)
+                for field in ("assigned", "running")
+                if (one := _version(instance, field)) is not None
+            },
+        }
+        for instance in found
+    ]
+
+
+def _version(instance: Entity, field: str) -> Entity | None:
+    value = instance.get(field)
+    return value if isinstance(value, dict) else None
+
+
+def _table(api: Api, fleet_id: str, listed: Sequence[Entity], nothing: str) -> None:
+    groups = {text(group, "id"): text(group, "name") for group in lookup.groups(api, fleet_id)}
+    rows = [
+        (
+            host(instance),
+            groups.get(optional(instance, "deployment_id"), optional(instance, "deployment_id")),
+            f"{optional(instance, 'os')}/{optional(instance, 'arch')}".strip("/"),
+            text(instance, "state").replace("_", " "),
+            version(instance.get("assigned")),
+            version(instance.get("running")),
+            minute(text(instance, "last_seen_at")),
+            message(instance),
+        )
+        for instance in listed
+    ]
+    headings = ("HOST", "GROUP", "PLATFORM", "STATE", "ASSIGNED", "RUNNING", "LAST SEEN (UTC)", "MESSAGE")
+    table(headings, rows, nothing=nothing)
+
+
+def _lines(listed: Sequence[Entity]) -> dict[str, str]:
+    return {text(instance, "id"): _line(instance) for instance in listed}
+
+
+def _line(instance: Entity) -> str:
+    """What a person who watches has to know of it."""
+    state = one_line(text(instance, "state")).replace("_", " ")
+    runs = one_line(version(instance.get("running"))) or "nothing"
+    words = message(instance)
+    return f"{one_line(host(instance))}  {state}, runs {runs}" + (f": {quoted(words)}" if words else "")

@@ -1,0 +1,39 @@
+"""Watching a list: `--watch` prints each entry again when its line changes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Final, NoReturn
+
+import click
+
+from headgate_cli.output import print_result, say
+
+# All requests of a credential share a limit of 60 a minute, and a large fleet takes several.
+_SECONDS: Final = 10.0
+
+option = click.option("--watch", is_flag=True, help="Then print each change, until interrupted.")
+
+
+def refuse_json(*, watch: bool, as_json: bool) -> None:
+    """Raises UsageError if both are asked for."""
+    if watch and as_json:
+        raise click.UsageError("--watch prints lines for people: leave --json out")
+
+
+def watch(told: Mapping[str, str], lines: Callable[[], Mapping[str, str]]) -> NoReturn:
+    """Print each line that is new or changed, until the person ends it; `told` are those of the list above, by id.
+
+    A line that is not in the list any more is told by its first words. Raises KeyboardInterrupt.
+    """
+    say(f"Watching every {_SECONDS:.0f} s; Ctrl-C ends it")
+    while True:
+        time.sleep(_SECONDS)
+        now = lines()
+        for key, line in now.items():
+            if told.get(key) != line:
+                print_result(line)
+        for gone in told.keys() - now.keys():
+            print_result(f"{told[gone].partition('  ')[0]}  is not in the list any more")
+        told = now
