@@ -49,7 +49,8 @@ _ID: Final = re.compile(r"\b([a-z]+_)[0-9a-z]{26}\b")
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request to IAM. `leading_keys` and `prefix` are the condition keys with those names, empty without a value.
+    """One request to IAM. `leading_keys`, `prefix` and KMS's `context_keys` are the condition keys with those names,
+    empty without a value.
 
     Each entry of a transaction is a call with its own leading key, and `together` has the keys of all its entries in
     that table: AWS does not document which of the two IAM evaluates.
@@ -61,6 +62,7 @@ class Call:
     leading_keys: tuple[str, ...] = ()
     together: tuple[str, ...] = ()
     prefix: str = ""
+    context_keys: tuple[str, ...] = ()
 
 
 @contextmanager
@@ -140,7 +142,7 @@ def read(folder: Path) -> set[Call]:
 
 
 def _call_of(written: dict[str, Any]) -> Call:
-    lists = {name: tuple(written[name]) for name in ("leading_keys", "together")}
+    lists = {name: tuple(written.get(name, ())) for name in ("leading_keys", "together", "context_keys")}
     return Call(**(written | lists))
 
 
@@ -162,6 +164,18 @@ def _asked(function: str, model: OperationModel, params: Parameters) -> list[Cal
         case "stepfunctions":
             arn = str(params.get("stateMachineArn") or params.get("executionArn"))
             return [Call(function, f"states:{operation}", f"states:::{arn.rpartition(':')[2]}")]
+        case "kms":
+            context = cast("Mapping[str, str]", params.get("EncryptionContext", {}))
+            key = str(params["KeyId"]).rpartition("/")[2]
+            return [Call(function, f"kms:{operation}", f"kms:::{key}", context_keys=tuple(sorted(context)))]
+        case "sqs":
+            return [Call(function, f"sqs:{operation}", f"sqs:::{str(params['QueueUrl']).rpartition('/')[2]}")]
+        case "events":
+            entries = cast("list[dict[str, str]]", params["Entries"])
+            return [
+                Call(function, f"events:{operation}", f"events:::{name}")
+                for name in {one["EventBusName"] for one in entries}
+            ]
         case "lambda":
             name = str(params["FunctionName"]).partition(":function:")[2]
             return [Call(function, f"lambda:{operation}Function", f"lambda:::{name}")]

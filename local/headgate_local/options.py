@@ -17,10 +17,25 @@ from headgate_local.errors import CannotStart
 HOST: Final = "127.0.0.1"
 _DEFAULT_PORT: Final = 8300
 _BACKLOG: Final = 2048
+# Variables of template.yaml that may be set in the environment. All others always have the template's value.
+CHOICES: Final = (
+    "HEADGATE_RATE_LIMIT_PER_MINUTE",
+    "HEADGATE_PERSON_RATE_LIMIT_PER_MINUTE",
+    "HEADGATE_CHECKS_UNDER_WAY",
+    "HEADGATE_RUNS_UNDER_WAY",
+    "HEADGATE_RUNS_WAITING",
+    "HEADGATE_FLEET_LIMIT",
+    "HEADGATE_FLEET_HEARTBEAT_SECONDS",
+    "HEADGATE_INSTANCE_LIMIT",
+    "HEADGATE_NEW_INSTANCES_PER_MINUTE",
+    "HEADGATE_SUPERVISOR_IMAGE",
+    "HEADGATE_COLLECTOR_VERSION",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
+    listen_on: str
     port: int
     data: Path
     collectors: Path
@@ -34,7 +49,9 @@ def read_options(environment: Mapping[str, str]) -> Options:
     cache = environment.get("HEADGATE_CACHE") or f"{environment.get('XDG_CACHE_HOME') or '~/.cache'}/headgate"
     data = environment.get("HEADGATE_DATA") or f"{environment.get('XDG_DATA_HOME') or '~/.local/share'}/headgate"
     collectors = environment.get("HEADGATE_COLLECTORS_DIR") or f"{cache}/collectors"
-    return Options(int(port), _absolute(data), _absolute(collectors))
+    # In a container, only its own address is reached through a published port.
+    listen_on = environment.get("HEADGATE_LISTEN") or HOST
+    return Options(listen_on, int(port), _absolute(data), _absolute(collectors))
 
 
 def require_collector(collectors: Path, version: str) -> None:
@@ -44,7 +61,7 @@ def require_collector(collectors: Path, version: str) -> None:
         raise CannotStart(f"the collector {version} is not at {binary}: run `make collector`")
 
 
-def listen(port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     """A listening socket, so that a port in use is known before anything else is done. Raises CannotStart.
 
     Clients that connect before the service is ready wait instead of being refused.
@@ -53,7 +70,7 @@ def listen(port: int) -> socket.socket:
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind((HOST, port))
+        listener.bind((host, port))
         listener.listen(_BACKLOG)
     except OSError as error:
         listener.close()
@@ -61,7 +78,7 @@ def listen(port: int) -> socket.socket:
             raise CannotStart(
                 f"port {port} is in use: stop the program that uses it, or set HEADGATE_PORT to another port"
             ) from error
-        raise CannotStart(f"cannot listen on {HOST}:{port}: {error.strerror}") from error
+        raise CannotStart(f"cannot listen on {host}:{port}: {error.strerror}") from error
     return listener
 
 

@@ -7,9 +7,19 @@ last run of the service left unfinished. Parts are left, in reverse order, after
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
-from headgate_local import clock, connection, gallery, releases, stepfunctions
+from headgate_local import building, clock, connection, deliveries, gallery, releases, schedules, stepfunctions
 from headgate_local.running import Local
 
 Part = Callable[[Local], AbstractContextManager[None]]
 
-PARTS: tuple[Part, ...] = (clock.ahead, connection.published, gallery.published, releases.published, stepfunctions.part)
+PARTS: tuple[Part, ...] = (
+    clock.ahead,
+    connection.published,
+    gallery.published,
+    releases.published,
+    stepfunctions.part,
+    deliveries.part,
+    schedules.part,
+    # After all that uses the collector: leaving it ends the build first.
+    building.behind,
+)

@@ -1,11 +1,13 @@
 """What installs download: the collectors and the supervisor that were built on this machine, and the chart."""
 
 import os
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from headgate.foundation.collector import VERSION
 from headgate.installs import publish
 from headgate.installs.releases import Artifact
 from headgate.settings import settings
@@ -19,10 +21,8 @@ _CHART: Final = ROOT / "charts" / "headgate-supervisor"
 @contextmanager
 def published(local: Local) -> Iterator[None]:
     """Publish the chart and a manifest of the programs. The programs are served from the folders of their builds."""
-    programs = {
-        name: Artifact(str(path), _sha256(path), compressed=False) for name, path in _programs(local.collectors).items()
-    }
-    versions = (settings().collector_version, "")
+    programs = {name: _artifact(path) for name, path in _programs(local.collectors).items()}
+    versions = (settings().collector_version, _supervisor_version(programs))
     chart = publish.packed_chart(_CHART)
     publish.release(aws.s3(), settings().bucket, versions, programs, chart)
     yield
@@ -30,11 +30,32 @@ def published(local: Local) -> Iterator[None]:
 
 def _programs(collectors: Path) -> dict[str, Path]:
     """The programs that exist: the collector for this machine, and the supervisor for each architecture."""
-    machine = "arm64" if os.uname().machine in ("aarch64", "arm64") else "amd64"
+    machine = _machine()
     builds = cache(collectors) / "supervisor"
     found = {f"supervisor-{arch}": builds / f"linux-{arch}" / "headgate-supervisor" for arch in ("amd64", "arm64")}
     found[f"collector-{machine}"] = collectors / settings().collector_version / "otelcol-contrib"
+    for binary in collectors.glob("*/otelcol-contrib"):
+        if VERSION.fullmatch(binary.parent.name):
+            found[f"collector-{binary.parent.name}-{machine}"] = binary
     return {name: path for name, path in found.items() if path.is_file()}
+
+
+def _artifact(program: Path) -> Artifact:
+    digest = _sha256(program)
+    return Artifact(str(program), digest, compressed=False, binary_sha256=digest, size=program.stat().st_size)
+
+
+def _supervisor_version(programs: Mapping[str, Artifact]) -> str:
+    """What the supervisor for this machine calls itself; empty if there is none."""
+    built = programs.get(f"supervisor-{_machine()}")
+    if built is None:
+        return ""
+    done = subprocess.run([built.key, "version"], stdout=subprocess.PIPE, text=True, check=False)
+    return done.stdout.strip()
+
+
+def _machine() -> str:
+    return "arm64" if os.uname().machine in ("aarch64", "arm64") else "amd64"
 
 
 def cache(collectors: Path) -> Path:

@@ -16,33 +16,22 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from headgate import checker
+from headgate.foundation import clock
 from headgate.http.paths import PUBLIC
 from headgate.settings import BadSetting, settings
-from headgate_local import aws_server, calls, parts, releases, store, user_pool
+from headgate_local import aws_server, building, calls, light_imports, parts, releases, secrets_key, store, user_pool
 from headgate_local.dispatch import Dispatcher, application_of
 from headgate_local.errors import CannotStart
-from headgate_local.options import HOST, Options, listen, locked, read_options, require_collector
+from headgate_local.options import CHOICES, HOST, Options, listen, locked, read_options, require_collector
 from headgate_local.running import Local
 from headgate_local.seed import Seed, seed
 from headgate_local.sign_in import SignIn, first_person
+from headgate_local.sign_in_link import LIFETIME, Link, WithLink
 from headgate_local.template import Template, read
 
 _SECONDS_TO_FINISH: Final = 10
 # Longer than proxies usually hold an idle connection, 60 s.
 _SECONDS_IDLE: Final = 75
-# Variables of template.yaml that may be set in the environment. All others always have the template's value.
-_CHOICES: Final = (
-    "HEADGATE_RATE_LIMIT_PER_MINUTE",
-    "HEADGATE_CHECKS_UNDER_WAY",
-    "HEADGATE_RUNS_UNDER_WAY",
-    "HEADGATE_RUNS_WAITING",
-    "HEADGATE_FLEET_LIMIT",
-    "HEADGATE_FLEET_HEARTBEAT_SECONDS",
-    "HEADGATE_INSTANCE_LIMIT",
-    "HEADGATE_NEW_INSTANCES_PER_MINUTE",
-    "HEADGATE_SUPERVISOR_IMAGE",
-    "HEADGATE_COLLECTOR_VERSION",
-)
 
 
 def run() -> None:
@@ -51,26 +40,32 @@ def run() -> None:
     template = read()
     with ExitStack() as stack:
         stack.enter_context(locked(options.data))
-        listener = stack.enter_context(listen(options.port))
+        listener = stack.enter_context(listen(options.listen_on, options.port))
         _set_environment(options, template)
         _require_settings()
-        require_collector(options.collectors, os.environ["HEADGATE_COLLECTOR_VERSION"])
+        if not os.environ.get(building.VARIABLE):
+            require_collector(options.collectors, os.environ["HEADGATE_COLLECTOR_VERSION"])
         # In the background, so that the collector becomes ready meanwhile.
         checker.warm()
         stack.callback(lambda: checker.of_this_process().close())
         calls.record()
+        light_imports.leave_out_batch()
         aws_url = stack.enter_context(aws_server.running(direct=True))
         restored = stack.enter_context(store.restored(options.data, template))
         local = Local(template, aws_url, _base_url(options), options.data, options.collectors)
         stack.enter_context(user_pool.running(template, options.data))
+        secrets_key.create(template, options.data)
         tokens = seed(options.data / "tokens.json", fresh=restored.fresh)
         sign_in = first_person(options.data / "sign-in.json", tokens.organization_id)
         for part in parts.PARTS:
             stack.enter_context(part(local))
-        application = functions(template)
+        link = Link(sign_in.email, clock.now())
+        application = WithLink(functions(template), link)
         gc.freeze()
+        # A request makes more objects than the default threshold, and few of them refer to each other.
+        gc.set_threshold(20_000)
         gc.enable()
-        _serve(application, listener, lambda: _announce(options, tokens, sign_in, restored.notices))
+        _serve(application, listener, lambda: _announce(options, tokens, sign_in, link, restored.notices))
     print("Stopped.", flush=True)
 
 
@@ -88,7 +83,7 @@ def _set_environment(options: Options, template: Template) -> None:
     # Shorter than on AWS: a person is watching, and messages cost nothing.
     os.environ.setdefault("HEADGATE_FLEET_HEARTBEAT_SECONDS", "5")
     for name, value in template.environment().items():
-        if name not in _CHOICES or not os.environ.get(name):
+        if name not in CHOICES or not os.environ.get(name):
             os.environ[name] = value
     os.environ["HEADGATE_COLLECTORS_DIR"] = str(options.collectors)
     os.environ.setdefault("HEADGATE_PUBLIC_URL", f"http://{HOST}:{options.port}")
@@ -162,13 +157,15 @@ def _base_url(options: Options) -> str:
     return f"http://{HOST}:{options.port}{PUBLIC}"
 
 
-def _announce(options: Options, tokens: Seed, sign_in: SignIn, notices: tuple[str, ...]) -> None:
+def _announce(options: Options, tokens: Seed, sign_in: SignIn, link: Link, notices: tuple[str, ...]) -> None:
     for notice in notices:
         print(notice)
     print(
         f"Headgate is ready. Its data are in {options.data}. Press Ctrl-C to stop it.\n\n"
+        f"  open              http://{HOST}:{options.port}{link.path}\n"
+        f"                    signs you in once, within {int(LIFETIME.total_seconds()) // 60} minutes\n"
+        f"  or sign in at     http://{HOST}:{options.port}/ as {sign_in.email}, password {sign_in.password}\n\n"
         f"  base URL          {_base_url(options)}\n"
-        f"  sign in at        http://{HOST}:{options.port}/ as {sign_in.email}, password {sign_in.password}\n"
         f"  read-write token  {tokens.read_write_token}\n"
         f"  read-only token   {tokens.read_only_token}\n\n"
         f"  curl -H 'Authorization: Bearer {tokens.read_write_token}' {_base_url(options)}/identity\n\n"

@@ -38,6 +38,7 @@ from moto.stepfunctions.parser.asl.eval.event.event_detail import EventDetails
 from moto.stepfunctions.parser.asl.utils import boto_client
 
 from headgate.jobs import service as jobs
+from headgate.rollouts import executions
 from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local import calls
@@ -55,7 +56,9 @@ _TASK_ARN: Final = "arn:aws:ecs:us-east-1:123456789012:task/local/"
 
 @contextmanager
 def part(local: Local) -> Iterator[None]:
-    """The template's state machines can be executed. Runs and jobs that the last service left unfinished end."""
+    """The template's state machines can be executed. Runs and jobs that the last service left unfinished end, and open
+    rollouts go on.
+    """
     version = settings().collector_version
     with installed(handlers(local.template), Fargate(local.template, local.collectors, version)):
         for logical_id, properties in local.template.of_type("AWS::Serverless::StateMachine"):
@@ -65,7 +68,20 @@ def part(local: Local) -> Iterator[None]:
                 roleArn="arn:aws:iam::123456789012:role/local",
             )
         jobs.finish_unfinished()
-        yield
+        executions.resume()
+        try:
+            yield
+        finally:
+            stop_executions()
+
+
+def stop_executions() -> None:
+    """A rollout's execution would otherwise wake up when nothing answers it any more."""
+    client = aws.stepfunctions()
+    for machine in client.list_state_machines()["stateMachines"]:
+        running = client.list_executions(stateMachineArn=machine["stateMachineArn"], statusFilter="RUNNING")
+        for execution in running["executions"]:
+            client.stop_execution(executionArn=execution["executionArn"])
 
 
 def definition(template: Template, properties: Mapping[str, Node]) -> str:
@@ -82,7 +98,7 @@ def definition(template: Template, properties: Mapping[str, Node]) -> str:
 def handlers(template: Template) -> dict[str, Handler]:
     """The functions of the template by the ARN that a state machine calls them by, imported when first called."""
     return {
-        str(template.resolve({"Fn::GetAtt": [function.logical_id, "Arn"]})): _imported(function)
+        str(template.resolve({"Fn::GetAtt": [function.logical_id, "Arn"]})): imported(function)
         for function in template.functions()
     }
 
@@ -118,7 +134,8 @@ class _OfThisProcess:
         return boto3.client(**named)  # type: ignore[call-overload]  # moto chooses the service
 
 
-def _imported(function: Function) -> Handler:
+def imported(function: Function) -> Handler:
+    """The function's handler, imported when first called; its calls to AWS are recorded as the function's."""
     module, _, name = function.handler.rpartition(".")
 
     def handler(event: Node, context: object) -> Node:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from uuid import NAMESPACE_URL, uuid5
 
 import yaml
 
@@ -27,6 +29,9 @@ _ARNS: Final = {
     "AWS::Serverless::Function": "lambda:{region}:{account}:function:{name}",
     "AWS::Serverless::StateMachine": "states:{region}:{account}:stateMachine:{name}",
     "AWS::StepFunctions::StateMachine": "states:{region}:{account}:stateMachine:{name}",
+    "AWS::KMS::Key": "kms:{region}:{account}:key/{name}",
+    "AWS::SQS::Queue": "sqs:{region}:{account}:{name}",
+    "AWS::Events::EventBus": "events:{region}:{account}:event-bus/{name}",
 }
 # Variables that name a function without a stand-in: locally, its caller's process does the same.
 _NOT_HERE: Final = ("HEADGATE_CHECKER_FUNCTION",)
@@ -69,6 +74,15 @@ class Route:
     method: str
     path: str
     function: Function
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A function is called with `event` again and again, `seconds` apart."""
+
+    function: Function
+    seconds: int
+    event: Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +145,15 @@ class Template:
         return [
             Route(_method(event), str(event.get("Path", "$default")), function)
             for function in self.functions()
-            for event in self._http_events(function)
+            for event in self._events(function, "HttpApi")
+        ]
+
+    def schedules(self) -> list[Schedule]:
+        """The calls that EventBridge makes at a rate. Raises TemplateError for a schedule of another form."""
+        return [
+            Schedule(function, _seconds(str(event.get("Schedule"))), json.loads(str(event.get("Input", "{}"))))
+            for function in self.functions()
+            for event in self._events(function, "Schedule")
         ]
 
     def retained(self) -> list[str]:
@@ -166,6 +188,9 @@ class Template:
             if isinstance(given, str):
                 return given
         name = f"{self._prefix}-{logical_id}"
+        if resource.get("Type") == "AWS::KMS::Key":
+            # A key's id has the form of a UUID, and here the same one at every start.
+            return str(uuid5(NAMESPACE_URL, name))
         return name.lower() if resource.get("Type") == "AWS::S3::Bucket" else name
 
     def of_type(self, kind: str) -> Iterator[tuple[str, dict[str, Node]]]:
@@ -248,11 +273,11 @@ class Template:
         expiries = (_expiry(_mapping(self.resolve(rule), logical_id)) for rule in cast("Sequence[Node]", rules))
         return Bucket(logical_id, self.name_of(logical_id), tuple(expiry for expiry in expiries if expiry))
 
-    def _http_events(self, function: Function) -> Iterator[dict[str, Node]]:
+    def _events(self, function: Function, kind: str) -> Iterator[dict[str, Node]]:
         properties = _mapping(self._resources[function.logical_id], function.logical_id)["Properties"]
         for event in _mapping(_mapping(properties, function.logical_id).get("Events", {}), "Events").values():
             described = _mapping(event, function.logical_id)
-            if described.get("Type") == "HttpApi":
+            if described.get("Type") == kind:
                 yield _mapping(self.resolve(described.get("Properties", {})), function.logical_id)
 
     def _variables(self) -> Iterator[tuple[str, dict[str, Node]]]:
@@ -305,6 +330,13 @@ def _mapping(node: Node, place: str) -> dict[str, Node]:
 def _method(event: Mapping[str, Node]) -> str:
     method = str(event.get("Method", "any")).upper()
     return "*" if method in ("ANY", "*") else method
+
+
+def _seconds(schedule: str) -> int:
+    rate = re.fullmatch(r"rate\((\d+) (minute|hour|day)s?\)", schedule)
+    if rate is None:
+        raise TemplateError(f"template.yaml: the schedule {schedule} is not read here; use rate(N minutes)")
+    return int(rate[1]) * {"minute": 60, "hour": 3600, "day": 86_400}[rate[2]]
 
 
 def _expiry(rule: Mapping[str, Node]) -> Expiry | None:

@@ -1,5 +1,6 @@
 """Requests reach the function that API Gateway would choose, unread."""
 
+import asyncio
 from collections.abc import Iterator, MutableMapping
 from typing import Any
 
@@ -84,7 +85,9 @@ def test_nothing_of_a_body_is_read_on_the_way() -> None:
         sent.append(message)
 
     dispatcher = Dispatcher([(route("*", "/a"), refuse_at_once)], nowhere=answering("nowhere"))
-    anyio.run(dispatcher, {"type": "http", "method": "POST", "path": "/a", "headers": []}, never, send)
+    scope = {"type": "http", "method": "POST", "path": "/a", "headers": []}
+    # Without a factory the loop of the thread is taken away, which other tests of the process use.
+    anyio.run(dispatcher, scope, never, send, backend_options={"loop_factory": asyncio.new_event_loop})
 
     assert sent[0]["status"] == 413
 

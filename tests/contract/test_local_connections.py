@@ -12,7 +12,7 @@ from fastapi import FastAPI
 
 from headgate.settings import settings
 from headgate_local import service
-from headgate_local.options import listen
+from headgate_local.options import HOST, listen
 
 _HEARTBEAT_SECONDS = 5
 
@@ -24,7 +24,7 @@ def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
     settings.cache_clear()
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    with listen(port) as listener:
+    with listen(HOST, port) as listener:
         server = uvicorn.Server(service.server_config(FastAPI()))
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from headgate_local import template
-from headgate_local.template import Bucket, Expiry, Function, Route, Template, TemplateError
+from headgate_local.template import Bucket, Expiry, Function, Route, Schedule, Template, TemplateError
 
 DOCUMENT = """
 Parameters:
@@ -65,6 +65,7 @@ Resources:
         All: {Type: HttpApi, Properties: {ApiId: !Ref Api, Method: any, Path: "/one/{proxy+}"}}
         Post: {Type: HttpApi, Properties: {ApiId: !Ref Api, Method: POST, Path: /one}}
         Nightly: {Type: Schedule, Properties: {Schedule: rate(1 day)}}
+        Often: {Type: Schedule, Properties: {Schedule: rate(5 minutes), Input: '{"step": "sweep"}'}}
   Step:
     Type: AWS::Serverless::Function
     Properties: {Handler: steps.app.handler}
@@ -105,6 +106,19 @@ def test_routes_name_the_function_that_answers_them(described: Template) -> None
     assert described.routes() == [Route("*", "/one/{proxy+}", one), Route("POST", "/one", one)]
 
 
+def test_schedules_name_the_function_its_event_and_how_often_it_is_called(described: Template) -> None:
+    one = Function("One", "one.app.handler")
+
+    assert described.schedules() == [Schedule(one, 86_400, {}), Schedule(one, 300, {"step": "sweep"})]
+
+
+def test_a_schedule_of_another_form_is_not_passed_over(tmp_path: Path) -> None:
+    described = written(tmp_path, DOCUMENT.replace("rate(1 day)", "cron(0 3 * * ? *)"))
+
+    with pytest.raises(TemplateError, match=r"the schedule cron\(0 3 \* \* \? \*\) is not read here"):
+        described.schedules()
+
+
 def test_the_environment_has_every_value_that_can_be_known_here(described: Template) -> None:
     assert described.environment() == {
         "LIMIT": "60",
@@ -133,7 +147,7 @@ def test_two_functions_that_differ_in_a_variable_are_told(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("document", ["a: [", "- a", "Resources: text", "Resources: {A: text}"])
-def test_what_is_no_template_is_told(tmp_path: Path, document: str) -> None:
+def test_what_is_not_a_template_is_told(tmp_path: Path, document: str) -> None:
     with pytest.raises(TemplateError):
         written(tmp_path, document).tables()
 

@@ -1,0 +1,104 @@
+"""The queue of deliveries and the event bus in moto, and who takes from the queue, in the place of Lambda's poller."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
+
+import boto3
+
+from headgate.settings import settings
+from headgate.webhooks import deliveries
+from headgate_local import calls
+from headgate_local.running import Local
+from headgate_local.stepfunctions import imported
+from headgate_local.template import Node, Template
+
+logger: Final = logging.getLogger("headgate_local")
+_FUNCTION: Final = "DeliverFunction"
+_AT_ONCE: Final = 10
+_LOOK_SECONDS: Final = 1.0
+
+Batch = Mapping[str, Any]
+
+
+def create(template: Template) -> None:
+    """Create the template's queues and event buses."""
+    sqs, events = boto3.client("sqs"), boto3.client("events")
+    queues = template.of_type("AWS::SQS::Queue")
+    # A queue of the dead must be there before the one that it belongs to.
+    for logical_id, properties in sorted(queues, key=lambda queue: "RedrivePolicy" in queue[1]):
+        attributes = {"VisibilityTimeout": str(properties.get("VisibilityTimeout", 30))}
+        if "RedrivePolicy" in properties:
+            attributes["RedrivePolicy"] = json.dumps(template.resolve(properties["RedrivePolicy"]))
+        sqs.create_queue(QueueName=template.name_of(logical_id), Attributes=attributes)
+    for logical_id, _ in template.of_type("AWS::Events::EventBus"):
+        events.create_event_bus(Name=template.name_of(logical_id))
+
+
+@contextmanager
+def part(local: Local) -> Iterator[None]:
+    """What waits is delivered until the end of the `with` block; the queue is new, so what waited is put into it."""
+    create(local.template)
+    deliveries.resume()
+    (function,) = [one for one in local.template.functions() if one.logical_id == _FUNCTION]
+    handler = imported(function)
+    ended = threading.Event()
+    thread = threading.Thread(target=_poll, args=(handler, ended), name="deliveries")
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def take(handler: Callable[[Node, object], Node]) -> int:
+    """Hand up to ten messages of the queue to the function, and remove those that are done with. Returns how many came.
+
+    As Lambda does, with the rights of the function.
+    """
+    sqs, url = boto3.client("sqs"), settings().deliveries_queue
+    with calls.of(_FUNCTION):
+        received = sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=_AT_ONCE).get("Messages", [])
+        if not received:
+            return 0
+        records: list[Node] = [
+            {"messageId": one["MessageId"], "receiptHandle": one["ReceiptHandle"], "body": one["Body"]}
+            for one in received
+        ]
+        answer = handler({"Records": records}, None)
+        left = {failed["itemIdentifier"] for failed in _failures(answer)}
+        for one in received:
+            if one["MessageId"] not in left:
+                sqs.delete_message(QueueUrl=url, ReceiptHandle=one["ReceiptHandle"])
+    return len(received)
+
+
+def waiting() -> int:
+    """How many messages the queue shows, as Lambda reads it to see how far it is behind."""
+    with calls.of(_FUNCTION):
+        name = "ApproximateNumberOfMessages"
+        answer = boto3.client("sqs").get_queue_attributes(QueueUrl=settings().deliveries_queue, AttributeNames=[name])
+    return int(answer["Attributes"][name])
+
+
+def _failures(answer: Node) -> list[dict[str, str]]:
+    assert isinstance(answer, dict)
+    failures: Any = answer["batchItemFailures"]
+    return list(failures)
+
+
+def _poll(handler: Callable[[Node, object], Node], ended: threading.Event) -> None:
+    while not ended.is_set():
+        try:
+            came = take(handler) if waiting() else 0
+        except Exception:  # a function may raise anything; SQS delivers again
+            logger.exception("deliveries were not tried")
+            came = 0
+        if came == 0:
+            ended.wait(_LOOK_SECONDS)

@@ -1,0 +1,40 @@
+"""Calls functions at the rates of the template, in the place of EventBridge."""
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from headgate_local.running import Local
+from headgate_local.stepfunctions import imported
+from headgate_local.template import Schedule
+
+logger: Final = logging.getLogger("headgate_local")
+
+
+@contextmanager
+def part(local: Local) -> Iterator[None]:
+    """The template's schedules are in force until the end of the `with` block."""
+    ended = threading.Event()
+    threads = [
+        threading.Thread(target=_call, args=(schedule, ended), name=f"schedule of {schedule.function.logical_id}")
+        for schedule in local.template.schedules()
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        for thread in threads:
+            thread.join()
+
+
+def _call(schedule: Schedule, ended: threading.Event) -> None:
+    handler = imported(schedule.function)
+    while not ended.wait(schedule.seconds):
+        try:
+            handler(schedule.event, None)
+        except Exception:  # a function may raise anything; the schedule goes on
+            logger.exception("%s failed on %s", schedule.function.logical_id, schedule.event)
