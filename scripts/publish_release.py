@@ -2,6 +2,7 @@
 
 The programs are built if necessary: the supervisor for amd64 and arm64, and the collector for this machine's
 architecture, or for both with `--arch amd64 --arch arm64` (the first time, 15 minutes more for the other one).
+`--collector 0.158.0` publishes a further version, to which a rollout with upgrade_collector moves hosts.
 """
 
 import argparse
@@ -26,12 +27,18 @@ def main() -> int:
     parser.add_argument(
         "--arch", action="append", choices=["amd64", "arm64"], help="architecture of the collector; may be repeated"
     )
+    parser.add_argument(
+        "--collector", action="append", default=[], metavar="VERSION", help="a further version; may be repeated"
+    )
     arguments = parser.parse_args()
     try:
         binaries = {f"supervisor-{arch}": supervisor("supervisor", arch) for arch in ("amd64", "arm64")}
         for arch in arguments.arch or [supervisor("architecture")]:
             binaries[f"collector-{arch}"] = collector("--architecture", str(arch), "collector")
-        versions = (str(supervisor("collector-version")), str(supervisor("version")))
+            for version in arguments.collector:
+                further = collector("--architecture", str(arch), "release", version)
+                binaries[f"collector-{version}-{arch}"] = further
+        versions = (str(supervisor("collector-version")), str(supervisor("stamp")))
     except subprocess.CalledProcessError as error:
         return int(error.returncode)
     chart = publish.packed_chart(CHART)

@@ -11,12 +11,11 @@ from fastapi.testclient import TestClient
 from configurations.app import router as configurations_router
 from configurations.policies import router as policies_router
 from headgate.checker import CheckerBusy, NoChecker, NotInstalled, Refused
-from headgate.http.app import create_app
 from headgate.identity import checks
 from headgate.policies import service as policies
 from headgate.settings import settings
 from tests.support.configurations import create, get, patch, publish
-from tests.support.members import API, JoinWith, Member
+from tests.support.members import API, JoinWith, Member, application
 from tests.support.scripted_policies import NOTHING, Engine, found, scripted
 from tests.support.world import joined, session_of
 
@@ -49,7 +48,7 @@ Setting = Callable[..., None]
 def require(organization_id: str) -> Setting:
     """Saves the settings of an organization that requires policies, or others."""
     headers = dict(session_of(joined(organization_id, "admin"), organization_id))
-    admin = TestClient(create_app("Test", [policies_router]), headers=headers)
+    admin = TestClient(application([policies_router]), headers=headers)
 
     def save(insecure_tls: str = "error", requires: tuple[str, ...] = ("policies",)) -> None:
         body = {"severities": {"insecure_tls": insecure_tls}, "not_suppressible": [], "rules": []}
@@ -95,7 +94,7 @@ def test_a_version_that_breaks_a_policy_is_not_published(ann: Member, require: S
     assert status_of(ann, configuration_id) == "draft"
 
 
-def test_advice_is_no_obstacle(ann: Member, require: Setting) -> None:
+def test_advice_is_not_an_obstacle(ann: Member, require: Setting) -> None:
     require("warning")
 
     assert publish(ann, create(ann, yaml=WRONG)).status_code == 200
@@ -126,7 +125,7 @@ def test_a_rule_that_could_not_be_evaluated_does_not_pass(ann: Member, organizat
     examples = [{"yaml": "a: 1", "violated": True}]
     rule = {"name": "strict", "expression": "true", "message": "No", "severity": "error", "examples": examples}
     body = {"severities": {}, "not_suppressible": [], "rules": [rule], "publish_requires": ["policies"]}
-    with TestClient(create_app("Test", [policies_router]), headers=headers) as admin:
+    with TestClient(application([policies_router]), headers=headers) as admin:
         assert admin.put(f"{API}/policies", json=body).status_code == 200
     engine.answers["policies"] = NOTHING | {"failed_rules": [{"name": "strict", "error": "no such key"}]}
     refused = publish(ann, create(ann, yaml=RIGHT))

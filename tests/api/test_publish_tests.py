@@ -13,13 +13,12 @@ from configurations.app import router as configurations_router
 from configurations.policies import router as policies_router
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
-from headgate.http.app import create_app
 from headgate.settings import settings
 from headgate.version_tests import service as evidence
 from headgate.version_tests.model import MAX_EVIDENCE, Evidence, TestVerdict, Verdict, text_digest
 from testing import version_tests
 from tests.support.configurations import YAML, append, create, get, patch, publish
-from tests.support.members import API, JoinWith, Member
+from tests.support.members import API, JoinWith, Member, application
 from tests.support.scripted_policies import NOTHING, Engine, found, scripted
 from tests.support.world import joined, session_of
 
@@ -42,7 +41,7 @@ def ann(join: JoinWith) -> Member:
 @pytest.fixture
 def require(organization_id: str) -> Require:
     headers = dict(session_of(joined(organization_id, "admin"), organization_id))
-    admin = TestClient(create_app("Test", [policies_router]), headers=headers)
+    admin = TestClient(application([policies_router]), headers=headers)
 
     def save(*requires: str) -> None:
         body = {"severities": {"insecure_tls": "error"}, "not_suppressible": [], "rules": []}
@@ -113,7 +112,7 @@ def test_a_version_without_tests_is_not(ann: Member, require: Require) -> None:
     )
 
 
-def test_tests_that_were_not_run_are_no_evidence(ann: Member, draft: str) -> None:
+def test_tests_that_were_not_run_are_not_evidence(ann: Member, draft: str) -> None:
     refused = publish(ann, draft)
 
     assert missing(refused) == ["tests_not_run"]
@@ -181,7 +180,7 @@ def test_evidence_on_another_collector_does_not_replace_that_on_the_versions_own
     assert publish(ann, draft).status_code == 200
 
 
-def test_a_suite_of_some_tests_is_no_evidence_of_all(ann: Member, draft: str) -> None:
+def test_a_suite_of_some_tests_is_not_evidence_of_all(ann: Member, draft: str) -> None:
     one = listed(ann, draft)["tests_sha256"]
     put(ann, draft, "b")
     ended(ann, draft, tests_sha256=one, tests=(TestVerdict("a", "Success"),))

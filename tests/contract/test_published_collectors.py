@@ -9,48 +9,39 @@ import json
 import logging
 import os
 import subprocess
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
-import boto3
 import pytest
 import zstandard
 
-from checker.app import handler
 from headgate import checker
 from headgate.checker import (
     CheckerNotStarted,
     CheckerUnreachable,
     CollectorNotFetched,
     NotInstalled,
-    fetched,
-    publish,
     published,
 )
-from headgate.checker.function import CheckerFunction
 from headgate.collectors import service as collectors
 from headgate.foundation import clock
 from headgate.runs import runner
 from headgate.runs.model import Run
 from headgate.settings import settings
-from headgate.storage import aws, objects
+from headgate.storage import objects
 from headgate_local import aws_server
-from scripts import publish_collectors
 from tests.support import faulty
 from tests.support.askers import ASKER
-from tests.support.lambda_invocations import MAX_BYTES, Answer, Invocations, answering, running
+from tests.support.lambda_invocations import MAX_BYTES
+from tests.support.published_here import BUCKET, DESCRIPTION, SAYS, Aws, here, keys, second
 from tests.support.runs import run_of
 from tests.support.second_version import needs_second_version, older_and_newer
 
+__all__ = ["here", "second"]
+
 pytestmark = pytest.mark.contract
 
-# What the fault injector says that it is.
-SAYS = "0.0.0"
-DESCRIPTION = {"version": SAYS, "distribution": "otelcol-contrib", "reduced": True, "lacks": []}
 BOTH_HAVE = (
     "receivers: {filelog: {include: [/a]}}\nexporters: {debug: }\n"
     "service: {pipelines: {logs: {receivers: [filelog], exporters: [debug]}}}\n"
@@ -60,83 +51,11 @@ TO_RUN = BOTH_HAVE.replace("service: {", "service: {telemetry: {metrics: {level:
 REAL = settings().collector_version
 OLDER, NEWER = older_and_newer()
 REAL_BINARY = Path(settings().collectors_dir, REAL, "otelcol-contrib")
-BUCKET = "headgate-test"
-
-
-@dataclass(frozen=True)
-class Aws:
-    """The bucket, the asking side and what was invoked, each payload as it was sent."""
-
-    s3: Any
-    invocations: Invocations
-    payloads: list[dict[str, Any]]
-    function: CheckerFunction
-
-    def publish(self, binary: Path, description: dict[str, object]) -> bool:
-        packed = binary.with_suffix(".zst")
-        if not packed.exists():
-            packed.write_bytes(zstandard.compress(binary.read_bytes()))
-        return publish.upload(self.s3, BUCKET, published.architecture(), binary, packed, description)
-
-    def ask(self, version: str, **request: object) -> dict[str, object]:
-        return self.function.call("any", {"echo": "answered", **request}, asker=ASKER, version=version)
-
-
-@pytest.fixture
-def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Aws]:
-    payloads: list[dict[str, Any]] = []
-    answer = answering(lambda event: handler(event, None))
-
-    def noting(name: str, payload: bytes) -> Answer:
-        payloads.append(json.loads(payload))
-        return answer(name, payload)
-
-    faulty.install(tmp_path / "installed" / faulty.VERSION)
-    variables = {
-        "BUCKET": BUCKET,
-        "CHECKER_FUNCTION": "headgate-checker",
-        "COLLECTORS_DIR": str(tmp_path / "installed"),
-        "COLLECTOR_VERSION": faulty.VERSION,
-        "COLLECTOR_VERSIONS": f"{SAYS},9.9.9,{faulty.VERSION}",
-    }
-    # Long enough for any machine.
-    monkeypatch.setattr(fetched, "_SECONDS", 120)
-    with aws_server.running(), running(noting) as served:
-        for name, value in variables.items():
-            monkeypatch.setenv(f"HEADGATE_{name}", value)
-        monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", served.url)
-        start_afresh()
-        s3 = boto3.client("s3")
-        s3.create_bucket(Bucket=BUCKET)
-        yield Aws(s3, served, payloads, CheckerFunction("headgate-checker"))
-        checker.close()
-        for key in keys(s3):
-            s3.delete_object(Bucket=BUCKET, Key=key)
-    monkeypatch.undo()
-    start_afresh()
-
-
-def start_afresh() -> None:
-    settings.cache_clear()
-    aws.forget_clients()
-    published.forget()
-    checker.close()
-
-
-@pytest.fixture
-def second(here: Aws, tmp_path: Path) -> Aws:
-    """The fault injector is published as another version."""
-    assert here.publish(faulty.install(tmp_path / "second"), DESCRIPTION)
-    return here
-
-
-def keys(s3: Any) -> list[str]:
-    return [one["Key"] for one in s3.list_objects_v2(Bucket=BUCKET).get("Contents", [])]
 
 
 def get(url: str) -> int:
     parts = urlsplit(url)
-    connection = http.client.HTTPConnection(parts.netloc, timeout=10)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=60)
     connection.request("GET", f"{parts.path}?{parts.query}")
     status = connection.getresponse().status
     connection.close()
@@ -398,7 +317,9 @@ def test_the_test_runner_fetches_the_runs_collector(here: Aws, tmp_path: Path, m
 def test_the_test_runner_does_not_start_another_collector(
     here: Aws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    publish_the_real_one(here, tmp_path, monkeypatch)
+    here.publish(faulty.install(tmp_path / "second"), {**DESCRIPTION, "version": REAL})
+    monkeypatch.setenv("HEADGATE_COLLECTOR_VERSIONS", REAL)
+    settings.cache_clear()
     alter_descriptor(here, binary_sha256="0" * 64)
 
     outcome, stderr = run_the_test_runner(a_run(REAL), tmp_path)
@@ -419,69 +340,3 @@ def test_a_task_of_the_default_version_has_no_link_to_a_collector(second: Aws) -
 
     assert ["collector" in one for one in tasks] == [False, True]
     assert set(tasks[1]["collector"]) == {"version", "url", "sha256", "size", "binary_sha256", "binary_size"}
-
-
-@dataclass
-class Built:
-    """What `python -m building packed` leaves: a binary, with the compressed one beside it."""
-
-    folder: Path
-    variant: str = ""
-    asked: list[tuple[str, ...]] = field(default_factory=list)
-
-    def __call__(self, *arguments: str) -> Path:
-        self.asked.append(arguments)
-        binary = faulty.install(self.folder, self.variant)
-        packed = binary.with_name(f"{binary.name}.zst")
-        packed.write_bytes(zstandard.compress(binary.read_bytes()))
-        return packed
-
-
-def test_the_command_publishes_what_was_built_with_its_own_words(
-    here: Aws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    built = Built(tmp_path / "built", "reduced")
-    monkeypatch.setattr(publish_collectors, "collector", built)
-    # The number that the fault injector describes itself with.
-    monkeypatch.setattr("sys.argv", ["publish", "--bucket", BUCKET, "--architecture", "arm64", faulty.VERSION])
-
-    assert [publish_collectors.main() for _ in range(2)] == [0, 0]
-
-    folder = f"collectors/{faulty.VERSION}/arm64"
-    assert keys(here.s3) == [f"{folder}/collector.json", f"{folder}/otelcol-contrib.zst"]
-    descriptor = json.loads(objects.read(f"{folder}/collector.json"))
-    assert (descriptor["version"], descriptor["describe"]["reduced"]) == (faulty.VERSION, True)
-    assert {"components", "feature_gates"} & set(descriptor["describe"]) == set()
-    assert built.asked[:2] == [("--architecture", "arm64", "packed", faulty.VERSION), ("packed", faulty.VERSION)]
-    assert [line.partition(" for ")[0] for line in capsys.readouterr().out.splitlines()] == [
-        f"Published collector {faulty.VERSION}",
-        f"Collector {faulty.VERSION} is already published",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("variant", "version", "reason"),
-    [
-        ("release", faulty.VERSION, "This collector has no check command"),
-        ("crashes", faulty.VERSION, "The collector's checker exited with status"),
-        ("undescribed", faulty.VERSION, "does not describe itself"),
-        ("", "9.9.9", "its binary says that it is version 1.2.3"),
-    ],
-)
-def test_the_command_publishes_nothing_that_could_not_be_asked(
-    here: Aws,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    variant: str,
-    version: str,
-    reason: str,
-) -> None:
-    monkeypatch.setattr(publish_collectors, "collector", Built(tmp_path / "built", variant))
-    monkeypatch.setattr("sys.argv", ["publish", "--bucket", BUCKET, "--architecture", "x86_64", version])
-
-    assert publish_collectors.main() == 1
-
-    said = capsys.readouterr().err
-    assert (reason in said, "leave it out of CollectorVersions" in said) == (True, True), said
-    assert keys(here.s3) == []

@@ -1,0 +1,1 @@
+"""`make release`: what a release consists of, in `dist/`. docs/releasing.md lists it."""
