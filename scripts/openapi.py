@@ -5,62 +5,26 @@ make openapi
 
 import importlib
 import json
+import re
+from collections import Counter
 from collections.abc import Iterator
 from copy import deepcopy
+from http import HTTPStatus
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final
 
 from fastapi import FastAPI
 
-from headgate.foundation.ids import id_pattern
-from headgate.http.credentials import ORGANIZATION_HEADER
+from headgate.foundation.errors import Conflict, Invalid
 from headgate.http.paths import PUBLIC
 from headgate.http.problems import Problem
+from scripts import openapi_common as common
+from scripts.openapi_fields import Json, Undescribed, describe, named, without_titles
 
 FUNCTIONS: Final = Path(__file__).parents[1] / "functions"
 DOCUMENT: Final = FUNCTIONS / "identity" / "openapi.json"
-
-Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
-
-DESCRIPTION: Final = """\
-A control plane for OpenTelemetry Collector configuration.
-
-Every request carries `Authorization: Bearer <token>`; a session also names its organization in `X-Service-Org`.
-Errors are RFC 9457 problems with a stable `code`. Times are RFC 3339 in UTC with milliseconds.
-`x-audit-actions` names the action that a change has in the organization's record of changes.
-`x-extension` marks what is beyond the specification.
-"""
-
-REQUEST_ID: Final[dict[str, Json]] = {
-    "X-Request-Id": {
-        "description": "The request's id, also in the log",
-        "required": True,
-        "schema": {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,128}$"},
-    }
-}
-RATE_LIMIT: Final[dict[str, dict[str, Json]]] = {
-    name: {"description": description, "required": True, "schema": {"type": "integer", "minimum": 0}}
-    for name, description in {
-        "RateLimit-Limit": "Requests a minute",
-        "RateLimit-Remaining": "Requests left in this minute",
-        "RateLimit-Reset": "Seconds until the next minute",
-    }.items()
-}
-IDEMPOTENCY_KEY: Final[dict[str, Json]] = {
-    "name": "Idempotency-Key",
-    "in": "header",
-    "required": False,
-    "description": "The same key with the same body gives the first answer again, for 24 hours",
-    "schema": {"type": "string", "pattern": "^[!-~]{1,255}$"},
-}
-ORGANIZATION: Final[dict[str, Json]] = {
-    "name": ORGANIZATION_HEADER,
-    "in": "header",
-    "required": False,
-    "description": "With a session: the id of the organization that the request acts as; without it, or with anything "
-    "else in it, a session gets 400. With a token it is not looked at: a token belongs to one organization",
-    "schema": {"type": "string", "pattern": id_pattern("org")},
-}
+OPERATION_ID: Final = re.compile(r"[a-zA-Z]{1,39}")
+_SCHEMAS: Final = "#/components/schemas/"
 
 
 def document() -> dict[str, Json]:
@@ -83,44 +47,130 @@ def document() -> dict[str, Json]:
         paths |= public
         if public:
             for kind, entries in described.get("components", {}).items():
-                components[kind] |= entries
-    components["schemas"]["Problem"] = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+                for name, entry in entries.items():
+                    if components[kind].setdefault(name, entry) != entry:
+                        raise SystemExit(f"Two functions describe different things as {name}: rename one of them")
+    require_operation_ids(paths)
+    components["schemas"]["Problem"] = Problem.model_json_schema(ref_template=f"{_SCHEMAS}{{model}}")
     definitions = components["schemas"]["Problem"].pop("$defs")
     components["schemas"] |= definitions
     used = set(referred(paths, components["schemas"]))
     components["schemas"] = {name: schema for name, schema in sorted(components["schemas"].items()) if name in used}
+    components["responses"] = shared_problems(paths)
+    components["headers"] = common.HEADERS
+    components["parameters"] = common.PARAMETERS
+    components["securitySchemes"] = common.SECURITY_SCHEMES
+    whole = without_titles(renamed({"paths": dict(sorted(paths.items())), "components": components}))
+    describe(whole)
+    tags = {tag for item in paths.values() for operation in item.values() for tag in operation["tags"]}
+    if tags != set(common.TAGS):
+        raise SystemExit(f"These tags need words, or have no route: {tags ^ set(common.TAGS)}")
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Headgate", "version": "1", "description": DESCRIPTION},
-        "paths": dict(sorted(paths.items())),
-        "components": components,
+        "info": {
+            "title": "Headgate",
+            "version": "1",
+            "description": common.DESCRIPTION,
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": common.SERVERS,
+        "tags": [{"name": name, "description": description} for name, description in common.TAGS.items()],
+        **whole,
     }
 
 
+def renamed(node: Json) -> Json:
+    """The same with names of schemas that people say, where they are named and where they are referred to."""
+    match node:
+        case {"$ref": str(reference)} if reference.startswith(_SCHEMAS):
+            return {**node, "$ref": _SCHEMAS + named(reference.removeprefix(_SCHEMAS))}
+        case {"schemas": dict(schemas), **rest}:
+            return {"schemas": {named(name): renamed(one) for name, one in schemas.items()}} | renamed(rest)
+        case dict():
+            return {name: renamed(value) for name, value in node.items()}
+        case list():
+            return [renamed(one) for one in node]
+        case _:
+            return node
+
+
+def require_operation_ids(paths: dict[str, Json]) -> None:
+    """Exit if an operation has no id of its own that a generator can name a function by."""
+    ids = {
+        f"{method.upper()} {path}": operation["operationId"]
+        for path, item in paths.items()
+        for method, operation in item.items()
+    }
+    times = Counter(ids.values())
+    wrong = [f"{where}: {name}" for where, name in ids.items() if times[name] > 1 or not OPERATION_ID.fullmatch(name)]
+    if wrong:
+        listed = "\n".join(wrong)
+        raise SystemExit(
+            f'Give each of these routes `operation_id="…"`, unique, letters only, under 40 characters, such as '
+            f"publishVersion:\n{listed}"
+        )
+
+
 def complete(method: str, operation: dict[str, Json]) -> None:
-    """Add what every route has and does not declare itself: headers, and the key of a create."""
+    """Add what every route has and does not declare itself: headers, credentials, and the key of a create."""
     responses = operation["responses"]
     assert isinstance(responses, dict)
+    parameters = operation.setdefault("parameters", [])
     if method == "post" and {"201", "202"} & set(responses):
-        operation.setdefault("parameters", []).append(IDEMPOTENCY_KEY)
-    if "security" in operation:
-        operation.setdefault("parameters", []).append(ORGANIZATION)
+        parameters.append({"$ref": "#/components/parameters/IdempotencyKey"})
+    needed = [name for scheme in operation.get("security", []) for name in scheme]
+    if needed:
+        parameters.append({"$ref": "#/components/parameters/Organization"})
+    # The strictest names all that the others do: paging asks for a reader as well.
+    strictest = next((name for name in ("admin", "session", "write", "read") if name in needed), None)
+    operation["security"] = common.CREDENTIALS[strictest] if strictest else []
     for status, response in responses.items():
         headers = response.setdefault("headers", {})
-        headers |= REQUEST_ID
-        if status.startswith("5"):
-            # A fault before the credential was known has none.
-            headers |= {name: {**header, "required": False} for name, header in RATE_LIMIT.items()}
-        elif status != "401":
-            headers |= RATE_LIMIT
+        names = ["X-Request-Id"]
         if status in ("429", "503", "502"):
-            headers["Retry-After"] = {
-                "description": "Seconds to wait",
-                "required": True,
-                "schema": {"type": "integer", "minimum": 1},
-            }
+            names.append("Retry-After")
         if status in ("201", "202"):
-            headers["Location"] = {"description": "Where it is now", "required": True, "schema": {"type": "string"}}
+            names.append("Location")
+        headers |= {name: _header(name) for name in names}
+        if status != "401":
+            # After a fault before the credential was known, nobody knows them.
+            suffix = "-IfKnown" if status.startswith("5") else ""
+            headers |= {name: _header(name + suffix) for name in common.RATE_LIMIT}
+        if int(status) >= HTTPStatus.BAD_REQUEST:
+            response["description"], _ = common.PROBLEMS[status]
+            response["content"]["application/problem+json"]["example"] = example_problem(status)
+
+
+def example_problem(status: str) -> Json:
+    """The body of a response with an error that has this status."""
+    _, error = common.PROBLEMS[status]
+    found = error.errors if isinstance(error, Invalid | Conflict) else ()
+    body = Problem(
+        type=f"urn:headgate:problem:{error.code}",
+        title=HTTPStatus(int(status)).phrase,
+        status=int(status),
+        detail=error.detail,
+        code=error.code,
+        request_id="req-7d0f2c",
+        errors=[{"loc": list(one.loc), "message": one.message} for one in found] or None,
+    )
+    return body.model_dump(exclude_none=True)
+
+
+def _header(name: str) -> Json:
+    return {"$ref": f"#/components/headers/{name}"}
+
+
+def shared_problems(paths: dict[str, Json]) -> dict[str, Json]:
+    """Take the problem responses that several operations have out of these, by the name of their status."""
+    shared: dict[str, Json] = {}
+    for item in paths.values():
+        for operation in item.values():
+            for status, response in operation["responses"].items():
+                name = HTTPStatus(int(status)).name.title().replace("_", "")
+                if int(status) >= HTTPStatus.BAD_REQUEST and shared.setdefault(name, response) == response:
+                    operation["responses"][status] = {"$ref": f"#/components/responses/{name}"}
+    return shared
 
 
 def referred(node: Json, schemas: dict[str, Json]) -> Iterator[str]:
@@ -129,7 +179,7 @@ def referred(node: Json, schemas: dict[str, Json]) -> Iterator[str]:
     waiting: list[Json] = [node]
     while waiting:
         match waiting.pop():
-            case {"$ref": str(reference)}:
+            case {"$ref": str(reference)} if reference.startswith(_SCHEMAS):
                 name = reference.rpartition("/")[2]
                 if name not in seen:
                     seen.add(name)
@@ -142,5 +192,8 @@ def referred(node: Json, schemas: dict[str, Json]) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    DOCUMENT.write_text(json.dumps(document(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    try:
+        DOCUMENT.write_text(json.dumps(document(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    except Undescribed as undescribed:
+        raise SystemExit(str(undescribed)) from None
     print(f"wrote {DOCUMENT.relative_to(FUNCTIONS.parent)}")

@@ -1,11 +1,14 @@
 """The published description is that of the routes."""
 
 import json
+from collections.abc import Iterator
 
+import jsonschema_rs
 import pytest
 
 from identity.app import router
-from scripts.openapi import DOCUMENT, document
+from scripts.openapi import DOCUMENT, document, require_operation_ids
+from scripts.openapi_fields import Undescribed, describe
 from tests.support.members import API, JoinWith
 
 
@@ -25,34 +28,56 @@ def test_it_is_served_without_a_credential(join: JoinWith) -> None:
 def test_every_operation_with_a_credential_names_the_header_of_sessions() -> None:
     for path, item in json.loads(DOCUMENT.read_text())["paths"].items():
         for method, operation in item.items():
-            named = [one["name"] for one in operation.get("parameters", []) if one["in"] == "header"]
-            assert ("X-Service-Org" in named) == ("security" in operation), (method, path)
+            takes_sessions = any("session" in one for one in operation["security"])
+            assert ({"$ref": "#/components/parameters/Organization"} in operation["parameters"]) == takes_sessions, (
+                method,
+                path,
+            )
+
+
+@pytest.mark.parametrize(
+    ("operation_id", "security"),
+    [
+        ("getComponentsSchema", []),
+        ("getConfiguration", [{"token": ["read"]}, {"session": []}]),
+        ("publishVersion", [{"token": ["write"]}, {"session": []}]),
+        ("approveRollout", [{"session": []}]),
+        ("createWebhook", [{"session": ["admin"]}]),
+    ],
+)
+def test_an_operation_says_which_credentials_it_takes(operation_id: str, security: list[object]) -> None:
+    items = json.loads(DOCUMENT.read_text())["paths"].values()
+    found = {operation["operationId"]: operation["security"] for item in items for operation in item.values()}
+
+    assert found[operation_id] == security
 
 
 def test_what_is_beyond_the_specification_is_marked() -> None:
     marked = {
-        path.removeprefix(API)
+        f"{method} {path.removeprefix(API)}"
         for path, item in json.loads(DOCUMENT.read_text())["paths"].items()
-        for operation in item.values()
+        for method, operation in item.items()
         if operation.get("x-extension")
     }
 
     assert marked >= {
-        "/collector-versions",
-        "/components",
-        "/components/schema.json",
-        "/components/{kind}/{type}",
-        "/ottl/reference",
-        "/validate/upgrade-check",
+        "get /collector-versions",
+        "get /components",
+        "get /components/schema.json",
+        "get /components/{kind}/{type}",
+        "get /ottl/reference",
+        "get /testing/runs",
+        "post /validate/batch",
+        "post /validate/upgrade-check",
     }
     assert not marked & {
-        "/configurations",
-        "/validate",
-        "/ottl/lint",
-        "/flows",
-        "/fleets",
-        "/testing/runs",
-        "/identity",
+        "get /configurations",
+        "post /validate",
+        "post /ottl/lint",
+        "get /flows",
+        "get /fleets",
+        "post /testing/runs",
+        "get /identity",
     }
 
 
@@ -65,3 +90,68 @@ def test_every_operation_says_what_can_go_wrong(status: str) -> None:
     ]
 
     assert [(path, method) for path, method, operation in operations if status not in operation["responses"]] == []
+
+
+@pytest.mark.parametrize("name", ["get_it_api_v1_public_it_get", "getIt", "get1", "g" * 40, ""])
+def test_a_route_without_a_short_name_of_its_own_for_generators_is_refused(name: str) -> None:
+    paths = {f"{API}/it": {"get": {"operationId": name}}, f"{API}/other": {"get": {"operationId": "getIt"}}}
+
+    with pytest.raises(SystemExit, match=f"GET {API}/it: {name}"):
+        require_operation_ids(paths)
+
+
+def _examples() -> Iterator[tuple[str, object, object]]:
+    """The place, the schema and the value of each example, with the shapes that the schemas refer to."""
+    text = DOCUMENT.read_text().replace("#/components/schemas/", "#/$defs/")
+    whole = json.loads(text)
+    shapes = whole["components"]["schemas"]
+    for shape, schema in shapes.items():
+        for name, field in schema.get("properties", {}).items():
+            for example in field.get("examples", []):
+                yield f"{shape}.{name}", {**field, "$defs": shapes}, example
+    for item in whole["paths"].values():
+        for operation in item.values():
+            for parameter in operation["parameters"]:
+                if "example" in parameter:
+                    where = f"{operation['operationId']}.{parameter['name']}"
+                    yield where, {**parameter["schema"], "$defs": shapes}, parameter["example"]
+
+
+def test_every_example_is_what_its_schema_allows() -> None:
+    assert [where for where, schema, example in _examples() if not jsonschema_rs.is_valid(schema, example)] == []
+
+
+def test_every_time_says_that_it_is_one() -> None:
+    times = [
+        (shape, name, field)
+        for shape, schema in json.loads(DOCUMENT.read_text())["components"]["schemas"].items()
+        for name, field in schema.get("properties", {}).items()
+        if name.endswith("_at")
+    ]
+
+    assert times
+    assert [(shape, name) for shape, name, field in times if "date-time" not in str(field.get("anyOf", field))] == []
+
+
+def test_a_field_and_a_parameter_without_a_meaning_are_refused() -> None:
+    undescribed = {"type": "string"}
+    parameter = {"name": "colour", "in": "query", "schema": dict(undescribed)}
+    new = {
+        "paths": {f"{API}/it": {"get": {"operationId": "getIt", "parameters": [parameter]}}},
+        "components": {"schemas": {"It": {"properties": {"colour": dict(undescribed)}}}},
+    }
+
+    with pytest.raises(Undescribed) as refused:
+        describe(new)
+
+    for lacking in ("It.colour: its meaning", "It.colour: an example", "getIt.colour: its meaning"):
+        assert f"without: {lacking}\n" in str(refused.value)
+
+
+def test_a_meaning_that_no_field_has_is_refused() -> None:
+    with pytest.raises(Undescribed, match="used by nothing: yaml"):
+        describe({"paths": {}, "components": {"schemas": {}}})
+
+
+def test_the_file_stays_small_enough_for_an_answer_and_for_editors() -> None:
+    assert DOCUMENT.stat().st_size < 1_000_000
