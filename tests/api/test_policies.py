@@ -11,10 +11,9 @@ from configurations.policies import router as policies_router
 from headgate.audit import store
 from headgate.checker import CheckerBusy, NoChecker, NotInstalled, Refused
 from headgate.foundation import clock
-from headgate.http.app import create_app
 from headgate.identity import service as identity
 from headgate.settings import settings
-from tests.support.members import API, JoinWith, Member
+from tests.support.members import API, JoinWith, Member, application
 from tests.support.scripted_policies import LINTED, NOTHING, Engine, found, scripted
 from tests.support.world import joined, session_of
 from validation.app import router as validation_router
@@ -42,7 +41,7 @@ def ann(join: JoinWith) -> Member:
 @pytest.fixture
 def admin(organization_id: str) -> TestClient:
     headers = dict(session_of(joined(organization_id, "admin"), organization_id))
-    return TestClient(create_app("Test", ROUTERS), raise_server_exceptions=False, headers=headers)
+    return TestClient(application(ROUTERS), raise_server_exceptions=False, headers=headers)
 
 
 def put(admin: TestClient, if_match: str = "", **changed: object) -> Response:
@@ -121,14 +120,14 @@ def test_what_is_replaced_whole_needs_every_field(admin: TestClient, field: str)
 @pytest.mark.parametrize(
     ("changed", "loc", "message"),
     [
-        ({"publish_requires": ["review"]}, ["publish_requires", 0], "This must be 'policies' or 'tests'"),
+        ({"publish_requires": ["review"]}, ["publish_requires", 0], "This must be one of 'policies' or 'tests'"),
         ({"publish_requires": ["policies"] * 2}, ["publish_requires"], "policies is listed twice"),
-        ({"severities": {"insecure_tls": "fatal"}}, ["severities", "insecure_tls"], "This must be 'error',"),
-        ({"rules": [{**RULE, "severity": "off"}]}, ["rules", 0, "severity"], "This must be 'error',"),
-        ({"rules": [{**RULE, "name": "No Debug"}]}, ["rules", 0, "name"], "This must match pattern"),
-        ({"rules": [{**RULE, "expression": "x" * 4001}]}, ["rules", 0, "expression"], "This must have at most 4000"),
-        ({"rules": [{**RULE, "message": " "}]}, ["rules", 0, "message"], "This must have at least 1 character"),
-        ({"rules": [RULE] * 51}, ["rules"], "This must have at most 50 items"),
+        ({"severities": {"insecure_tls": "fatal"}}, ["severities", "insecure_tls"], "This must be one of 'error',"),
+        ({"rules": [{**RULE, "severity": "off"}]}, ["rules", 0, "severity"], "This must be one of 'error',"),
+        ({"rules": [{**RULE, "name": "No Debug"}]}, ["rules", 0, "name"], "This must match the pattern"),
+        ({"rules": [{**RULE, "expression": "x" * 4001}]}, ["rules", 0, "expression"], "This may have at most 4,000"),
+        ({"rules": [{**RULE, "message": " "}]}, ["rules", 0, "message"], "This must not be empty"),
+        ({"rules": [RULE] * 51}, ["rules"], "This may have at most 50 entries"),
         ({"rules": [{**RULE, "examples": []}]}, ["rules", 0, "examples"], "Add an example: a small configuration"),
         (
             {"rules": [{name: value for name, value in RULE.items() if name != "examples"}]},
@@ -138,7 +137,7 @@ def test_what_is_replaced_whole_needs_every_field(admin: TestClient, field: str)
         (
             {"rules": [{**RULE, "examples": [{"yaml": "x" * 16_001, "violated": True}]}]},
             ["rules", 0, "examples", 0, "yaml"],
-            "This must have at most 16000",
+            "This may have at most 16,000",
         ),
         (
             {"rules": [{**RULE, "examples": [{"yaml": "ä" * 15_000, "violated": True}] * 10}]},
@@ -323,7 +322,12 @@ def test_another_organization_has_policies_of_its_own(admin: TestClient, join: J
         ("?lint=false", set(), ["validate"]),
         ("?lint=true", {"lint"}, ["validate", "lint"]),
         ("?policies=true", {"policies"}, ["validate", "policies"]),
-        ("?lint=true&policies=true", {"lint", "policies"}, ["validate", "lint", "policies"]),
+        ("?graph=true", {"graph"}, ["validate", "graph"]),
+        (
+            "?lint=true&policies=true&graph=true",
+            {"lint", "policies", "graph"},
+            ["validate", "lint", "policies", "graph"],
+        ),
     ],
 )
 def test_a_part_is_there_where_it_is_asked_for(
@@ -352,15 +356,22 @@ def test_a_part_is_asked_for_by_its_exact_words(ann: Member, query: str) -> None
     assert ann.http.post(f"{API}/validate{query}", json={"yaml": "a: 1"}).status_code == 422
 
 
-@pytest.mark.parametrize("part", ["lint", "policies"])
+@pytest.mark.parametrize("part", ["lint", "policies", "graph"])
 @pytest.mark.parametrize(
     ("fault", "code"),
     [
         (CheckerBusy("busy"), "not_checked"),
         ({"nothing": "known"}, "not_checked"),
         (Refused("too_costly", "too much"), "yaml_too_costly"),
-        (Refused("yaml_syntax", "line 1: no"), {"lint": "not_lintable", "policies": "yaml_syntax"}),
-        (NoChecker("none"), {"lint": "lint_not_possible", "policies": "policies_not_possible"}),
+        (
+            Refused("yaml_syntax", "line 1: no"),
+            {"lint": "not_lintable", "policies": "yaml_syntax", "graph": "not_checked"},
+        ),
+        (Refused("unresolvable", "no"), {"lint": "not_checked", "policies": "not_checked", "graph": "no_graph"}),
+        (
+            NoChecker("none"),
+            {"lint": "lint_not_possible", "policies": "policies_not_possible", "graph": "not_checked"},
+        ),
         (NotInstalled("0.158.0"), "collector_version_not_installed"),
     ],
     ids=str,
@@ -370,8 +381,8 @@ def test_a_part_that_fails_says_so_and_leaves_the_verdict(
 ) -> None:
     engine.answers[part] = fault
     body = {"yaml": "a: 1", "version": "0.158.0"}
-    answer = ann.http.post(f"{API}/validate?lint=true&policies=true", json=body)
-    other = {"lint": "policies", "policies": "lint"}[part]
+    answer = ann.http.post(f"{API}/validate?lint=true&policies=true&graph=true", json=body)
+    other = {"lint": "policies", "policies": "lint", "graph": "lint"}[part]
 
     assert (answer.status_code, answer.json()["valid"]) == (200, True)
     assert answer.json()[part]["problem"]["code"] == (code if isinstance(code, str) else code[part])

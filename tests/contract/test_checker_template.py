@@ -28,7 +28,7 @@ PUBLISHED = {
 
 
 def statements(resources: dict[str, Any], function: str) -> list[dict[str, Any]]:
-    """Of the role that the function runs with."""
+    """The statements of the role that the function runs with."""
     role = resources[resources[function]["Properties"]["Role"]["Fn::GetAtt"][0]]["Properties"]
     return [one for policy in role.get("Policies", []) for one in policy["PolicyDocument"]["Statement"]]
 
@@ -72,6 +72,7 @@ def test_the_checkers_environment_names_nothing_that_holds_anything(resources: d
 
     assert set(variables) == {
         "HEADGATE_COLLECTOR_VERSION",
+        "HEADGATE_PERSON_RATE_LIMIT_PER_MINUTE",
         "HEADGATE_PUBLIC_URL",
         "HEADGATE_RATE_LIMIT_PER_MINUTE",
         "POWERTOOLS_LOG_LEVEL",

@@ -14,9 +14,9 @@ from headgate.checker.limits import Limits
 from headgate.settings import settings
 from scripts.policy_pages import PAGE, with_policies
 from tests.support.askers import ASKER
-from tests.support.second_version import second_version
+from tests.support.second_version import versions_in_turn
 
-pytestmark = pytest.mark.contract
+pytestmark = [pytest.mark.contract, pytest.mark.sized]
 
 FLOWS = Path(__file__).resolve().parents[2] / "flows"
 TODAY = "2026-11-22"
@@ -28,9 +28,7 @@ ON_PURPOSE = {
 }
 
 
-@pytest.fixture(
-    scope="module", params=[version for version in (settings().collector_version, second_version()) if version]
-)
+@pytest.fixture(scope="module", params=versions_in_turn(3))
 def checker(request: pytest.FixtureRequest) -> Iterator[Checker]:
     opened = Checker(Installed(Path(settings().collectors_dir)), request.param, Limits(processes=1))
     yield opened

@@ -10,9 +10,8 @@ from httpx2 import Response
 from configurations.app import router as configurations_router
 from configurations.policies import router as policies_router
 from headgate import checker
-from headgate.http.app import create_app
 from tests.support.configurations import create, get, patch, publish
-from tests.support.members import API, JoinWith, Member
+from tests.support.members import API, JoinWith, Member, application
 from tests.support.world import joined, session_of
 from validation.app import router as validation_router
 
@@ -62,7 +61,7 @@ Save = Callable[..., Response]
 @pytest.fixture
 def save(organization_id: str) -> Save:
     headers = dict(session_of(joined(organization_id, "admin"), organization_id))
-    admin = TestClient(create_app("Test", ROUTERS), headers=headers)
+    admin = TestClient(application(ROUTERS), headers=headers)
 
     def put(**changed: object) -> Response:
         empty = {"severities": {}, "not_suppressible": [], "rules": [], "publish_requires": []}

@@ -1,99 +1,35 @@
 """What each function's role allows on the tables, key by key: IAM's evaluation of the template as SAM transforms it.
 
-Each table below is complete: what is not in it must not be allowed.
+tests/support/policy_rows.py has the rows.
 """
 
 import inspect
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import product
 from typing import Any, Final
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from moto.iam.access_control import IAMPolicy, PermissionResult
 
 from headgate.audit import keys as audit_keys
+from headgate.events import keys as event_keys
 from headgate.fleets import keys as fleet_keys
 from headgate.http import keys as request_keys
 from headgate.identity import keys as identity_keys
+from headgate.notifications import keys as notification_keys
 from headgate.policies import keys as policy_keys
+from headgate.webhooks import keys as webhook_keys
 from headgate_local import template
 from tests.support.iam import Decision, Request, Statement, decide
-from tests.support.policies import LEADING_KEYS, statement
+from tests.support.policies import CONTEXT_KEYS, LEADING_KEYS, statement
+from tests.support.policy_rows import IDENTITY, TABLES
 from tests.support.transformed_template import document, resources, states
 
 __all__ = ["document", "resources", "states"]
 
 OURS = template.read()
-Rights = Mapping[str, str]
-"""Of an action, the partition keys that it may be carried out on."""
 
-MEMBER: Final = {"BatchGetItem": "organization#"}
-COUNTS: Final = {"GetItem": "token# session#", **MEMBER, "UpdateItem": "rate#"}
-READS_LISTS: Final = {**COUNTS, "GetItem": "token# session# signing_key"}
-RECORDS: Final = {
-    **READS_LISTS,
-    "PutItem": "audit# idempotency# signing_key",
-    "UpdateItem": "rate# checks# idempotency#",
-    "DeleteItem": "idempotency#",
-}
-_PEOPLE: Final = "organization# token# user# email# session# login# user_code#"
-IDENTITY: Final[Mapping[str, Rights]] = {
-    "IdentityFunction": COUNTS,
-    "ValidationFunction": {
-        **READS_LISTS,
-        "GetItem": "token# session# policies# signing_key",
-        "UpdateItem": "rate# checks#",
-        "PutItem": "signing_key",
-    },
-    "ComponentsFunction": {**READS_LISTS, "PutItem": "signing_key"},
-    "FlowsFunction": {**READS_LISTS, "PutItem": "signing_key"},
-    "ConfigurationsFunction": {
-        **RECORDS,
-        "GetItem": "token# session# policies# signing_key",
-        "ConditionCheckItem": "policies#",
-        "PutItem": "audit# policies# idempotency# signing_key",
-    },
-    "FleetsFunction": RECORDS,
-    "TestingFunction": RECORDS,
-    "ApplicationFunction": {
-        "GetItem": f"{_PEOPLE} signing_key",
-        **MEMBER,
-        "Query": "organization# user# email# audit#",
-        "ConditionCheckItem": "organization# token# user# email# session# login# audit#",
-        "PutItem": f"{_PEOPLE} audit# signing_key",
-        "UpdateItem": "organization# token# user# email# login# user_code# rate# attempts#",
-        "DeleteItem": "organization# token# user# email# session# login# user_code# attempts#",
-    },
-    "FirstOrganizationFunction": {
-        "GetItem": "first_organization email# user#",
-        "PutItem": "first_organization organization# email# user#",
-    },
-    "InstallFunction": {"GetItem": "signing_key"},
-}
-FLEETS: Final[Mapping[str, Rights]] = {
-    "FleetsFunction": {
-        "GetItem": "organization# fleet#",
-        **dict.fromkeys(("PutItem", "UpdateItem", "DeleteItem"), "organization# fleet# token#"),
-        "BatchGetItem": "fleet#",
-        "Query": "organization# fleet# census#",
-    },
-    "OpampFunction": {
-        "BatchGetItem": "token# fleet# census#",
-        "GetItem": "token# census#",
-        "PutItem": "fleet# census#",
-        "UpdateItem": "fleet# census#",
-    },
-    "InstallFunction": {"GetItem": "organization# fleet#"},
-}
-RUNS: Final[Mapping[str, Rights]] = {
-    "TestingFunction": {**dict.fromkeys(("GetItem", "PutItem"), "run_ queue#"), "DeleteItem": "run_"},
-    "RunStepsFunction": dict.fromkeys(("GetItem", "PutItem"), "run_ queue#"),
-}
-TABLES: Final = {"IdentityTable": IDENTITY, "FleetsTable": FLEETS, "RunsTable": RUNS}
 
 # Every action on items that IAM knows, and some on tables.
 ACTIONS: Final = (
@@ -112,7 +48,7 @@ def keys_of(*modules: object) -> set[str]:
         made = build(*(0 if one.annotation is int else "x" for one in inspect.signature(build).parameters.values()))
         key = made["pk"] if isinstance(made, dict) else made
         found.add("".join(str(key).partition("#")[:2]))
-    # Of those that build the beginning of a sort key.
+    # Only those that build the beginning of a sort key.
     return {key for key in found if key.endswith("#") or "_" in key}
 
 
@@ -120,6 +56,7 @@ KEYS: Final = {
     "IdentityTable": keys_of(identity_keys, audit_keys, request_keys, policy_keys),
     "FleetsTable": keys_of(fleet_keys),
     "RunsTable": {"run_", "queue#"},
+    "EventsTable": keys_of(event_keys, webhook_keys, notification_keys) | {"near", "sweep"},
 }
 
 
@@ -197,6 +134,12 @@ def test_every_key_of_a_table_stands_in_a_row(table: str) -> None:
 
 
 HOSTILE: Final = {
+    "Deliver changes a webhook": ("DeliverFunction", "PutItem", "organization#"),
+    "Deliver reads a session": ("DeliverFunction", "GetItem", "session#"),
+    "Deliver reads a fleet's token": ("DeliverFunction", "GetItem", "token#"),
+    "Deliver writes an event": ("DeliverFunction", "PutItem", "outbox#"),
+    "Notify changes a webhook": ("NotifyFunction", "PutItem", "organization#"),
+    "Notify reads a session": ("NotifyFunction", "GetItem", "session#"),
     "Validation writes a token": ("ValidationFunction", "PutItem", "token#"),
     "Validation writes a session": ("ValidationFunction", "PutItem", "session#"),
     "Flows raises a token's access": ("FlowsFunction", "UpdateItem", "token#"),
@@ -217,6 +160,8 @@ HOSTILE: Final = {
     "Opamp reads a token": ("OpampFunction", "GetItem", "token#"),
     "Install reads a session": ("InstallFunction", "GetItem", "session#"),
     "RunSteps counts a request": ("RunStepsFunction", "UpdateItem", "rate#"),
+    "RolloutSteps writes a record": ("RolloutStepsFunction", "PutItem", "audit#"),
+    "RolloutSteps reads a session": ("RolloutStepsFunction", "GetItem", "session#"),
     "Application changes a session": ("ApplicationFunction", "UpdateItem", "session#"),
     "FirstOrganization makes a token": ("FirstOrganizationFunction", "PutItem", "token#"),
 }
@@ -261,13 +206,29 @@ def test_no_right_on_these_tables_is_without_its_keys(
     function: str, table: str, given_roles: dict[str, list[Statement]]
 ) -> None:
     """A request without a leading key is not allowed, whatever IAM makes of a list of none."""
+    name = f"dynamodb:::{OURS.name_of(table)}"
     about = [
         one
         for one in given_roles[function]
-        if any(resource.startswith(f"dynamodb:::{OURS.name_of(table)}") for resource in one.resources)
+        # An index holds things of one kind.
+        if any(resource.startswith(name) and "/index/" not in resource for resource in one.resources)
     ]
 
     assert [one for one in about if ("Null", LEADING_KEYS, ("false",)) not in one.conditions] == []
+
+
+@pytest.mark.parametrize(("table", "index"), [("IdentityTable", "expiring"), ("FleetsTable", "of_type")])
+def test_what_goes_through_all_organizations_is_read_by_the_sweep_alone(
+    table: str, index: str, given_roles: dict[str, list[Statement]]
+) -> None:
+    resource = f"dynamodb:::{OURS.name_of(table)}/index/{index}"
+    reading = [
+        (function, action)
+        for function, action in product(FUNCTIONS, ACTIONS)
+        if decide(given_roles[function], Request(f"dynamodb:{action}", resource, {})) == "allowed"
+    ]
+
+    assert reading == [("NotifyFunction", "Query")]
 
 
 def test_one_allowed_key_does_not_take_another_along(given_roles: dict[str, list[Statement]]) -> None:
@@ -301,11 +262,16 @@ def test_the_tables_whose_keys_tell_nothing_are_limited_by_action(given_roles: d
     }
 
     assert allowed == {
-        *product(["Configurations"], ["GetItem", "PutItem", "UpdateItem"], ["ConfigurationsTable"]),
-        *product(["Configurations"], ["GetItem", "PutItem", "Query", "ConditionCheckItem"], ["VersionsTable"]),
+        *product(["Configurations"], ["GetItem", "PutItem", "UpdateItem", "DeleteItem"], ["ConfigurationsTable"]),
+        *product(["Configurations"], ["GetItem", "BatchGetItem", "PutItem", "DeleteItem"], ["VersionsTable"]),
+        *product(["Configurations"], ["Query", "ConditionCheckItem"], ["VersionsTable"]),
+        *product(["Fleets"], ["UpdateItem", "BatchGetItem"], ["ConfigurationsTable"]),
+        ("Fleets", "BatchGetItem", "VersionsTable"),
         *product(["Fleets", "Testing"], ["GetItem"], ["ConfigurationsTable", "VersionsTable"]),
         *product(["Testing"], ["PutItem", "Query", "ConditionCheckItem"], ["VersionsTable"]),
+        *product(["Testing"], ["UpdateItem", "BatchGetItem"], ["ConfigurationsTable"]),
         ("Opamp", "GetItem", "VersionsTable"),
+        ("Notify", "GetItem", "ConfigurationsTable"),
     }
     roles = {function.removesuffix("Function"): given_roles[function] for function in FUNCTIONS}
     of_evidence = {
@@ -334,74 +300,45 @@ def test_published_collectors_are_read_by_who_asks_and_written_by_nobody(
     assert allowed == ({"GetObject"} if function in asking else set())
 
 
-NAMES = st.sampled_from(["dynamodb:GetItem", "dynamodb:Get*", "dynamodb:*", "s3:GetObject", "s3:*", "*"])
-PLACES = st.sampled_from(["table/one", "table/*", "table/one/index/*", "bucket/runs/*", "*"])
-STATEMENTS = st.lists(
-    st.builds(
-        Statement,
-        st.just("One"),
-        st.sampled_from(["Allow", "Deny"]),
-        st.lists(NAMES, min_size=1, max_size=2).map(tuple),
-        st.lists(PLACES, min_size=1, max_size=2).map(tuple),
-    ),
-    min_size=1,
-    max_size=4,
+QUEUES: Final = {
+    "NotifyFunction": {("DeliveriesQueue", "SendMessage")},
+    "WebhooksFunction": {("DeliveriesQueue", "SendMessage")},
+    "DeliverFunction": {
+        *product(
+            ["DeliveriesQueue"], ["ReceiveMessage", "DeleteMessage", "GetQueueAttributes", "ChangeMessageVisibility"]
+        ),
+        ("DeadDeliveriesQueue", "SendMessage"),
+    },
+}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_who_may_do_what_with_the_queues(function: str, given_roles: dict[str, list[Statement]]) -> None:
+    actions = ("ReceiveMessage", "DeleteMessage", "GetQueueAttributes", "ChangeMessageVisibility", "SendMessage")
+    allowed = {
+        (queue, action)
+        for queue, action in product(("DeliveriesQueue", "DeadDeliveriesQueue"), (*actions, "PurgeQueue"))
+        if decide(given_roles[function], Request(f"sqs:{action}", f"sqs:::{OURS.name_of(queue)}", {})) == "allowed"
+    }
+
+    assert allowed == QUEUES.get(function, set())
+
+
+@pytest.mark.parametrize(
+    ("function", "action", "context"),
+    [("WebhooksFunction", "Encrypt", "webhook_id"), ("DeliverFunction", "Decrypt", "webhook_id")],
 )
-
-
-@given(
-    STATEMENTS,
-    st.sampled_from(["dynamodb:GetItem", "dynamodb:PutItem", "s3:GetObject"]),
-    st.sampled_from(["table/one", "table/two", "table/one/index/a", "bucket/runs/a"]),
-)
-def test_without_conditions_it_is_decided_as_by_moto(statements: list[Statement], action: str, resource: str) -> None:
-    nodes = [{"Effect": one.effect, "Action": [*one.actions], "Resource": [*one.resources]} for one in statements]
-    theirs = IAMPolicy({"policy_document": json.dumps({"Statement": nodes})}).is_action_permitted(action, resource)
-
-    assert (
-        decide(statements, Request(action, resource, {}))
-        == {
-            PermissionResult.PERMITTED: "allowed",
-            PermissionResult.DENIED: "denied",
-            PermissionResult.NEUTRAL: "not allowed",
-        }[theirs]
-    )
-
-
-def conditions() -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...], bool]]:
-    """What IAM's documentation says of its operators, moto knows none of these: operator, wanted, values, holds."""
-    yield "StringLike", ("a#*",), ("a#1",), True
-    yield "StringLike", ("a#*",), ("b#1",), False
-    yield "StringLike", ("a#*",), ("A#1",), False
-    yield "StringLike", ("a?",), ("a1",), True
-    yield "StringLike", ("a[1]",), ("a1",), False
-    yield "StringLike", ("a#*",), (), False
-    yield "StringNotLike", ("a#*",), ("b#1",), True
-    yield "StringEquals", ("a*",), ("a1",), False
-    yield "ForAllValues:StringLike", ("a#*", "b#*"), ("a#1", "b#1"), True
-    yield "ForAllValues:StringLike", ("a#*",), ("a#1", "b#1"), False
-    # The reason for `Null: false` beside it.
-    yield "ForAllValues:StringLike", ("a#*",), (), True
-    yield "ForAnyValue:StringLike", ("a#*",), ("a#1", "b#1"), True
-    yield "ForAnyValue:StringLike", ("a#*",), ("b#1",), False
-    yield "ForAnyValue:StringLike", ("a#*",), (), False
-    yield "Null", ("false",), ("a#1",), True
-    yield "Null", ("false",), (), False
-    yield "Null", ("true",), (), True
-
-
-@pytest.mark.parametrize(("operator", "wanted", "values", "holds"), [*conditions()])
-def test_a_condition_holds_as_documented(
-    operator: str, wanted: tuple[str, ...], values: tuple[str, ...], holds: bool
+def test_secrets_of_webhooks_are_sealed_by_one_function_and_opened_by_another(
+    function: str, action: str, context: str, given_roles: dict[str, list[Statement]]
 ) -> None:
-    allow = Statement("One", "Allow", ("*",), ("*",), ((operator, "key", wanted),))
-    request = Request("dynamodb:GetItem", "table/one", {"key": values} if values else {})
+    """Under the context of a webhook alone: whoever takes over the sender opens nothing else."""
+    key = f"kms:::{OURS.name_of('SecretsKey')}"
+    names = ("webhook_id", "deployment_id", "")
+    allowed = {
+        (name, asked)
+        for name, asked in product(names, ("Encrypt", "Decrypt", "GenerateDataKey", "ScheduleKeyDeletion"))
+        if decide(given_roles[function], Request(f"kms:{asked}", key, {CONTEXT_KEYS: (name,)} if name else {}))
+        == "allowed"
+    }
 
-    assert (decide([allow], request) == "allowed") is holds
-
-
-def test_what_is_not_understood_is_not_passed_over() -> None:
-    odd = Statement("One", "Allow", ("*",), ("*",), (("ForSomeValues:StringLike", "key", ("a",)),))
-
-    with pytest.raises(AssertionError, match=re.escape("ForSomeValues:StringLike")):
-        decide([odd], Request("a", "b", {"key": ("a",)}))
+    assert allowed == {(context, action)}

@@ -12,6 +12,7 @@ import yaml
 from headgate.observability import metrics
 from headgate_local import template
 from scripts import versions
+from tests.support import sizes
 from tests.support.transformed_template import document, of_type, referred, resources, transformed
 
 __all__ = ["document", "resources"]
@@ -24,6 +25,8 @@ FUNCTIONS = [function.logical_id for function in template.read().functions()]
 AT_ONCE = {"MailFunction", "FirstOrganizationFunction"}
 # Reads strangers' text, so that it has rights, an alarm and a name of its own; see test_checker_template.py.
 CHECKER = "CheckerFunction"
+# They have alarms of their own, which undo no deployment.
+OF_WEBHOOKS = {"NotifyFunction", "DeliverFunction", "WebhooksFunction"}
 
 
 def test_no_resource_waits_for_itself(resources: dict[str, Any]) -> None:
@@ -44,6 +47,7 @@ def test_no_resource_waits_for_itself(resources: dict[str, Any]) -> None:
         "ServerErrorsAlarm",
         "FunctionErrorsAlarm",
         "RunStepsErrorsAlarm",
+        "RolloutStepsErrorsAlarm",
     }
 
 
@@ -74,26 +78,23 @@ def aliases_of(document: dict[str, Any], built: Path, given: list[str], attempt:
     return {name: alias["Properties"] for name, alias in aliases.items()}
 
 
-@pytest.mark.parametrize(
-    ("changed", "functions"),
-    [
-        ("RateLimitPerMinute=61", set(FUNCTIONS)),
-        # By a condition and a substitution.
-        ("DomainName=headgate.example.com", set(FUNCTIONS)),
-        ("FleetEndpoint=https://headgate.example.com", {"FleetsFunction", "InstallFunction"}),
-        ("FleetHeartbeatSeconds=60", {"OpampFunction"}),
-        (
-            "CollectorVersions=0.158.0",
-            {
-                f"{name}Function"
-                for name in ("Configurations", "Validation", "Components", "Fleets", "Testing", "RunSteps")
-            },
-        ),
-        ("LogRetentionDays=90", set()),
-        ("DeploymentType=AllAtOnce", set()),
-        ("a deployment that was undone", set(FUNCTIONS)),
-    ],
-)
+WITH_THE_COLLECTOR = ("Configurations", "Validation", "Components", "Fleets", "Testing", "RunSteps")
+# On each change a parameter of every function, one of some, and one of none; in `make trust` all of these.
+CHANGED = [
+    ("RateLimitPerMinute=61", set(FUNCTIONS)),
+    # By a condition and a substitution.
+    ("DomainName=headgate.example.com", set(FUNCTIONS)),
+    ("FleetEndpoint=https://headgate.example.com", {"FleetsFunction", "InstallFunction"}),
+    ("LogRetentionDays=90", set()),
+    ("a deployment that was undone", set(FUNCTIONS)),
+    ("FleetHeartbeatSeconds=60", {"OpampFunction", "RolloutStepsFunction", "NotifyFunction"}),
+    ("CollectorVersions=0.158.0", {f"{name}Function" for name in WITH_THE_COLLECTOR}),
+    ("DeploymentType=AllAtOnce", set()),
+]
+
+
+@pytest.mark.sized
+@pytest.mark.parametrize(("changed", "functions"), sizes.either(CHANGED[:5], CHANGED))
 def test_a_parameter_reaches_the_alias_of_each_function_that_it_changes(
     document: dict[str, Any],
     changed: str,
@@ -138,7 +139,7 @@ def test_the_api_may_call_every_path_of_its_routes(resources: dict[str, Any]) ->
 
 
 # What each counts is in tests/api/test_alarms.py.
-UNDOING = {"ServerErrorsAlarm", "FunctionErrorsAlarm", "RunStepsErrorsAlarm"}
+UNDOING = {"ServerErrorsAlarm", "FunctionErrorsAlarm", "RunStepsErrorsAlarm", "RolloutStepsErrorsAlarm"}
 
 
 @pytest.mark.parametrize("function", sorted(set(FUNCTIONS) - AT_ONCE))
@@ -161,9 +162,33 @@ def test_every_alarm_tells_somebody_and_is_quiet_without_data(resources: dict[st
 @pytest.mark.parametrize("alarm", ["FunctionErrorsAlarm", "ThrottlesAlarm"])
 def test_every_function_is_watched(resources: dict[str, Any], alarm: str) -> None:
     # CloudWatch takes ten metrics in an expression: an eleventh function needs another alarm.
-    elsewhere = {CHECKER, "RunStepsFunction"} if alarm == "FunctionErrorsAlarm" else {CHECKER, "ComponentsFunction"}
+    elsewhere = {CHECKER, "RolloutStepsFunction", *OF_WEBHOOKS}
+    elsewhere |= {"RunStepsFunction"} if alarm == "FunctionErrorsAlarm" else {"ComponentsFunction"}
     assert set(referred(resources[alarm]["Properties"]["Metrics"])) == set(FUNCTIONS) - AT_ONCE - elsewhere
     assert len([one for one in resources[alarm]["Properties"]["Metrics"] if "MetricStat" in one]) <= 10
+
+
+@pytest.mark.parametrize(
+    ("alarm", "metric"), [("WebhooksErrorsAlarm", "Errors"), ("WebhooksThrottlesAlarm", "Throttles")]
+)
+def test_the_functions_of_webhooks_are_watched(resources: dict[str, Any], alarm: str, metric: str) -> None:
+    metrics = [one["MetricStat"]["Metric"] for one in resources[alarm]["Properties"]["Metrics"] if "MetricStat" in one]
+
+    assert {one["MetricName"] for one in metrics} == {metric}
+    assert set(referred(metrics)) == OF_WEBHOOKS
+
+
+def test_what_carries_out_rollouts_is_watched(resources: dict[str, Any]) -> None:
+    errors = resources["RolloutStepsErrorsAlarm"]["Properties"]
+    assert (errors["MetricName"], set(referred(errors["Dimensions"]))) == ("Errors", {"RolloutStepsFunction"})
+
+    metrics = [one for one in resources["RolloutExecutionsAlarm"]["Properties"]["Metrics"] if "MetricStat" in one]
+    watched = {(one["MetricStat"]["Metric"]["MetricName"], *referred(one["MetricStat"]["Metric"])) for one in metrics}
+    ended = ("ExecutionsFailed", "ExecutionsTimedOut", "ExecutionsAborted", "ExecutionThrottled")
+    assert watched == {
+        *((name, "RolloutStateMachine") for name in ended),
+        ("Throttles", "RolloutStepsFunction"),
+    }
 
 
 def test_a_step_that_is_tried_again_undoes_no_deployment(resources: dict[str, Any]) -> None:
@@ -186,7 +211,11 @@ def test_a_step_that_is_tried_again_undoes_no_deployment(resources: dict[str, An
 def test_every_table_is_watched(resources: dict[str, Any]) -> None:
     tables = set(of_type(resources, "AWS::DynamoDB::Table"))
 
-    assert set(referred(resources["TableThrottlesAlarm"]["Properties"]["Metrics"])) == tables
+    alarms = [resources[name]["Properties"]["Metrics"] for name in ("TableThrottlesAlarm", "EventsTableThrottlesAlarm")]
+
+    assert {name for metrics in alarms for name in referred(metrics)} == tables
+    # CloudWatch takes no more in an alarm.
+    assert max(sum("MetricStat" in one for one in metrics) for metrics in alarms) <= 10
 
 
 def test_metrics_that_alarms_wait_for_are_those_that_the_code_counts(resources: dict[str, Any]) -> None:
@@ -247,6 +276,7 @@ def test_what_is_denied_by_its_key_is_denied_for_that_key_alone(resources: dict[
         f"{name}FunctionRole"
         for name in (
             *("Identity", "Configurations", "Validation", "Components", "Flows", "Fleets", "Testing", "Application"),
+            "Webhooks",
         )
     }
     key = "dynamodb:LeadingKeys"
@@ -272,25 +302,25 @@ def test_every_log_is_kept_as_long_as_asked_and_no_longer(resources: dict[str, A
         logging = resources[name]["Properties"]["LoggingConfig"]
         assert logging["LogFormat"] == "JSON", name
         assert logging["LogGroup"]["Ref"] in groups, name
-        # Of a collector's message Lambda writes no lines of its own, which would double what its log costs.
+        # Lambda's own lines for each message of a collector would double the cost of its log.
         assert logging.get("SystemLogLevel", "INFO") == ("WARN" if name == "OpampFunction" else "INFO"), name
 
 
 def test_logs_that_aws_delivers_are_named_for_it(resources: dict[str, Any]) -> None:
     """Others are named one by one in a policy of the account, of 5,120 characters for all."""
-    for name in ("ApiLog", "TestRunLog"):
+    for name in ("ApiLog", "TestRunLog", "RolloutLog"):
         group = resources[name]["Properties"]["LogGroupName"]["Fn::Sub"]
         assert (group.startswith("/aws/vendedlogs/"), "${AWS::StackName}" in group) == (True, True), name
 
 
-def test_functions_and_state_machine_are_traced(resources: dict[str, Any]) -> None:
+def test_functions_and_state_machines_are_traced(resources: dict[str, Any]) -> None:
     modes = {name: resources[name]["Properties"]["TracingConfig"]["Mode"] for name in FUNCTIONS}
     assert (modes.pop("OpampFunction"), modes.pop(CHECKER)) == ("PassThrough", "PassThrough")
     assert set(modes.values()) == {"Active"}
-    machine = resources["TestRunStateMachine"]["Properties"]
-    assert machine["TracingConfiguration"] == {"Enabled": True}
+    machines = of_type(resources, "AWS::StepFunctions::StateMachine").values()
+    assert [one["Properties"]["TracingConfiguration"] for one in machines] == [{"Enabled": True}] * 2
     # Verdicts quote the telemetry that was tested.
-    assert machine["LoggingConfiguration"]["IncludeExecutionData"] is False
+    assert [one["Properties"]["LoggingConfiguration"]["IncludeExecutionData"] for one in machines] == [False] * 2
 
 
 def test_the_access_log_holds_no_credential_and_nobodys_text(resources: dict[str, Any]) -> None:

@@ -75,7 +75,7 @@ def test_the_collector_is_asked_in_a_function_of_its_own(people: People, in_a_fu
     assert [answer.status_code for answer in answers] == [200, 200, 200, 200, 200, 200, 201]
     assert answers[-1].json()["warnings"] == []
     assert len(in_a_function.invoked) >= 7
-    # In an execution environment that reads nobody's text.
+    # It ran in an execution environment that reads nobody's text.
     assert in_a_function.invoked[2][1] == "reference"
 
 

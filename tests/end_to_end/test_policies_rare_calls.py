@@ -5,6 +5,7 @@ Here everything is in one process, so that AWS can be in a state that nobody get
 
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import httpx2
 import pytest
 
+import rollout_steps.app
 import run_steps.app
 from application import first_organization
 from headgate.flows.store import EXAMPLES_KEY
@@ -21,16 +23,18 @@ from headgate.identity import keys, member_store, proofs, sessions, signing
 from headgate.identity import people as identity_people
 from headgate.identity import service as identity
 from headgate.identity.model import User
+from headgate.rollouts import executions
 from headgate.runs import service as runs
 from headgate.runs import store
 from headgate.runs.steps import RunGone
 from headgate.settings import settings
-from headgate.storage import aws
+from headgate.storage import aws, table
 from headgate_local import calls, template, user_pool
 from tests.support import recorded_here
 from tests.support.listening import listening
 from tests.support.opamp_agent import Agent
 from tests.support.recorded_here import API, LARGE, YAML, People, created
+from tests.support.world import create_state_machines
 from web.visitor import SESSION_COOKIE, VISIT_COOKIE
 
 pytestmark = pytest.mark.end_to_end
@@ -277,6 +281,17 @@ def test_a_run_whose_variables_are_gone_is_gone(people: People) -> None:
 
     with calls.of("RunStepsFunction"), pytest.raises(RunGone):
         run_steps.app.handler({"step": "prepare", "run_id": run_id}, None)
+
+
+def test_a_rollout_that_has_lost_its_execution_gets_another_one(people: People, aws_here: template.Template) -> None:
+    create_state_machines(aws_here)
+    execution = executions.new("flt_1", "dep_1", "rol_1")
+    table.write(executions.write(execution, clock.now() - timedelta(hours=1)))
+
+    with calls.of("RolloutStepsFunction"):
+        started = rollout_steps.app.handler({"step": "sweep"}, None)
+
+    assert started == {"started": 1}
 
 
 def as_running(run_id: str) -> None:

@@ -10,6 +10,7 @@ from tests.support.iam import Condition, Decision, Request, Statement, applies, 
 
 LEADING_KEYS = "dynamodb:LeadingKeys"
 PREFIX = "s3:prefix"
+CONTEXT_KEYS = "kms:EncryptionContextKeys"
 # The ARNs of a template's resources without region and account, as in recorded calls.
 _FORMS = {
     "AWS::DynamoDB::Table": "dynamodb:::{name}",
@@ -17,6 +18,9 @@ _FORMS = {
     "AWS::Serverless::StateMachine": "states:::{name}",
     "AWS::Cognito::UserPool": "cognito-idp:::{name}",
     "AWS::Logs::LogGroup": "logs:::{name}",
+    "AWS::KMS::Key": "kms:::{name}",
+    "AWS::SQS::Queue": "sqs:::{name}",
+    "AWS::Events::EventBus": "events:::{name}",
 }
 
 Roles = Mapping[str, Sequence[Statement]]
@@ -24,7 +28,7 @@ Roles = Mapping[str, Sequence[Statement]]
 
 
 def roles(template: Template) -> Roles:
-    """Of the template as it reads. A statement that this cannot read fails, rather than being passed over."""
+    """The statements of each function's role. A statement that cannot be read fails; it is not passed over."""
     return {
         function: [statement(template, one) for one in _statements(properties)]
         for function, properties in template.of_type("AWS::Serverless::Function")
@@ -47,6 +51,8 @@ def statement(template: Template, node: Mapping[str, Any]) -> Statement:
 def asked(call: Call) -> list[Request]:
     """What IAM may be asked for a call: of an entry of a transaction with its own key, or with those of all entries."""
     prefix = {PREFIX: (_whole(call.prefix),)} if call.prefix else {}
+    if call.context_keys:
+        prefix = {CONTEXT_KEYS: call.context_keys}
     requests = []
     for keys in dict.fromkeys([call.leading_keys, call.together]):
         named = {LEADING_KEYS: tuple(map(_whole, keys))} if keys else {}

@@ -21,6 +21,7 @@ POLICIES: Final = [
 ]
 VERDICT: Final[dict[str, Any]] = {"valid": True, "errors": [], "warnings": [], "environment": []}
 LINTED: Final[dict[str, Any]] = {"valid": True, "ottl_version": "v0.1.0", "checked": 0, "items": [], "skipped": []}
+DRAWN: Final[dict[str, Any]] = {"components": [], "pipelines": [], "incomplete": False}
 NOTHING: Final[dict[str, Any]] = {"findings": [], "suppressions": [], "failed_rules": []}
 
 
@@ -49,6 +50,7 @@ class Engine:
         self.answers: dict[str, Any] = {
             "validate": VERDICT,
             "lint": LINTED,
+            "graph": DRAWN,
             "policy_list": {"policies": POLICIES},
             "policies": NOTHING,
             "policy_rules": self._all_right,

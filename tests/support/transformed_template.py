@@ -1,4 +1,4 @@
-"""The template as SAM transforms it, and its state machine."""
+"""The template as SAM transforms it, and its state machines."""
 
 import json
 import os
@@ -18,7 +18,7 @@ SAM_PYTHON = ROOT / ".venv-sam" / "bin" / "python"
 
 @cache
 def transformed(*contents: str) -> dict[str, Any]:
-    """`document`, `machine` and `resources`; see tests/support/sam_transform.py."""
+    """`document`, `machines` and `resources`; see tests/support/sam_transform.py."""
     variables = {**os.environ, "AWS_DEFAULT_REGION": "us-east-1", "PYTHONPATH": ""}
     command = [SAM_PYTHON, ROOT / "tests" / "support" / "sam_transform.py", *contents]
     done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
@@ -43,8 +43,8 @@ def resources() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def states() -> dict[str, Any]:
-    """The states of the state machine's file."""
-    found: dict[str, Any] = transformed()["machine"]["States"]
+    """The states of the state machine of test runs."""
+    found: dict[str, Any] = transformed()["machines"]["test_run"]["States"]
     return found
 
 
