@@ -86,7 +86,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         data = Path(folder, "data")
         service = stack.enter_context(running_service(data))
-        # Of the stand-in for a service of the end-to-end tests it needs no more than this.
+        # The founder reads only these two attributes of a service.
         founder = Founder(cast("Any", SimpleNamespace(base_url=service.base_url, data=data)))
         elsewhere = stack.enter_context(httpx.Client(base_url=f"{service.base_url}/api/v1/public", timeout=120))
         elsewhere.headers["Authorization"] = f"Bearer {founder.token('Elsewhere')}"

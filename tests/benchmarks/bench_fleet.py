@@ -18,17 +18,14 @@ import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Final
 
 import httpx
 import pytest
-from botocore.model import OperationModel
 
 from configurations.app import router as configurations_router
 from fleets.app import router as fleets_router
@@ -37,11 +34,11 @@ from headgate.identity import service as identity
 from headgate.opamp import service
 from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.settings import settings
-from headgate.storage import aws
 from tests.support.aws import aws_for
 from tests.support.fleet_of_agents import make_fleet
 from tests.support.members import join
 from tests.support.opamp_agent import Agent
+from tests.support.request_units import counted, uncounted
 from tests.support.service import Service, running_service
 
 YAML = "receivers: {nop: }\nexporters: {nop: }\nservice: {pipelines: {logs: {receivers: [nop], exporters: [nop]}}}\n"
@@ -50,7 +47,6 @@ APPLY_SECONDS = 10
 """The supervisor's `config_apply_timeout`: Applied is said no earlier."""
 CLOSED_LOOP_SECONDS = 8
 INSTANCES_OF_AN_HOUR = 40
-UNIT = {"read": 4_096, "write": 1_024}
 
 
 @dataclass
@@ -320,66 +316,6 @@ def count_an_hour(monkeypatch: pytest.MonkeyPatch, interval: int) -> None:
         line = f"{messages * per:>8.1f} {sum(calls.values()) * per:>8.1f}"
         print(f"{name:<28} {line} {units['read'] * per:>11.1f} {units['write'] * per:>12.1f}")
         print("  " + ", ".join(f"{done * per:.1f} {operation}" for operation, done in sorted(calls.items())))
-
-
-_off: Final = threading.Event()
-
-
-@contextmanager
-def uncounted() -> Iterator[None]:
-    _off.set()
-    try:
-        yield
-    finally:
-        _off.clear()
-
-
-@contextmanager
-def counted() -> Iterator[tuple[Counter[str], Counter[str]]]:
-    """Calls to DynamoDB by operation, and the request units that they are charged as."""
-    calls: Counter[str] = Counter()
-    units: Counter[str] = Counter()
-
-    def asked(params: Mapping[str, Any], model: OperationModel, **_: object) -> None:
-        if _off.is_set():
-            return
-        calls[model.name] += 1
-        for item in params.get("TransactItems", []):
-            # A transaction is charged twice.
-            units["write"] += 2 * whole_units(item["Put"]["Item"], "write")
-
-    def answered(parsed: Mapping[str, Any], model: OperationModel, **_: object) -> None:
-        if _off.is_set():
-            return
-        found = [item for items in parsed.get("Responses", {}).values() for item in items]
-        if model.name == "GetItem":
-            found = [parsed.get("Item", {})]
-        units["read"] += sum(whole_units(item, "read") for item in found)
-
-    events = aws.dynamodb().meta.events
-    events.register("provide-client-params.dynamodb", asked, unique_id="asked")
-    events.register("after-call.dynamodb", answered, unique_id="answered")
-    try:
-        yield calls, units
-    finally:
-        events.unregister("provide-client-params.dynamodb", unique_id="asked")
-        events.unregister("after-call.dynamodb", unique_id="answered")
-
-
-def whole_units(item: Mapping[str, Any], kind: str) -> int:
-    return max(1, math.ceil(size_of({"M": item}) / UNIT[kind]))
-
-
-def size_of(attribute: Mapping[str, Any]) -> int:
-    """Bytes as DynamoDB counts them (Developer Guide, "DynamoDB item sizes and formats"); numbers a little high."""
-    ((kind, value),) = attribute.items()
-    if kind == "M":
-        return 3 + sum(len(name.encode()) + size_of(entry) + 1 for name, entry in value.items())
-    if kind == "L":
-        return 3 + sum(size_of(entry) + 1 for entry in value)
-    if kind == "N":
-        return len(value) // 2 + 2
-    return len(value.encode()) if kind == "S" else len(value) if kind == "B" else 1
 
 
 if __name__ == "__main__":

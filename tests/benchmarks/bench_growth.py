@@ -53,7 +53,7 @@ Request = Callable[[], Response | object]
 
 @dataclass
 class Cost:
-    """Of one request, on average."""
+    """What one request costs on average."""
 
     calls: float = 0
     read_units: float = 0
@@ -150,7 +150,7 @@ def measured(cost: Cost, request: Request, times: int) -> Cost:
 
 
 def requests(size: int) -> Iterator[tuple[str, Request]]:
-    """Of an organization that has so many configurations, versions of one of them, and instances in a fleet."""
+    """Requests of an organization with `size` configurations, versions of one of them, and instances in a fleet."""
     organization = identity.create_organization("Growth").id
     member = join([identity_router, configurations_router, fleets_router], default_organization_id=organization)
     http = member.http

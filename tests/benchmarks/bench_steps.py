@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def cost(runs: Cases, name: str, *, trace: bool) -> Cost:
-    """Of one run; making a document of its trace is not in it."""
+    """What one run costs, without making a document of its trace."""
     case = Case(
         name,
         configuration(name),
