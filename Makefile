@@ -9,6 +9,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 VENV := .venv
 SAM_VENV := .venv-sam
 CHECKOV_VENV := .venv-checkov
+DOCS_VENV := .venv-docs
 PY := $(VENV)/bin/python
 # What the functions run on; the template's parameters PythonRuntime and Architecture.
 export RUNTIME ?= python3.13
@@ -23,12 +24,24 @@ export HEADGATE_COLLECTORS_DIR ?= $(HEADGATE_CACHE)/collectors
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
-$(VENV)/.ready: requirements/dev.txt pyproject.toml
+PIP_INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
+INSTALL_US := $(PIP_INSTALL) --no-index --no-deps --no-build-isolation --editable .
+
+$(VENV)/.made:
 	@test -n "$(PYTHON)" || { echo "Headgate needs Python 3.11 or newer: install it, or name it with PYTHON=/path/to/python3.11" >&2; exit 1; }
 	@echo "Setting up the Python environment in $(VENV) ..."
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
-	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/dev.txt
-	@$(PY) -m pip install --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.ready: requirements/dev.txt pyproject.toml | $(VENV)/.made
+	@$(PIP_INSTALL) --require-hashes --no-deps -r requirements/dev.txt
+	@$(INSTALL_US)
+	@touch $@ $(VENV)/.runs
+
+# What the service needs to run: a small part of what the tests need.
+$(VENV)/.runs: requirements/run.txt pyproject.toml | $(VENV)/.made
+	@$(PIP_INSTALL) --require-hashes --no-deps --no-compile -r requirements/run.txt
+	@$(INSTALL_US)
 	@touch $@
 
 venv: $(VENV)/.ready
@@ -50,6 +63,12 @@ $(CHECKOV_VENV)/.passed: $(CHECKOV_VENV)/.ready template.yaml .checkov.yaml
 	$(CHECKOV_VENV)/bin/checkov --config-file .checkov.yaml
 	@touch $@
 
+$(DOCS_VENV)/.ready: requirements/docs.txt
+	@echo "Setting up mkdocs in $(DOCS_VENV) ..."
+	@test -x $(DOCS_VENV)/bin/python || $(PYTHON) -m venv $(DOCS_VENV)
+	@$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/docs.txt
+	@touch $@
+
 collector: ## Build the collector, or with VERSION=X.Y.Z add another version beside it
 	@$(MAKE) --no-print-directory -C layers/collector collector VERSION=$(VERSION)
 
@@ -61,23 +80,44 @@ collector-upgrade: venv supervisor $(SAM_VENV)/.ready ## Try VERSION=X.Y.Z as th
 supervisor: venv ## Build the fleets' supervisor, or with ARCHITECTURE=arm64 that of another machine
 	@$(MAKE) --no-print-directory -C layers/supervisor supervisor ARCHITECTURE=$(if $(filter command line,$(origin ARCHITECTURE)),$(ARCHITECTURE))
 
-publish-install: venv ## Put what fleets install into a stack's bucket: BUCKET=NAME, and ARCH="amd64 arm64" for both
+publish-install: venv ## Put what fleets install into a stack's bucket: BUCKET=NAME, ARCH="amd64 arm64" for both, COLLECTORS="0.158.0" for more
 	@test -n "$(BUCKET)" || { echo "BUCKET=NAME is needed: the stack's bucket" >&2; exit 1; }
-	@$(PY) -m scripts.publish_release --bucket "$(BUCKET)" $(ARCH:%=--arch %)
+	@$(PY) -m scripts.publish_release --bucket "$(BUCKET)" $(ARCH:%=--arch %) $(COLLECTORS:%=--collector %)
 
 image: venv ## Build the image of supervisor and collector with docker, as IMAGE
 	@$(MAKE) --no-print-directory -C layers/supervisor image IMAGE=$(or $(IMAGE),headgate-supervisor:latest) \
 		ARCHITECTURE=$(if $(filter command line,$(origin ARCHITECTURE)),$(ARCHITECTURE))
 
-dev: venv collector supervisor ## Run the whole service on this machine
-	@exec $(PY) -m headgate_local
+CONSOLE := functions/web/assets/manifest.json
+$(CONSOLE): console/build.mjs console/package-lock.json console/tsconfig.json $(shell find console/src -type f) | $(VENV)/.made
+	@echo "Building the console ..."
+	@scripts/console build
 
-build: venv $(SAM_VENV)/.ready ## Build what is deployed, with SAM
+console-built: $(CONSOLE)
+
+console: venv $(CONSOLE) ## Build the pages' scripts, with Node 20 or newer if there is one
+
+# Where a collector wheel of this build may be: folders or pages with wheels, or a package index. Without both, dist/.
+FIND_LINKS ?=
+COLLECTOR_INDEX ?=
+export HEADGATE_FIND_LINKS := $(FIND_LINKS)
+export HEADGATE_COLLECTOR_INDEX := $(COLLECTOR_INDEX)
+AT_HAND = PYTHONPATH=layers/collector:layers/supervisor $(PY) -m supervisor_build at-hand
+
+# Without any collector, the service builds one behind itself. One of older sources is built again first.
+dev: ## Run the whole service on this machine, with FIND_LINKS=FOLDER on a collector wheel of this build
+	@$(MAKE) --no-print-directory --jobs 2 $(VENV)/.runs console-built
+	@if $(AT_HAND); then :; elif [ $$? != 3 ]; then exit 1; \
+	elif [ -x "$(HEADGATE_COLLECTORS_DIR)/$$(cat layers/collector/versions/DEFAULT)/otelcol-contrib" ]; then \
+		$(MAKE) --no-print-directory -C layers/collector collector && $(MAKE) --no-print-directory -C layers/supervisor supervisor; fi
+	@HEADGATE_BUILD="$(CURDIR)/layers" exec $(PY) -m headgate_local
+
+build: venv console $(SAM_VENV)/.ready ## Build what is deployed, with SAM
 	@$(SAM_VENV)/bin/sam build --build-in-source --parameter-overrides PythonRuntime=$(RUNTIME) Architecture=$(ARCHITECTURE)
 
 # Two workers for each processor: tests wait as often as they compute. A module stays on one worker, with its fixtures.
 WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) * 2)))
-PYTEST := $(PY) -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --durations 25
+PYTEST := $(PY) -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --durations 25 -m "not full"
 # The modules that take longest come first, so that no worker is left with one at the end.
 SUITES ?= end_to_end contract trust api unit
 RECORDED_CALLS := $(CURDIR)/build/recorded_calls
@@ -85,9 +125,11 @@ RECORDED_CALLS := $(CURDIR)/build/recorded_calls
 collectors: venv ## Build the collector of every version in layers/collector/versions
 	@$(MAKE) --no-print-directory -C layers/collector collectors
 
-test: venv collectors supervisor $(SAM_VENV)/.ready ## Set up and run every test, or with SUITES="unit api" those of tests/
+test: venv console collectors supervisor $(SAM_VENV)/.ready ## Set up and run every test, or with SUITES="unit api" those of tests/
 	@scripts/ensure_helm >/dev/null
+	@scripts/ensure_actionlint >/dev/null
 	@scripts/ensure_chromium $(PY)
+	@scripts/console test
 	@$(MAKE) --no-print-directory --jobs 2 go-test python-test
 
 go-test:
@@ -108,7 +150,7 @@ test-dynamodb-local: venv ## Run what uses tables on AWS's own engine: needs Jav
 		$(addprefix tests/api/test_,$(addsuffix .py,configurations deployments fleets http identity_api rules runs))
 
 lint: venv $(CHECKOV_VENV)/.passed ## Check style, types, layers and the template
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint-types lint-template lint-style lint-go
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint-types lint-template lint-style lint-api lint-go
 
 lint-style:
 	$(VENV)/bin/ruff check .
@@ -122,26 +164,38 @@ lint-types:
 lint-template:
 	@if [ -f template.yaml ]; then echo "cfn-lint template.yaml"; $(VENV)/bin/cfn-lint template.yaml; fi
 
+lint-api:
+	scripts/npm_script tests/clients lint
+
 lint-go:
 	$(MAKE) --no-print-directory -C layers/collector go-vet gofmt-check
 	$(MAKE) --no-print-directory -C layers/supervisor go-vet gofmt-check
 
 # tests/support/sizes.py has the sizes of both.
-trust: venv collectors supervisor $(SAM_VENV)/.ready ## Run in full what `make test` runs in small sizes: about two hours
-	@HEADGATE_FULL=1 $(PY) -m pytest --timeout 3600 -m sized tests
+trust: venv console collectors supervisor docs $(SAM_VENV)/.ready ## Run in full what `make test` runs in small sizes: about two hours
+	@HEADGATE_FULL=1 $(PY) -m pytest --timeout 3600 -m "sized or full" tests
 	@$(PY) -m pytest tests/trust/test_supply_chain.py tests/api/test_isolation.py
 	@$(PY) -c 'import atheris' 2>/dev/null || { echo "atheris has no wheel for this platform" >&2; exit 1; }
 	@$(PY) -m tests.trust.coverage_guided 360
 	@$(MAKE) --no-print-directory -C layers/collector schema-oracle go-fuzz
 
+docs: venv $(DOCS_VENV)/.ready ## Build the site of the documents into build/site, which a browser opens without a server
+	@$(PY) -m scripts.site
+	@NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/mkdocs build --quiet
+	@echo "The site is in build/site: open build/site/index.html"
+
 policies: venv collector ## Write the policies into docs/policies.md from the built collector
 	@$(PY) -m scripts.policy_pages
 
-licences: venv collector $(SAM_VENV)/.ready ## Write docs/licences.md from the locks and the built programs
+licences: venv console collector $(SAM_VENV)/.ready ## Write docs/licences.md from the locks and the built programs
 	@$(PY) -m scripts.third_party
 
-sbom: venv collector $(SAM_VENV)/.ready ## Write build/sbom.json, a CycloneDX document
+sbom: venv console collector $(SAM_VENV)/.ready ## Write build/sbom.json, a CycloneDX document
 	@$(PY) -m scripts.third_party --sbom build/sbom.json
+
+# The programs of the other architecture, too: ARCH="amd64 arm64". The first time, 15 minutes more. ONLY=wheels makes a part.
+release: venv console $(SAM_VENV)/.ready ## Make a release in dist/: wheels, images and the rest that docs/releasing.md lists
+	@$(PY) -m scripts.releasing $(ARCH:%=--architecture %) $(ONLY:%=--only %) $(if $(INTO),--into "$(INTO)")
 
 audit: venv collector ## Ask the vulnerability databases of Python and Go about what we use (needs the internet)
 	@test -x $(HEADGATE_CACHE)/audit/bin/pip-audit || { $(PYTHON) -m venv $(HEADGATE_CACHE)/audit && \
@@ -149,17 +203,31 @@ audit: venv collector ## Ask the vulnerability databases of Python and Go about 
 	@$(HEADGATE_CACHE)/audit/bin/pip-audit --disable-pip --require-hashes -r requirements/lambda.txt
 	@$(MAKE) --no-print-directory -C layers/collector go-audit
 
-bench: venv collector supervisor ## Print the benchmarks, each against its baseline
+bench: venv console collector supervisor ## Print the benchmarks, each against its baseline
 	@$(PY) -m tests.benchmarks
+
+screenshots: venv console collector ## Make the pictures of the console in docs/screenshots
+	@scripts/ensure_chromium $(PY)
+	@$(PY) -m tests.screenshots
 
 # STAGE is one of samconfig.toml's; PARAMETERS are the template's: "AlarmEmail=ops@example.com LogRetentionDays=30".
 STAGE ?= prod
 PARAMETERS ?=
 SAM := $(CURDIR)/$(SAM_VENV)/bin/sam
 
-deploy: venv $(SAM_VENV)/.ready ## Deploy to AWS; asks what it has to know (STAGE=, PARAMETERS=, YES=1, RELEASES=no)
+deploy: venv console $(SAM_VENV)/.ready ## Deploy to AWS; asks what it has to know (STAGE=, PARAMETERS=, YES=1, RELEASES=no)
 	@$(PY) -m scripts.deploy --stage "$(STAGE)" --parameters "$(PARAMETERS)" --sam "$(SAM)" \
 		$(if $(YES),--yes) $(if $(filter no,$(RELEASES)),--no-releases) $(if $(BUILD_DIR),--build-dir "$(BUILD_DIR)")
+
+# What it needs and shows: docs/operating.md, "What only AWS can show".
+accept: export HEADGATE_URL = $(URL)
+accept: export SERVICE_API_TOKEN = $(TOKEN)
+accept: export HEADGATE_READ_TOKEN = $(READ_TOKEN)
+accept: venv ## Check a running server: URL=, TOKEN= (READ_TOKEN=, REPORT=FOLDER, ONLY=, HOST=1, ADMIN=1, STRICT=1)
+	@test -n "$$HEADGATE_URL" -a -n "$$SERVICE_API_TOKEN" || { \
+		echo "URL=https://... and TOKEN=sv_... are needed: the server, and a token with write access" >&2; exit 1; }
+	@exec $(PY) -m headgate_cli.main accept \
+		$(ONLY:%=--only %) $(if $(REPORT),--report "$(REPORT)") $(if $(HOST),--host) $(if $(ADMIN),--admin) $(if $(STRICT),--strict)
 
 destroy: venv $(SAM_VENV)/.ready ## Remove from AWS, after asking (STAGE=)
 	@$(PY) -m scripts.destroy --stage "$(STAGE)" --sam "$(SAM)"
@@ -169,15 +237,17 @@ logs: venv ## Show the logs of AWS (STAGE=, FUNCTION=)
 
 openapi: venv ## Write the API's description from the routes
 	@$(PY) -m scripts.openapi
+	@$(PY) -m scripts.accept_endpoints
 
 protobuf: venv ## Write the OpAMP message classes (needs Go)
 	@$(PY) -m scripts.protobuf
 
 lock: ## Renew requirements/*.txt from requirements/*.in (needs uv)
-	@for name in lambda local dev sam checkov; do \
+	@for name in lambda local dev run sam checkov docs node; do \
 		uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
-			--no-emit-find-links $$( [ $$name = lambda ] || [ $$name = sam ] || [ $$name = checkov ] || echo -c requirements/lambda.txt ) \
+			--no-emit-find-links $$( [ $$name != local ] && [ $$name != dev ] || echo -c requirements/lambda.txt ) \
+			$$( [ $$name != run ] || echo -c requirements/dev.txt ) \
 			requirements/$$name.in -o requirements/$$name.txt; done
 
-.PHONY: help venv collector collectors collector-upgrade supervisor image publish-install dev build deploy destroy logs test go-test python-test \
-	test-dynamodb-local lint lint-style lint-types lint-template lint-go trust policies licences sbom audit bench openapi protobuf lock
+.PHONY: help venv console console-built collector collectors collector-upgrade supervisor image publish-install dev build deploy accept destroy logs test go-test python-test \
+	test-dynamodb-local lint lint-style lint-types lint-template lint-api lint-go trust docs policies licences sbom release audit bench screenshots openapi protobuf lock

@@ -103,7 +103,8 @@ def _deploy(options: argparse.Namespace) -> None:
     bucket = deployed.outputs["BucketName"]
     _python("scripts.build_flows", "--bucket", bucket)
     if options.releases:
-        _python("scripts.publish_release", "--bucket", bucket)
+        further = [option for version in _further(deployed, parameters) for option in ("--collector", version)]
+        _python("scripts.publish_release", "--bucket", bucket, *further)
     if not deployed.parameters.get("FleetEndpoint") and not deployed.parameters.get("DomainName"):
         # The stack's own address is known only now.
         endpoint = {"FleetEndpoint": deployed.outputs["BaseUrl"]}
@@ -171,11 +172,16 @@ def _push(build_dir: Path, engine: str, there: Stack, parameters: dict[str, str]
 
 def _publish_collectors(there: Stack, parameters: dict[str, str]) -> None:
     """Publish the versions beside the layer's that the stack is to have. Versions that it had stay in the bucket."""
-    named = parameters.get("CollectorVersions", there.parameters.get("CollectorVersions", ""))
-    versions = [version for version in named.split(",") if version not in ("", parameters["CollectorVersion"])]
+    versions = _further(there, parameters)
     if versions:
         where = ("--bucket", there.outputs["BucketName"], "--architecture", _value("Architecture", parameters, there))
         _python("scripts.publish_collectors", *where, *versions)
+
+
+def _further(there: Stack, parameters: dict[str, str]) -> list[str]:
+    """The collector versions that the stack is to have beside the default one."""
+    named = parameters.get("CollectorVersions", there.parameters.get("CollectorVersions", ""))
+    return [version for version in named.split(",") if version not in ("", parameters["CollectorVersion"])]
 
 
 def _value(name: str, parameters: dict[str, str], there: Stack | None) -> str:

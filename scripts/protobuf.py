@@ -15,13 +15,16 @@ from typing import Final
 from grpc_tools import protoc
 
 ROOT: Final = Path(__file__).parents[1]
-FOLDER: Final = ROOT / "shared" / "headgate" / "opamp" / "wire"
 NAMES: Final = ("anyvalue", "opamp")
-_PACKAGE: Final = "headgate.opamp.wire"
+# The fleet service's, and those of the hosts that `headgate demo` simulates: the command line knows no other package.
+PACKAGES: Final = {
+    "headgate.opamp.wire": ROOT / "shared" / "headgate" / "opamp" / "wire",
+    "headgate_cli.demo.wire": ROOT / "cli" / "headgate_cli" / "demo" / "wire",
+}
 
 
-def generate(into: Path) -> None:
-    """Write the modules and their types. Raises RuntimeError if the compiler refuses the descriptors."""
+def generate(package: str, into: Path) -> None:
+    """Write the modules of the package and their types. Raises RuntimeError if the compiler refuses the descriptors."""
     with tempfile.NamedTemporaryFile(suffix=".binpb") as descriptors:
         subprocess.run(
             ["go", "run", "./descriptors"],
@@ -36,10 +39,11 @@ def generate(into: Path) -> None:
     for name in NAMES:
         for path in (into / f"{name}_pb2.py", into / f"{name}_pb2.pyi"):
             # The compiler imports the other module as if it were at the top of the path.
-            text = re.sub(r"^import (\w+_pb2) as", rf"from {_PACKAGE} import \1 as", path.read_text(), flags=re.M)
+            text = re.sub(r"^import (\w+_pb2) as", rf"from {package} import \1 as", path.read_text(), flags=re.M)
             path.write_text(text)
 
 
 if __name__ == "__main__":
-    generate(FOLDER)
+    for package, folder in PACKAGES.items():
+        generate(package, folder)
     sys.stdout.write(f"Wrote {', '.join(f'{name}_pb2' for name in NAMES)}\n")

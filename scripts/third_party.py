@@ -4,7 +4,7 @@ make licences
 make sbom
 
 Python's comes from the locks and the metadata of what is installed from them; Go's from the modules that the built
-programs name in themselves and the licence files in Go's module cache.
+programs name in themselves and the licence files in Go's module cache; npm's from the console's lock.
 """
 
 import argparse
@@ -22,7 +22,8 @@ from typing import Final, Literal
 
 ROOT: Final = Path(__file__).parents[1]
 DOCUMENT: Final = ROOT / "docs" / "licences.md"
-LOCKS: Final = ("lambda", "local", "dev", "sam")
+LOCKS: Final = ("lambda", "local", "dev", "run", "sam")
+CONSOLE: Final = ROOT / "console" / "package-lock.json"
 COLLECTORS: Final = Path(os.environ.get("HEADGATE_COLLECTORS_DIR", Path.home() / ".cache" / "headgate" / "collectors"))
 
 # By the text of a licence file: every phrase has to be there.
@@ -68,7 +69,7 @@ LOOKED_UP: Final[dict[str, str]] = {
     "tomli": "MIT",
 }
 
-Ecosystem = Literal["pypi", "golang"]
+Ecosystem = Literal["pypi", "golang", "npm"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -84,11 +85,11 @@ class Component:
 
     @property
     def purl(self) -> str:
-        return f"pkg:{self.ecosystem}/{self.name}@{self.version}"
+        return f"pkg:{self.ecosystem}/{self.name.replace('@', '%40')}@{self.version}"
 
 
 def components() -> list[Component]:
-    return sorted([*python(), *go()])
+    return sorted([*python(), *go(), *npm()])
 
 
 def locked(name: str) -> dict[tuple[str, str], tuple[str, ...]]:
@@ -144,6 +145,15 @@ def _licence_of(package: Distribution | None) -> str | None:
         return SAID.get(word, word)
     files = [one for one in package.files or [] if re.match(r"(?i)(un)?licen[cs]e|copying", one.name)]
     return " AND ".join(sorted({one for file in files for one in classified(file.read_text())})) or None
+
+
+def npm() -> Iterator[Component]:
+    """Every package of the console's lock: `console` is in what browsers load, `console-dev` builds and tests it."""
+    for path, package in json.loads(CONSOLE.read_text(encoding="utf-8"))["packages"].items():
+        if path:
+            name = path.rpartition("node_modules/")[2]
+            use = "console-dev" if package.get("dev") else "console"
+            yield Component("npm", name, package["version"], package.get("license", "unknown"), use)
 
 
 def go() -> Iterator[Component]:
@@ -217,8 +227,9 @@ def written(found: list[Component]) -> str:
         "Written by `make licences` from the lock files and the built programs. `test_supply_chain.py` fails if",
         "something in use is missing here, or has a licence that is not on its list of accepted ones.",
         "`lambda` is deployed with the functions, `collector` linked into the program in the layer and in the test",
-        "runner's image, `supervisor` into the program that install links serve. `local`, `dev` and `sam` are tools",
-        "on a developer's machine and are not distributed. `make sbom` lists the versions too.",
+        "runner's image, `supervisor` into the program that install links serve, `console` into the pages' scripts.",
+        "`local`, `dev`, `sam` and `console-dev` are tools on a developer's machine and are not distributed.",
+        "`make sbom` lists the versions too.",
         "The collector's descriptions of settings are texts of its modules under Apache-2.0 ([decision 112]("
         "decisions/0112-descriptions-from-the-modules-sources.md)).",
         "",
@@ -249,7 +260,7 @@ def read(document: str) -> set[tuple[str, str, str]]:
 
 def sbom(found: list[Component]) -> dict[str, object]:
     """A CycloneDX 1.6 document. Its serial number is derived from its content."""
-    shipped = {one.purl for one in found if one.use in ("lambda", "collector", "supervisor")}
+    shipped = {one.purl for one in found if one.use in ("lambda", "collector", "supervisor", "console")}
     listed = [
         {
             "type": "library",

@@ -48,7 +48,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(autouse=True)
 def _settings_of_one_test(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    # Of a running service, tests wait for it.
+    # Only tests of a running service wait the two seconds.
     monkeypatch.setattr(invitations, "_ANSWERED_EVERY_SECONDS", 0.001)
     settings.cache_clear()
     yield

@@ -93,7 +93,7 @@ def test_an_outage_of_the_checker_counts_by_its_cause(
     [(NotInstalled("0.0.1", ("0.139.0",)), 422), (Refused("too_costly", "It has 3,000 components"), 422)],
     ids=["a version that is not there", "a text that is too costly"],
 )
-def test_what_is_wrong_with_a_request_is_no_server_error(
+def test_what_is_wrong_with_a_request_is_not_a_server_error(
     error: Exception, status: int, told: Told, join: JoinWith, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checker, "call", raising(error))
@@ -103,7 +103,7 @@ def test_what_is_wrong_with_a_request_is_no_server_error(
     assert [one[0] for one in told] == [status]
 
 
-def test_fleets_that_are_not_configured_are_no_fault_of_a_deployment(
+def test_fleets_that_are_not_configured_are_not_the_fault_of_a_deployment(
     told: Told, join: JoinWith, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("HEADGATE_FLEET_ENDPOINT", raising=False)
@@ -114,7 +114,7 @@ def test_fleets_that_are_not_configured_are_no_fault_of_a_deployment(
     assert told == [(503, "caller")]
 
 
-def test_changes_that_come_in_each_others_way_are_no_fault_of_ours(
+def test_changes_that_come_in_each_others_way_are_not_the_fault_of_ours(
     told: Told, join: JoinWith, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("headgate.configurations.service.create", raising(Contention("Too many at once")))
@@ -124,7 +124,7 @@ def test_changes_that_come_in_each_others_way_are_no_fault_of_ours(
     assert told == [(503, "caller")]
 
 
-def test_a_gallery_that_nobody_has_published_is_no_fault_of_a_deployment(told: Told, join: JoinWith) -> None:
+def test_a_gallery_that_nobody_has_published_is_not_a_fault_of_a_deployment(told: Told, join: JoinWith) -> None:
     join([flows_router]).http.get(f"{API}/flows")
 
     assert told == [(503, "caller")]
@@ -152,7 +152,7 @@ KINDS: list[tuple[Kind, Blame]] = [
 def test_a_table_that_denies_counts_and_one_that_does_not_answer_does_not(
     kind: Kind, blame: Blame, path: str, faulty: Aws, told: Told, join: JoinWith
 ) -> None:
-    """Of a request's own work; the second path answers 502."""
+    """The fault is in the request's own work; the second path answers 502."""
     ann = join([configurations_router, fleets_router])
     faulty.begin(Fault(kind, 2))
 

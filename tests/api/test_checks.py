@@ -24,6 +24,7 @@ from headgate.settings import settings
 from headgate.storage import aws
 from testing.app import router as runs_router
 from testing.app import rules_router
+from tests.support.fleets import create as create_fleet
 from tests.support.members import API, JoinWith, Member
 from validation.app import router as validation_router
 
@@ -36,6 +37,7 @@ RUN = {"yaml": "a: b", "sample": "x", "signal_type": "logs", "target_pipeline": 
 @pytest.fixture(autouse=True)
 def _few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADGATE_CHECKS_UNDER_WAY", str(LIMIT))
+    monkeypatch.setenv("HEADGATE_FLEET_ENDPOINT", "https://fleet.example")
     settings.cache_clear()
 
 
@@ -66,6 +68,12 @@ def configuration(member: Member) -> str:
     return str(made.json()["id"])
 
 
+def default_group(member: Member) -> str:
+    fleet = create_fleet(member, "Edge").json()["id"]
+    (group,) = member.http.get(f"{API}/fleets/{fleet}/deployments").json()["items"]
+    return f"{API}/fleets/{fleet}/deployments/{group['id']}"
+
+
 def busy(*_: object, **__: object) -> dict[str, object]:
     raise CheckerBusy("asked")
 
@@ -93,9 +101,7 @@ ASKING: dict[str, Callable[[Member], Any]] = {
         f"{API}/fleets/{new_id('flt')}/deployments",
         json={"name": "a", "configuration_id": new_id("cfg"), "version_number": 1},
     ),
-    "assignment": lambda who: who.http.patch(
-        f"{API}/fleets/{new_id('flt')}/deployments/{new_id('dep')}", json={"version_number": 1}
-    ),
+    "assignment": lambda who: who.http.patch(default_group(who), json={"version_number": 1}),
 }
 
 

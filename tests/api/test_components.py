@@ -132,9 +132,12 @@ def test_before_the_gallery_is_published_there_are_no_examples(ann: Member) -> N
     [
         ("receiver/otpl", "Collector {version} has no receiver otpl; did you mean otlp"),
         ("receiver/batch", "Collector {version} has no receiver batch"),
-        ("gadget/otlp", "There is nothing at this path"),
+        (
+            "gadget/otlp",
+            "No such kind: `kind` must be one of 'receiver', 'processor', 'exporter', 'connector' or 'extension'",
+        ),
         ("receiver/a%2Fb", "There is nothing at this path"),
-        ("receiver/otlp.x", "There is nothing at this path"),
+        ("receiver/otlp.x", "No such type: `type` must match the pattern"),
     ],
 )
 def test_a_component_that_there_is_not_is_404(path: str, detail: str, ann: Member) -> None:

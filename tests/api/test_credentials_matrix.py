@@ -90,7 +90,7 @@ class Organization:
         return headers if named is None else headers | {"X-Service-Org": named}
 
     def command_line(self, approved: str | None, named: str | None) -> dict[str, str]:
-        """Of an Admin of both organizations."""
+        """The headers of a command line session of an Admin of both organizations."""
         user = self.person("admin")
         if approved not in (self.id, None):
             by = Principal("user", user.id, user.email)
@@ -193,6 +193,11 @@ def request_path(path: str) -> str:
         fleet_id=new_id("flt"),
         deployment_id=new_id("dep"),
         instance_id=new_id("ins"),
+        rollout_id=new_id("rol"),
+        order_id=new_id("ord"),
+        capture_id=new_id("cap"),
+        webhook_id=new_id("whk"),
+        delivery_id=new_id("dlv"),
         slug="no-such-flow",
         kind="receiver",
         type="no_such_receiver",

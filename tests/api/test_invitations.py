@@ -58,7 +58,7 @@ def shape(text: str, email: str) -> str:
     return re.sub(r"\d{4}-\d\d-\d\dT[0-9:.]+Z", "TIME", text)
 
 
-def test_an_invited_person_is_no_member_until_they_accept(ada: Browser, known: User) -> None:
+def test_an_invited_person_is_not_a_member_until_they_accept(ada: Browser, known: User) -> None:
     assert invite(ada, known.email).status_code == 201
     hers = signed_in(known, ada.organization_id)
 

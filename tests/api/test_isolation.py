@@ -19,7 +19,9 @@ from headgate.foundation import clock
 from headgate.identity import logins, sessions, signing
 from headgate.installs.links import Link
 from headgate_local import template
-from tests.support.endpoints import CONFIGURATION, ENDPOINTS, FLEET
+from tests.support.endpoint import Endpoint
+from tests.support.endpoints import CONFIGURATION, ENDPOINTS, RUN
+from tests.support.fleet_endpoints import FLEET
 from tests.support.routes import pages
 from tests.support.world import (
     A_TEST,
@@ -43,7 +45,19 @@ WITH_IDS: Final = [endpoint for endpoint in ENDPOINTS if endpoint.has_ids]
 OWN: Final = [endpoint for endpoint in ENDPOINTS if not (endpoint.has_ids or endpoint.isolated or endpoint.ids_in_body)]
 # Pages of no organization: signing in and out, and approving the login of a command line, which is looked at below.
 PAGES_ELSEWHERE: Final = {
-    *("/", "/style.css", "/sign-in", "/sign-in/new-password", "/sign-out", "/forgot-password", "/reset-password"),
+    *(
+        "/",
+        "/style.css",
+        "/assets/{name}",
+        "/style",
+        "/docs",
+        "/docs/{name}",
+        "/sign-in",
+        "/sign-in/new-password",
+        "/sign-out",
+        "/forgot-password",
+        "/reset-password",
+    ),
     *("/device", "/login", f"{PUBLIC}/openapi.json"),
     *("/invitations", "/invitations/{organization_id}/accept", "/invitations/{organization_id}/decline"),
 }
@@ -53,6 +67,7 @@ LISTS: Final = [
     f"{PUBLIC}/fleets",
     f"{FLEET}/instances",
     f"{FLEET}/deployments",
+    f"{PUBLIC}/testing/runs",
     f"{APP}/members",
     f"{APP}/service-accounts",
     f"{APP}/changes",
@@ -74,8 +89,9 @@ def http(aws_here: template.Template) -> Iterator[TestClient]:
 def owner(http: TestClient) -> World:
     """The organization whose everything is tried to get at."""
     world = founded(http, "Owner")
-    # A second of each, for a list of one page has no cursor.
+    # A second one of each kind, for a list of one page has no cursor.
     world.call(world.admin, "POST", f"{APP}/service-accounts", 201, {"name": "second"})
+    world.call(world.admin, "POST", f"{PUBLIC}/testing/runs", 202, {**RUN, "yaml": YAML})
     agent(http, world.ids["fleet_id"], world.ids["deployment_id"]).start()
     return world
 
@@ -96,9 +112,14 @@ def untouched(owner: World) -> Iterator[None]:
 
 def seen(world: World) -> dict[str, Any]:
     """Everything that can be read of what an organization holds, the record of changes included."""
-    reads = [one.label for one in (*WITH_IDS, *OWN) if one.method == "GET" and not one.label.endswith("/flows")]
-    paths = [path_of(label, world.ids) for label in reads]
+    reads = [one for one in (*WITH_IDS, *OWN) if one.method == "GET" and not one.label.endswith("/flows")]
+    paths = [path_of(one.label, world.ids | _right_ids(one, world)) for one in reads]
     return {path: world.http.get(path, headers=dict(world.admin)).text for path in paths}
+
+
+def _right_ids(one: Endpoint, world: World) -> dict[str, str]:
+    """The ids with which a read finds something, if they are not the world's own of the same names."""
+    return {name: world.ids[of] for name, of in one.requests[0].ids.items() if of in world.ids}
 
 
 def path_of(label: str, ids: dict[str, str]) -> str:

@@ -38,7 +38,7 @@ def test_what_is_not_there_is_none_whether_s3_says_404_or_403(faulty: Aws, ask: 
 
 @pytest.mark.parametrize("ask", [objects.read_if_there, objects.size_if_there])
 @pytest.mark.parametrize("kind", ["error", "throttled", "refused", "cut"])
-def test_any_other_fault_is_no_missing_object(faulty: Aws, ask: Callable[[str], object], kind: str) -> None:
+def test_any_other_fault_is_not_a_missing_object(faulty: Aws, ask: Callable[[str], object], kind: str) -> None:
     faulty.begin(Fault(kind, 0))
 
     with pytest.raises(Exception, match=r"."):

@@ -4,9 +4,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from headgate.configurations import keys
+from headgate.configurations.model import VersionNotFound
 from headgate.foundation.ids import new_id
 from headgate.rules import store
 from headgate.rules.model import MAX_RULES, Rule, RuleNamesRepeat, RuleSet, StoredRule, TooManyRules, default_name
+from headgate.storage import table
 from headgate.storage.retry import LostRace
 from headgate_local.template import Template
 
@@ -48,8 +51,16 @@ def test_the_default_name_is_that_of_the_specification() -> None:
     assert default_name("logs/app") == "API tests — logs/app"
 
 
-def test_what_is_kept_is_what_was_saved_by_pipeline_and_version(aws_here: Template) -> None:
+def with_versions(*numbers: int) -> str:
+    """The id of a configuration that has these versions."""
     configuration_id = new_id("cfg")
+    for n in numbers:
+        table.versions.put(keys.version(configuration_id, n))
+    return configuration_id
+
+
+def test_what_is_kept_is_what_was_saved_by_pipeline_and_version(aws_here: Template) -> None:
+    configuration_id = with_versions(1, 11)
     app, other = EMPTY.replace(rules("a"), "App", api_owned=True), RuleSet("traces", "T", "traces", (), 1)
     store.save(configuration_id, 1, app)
     store.save(configuration_id, 1, other)
@@ -61,7 +72,7 @@ def test_what_is_kept_is_what_was_saved_by_pipeline_and_version(aws_here: Templa
 
 
 def test_of_two_that_change_a_set_at_once_one_has_to_decide_again(aws_here: Template) -> None:
-    configuration_id = new_id("cfg")
+    configuration_id = with_versions(1)
     after = EMPTY.replace(rules("a"), "App", api_owned=True)
 
     def save(_: int) -> bool:
@@ -73,3 +84,11 @@ def test_of_two_that_change_a_set_at_once_one_has_to_decide_again(aws_here: Temp
 
     with ThreadPoolExecutor(4) as pool:
         assert sorted(pool.map(save, range(4))) == [False, False, False, True]
+
+
+def test_no_rules_are_left_of_a_version_that_is_gone(aws_here: Template) -> None:
+    configuration_id = with_versions(1)
+
+    with pytest.raises(VersionNotFound):
+        store.save(configuration_id, 2, EMPTY.replace(rules("a"), "App", api_owned=True))
+    assert store.rule_sets(configuration_id, 2) == []

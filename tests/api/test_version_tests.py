@@ -120,6 +120,20 @@ def test_a_list_is_by_name_and_says_what_each_test_is(ann: Member, configuration
     assert listed["items"][0]["updated_by"]["name"] == "ann"
 
 
+def test_a_configuration_counts_as_updated_when_a_test_of_its_draft_changes(ann: Member, configuration_id: str) -> None:
+    def updated() -> str:
+        return str(ann.http.get(f"{API}/configurations/{configuration_id}").json()["updated_at"])
+
+    created = updated()
+    saved = put(ann, configuration_id, "a").json()["updated_at"]
+    after_saving = updated()
+    put(ann, configuration_id, "a")
+    after_saving_the_same = updated()
+    ann.http.delete(path(configuration_id, "a"))
+
+    assert created < saved == after_saving == after_saving_the_same < updated()
+
+
 def test_a_version_without_tests_has_an_empty_list(ann: Member, configuration_id: str) -> None:
     listed = ann.http.get(path(configuration_id))
 
@@ -135,7 +149,7 @@ def test_a_version_without_tests_has_an_empty_list(ann: Member, configuration_id
         ({**TEST, "target_pipeline": "profiles"}, "target_pipeline", "Tests are for pipelines of logs"),
         ({**TEST, "rules": [RULE, RULE]}, "rules", "The rule name 'some' is used twice"),
         ({**TEST, "rules": [{**RULE, "name": str(n)} for n in range(21)]}, "rules", "at most 20"),
-        ({**TEST, "duration_seconds": 61}, "duration_seconds", "less than or equal to 60"),
+        ({**TEST, "duration_seconds": 61}, "duration_seconds", "at most 60"),
         ({**TEST, "sample_file": "a"}, "sample_file", "Unknown field"),
         ({"target_pipeline": "logs", "rules": [RULE]}, "sample", "This field is required"),
     ],
@@ -164,7 +178,7 @@ def test_a_name_is_one_of_a_file(ann: Member, configuration_id: str, name: str) 
 
 
 @pytest.mark.parametrize("name", ["a%2Fb", "..%2Fversions", "a/b"])
-def test_a_name_with_a_slash_is_no_path_of_the_api(ann: Member, configuration_id: str, name: str) -> None:
+def test_a_name_with_a_slash_is_not_a_path_of_the_api(ann: Member, configuration_id: str, name: str) -> None:
     assert put(ann, configuration_id, name).status_code == 404
 
 

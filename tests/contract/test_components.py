@@ -19,10 +19,10 @@ from headgate.reference.model import Kind, NotInThisBuild
 from headgate.settings import settings
 from headgate_local.options import read_options
 from scripts import component_reference
-from tests.support.second_version import needs_second_version, second_version
+from tests.support.second_version import needs_second_version, second_version, versions_in_turn
 from tests.support.service import ROOT
 
-pytestmark = pytest.mark.contract
+pytestmark = [pytest.mark.contract, pytest.mark.sized]
 
 VERSIONS = [settings().collector_version, *filter(None, [second_version()])]
 LARGEST_DOCUMENT = 5_000_000
@@ -47,7 +47,7 @@ def schema_of(version: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", versions_in_turn(1))
 def test_the_program_carries_the_texts_of_its_modules(version: str) -> None:
     """The build embeds them. In tests of the Go code there are none."""
     found = reference.found(version)
@@ -60,7 +60,7 @@ def test_the_program_carries_the_texts_of_its_modules(version: str) -> None:
     assert len(described) > len(settings_at_the_top) * 0.8
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", versions_in_turn(2))
 def test_the_components_are_those_that_the_binary_describes(version: str) -> None:
     described = checker.describe(version, asker=Asker("o", "c"))["components"]
     assert isinstance(described, list)
@@ -70,7 +70,7 @@ def test_the_components_are_those_that_the_binary_describes(version: str) -> Non
     )
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", versions_in_turn(3))
 def test_every_component_has_a_schema_whose_fields_can_be_listed(version: str) -> None:
     for component in reference.found(version):
         found = [one.path for one in fields(json.loads(component.schema))]
@@ -78,14 +78,14 @@ def test_every_component_has_a_schema_whose_fields_can_be_listed(version: str) -
         assert component.stability, component.position
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", versions_in_turn(4))
 def test_a_former_name_leads_to_its_component(version: str) -> None:
     renamed = [one for one in reference.found(version) if one.aliases]
 
     assert [reference.component(version, one.kind, one.aliases[0]) for one in renamed] == renamed
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", versions_in_turn(5))
 def test_the_schema_of_a_configuration_has_every_component_and_fits_in_an_answer(version: str) -> None:
     text = answers.plain(reference.document(version).compressed)
     definitions = schema_of(version)["$defs"]
@@ -109,7 +109,7 @@ def test_every_component_of_the_gallery_has_an_entry() -> None:
         assert reference.component(None, kind, name).schema
 
 
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", versions_in_turn(6))
 def test_ottl_answers_for_every_context_of_every_component(version: str) -> None:
     for one in reference.ottl_components(version):
         for context in one.contexts:

@@ -18,7 +18,16 @@ import pytest
 from scripts import deploy, runner_image, stack
 from scripts.stack import Stop
 from tests.support import operators_machine, sizes
-from tests.support.operators_machine import ROOT, VERSION, Machine, change, outputs, parameters, stack_of_the_template
+from tests.support.operators_machine import (
+    ROOT,
+    VERSION,
+    Machine,
+    change,
+    make_stack,
+    outputs,
+    parameters,
+    stack_of_the_template,
+)
 
 pytestmark = pytest.mark.contract
 
@@ -130,7 +139,7 @@ def test_an_upgrade_brings_the_image_before_what_needs_it_and_asks_nothing_new(m
 
 def test_a_release_brings_its_collector_whatever_the_stack_has(machine: Machine) -> None:
     """The layer holds one: functions that went on asking for the one before would answer 503."""
-    machine.make("deploy", "YES=1")
+    make_stack()
     change("headgate", CollectorVersion="0.0.1")
 
     done = machine.make("deploy", "YES=1")
@@ -179,7 +188,7 @@ def test_a_list_of_collectors_that_is_not_one_is_refused_before_anything_is_buil
     assert machine.called("sam") == []
 
 
-def test_a_first_change_set_that_nobody_agreed_to_is_no_stack(machine: Machine) -> None:
+def test_a_first_change_set_that_nobody_agreed_to_is_not_a_stack(machine: Machine) -> None:
     """CloudFormation goes on naming one, IN_PROGRESS for ever."""
     boto3.client("cloudformation").create_change_set(
         StackName="headgate",
@@ -250,7 +259,8 @@ def test_without_a_container_engine_it_says_what_will_not_work(machine: Machine)
     assert machine.order()[-1] == "sam deploy"
 
 
-@pytest.mark.parametrize("failing", ["build", "deploy"])
+@pytest.mark.sized
+@pytest.mark.parametrize("failing", sizes.turn(["build", "deploy"], 1))
 def test_what_fails_ends_it_and_a_later_run_goes_on(machine: Machine, failing: str) -> None:
     whole = (machine.programs / "sam").read_text()
     (machine.programs / "sam").write_text(
@@ -301,7 +311,7 @@ def test_the_region_may_be_named_as_the_guide_does(machine: Machine) -> None:
 
 
 def test_removal_asks_for_the_name_and_tells_what_stays(machine: Machine) -> None:
-    machine.make("deploy", "YES=1")
+    make_stack()
     bucket = outputs("headgate")["BucketName"]
 
     refused = machine.make("destroy", given="yes\n")
@@ -316,7 +326,7 @@ def test_removal_asks_for_the_name_and_tells_what_stays(machine: Machine) -> Non
 
 
 def test_logs_are_those_of_the_function_asked_for(machine: Machine) -> None:
-    machine.make("deploy", "YES=1")
+    make_stack()
     logs = boto3.client("logs")
     for later, name in enumerate(("ApiLog", "ValidationLog")):
         summaries = boto3.client("cloudformation").describe_stack_resources(

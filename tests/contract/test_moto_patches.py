@@ -1,13 +1,6 @@
 """moto as a database: an upgrade that moves what `headgate_local.moto_patches` takes hold of fails here."""
 
 import http.client
-import os
-import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,43 +8,16 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 from moto.dynamodb.models.dynamo_type import Item
-from moto.dynamodb.models.table import Table
-from moto.s3.models import FakeKey, s3_backends
+from moto.s3.models import s3_backends
 
-from headgate_local import aws_server, moto_patches, store, template
+from headgate_local import aws_server, moto_patches
 from headgate_local import database as database_file
+from tests.support.moto_database import Database, database, key, put_of
+
+__all__ = ["database"]
 
 pytestmark = pytest.mark.contract
 
-TEMPLATE = """
-Resources:
-  Things:
-    Type: AWS::DynamoDB::Table
-    Properties:
-      TableName: things
-      AttributeDefinitions:
-        - {AttributeName: pk, AttributeType: S}
-        - {AttributeName: sk, AttributeType: S}
-        - {AttributeName: owner, AttributeType: S}
-      KeySchema: [{AttributeName: pk, KeyType: HASH}, {AttributeName: sk, KeyType: RANGE}]
-      GlobalSecondaryIndexes:
-        - IndexName: by-owner
-          KeySchema: [{AttributeName: owner, KeyType: HASH}, {AttributeName: sk, KeyType: RANGE}]
-          Projection: {ProjectionType: ALL}
-      TimeToLiveSpecification: {AttributeName: expires, Enabled: true}
-  Markers:
-    Type: AWS::DynamoDB::Table
-    Properties:
-      TableName: markers
-      AttributeDefinitions: [{AttributeName: name, AttributeType: S}]
-      KeySchema: [{AttributeName: name, KeyType: HASH}]
-  Texts:
-    Type: AWS::S3::Bucket
-    Properties:
-      BucketName: texts
-      LifecycleConfiguration:
-        Rules: [{Status: Enabled, Prefix: old/, ExpirationInDays: 1}]
-"""
 
 EVERY_KIND_OF_ATTRIBUTE = {
     "pk": {"S": "kinds"},
@@ -67,137 +33,6 @@ EVERY_KIND_OF_ATTRIBUTE = {
     "numbers": {"NS": ["1", "2"]},
     "several_bytes": {"BS": [b"\x03"]},
 }
-
-
-@dataclass
-class Database:
-    """moto with the data of a folder, as the local service has it."""
-
-    folder: Path
-    url: str = ""
-    fresh: bool = True
-    dynamodb: Any = None
-    s3: Any = None
-    _stack: ExitStack | None = None
-
-    def start(self) -> None:
-        (self.folder / "template.yaml").write_text(TEMPLATE)
-        self._stack = ExitStack()
-        self.url = self._stack.enter_context(aws_server.running())
-        described = template.read(self.folder / "template.yaml")
-        self.fresh = self._stack.enter_context(store.restored(self.folder, described)).fresh
-        self.dynamodb, self.s3 = boto3.client("dynamodb"), boto3.client("s3")
-
-    def stop(self) -> None:
-        """End without any farewell: nothing is written here that was not written before."""
-        assert self._stack is not None
-        self._stack.close()
-
-    def restart(self) -> None:
-        self.stop()
-        self.start()
-
-    def items(self, table: str) -> list[dict[str, Any]]:
-        return sorted(self.dynamodb.scan(TableName=table)["Items"], key=str)
-
-    def things(self) -> dict[tuple[str, str], Any]:
-        return {(item["pk"]["S"], item["sk"]["S"]): item for item in self.items("things")}
-
-    def put(self, pk: str, sk: str, **attributes: dict[str, Any]) -> None:
-        self.dynamodb.put_item(TableName="things", Item={"pk": {"S": pk}, "sk": {"S": sk}, **attributes})
-
-
-@pytest.fixture
-def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
-    environment = dict(os.environ)
-    one = Database(tmp_path)
-    one.start()
-    yield one
-    one.stop()
-    os.environ.clear()
-    os.environ.update(environment)
-
-
-def key(pk: str, sk: str) -> dict[str, Any]:
-    return {"pk": {"S": pk}, "sk": {"S": sk}}
-
-
-def put_of(pk: str, sk: str, **more: Any) -> dict[str, Any]:
-    return {"Put": {"TableName": "things", "Item": key(pk, sk), **more}}
-
-
-def all_at_once(count: int, call: Callable[[int], object]) -> list[object]:
-    barrier = threading.Barrier(count)
-
-    def one(number: int) -> object:
-        barrier.wait()
-        try:
-            return call(number)
-        except ClientError as error:
-            return error.response["Error"]["Code"]
-
-    with ThreadPoolExecutor(count) as pool:
-        return list(pool.map(one, range(count)))
-
-
-def test_a_write_leaves_nothing_in_memory_but_what_it_wrote(database: Database) -> None:
-    tracked = [Item.instances_tracked, Table.instances_tracked, FakeKey.instances_tracked]
-    before = list(map(len, tracked))
-
-    for number in range(20):
-        database.put("one", "item", number={"N": str(number)})
-        database.dynamodb.transact_write_items(TransactItems=[put_of("another", "item")])
-        database.s3.put_object(Bucket="texts", Key="one", Body=b"x")
-
-    assert list(map(len, tracked)) == before
-
-
-def test_of_many_transactions_over_one_marker_exactly_one_wins(database: Database) -> None:
-    def claim(number: int, turn: int) -> bool:
-        marker = {"name": {"S": f"round {turn}"}}
-        condition = "attribute_not_exists(#name)"
-        names = {"#name": "name"}
-        put = {"TableName": "markers", "Item": marker, "ConditionExpression": condition}
-        database.dynamodb.transact_write_items(
-            TransactItems=[{"Put": {**put, "ExpressionAttributeNames": names}}, put_of(f"{turn}", f"{number}")]
-        )
-        return True
-
-    for turn in range(20):
-        outcomes = all_at_once(16, lambda number, turn=turn: claim(number, turn))
-        assert sorted(map(str, outcomes)) == ["TransactionCanceledException"] * 15 + ["True"]
-
-    assert len(database.things()) == 20
-
-
-def test_a_transaction_that_fails_undoes_nothing_of_what_others_write_meanwhile(database: Database) -> None:
-    def write(number: int) -> None:
-        if number % 2:
-            for turn in range(10):
-                database.put("kept", f"{number} {turn}")
-        else:
-            failing = put_of("x", "y", ConditionExpression="attribute_exists(pk)")
-            database.dynamodb.transact_write_items(TransactItems=[put_of("lost", f"{number}"), failing])
-
-    all_at_once(16, write)
-
-    assert set(database.things()) == {("kept", f"{number} {turn}") for number in range(1, 16, 2) for turn in range(10)}
-
-
-def test_counting_in_many_threads_counts_every_one(database: Database) -> None:
-    def count(_number: int) -> None:
-        for _ in range(10):
-            database.dynamodb.update_item(
-                TableName="things",
-                Key=key("a", "counter"),
-                UpdateExpression="ADD seen :one",
-                ExpressionAttributeValues={":one": {"N": "1"}},
-            )
-
-    all_at_once(16, count)
-    database.restart()
-
-    assert database.things()["a", "counter"]["seen"] == {"N": "160"}
 
 
 def test_every_kind_of_write_to_a_table_is_there_after_a_restart(database: Database) -> None:
@@ -434,27 +269,6 @@ def test_what_expired_long_ago_goes_at_the_next_start_and_nothing_else_does(data
     assert {sk for _, sk in database.things()} == {"expires some day", "does not expire"}
     listed = database.s3.list_objects_v2(Bucket="texts")["Contents"]
     assert [entry["Key"] for entry in listed] == ["new/copy", "new/one", "old/one"]
-
-
-def test_expired_data_are_removed_while_many_write_and_nothing_else_is_missing(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(store, "_EXPIRE_EVERY_SECONDS", 0.01)
-    database.restart()
-
-    def write(number: int) -> None:
-        for turn in range(40):
-            expires = "9999999999" if turn % 2 else "1700000000"
-            database.put(f"{number}", f"{turn}", t={"S": "x" * 500}, expires={"N": expires})
-
-    all_at_once(8, write)
-    monkeypatch.setattr(store, "_EXPIRE_EVERY_SECONDS", 3600)
-    remaining = len(database.things())
-    database.restart()
-
-    assert remaining < 320
-    assert {int(turn) % 2 for _, turn in database.things()} == {1}
-    assert len(database.things()) == 160
 
 
 @pytest.mark.parametrize(

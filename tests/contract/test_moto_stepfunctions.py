@@ -71,16 +71,25 @@ def run_task(**more: Any) -> Json:
     return task("ecs:runTask.sync", parameters, **more)
 
 
-def execute(state: Json, given: Json, others: Json | None = None) -> Json:
+def execute(state: Json, given: Json, others: Json | None = None, start: str = "Only") -> Json:
     """The execution, when it has ended; its output as a value."""
+    return until_it_ends(begin({"StartAt": start, "States": {start: state, **(others or {})}}, given))
+
+
+def begin(definition: Json, given: Json) -> str:
+    """The ARN of an execution that has started."""
     client = boto3.client("stepfunctions")
-    definition = {"StartAt": "Only", "States": {"Only": state, **(others or {})}}
     machine = client.create_state_machine(
         name="machine", definition=json.dumps(definition), roleArn="arn:aws:iam::123456789012:role/local"
     )
-    arn = client.start_execution(stateMachineArn=machine["stateMachineArn"], name="run", input=json.dumps(given))
+    started = client.start_execution(stateMachineArn=machine["stateMachineArn"], name="run", input=json.dumps(given))
+    return started["executionArn"]
+
+
+def until_it_ends(arn: str) -> Json:
+    client = boto3.client("stepfunctions")
     deadline = time.monotonic() + 300
-    while (found := client.describe_execution(executionArn=arn["executionArn"]))["status"] == "RUNNING":
+    while (found := client.describe_execution(executionArn=arn))["status"] == "RUNNING":
         assert time.monotonic() < deadline
         time.sleep(0.02)
     return {**found, "output": json.loads(found.get("output") or "null")}
@@ -189,18 +198,78 @@ def test_moto_is_as_it_was_afterwards(tmp_path: Path) -> None:
     assert [owner.__dict__[name] for owner, name in places] == before
 
 
-def test_the_state_machine_of_the_template_is_accepted_with_nothing_left_to_substitute() -> None:
-    described = template.read()
-    ((_, properties),) = described.of_type("AWS::Serverless::StateMachine")
-    definition = stepfunctions.definition(described, properties)
+def rollouts(*answers: Json | Exception) -> tuple[list[Json], Callable[..., Json], Json]:
+    """What a function is asked that gives these answers, the function, and the states of rollouts, that retry once."""
+    states = yaml.safe_load((template.PATH.parent / "statemachines" / "rollout.asl.yaml").read_text())["States"]
+    states["Tick"]["Parameters"]["FunctionName"] = FUNCTION
+    states["Tick"]["Retry"] = [{**rule, "MaxAttempts": 1, "IntervalSeconds": 1} for rule in states["Tick"]["Retry"]]
+    asked: list[Json] = []
 
-    assert "${" not in definition
-    assert json.loads(definition)["States"]["Collect"]["Parameters"]["TaskDefinition"] == task_definition_name(
-        "RunnerTaskDefinition"
-    )
-    boto3.client("stepfunctions").create_state_machine(
-        name="machine", definition=definition, roleArn="arn:aws:iam::123456789012:role/local"
-    )
+    def handler(event: Json, _context: object) -> Json:
+        asked.append(event)
+        answer = answers[len(asked) - 1]
+        if isinstance(answer, Exception):
+            raise answer
+        return {"ticks": event["ticks"] + 1, **answer}
+
+    return asked, handler, states
+
+
+ROLLOUT = {"fleet_id": "flt_1", "deployment_id": "dep_1", "rollout_id": "rol_1", "tick": {"ticks": 0}}
+WAITS = {"done": False, "wait_seconds": 1}
+IS_DONE = {"done": True, "wait_seconds": 0}
+
+
+def test_a_rollout_is_ticked_until_it_is_done(tmp_path: Path) -> None:
+    asked, handler, states = rollouts(WAITS, TimeoutError("once"), WAITS, IS_DONE)
+
+    begun = time.monotonic()
+    with installed(tmp_path, handler):
+        ended = execute(states.pop("Tick"), ROLLOUT, states, start="Tick")
+
+    assert (ended["status"], time.monotonic() - begun > 2) == ("SUCCEEDED", True)
+    named = {"fleet_id": "flt_1", "deployment_id": "dep_1", "rollout_id": "rol_1", "execution": "run", "step": "tick"}
+    assert asked == [{**named, "ticks": ticks} for ticks in (0, 1, 1, 2)]
+
+
+def test_an_execution_of_a_rollout_fails_where_its_function_keeps_failing(tmp_path: Path) -> None:
+    asked, handler, states = rollouts(LookupError("a defect"), LookupError("a defect"))
+
+    with installed(tmp_path, handler):
+        ended = execute(states.pop("Tick"), ROLLOUT, states, start="Tick")
+
+    assert (ended["status"], len(asked)) == ("FAILED", 2)
+
+
+def test_an_execution_that_waits_is_stopped_with_the_service(tmp_path: Path) -> None:
+    asked, handler, states = rollouts({"done": False, "wait_seconds": 3600})
+    with installed(tmp_path, handler):
+        definition = {"StartAt": "Tick", "States": states}
+        arn = begin(definition, ROLLOUT)
+        while not asked:
+            time.sleep(0.02)
+        stepfunctions.stop_executions()
+        ended = until_it_ends(arn)
+
+    assert ended["status"] == "ABORTED"
+
+
+def test_each_state_machine_of_the_template_is_accepted_with_nothing_left_to_substitute() -> None:
+    described = template.read()
+    machines = {
+        name: stepfunctions.definition(described, properties)
+        for name, properties in described.of_type("AWS::Serverless::StateMachine")
+    }
+
+    assert [name for name, definition in machines.items() if "${" in definition] == []
+    states = json.loads(machines["TestRunStateMachine"])["States"]
+    assert states["Collect"]["Parameters"]["TaskDefinition"] == task_definition_name("RunnerTaskDefinition")
+    states = json.loads(machines["RolloutStateMachine"])["States"]
+    assert states["Tick"]["Parameters"]["FunctionName"] in stepfunctions.handlers(described)
+    for name, definition in machines.items():
+        boto3.client("stepfunctions").create_state_machine(
+            name=name, definition=definition, roleArn="arn:aws:iam::123456789012:role/local"
+        )
 
 
 def test_every_state_that_can_fail_leads_to_an_error_being_recorded() -> None:

@@ -12,17 +12,15 @@ from headgate.checker.installed import Installed
 from headgate.checker.limits import Limits
 from headgate.settings import settings
 from tests.support.askers import ASKER
-from tests.support.second_version import second_version
+from tests.support.second_version import versions_in_turn
 
-pytestmark = pytest.mark.contract
+pytestmark = [pytest.mark.contract, pytest.mark.sized]
 
 # What the linter reads without a component: conditions by the filter, statements by the transform processor.
 BY_KIND = {"conditions": ("filter", "{} != nil"), "statements": ("transform", "set({0}, {0})")}
 
 
-@pytest.fixture(
-    scope="module", params=[version for version in (settings().collector_version, second_version()) if version]
-)
+@pytest.fixture(scope="module", params=versions_in_turn(2))
 def checker(request: pytest.FixtureRequest) -> Iterator[Checker]:
     opened = Checker(Installed(Path(settings().collectors_dir)), request.param, Limits(processes=1, request_seconds=60))
     yield opened

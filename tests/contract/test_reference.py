@@ -231,7 +231,7 @@ REFUSED_TEXTS = {
     "an unknown type": received("otpl: {protocols: {grpc: }}"),
     "a number without digits": received("otlp: {protocols: {http: {max_request_body_size: many}}}"),
     "a duration without a unit": received("otlp: {protocols: {grpc: {keepalive: {server_parameters: {time: '5'}}}}}"),
-    "a word that is none": received("otlp: {protocols: {grpc: {transport: tpc}}}"),
+    "an unknown word": received("otlp: {protocols: {grpc: {transport: tpc}}}"),
     "a list for a mapping": received("otlp: {protocols: [grpc]}"),
     "a pipeline of another signal": received("otlp: {protocols: {grpc: }}", "logging"),
     "a receiver that has not this signal": received("prometheus: {config: {scrape_configs: []}}", "logs"),

@@ -1,22 +1,26 @@
-"""The state machine of test runs: that it is one, and that its names are those of the template and the code."""
+"""The state machines: that they are ones, and that their names are those of the template and the code."""
 
 import json
 import re
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 
+from headgate.rollouts import executions
 from headgate.runs.steps import Stage
 from headgate_local import template
+from rollout_steps.app import Tick
 from run_steps.app import PassingFault, Step
 from tests.support.transformed_template import resources, states, transformed
 
 __all__ = ["resources", "states"]
 pytestmark = pytest.mark.contract
 
+MACHINES = {"test_run": "TestRunStateMachine", "rollout": "RolloutStateMachine"}
 ROLE = "arn:aws:iam::123456789012:role/states"
 
 
@@ -30,8 +34,9 @@ def linted(definition: dict[str, Any], folder: Path) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def test_the_state_machine_is_in_amazons_states_language(tmp_path: Path) -> None:
-    assert linted(transformed()["machine"], tmp_path) == (0, "")
+@pytest.mark.parametrize("name", MACHINES)
+def test_the_state_machine_is_in_amazons_states_language(name: str, tmp_path: Path) -> None:
+    assert linted(transformed()["machines"][name], tmp_path) == (0, "")
 
 
 @pytest.mark.parametrize(
@@ -40,18 +45,48 @@ def test_the_state_machine_is_in_amazons_states_language(tmp_path: Path) -> None
     ids=["an unknown type", "a task that does nothing"],
 )
 def test_a_broken_state_machine_is_told(broken: dict[str, Any], tmp_path: Path) -> None:
-    machine = transformed()["machine"]
+    machine = transformed()["machines"]["test_run"]
 
     status, words = linted({**machine, "States": {**machine["States"], **broken}}, tmp_path)
     assert (status != 0, "E3601" in words) == (True, True), words
 
 
-def test_every_substitution_of_the_state_machine_is_given_and_used(
-    resources: dict[str, Any], states: dict[str, Any]
-) -> None:
-    given = resources["TestRunStateMachine"]["Properties"]["DefinitionSubstitutions"]
+@pytest.mark.parametrize("name", MACHINES)
+def test_every_substitution_of_the_state_machine_is_given_and_used(name: str, resources: dict[str, Any]) -> None:
+    given = resources[MACHINES[name]]["Properties"]["DefinitionSubstitutions"]
 
-    assert set(re.findall(r"\$\{(\w+)\}", json.dumps(states))) == set(given)
+    assert set(re.findall(r"\$\{(\w+)\}", json.dumps(transformed()["machines"][name]))) == set(given)
+
+
+def test_an_execution_of_a_rollout_ends_before_aws_ends_it() -> None:
+    """Whatever is retried: AWS ends an execution after 25,000 events (Service quotas of Step Functions)."""
+    states = transformed()["machines"]["rollout"]["States"]
+    (retry,) = states["Tick"]["Retry"]
+    # Entered and exited, of each of the three; and of the task scheduled, started and succeeded.
+    events = 3 * 2 + 3
+    # Failed, scheduled and started again.
+    events += retry["MaxAttempts"] * 3
+
+    assert executions.MOST_TICKS * events < 20_000
+
+
+def test_a_tick_of_a_rollout_outlasts_no_execution_that_the_sweep_takes_for_lost() -> None:
+    """One that is only slow keeps its rollout."""
+    states = transformed()["machines"]["rollout"]["States"]
+    (retry,) = states["Tick"]["Retry"]
+    pauses = [
+        min(retry["IntervalSeconds"] * retry["BackoffRate"] ** attempt, retry["MaxDelaySeconds"])
+        for attempt in range(retry["MaxAttempts"])
+    ]
+    longest = executions.LONGEST_WAIT + timedelta(seconds=sum(pauses) + states["Tick"]["TimeoutSeconds"])
+
+    assert longest <= executions.TICKS_WITHIN
+
+
+def test_the_state_machine_of_rollouts_asks_what_its_function_takes() -> None:
+    payload = transformed()["machines"]["rollout"]["States"]["Tick"]["Parameters"]["Payload"]
+
+    assert {name.removesuffix(".$") for name in payload} == set(Tick.model_fields)
 
 
 def test_the_state_machines_steps_are_those_of_the_function(states: dict[str, Any]) -> None:
@@ -95,7 +130,7 @@ def test_the_container_is_given_the_variables_that_it_reads(resources: dict[str,
     read = {name for file in source.glob("*.go") for name in re.findall(r'"(HEADGATE_\w+)"', file.read_text())}
 
     assert override["Name"] == container["Name"]
-    # One is for a process that is no container's: it lets the local stand-in end it.
+    # One is not for containers: with it the local stand-in can end its process.
     given = {one["Name"] for one in override["Environment"] + container["Environment"]}
     assert given == read - {"HEADGATE_STOP_WITH_STDIN"}
 

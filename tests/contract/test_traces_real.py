@@ -29,7 +29,7 @@ SLUGS = sorted(folder.name for folder in FLOWS.iterdir() if folder.is_dir())
 # Each signal, a connector that chooses, data points that are added up, records that are copied, and sampled ones.
 SOME = ["cardinality-control", "host-logs", "kubernetes-gateway", "log-noise-filter"]
 FLOWS_HERE = sizes.either(SOME, SLUGS)
-CASES_HERE = sizes.either(pipeline_cases.names()[::8], pipeline_cases.names())
+CASES_HERE = sizes.either(pipeline_cases.names()[::12], pipeline_cases.names())
 # What these put out has times of the run, or depends on when it came.
 MADE_TIMES = {
     "log-dedup",

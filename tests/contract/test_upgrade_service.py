@@ -107,7 +107,7 @@ def test_a_report_that_is_too_large_for_an_answer_is_cut(collectors: Collectors)
 
 
 def test_they_are_asked_at_the_same_time(collectors: Collectors) -> None:
-    both = threading.Barrier(2, timeout=10)
+    both = threading.Barrier(2, timeout=60)
     first: set[str] = set()
 
     def wait(version: str) -> None:

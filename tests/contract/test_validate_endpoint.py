@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from headgate.settings import settings
+from tests.support.second_version import second_version
 from tests.support.service import Service, running_service
 
 VALID = """\
@@ -227,3 +228,76 @@ def test_a_lint_request_of_no_proper_form_is_422(http: httpx.Client, body: objec
     answer = http.post("/ottl/lint", json=body)
 
     assert (answer.status_code, answer.json()["code"]) == (422, "invalid")
+
+
+@pytest.mark.parametrize(
+    "version", [version for version in (settings().collector_version, second_version()) if version]
+)
+def test_the_pipelines_are_those_of_the_resolved_configuration(http: httpx.Client, version: str) -> None:
+    yaml = """\
+receivers: {otlp: {protocols: {grpc: }}}
+exporters: {debug: }
+connectors: {forward: }
+service:
+  pipelines:
+    logs/in: {receivers: ["${env:FROM}"], exporters: [forward]}
+    logs/out: {receivers: [forward], exporters: [debug]}
+"""
+    answer = http.post("/validate?graph=true", json={"yaml": yaml, "version": version, "env": {"FROM": "otlp"}}).json()
+
+    assert answer["valid"], answer
+    graph = answer["graph"]
+    assert [(one["id"], one["line"]) for one in graph["pipelines"]] == [("logs/in", 6), ("logs/out", 7)]
+    assert graph["pipelines"][0]["receivers"] == [{"id": "otlp", "section": "receivers"}]
+    assert graph["pipelines"][0]["exporters"] == [{"id": "forward", "section": "connectors"}]
+    assert {(one["section"], one["id"], one["line"]) for one in graph["components"]} == {
+        ("receivers", "otlp", 1),
+        ("exporters", "debug", 2),
+        ("connectors", "forward", 3),
+    }
+
+
+def test_a_text_that_is_not_a_configuration_has_no_pipelines(http: httpx.Client) -> None:
+    answer = http.post("/validate?graph=true", json={"yaml": "a: ["}).json()
+
+    assert not answer["valid"]
+    assert answer["graph"]["problem"]["code"] == "no_graph"
+
+
+def test_many_texts_have_in_one_request_the_verdicts_that_they_have_alone(http: httpx.Client) -> None:
+    texts = [
+        {"yaml": VALID},
+        {"yaml": SEVERAL_MISTAKES},
+        {"yaml": VALID, "env": {"VERBOSITY": "loud", "ENDPOINT": "localhost:1"}},
+    ]
+    batch = [{"name": f"text {n}", **text} for n, text in enumerate(texts)]
+
+    answer = http.post("/validate/batch", params={"lint": "true"}, json={"items": batch}).json()
+
+    alone = [http.post("/validate", params={"lint": "true"}, json=text).json() for text in texts]
+    assert [one["valid"] for one in alone] == [True, False, False]
+    assert answer["items"] == [{**verdict, "name": f"text {n}"} for n, verdict in enumerate(alone)]
+
+
+def test_a_text_that_is_not_checked_leaves_the_others_their_verdicts(http: httpx.Client) -> None:
+    batch = [{"yaml": VALID, "version": "0.1.2"}, {"yaml": VALID}]
+
+    first, second = http.post("/validate/batch", json={"items": batch}).json()["items"]
+
+    assert first["problem"]["code"] == "collector_version_not_installed"
+    assert "valid" not in first
+    assert second["valid"] is True
+
+
+@pytest.mark.parametrize(
+    ("items", "loc"),
+    [
+        ([], ["body", "items"]),
+        ([{"yaml": VALID}] * 51, ["body", "items"]),
+        ([{"yaml": ""}], ["body", "items", 0, "yaml"]),
+    ],
+)
+def test_a_batch_that_does_not_fit_names_the_place(http: httpx.Client, items: object, loc: list[object]) -> None:
+    answer = http.post("/validate/batch", json={"items": items})
+
+    assert (answer.status_code, answer.json()["errors"][0]["loc"]) == (422, loc)

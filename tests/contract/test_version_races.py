@@ -33,7 +33,7 @@ def test_32_clients_appending_at_once_leave_no_gap_and_no_repeat(ann: Member) ->
 def test_an_edit_racing_a_publish_never_changes_a_published_version(ann: Member) -> None:
     outcomes = set()
     with ThreadPoolExecutor(2) as pool:
-        for _ in range(sizes.either(60, 500)):
+        for _ in range(sizes.either(24, 500)):
             configuration_id = create(ann, yaml="old")
             start = threading.Barrier(2)
 

@@ -234,6 +234,21 @@ def test_a_collector_that_ends_again_and_again_goes_back_to_the_version_before(h
     assert "ended 3 times in the 10 minutes after this configuration was applied" in one["state_message"]
     until(lambda: host.instance()["running"]["version_number"] == good, host.log)
     until(lambda: host.flows_as("lives"), host.log)
+    host.order("retry")
+    host.wait_for("applied", bad)
+    assert host.flows_as("dies")
+
+
+def test_a_restart_that_was_ordered_starts_another_collector_under_the_same_supervisor(host: Host) -> None:
+    n = host.apply(host.flowing("restarted"))
+    (collector,), supervisor = pids_of(host, "otelcol-contrib"), host.pid
+    host.order("restart")
+
+    until(partial(runs_another, host, collector), host.log)
+    until(lambda: host.told()["orders"] == [], host.log)
+    assert host.pid == supervisor
+    assert host.wait_for("applied", n)["exits"] == 0
+    assert host.flows_as("restarted")
 
 
 def test_a_restart_of_the_service_goes_unnoticed(host: Host, fleet_service: LocalService) -> None:
@@ -333,7 +348,7 @@ def test_a_signal_ends_a_start_that_is_under_way(host: Host, tmp_path: Path) -> 
     program, own = host.root / "bin" / "headgate-supervisor", tmp_path / "own"
     # As the collector, one that never tells anything of itself; the supervisor would wait for it for half a minute.
     silent = tmp_path / "silent"
-    silent.write_text('#!/bin/sh\n[ "$1" = featuregate ] || exec sleep 600\n')
+    silent.write_text("#!/bin/sh\ncase $1 in featuregate|components) ;; *) exec sleep 600 ;; esac\n")
     silent.chmod(0o755)
     variables = {
         "HEADGATE_ENDPOINT": "http://127.0.0.1:9/v1/opamp",

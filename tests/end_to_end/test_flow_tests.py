@@ -42,7 +42,7 @@ NOTED = Path(os.environ.get("HEADGATE_NOTE_PROVEN") or PROVEN)
 
 
 def digest(slug: str) -> str:
-    """Of all that the pipeline tests of a flow depend on in this repository."""
+    """The digest of everything in this repository that the pipeline tests of a flow depend on."""
     flow = source.read(FLOWS / slug)
     parts = [flow.yaml, flow.sample, flow.file.test.model_dump(), [rule.model_dump() for rule in flow.rules]]
     return hashlib.sha256(json.dumps([settings().collector_version, parts]).encode()).hexdigest()
@@ -120,7 +120,7 @@ def run(client: httpx.Client, flow: source.Source, text: str) -> Json:
 
 
 def remark(item: Json) -> str | None:
-    """What the linter says against an expression. That a context was inferred is no fault."""
+    """What the linter says against an expression. That a context was inferred is not a fault."""
     note = item["note"] or ""
     return item["error"] or ("" if INFERRED.fullmatch(note) else note)
 
@@ -194,7 +194,7 @@ def test_without_its_main_component_a_flow_fails_a_rule(slug: str, proofs: dict[
     assert not all(result["passed"] for result in run["validation_results"])
 
 
-@pytest.mark.skipif(not sizes.FULL, reason="`make trust` runs every flow, and notes what it has proved")
+@pytest.mark.full
 def test_what_is_proved_is_noted(proofs: dict[str, Future[Proof]]) -> None:
     for slug in SLUGS:
         proof = proofs[slug].result()

@@ -81,3 +81,4 @@ def test_a_host_of_the_script_before_is_upgraded_and_uninstalled(host: Host) -> 
 
     assert host.uninstall() == f"Removed from {host.root}.\n"
     assert not host.root.exists()
+    assert host.instance()["state"] == "stopped"

@@ -19,6 +19,7 @@ from tests.support import fleet_host, helm
 from tests.support.fleet_host import Host
 from tests.support.local_service import LocalService
 from tests.support.ports import free_port
+from tests.support.programs import MACHINE, cached_programs
 
 pytestmark = pytest.mark.end_to_end
 
@@ -30,7 +31,6 @@ STRANGE = {
     "D": "- yaml: [true, null]",
     "E": "007",
 }
-MACHINE = "arm64" if os.uname().machine in ("aarch64", "arm64") else "amd64"
 
 
 def configured(client: httpx.Client) -> str:
@@ -138,12 +138,3 @@ def test_the_script_of_a_docker_link_builds_the_image_of_what_was_published(
     built = (tmp_path / "context" / "Dockerfile").read_text()
     assert built == (helm.ROOT / "images" / "supervisor" / "Dockerfile").read_text()
     shutil.rmtree(tmp_path / "context")
-
-
-def cached_programs() -> dict[str, Path]:
-    """The two that the image holds, as they were built here."""
-    collectors = Path(os.environ["HEADGATE_COLLECTORS_DIR"])
-    return {
-        "otelcol-contrib": collectors / settings().collector_version / "otelcol-contrib",
-        "headgate-supervisor": collectors.parent / "supervisor" / f"linux-{MACHINE}" / "headgate-supervisor",
-    }

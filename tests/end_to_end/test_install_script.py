@@ -8,21 +8,17 @@ import shlex
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-import boto3
 import httpx
 import psutil
 import pytest
 
-from headgate.installs.releases import MANIFEST, PREFIX, Artifact, Release
-from headgate_local.connection import of_service
+from headgate.installs.releases import Artifact
 from tests.support import fleet_host
 from tests.support.admin import Admin
 from tests.support.fleet_host import Host
-from tests.support.installing import host, installs, refused
+from tests.support.installing import host, installs, refused, released
 from tests.support.local_service import LocalService
 
 __all__ = ["host", "installs"]
@@ -33,7 +29,7 @@ MACHINE = "arm64" if os.uname().machine in ("aarch64", "arm64") else "amd64"
 OTHER = "amd64" if MACHINE == "arm64" else "arm64"
 SHELLS = [one for one in ("dash", "bash --posix", "busybox sh") if shutil.which(one.split()[0])]
 
-# What stands in for systemd, which is no part of a container: it starts what the unit says, as a process, which
+# What stands in for systemd, which a container does not have: it starts what the unit says, as a process, which
 # has none of the script's files open, as a service has not.
 SYSTEMCTL = """\
 #!/bin/sh
@@ -55,32 +51,6 @@ def script_of(host: Host) -> bytes:
     """What the line fetches."""
     (url,) = [word for word in shlex.split(host.command) if word.startswith("http") and "signature=" in word]
     return httpx.get(url).raise_for_status().content
-
-
-@contextmanager
-def released(service: LocalService, change: Callable[[dict[str, Artifact]], None]) -> Iterator[None]:
-    """The release of a running service, changed for a while."""
-    environment = of_service(service.data)
-    s3 = boto3.client(
-        "s3",
-        endpoint_url=environment["AWS_ENDPOINT_URL"],
-        aws_access_key_id=environment["AWS_ACCESS_KEY_ID"],
-        aws_secret_access_key=environment["AWS_SECRET_ACCESS_KEY"],
-        region_name=environment["AWS_DEFAULT_REGION"],
-    )
-    at = {"Bucket": environment["HEADGATE_BUCKET"], "Key": PREFIX + MANIFEST}
-    before = s3.get_object(**at)["Body"].read()
-    found = Release.decode(before)
-    artifacts = dict(found.artifacts)
-    change(artifacts)
-    if artifacts:
-        s3.put_object(**at, Body=Release(found.collector_version, found.supervisor_version, artifacts).encode())
-    else:
-        s3.delete_object(**at)
-    try:
-        yield
-    finally:
-        s3.put_object(**at, Body=before)
 
 
 def test_a_program_that_is_not_what_was_published_changes_nothing(host: Host, installs: LocalService) -> None:

@@ -183,7 +183,7 @@ def test_a_form_that_is_not_accepted_keeps_what_was_typed_and_marks_the_field(pa
         expect(page.locator(f"#{field}-error")).to_be_visible()
         expect(page.get_by_role("heading", level=1)).to_be_visible()
 
-    page.goto(made.home)
+    page.goto(f"{made.home}/settings")
     page.locator("#name").fill("  ")
     refused("Rename", "name", "  ")
     page.locator("#other").fill("   ")
@@ -193,7 +193,7 @@ def test_a_form_that_is_not_accepted_keeps_what_was_typed_and_marks_the_field(pa
     expect(page.get_by_role("alert")).to_contain_text("only accepts a form")
 
     # One with a single Admin: to others' organization, another test may have added a second.
-    page.goto(made.home)
+    page.goto(f"{made.home}/settings")
     page.locator("#other").fill("Of one Admin")
     page.get_by_role("button", name="Create", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Of one Admin")
@@ -230,7 +230,7 @@ def test_a_page_that_is_not_there_says_so_in_its_heading(page: Page) -> None:
 
 
 def test_an_organization_with_a_long_name_fits_a_phone(page: Page, made: Made) -> None:
-    page.goto(made.home)
+    page.goto(f"{made.home}/settings")
     page.locator("#other").fill("x" * 200)
     page.get_by_role("button", name="Create").click()
 
@@ -258,6 +258,8 @@ def test_no_page_is_wider_than_a_phone(page: Page, made: Made, subtests: pytest.
     page.on("console", lambda message: complaints.append(message.text))
     for path in (
         made.home,
+        f"{made.home}/settings",
+        f"{made.home}/expiring-tokens",
         f"{made.home}/members",
         f"{made.home}/service-accounts",
         f"{made.home}/changes",

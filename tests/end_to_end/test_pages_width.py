@@ -11,8 +11,12 @@ from playwright.sync_api import Browser
 from configurations.app import router as configurations_router
 from fleets.app import router as fleets_router
 from headgate import checker
-from headgate.deployments import mounts
+from headgate.captures import service as captures
+from headgate.captures.model import Redaction
+from headgate.deployments import mounts, variables
 from headgate.deployments.model import VolumeMount
+from headgate.events.model import EVENT_TYPES
+from headgate.flows import publish
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
@@ -24,6 +28,8 @@ from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.rules import store as rules
 from headgate.rules.model import Rule, RuleSet, StoredRule
 from headgate.settings import settings
+from headgate.webhooks import service as webhooks
+from headgate.webhooks.service import Settings
 from headgate_local.options import read_options
 from tests.support import configurations as cfg
 from tests.support.chromium import chromium
@@ -31,6 +37,7 @@ from tests.support.faults.every_page import HERE, PAGES
 from tests.support.fleet_of_agents import API, make_fleet
 from tests.support.members import JoinWith
 from tests.support.page_visitor import SESSION, site
+from tests.support.service import ROOT
 
 pytestmark = pytest.mark.end_to_end
 
@@ -80,24 +87,39 @@ def ids(join: JoinWith, organization_id: str, fleets_without_collector: None) ->
     stored = StoredRule(new_id("rul"), api_owned=False, rule=Rule("r" * 200, f"log.body == {LINE!r}", "log", "any"))
     rules.save(long, 1, RuleSet(PIPELINE, NAME, "logs", (stored,), 1))
     fleet.change(name=NAME, configuration_id=long, version_number=1)
+    variables.change(caller, fleet.id, fleet.deployment_id, {"V" * 200: "v" * 4_000}, {"S" * 200: "s"})
+    captures.change_redaction(caller, Redaction(("credentials",), (), ("k" * 200,)))
     mounts.add(caller, fleet.id, fleet.deployment_id, VolumeMount(f"/{'h' * 900}", f"/{'m' * 900}"))
     for state in (wire.RemoteConfigStatuses_FAILED, wire.RemoteConfigStatuses_APPLYING):
         agent = fleet.agent(host_name="h" * 255)
         agent.start()
         agent.report(state, MESSAGE)
+    started = ann.http.post(
+        f"{API}/fleets/{fleet.id}/deployments/{fleet.deployment_id}/rollouts",
+        json={"version_number": 1, "message": "w" * 1_000},
+    )
+    assert started.status_code == 201, started.text
     response = ann.http.patch(f"{API}/configurations/{long}", json={"name": NAME[:-1] + "y"})
     assert response.status_code == 200, response.text
+    host = f"https://{'.'.join(['h' * 63] * 3)}.example.com/"
+    webhook, _ = webhooks.create(caller, Settings(NAME, host, types=EVENT_TYPES, fleet_ids=[fleet.id]))
+    webhooks.send_test(caller, webhook.id, host)
+    publish.upload(publish.build(ROOT / "flows"), settings().bucket)
     return {
         "organization_id": organization_id,
+        "webhook_id": webhook.id,
         "configuration_id": long,
         "n": "1",
         "fleet_id": fleet.id,
         "deployment_id": fleet.deployment_id,
+        "instance_id": str(fleet.instances()[0]["id"]),
+        "rollout_id": started.json()["id"],
         "service_account_id": account.id,
         "token_id": token.id,
         "session": value,
         # The one with the longest names of settings, and many of them.
         "kind": "receiver",
+        "slug": "multi-tenant-routing",
         "type": "filelog",
     }
 

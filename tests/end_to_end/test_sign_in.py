@@ -11,6 +11,14 @@ pytestmark = pytest.mark.end_to_end
 
 def test_the_printed_sign_in_works_and_is_for_its_owner_only(service: LocalService) -> None:
     assert Browser(service).sign_in(*known(service)) == 303
+    link = service.sign_in_link.removeprefix(service.base_url)
+    browser = Browser(service)
+    assert [browser.get(link).status_code, Browser(service).get(link).status_code] == [303, 410]
+    with service.client() as api:
+        home = f"/organizations/{api.get('/identity').json()['organization_id']}"
+    assert browser.get(home).status_code == 200
+    refused = Browser(service).get(home)
+    assert (refused.status_code, refused.headers["location"].partition("?")[0]) == (303, "/sign-in")
     assert (service.data / "sign-in.json").stat().st_mode & 0o777 == 0o600
     assert (service.data / "people.json").stat().st_mode & 0o777 == 0o600
 

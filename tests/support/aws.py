@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,15 @@ from headgate import checker
 from headgate.identity import signing
 from headgate.settings import settings
 from headgate.storage import aws
-from headgate_local import calls, moto_patches, template, user_pool
+from headgate_local import calls, deliveries, moto_patches, secrets_key, template, user_pool
 from headgate_local.moto_data import MotoData
 from tests.support.documented_data import Stored
+
+
+@cache
+def read_template() -> template.Template:
+    """template.yaml, read once for all modules of a worker."""
+    return template.read()
 
 
 def aws_for(monkeypatch: pytest.MonkeyPatch, folder: Path, *, documented: bool = True) -> Iterator[template.Template]:
@@ -24,7 +31,7 @@ def aws_for(monkeypatch: pytest.MonkeyPatch, folder: Path, *, documented: bool =
     for name in [name for name in os.environ if name.startswith(("AWS_", "HEADGATE_"))]:
         if name not in ("HEADGATE_COLLECTORS_DIR", calls.VARIABLE):
             monkeypatch.delenv(name)
-    described = template.read()
+    described = read_template()
     for name, value in described.environment().items():
         monkeypatch.setenv(name, value)
     for name, value in {"ACCESS_KEY_ID": "x", "SECRET_ACCESS_KEY": "x", "DEFAULT_REGION": "us-east-1"}.items():
@@ -49,6 +56,8 @@ def aws_for(monkeypatch: pytest.MonkeyPatch, folder: Path, *, documented: bool =
             aws.dynamodb().create_table(**table.definition)
         for bucket in described.buckets():
             aws.s3().create_bucket(Bucket=bucket.name)
+        secrets_key.create(described, folder)
+        deliveries.create(described)
         with user_pool.running(described, folder):
             yield described
     aws.forget_clients()

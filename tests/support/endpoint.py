@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 from tests.support.faults.rows import Row, always
 from tests.support.world import World
 
 Takes = Literal["nothing", "read", "write", "person", "browser", "member", "admin"]
 Body = Mapping[str, object]
+READS = "changes nothing: reads only"
+"""`recorded` of an endpoint that only reads."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +50,12 @@ class Endpoint:
         return body(world) if body else None
 
 
-def endpoint(label: str, takes: Takes, unfilled: int, *requests: Row, **more: object) -> Endpoint:
+def endpoint(label: str, takes: Takes, unfilled: int, *requests: Row, **more: Any) -> Endpoint:
     named = tuple(replace(request, endpoint=label) for request in requests)
-    return Endpoint(label, takes, unfilled, named, **more)  # type: ignore[arg-type]  # passed on as they are
+    return Endpoint(label, takes, unfilled, named, **more)
 
 
-def right(status: int, body: Callable[[World], object] | Body | None = None, **more: object) -> Row:
+def right(status: int, body: Callable[[World], object] | Body | None = None, **more: Any) -> Row:
     """A right request of the endpoint that it stands in, and the status of its answer."""
     made = body if body is None or callable(body) else always(body)
-    return Row("", status, made, **more)  # type: ignore[arg-type]  # passed on as they are
+    return Row("", status, made, **more)

@@ -5,7 +5,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,7 +55,7 @@ class Host:
 
     @property
     def pid(self) -> int:
-        """Of the supervisor."""
+        """The process id of the supervisor."""
         return int((self.root / "var" / "supervisor.pid").read_text())
 
     def install(self) -> str:
@@ -72,14 +72,17 @@ class Host:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    def publish(self, yaml: str) -> int:
-        """The number of a new, published version."""
+    def publish(self, yaml: str, collector: str = "") -> int:
+        """The number of a new, published version, for that collector."""
         if not self.configuration_id:
             made = self._done(self.api.post("/configurations", json={"name": "edge", "yaml": yaml}))
             self.configuration_id, n = made["id"], 1
         else:
             n = self._done(self.api.post(f"/configurations/{self.configuration_id}/versions", json={"yaml": yaml}))["n"]
-        self._done(self.api.post(f"/configurations/{self.configuration_id}/versions/{n}/publish"))
+        version = f"/configurations/{self.configuration_id}/versions/{n}"
+        if collector:
+            self._done(self.api.patch(version, json={"collector_version": collector}))
+        self._done(self.api.post(f"{version}/publish"))
         return n
 
     def flowing(self, step: str, **changes: object) -> str:
@@ -95,6 +98,14 @@ class Host:
         items = self._done(self.api.get(f"/fleets/{self.fleet_id}/instances"))["items"]
         assert len(items) == 1, items
         return items[0]
+
+    def told(self) -> dict[str, Any]:
+        """All that is known of the instance."""
+        return self._done(self.api.get(f"/fleets/{self.fleet_id}/instances/{self.instance()['id']}"))
+
+    def order(self, act: str) -> None:
+        """Order a restart, or a retry."""
+        self._done(self.api.post(f"/fleets/{self.fleet_id}/instances/{self.instance()['id']}/{act}"))
 
     def wait_for(self, state: str, n: int | None) -> dict[str, Any]:
         """The instance once it is in that state under that assignment."""
@@ -147,9 +158,19 @@ class Host:
 
 
 @contextmanager
-def host(folder: Path, api: httpx.Client, label: str, *, apply_timeout: str = "3s", **env: str) -> Iterator[Host]:
-    """A new fleet, and a line to install a host of it under `folder`."""
-    fleet_id = Host._done(api.post("/fleets", json={"label": label, "type": "server-supervisor"}))["id"]
+def host(
+    folder: Path,
+    api: httpx.Client,
+    label: str,
+    *,
+    apply_timeout: str = "3s",
+    fleet_id: str = "",
+    options: Mapping[str, object] | None = None,
+    **env: str,
+) -> Iterator[Host]:
+    """A line to install a host under `folder`, of that fleet or of a new one; `options` are more of the install's."""
+    if not fleet_id:
+        fleet_id = Host._done(api.post("/fleets", json={"label": label, "type": "server-supervisor"}))["id"]
     health_port = free_port()
     root = folder / "scratch root"
     variables = {
@@ -157,7 +178,7 @@ def host(folder: Path, api: httpx.Client, label: str, *, apply_timeout: str = "3
         "HEADGATE_APPLY_TIMEOUT": apply_timeout,
         **env,
     }
-    body = {"platform": "linux", "systemd": False, "root_deploy_path": str(root), "env": variables}
+    body = {"platform": "linux", "systemd": False, "root_deploy_path": str(root), "env": variables, **(options or {})}
     made = Host._done(api.post(f"/fleets/{fleet_id}/install", json=body))
     one = Host(folder, api, fleet_id, made["deployment_id"], made["command"], root, health_port)
     try:

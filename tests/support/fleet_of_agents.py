@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -9,11 +10,14 @@ from httpx2 import Response
 
 from configurations.app import router as configurations_router
 from fleets.app import router as fleets_router
+from headgate.audit import service as audit
 from headgate.deployments.model import Assignment
 from headgate.fleets import keys, tokens
 from headgate.fleets.model import FleetType
 from headgate.foundation import clock
-from headgate.instances.model import config_hash
+from headgate.foundation.caller import Caller
+from headgate.foundation.principal import Principal
+from headgate.instances.desired import config_hash
 from headgate.settings import settings
 from headgate.storage import aws, items
 from opamp.app import app
@@ -66,19 +70,22 @@ class Fleet:
         for number in range(self.published + 1, n + 1):
             self.publish(version(number))
 
-    def publish(self, yaml: str) -> int:
-        """The number of a new published version."""
+    def publish(self, yaml: str, collector: str = "") -> int:
+        """The number of a new published version, for that collector."""
         assert cfg.append(self.member, self.configuration_id, yaml=yaml).status_code == 201
         self.published += 1
+        if collector:
+            changed = cfg.patch(self.member, self.configuration_id, self.published, collector_version=collector)
+            assert changed.status_code == 200, changed.text
         assert cfg.publish(self.member, self.configuration_id, self.published).status_code == 200
         return self.published
 
-    def change(self, **fields: object) -> None:
+    def change(self, **fields: Any) -> None:
         path = f"{API}/fleets/{self.id}/deployments/{self.deployment_id}"
         response = self.member.http.patch(path, json=fields)
         assert response.status_code == 200, response.text
 
-    def add_group(self, name: str, n: int, **fields: object) -> str:
+    def add_group(self, name: str, n: int, **fields: Any) -> str:
         self.publish_up_to(n)
         body = {"name": name, "configuration_id": self.configuration_id, "version_number": n, **fields}
         response = self.member.http.post(f"{API}/fleets/{self.id}/deployments", json=body)
@@ -118,13 +125,13 @@ class Fleet:
             },
         )
 
-    def agent(self, group: str | None = None, **fields: object) -> Agent:
+    def agent(self, group: str | None = None, **fields: Any) -> Agent:
         def post(body: bytes) -> bytes:
             response = self.post(body, group=group)
             assert response.status_code == 200, response.text
             return response.content
 
-        return Agent(post, **fields)  # type: ignore[arg-type]  # passed on as they are
+        return Agent(post, **fields)
 
 
 def make_fleet(member: Member, fleet_type: FleetType = "server-supervisor", label: str = "Edge") -> Fleet:
@@ -140,6 +147,17 @@ def make_fleet(member: Member, fleet_type: FleetType = "server-supervisor", labe
         (default,) = member.http.get(f"{API}/fleets/{fleet.id}/deployments").json()["items"]
         fleet.deployment_id = default["id"]
     return fleet
+
+
+def admin_of(fleet: Fleet) -> Caller:
+    """An Admin of the fleet's organization."""
+    person = Principal("user", "usr_x", "ada@example.com")
+    return Caller(fleet.member.organization_id, "Acme", person, person.name, "admin", "read_write", "ses_x")
+
+
+def changes_of(fleet: Fleet) -> dict[str, str]:
+    """The targets of the changes in the fleet's organization by their actions."""
+    return {record.action: record.target for record in audit.records(admin_of(fleet), 100, None).entries}
 
 
 def hash_of(fleet: Fleet, n: int) -> str:

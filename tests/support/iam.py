@@ -58,7 +58,7 @@ def _holds(condition: Condition, request: Request) -> bool:
     test = _OPERATORS[name]
     match quantifier:
         case "ForAllValues":
-            # Of no values at all, too.
+            # True for an empty list of values, as in IAM.
             return all(test(wanted, value) for value in values)
         case "ForAnyValue":
             return any(test(wanted, value) for value in values)

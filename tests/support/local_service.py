@@ -33,6 +33,10 @@ class LocalService:
         return self._now.read_only_token
 
     @property
+    def sign_in_link(self) -> str:
+        return self._now.sign_in_link
+
+    @property
     def pid(self) -> int:
         return self._now.pid
 

@@ -1,5 +1,31 @@
 """Markdown as a renderer reads it."""
 
+import re
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+_SPAN: Final = re.compile(r"`(?:[^`\n]|\n(?!\n))+`")
+_LINK: Final = re.compile(r"\]\((?!https?://)([^)\s]+)\)")
+
+
+def broken_links(page: Path) -> list[str]:
+    """The links of a page that lead to a file or an anchor that is not there."""
+    broken = []
+    for link in _LINK.findall(_SPAN.sub("", page.read_text())):
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if not target.exists() or (anchor and anchor not in _anchors(target)):
+            broken.append(link)
+    return broken
+
+
+@cache
+def _anchors(page: Path) -> set[str]:
+    """Written with the heading, or as GitHub makes them from it: lower case, no punctuation, hyphens for spaces."""
+    headings = re.findall(r"^#+ (.+?)(?: \{: #(\w+) \})?$", page.read_text(), re.MULTILINE)
+    return {written or re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading, written in headings}
+
 
 def without_code(markdown: str) -> str:
     """What is neither in a block of code nor in inline code, as CommonMark has them."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fastapi import APIRouter
+from fastapi import APIRouter, FastAPI
 from fastapi.testclient import TestClient
 
 from headgate.foundation.caller import Access
@@ -26,6 +26,18 @@ class Member:
 JoinWith = Callable[..., Member]
 
 
+# By the ids of the routers, which have no hash; beside each application its routers, so that no id is used again.
+_APPLICATIONS: dict[tuple[int, ...], tuple[FastAPI, list[APIRouter]]] = {}
+
+
+def application(routers: list[APIRouter]) -> FastAPI:
+    """One for all that ask for these routers: an application prepares each route at its first request."""
+    key = tuple(map(id, routers))
+    if key not in _APPLICATIONS:
+        _APPLICATIONS[key] = create_app("Test", routers), routers
+    return _APPLICATIONS[key][0]
+
+
 def join(
     routers: list[APIRouter],
     name: str = "ann",
@@ -37,6 +49,5 @@ def join(
     organization_id = organization_id or default_organization_id
     account = identity.create_service_account(organization_id, name)
     _, token = identity.create_token(organization_id, account.id, name=f"{name}'s token", access=access)
-    application = create_app("Test", routers)
-    http = TestClient(application, raise_server_exceptions=False, headers={"Authorization": f"Bearer {token}"})
+    http = TestClient(application(routers), raise_server_exceptions=False, headers={"Authorization": f"Bearer {token}"})
     return Member(organization_id, account.id, token, http)

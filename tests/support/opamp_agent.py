@@ -1,6 +1,9 @@
 """An OpAMP agent over plain HTTP, as the official supervisor behaves: its messages, and what it does with an answer."""
 
+import base64
+import json
 import uuid
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
@@ -83,13 +86,21 @@ class Agent:
         message.health.CopyFrom(self.health)
         return self.send(message)
 
-    def tells(self, data: bytes) -> wire.ServerToAgent:
-        """A heartbeat with what our supervisor reports of its host."""
+    def tells(self, data: bytes, about: str = "report") -> wire.ServerToAgent:
+        """A heartbeat with what our supervisor tells: a `report` of its host, or about a `capture`."""
         message = self.message()
         message.custom_message.capability = "io.headgate.host"
-        message.custom_message.type = "report"
+        message.custom_message.type = about
         message.custom_message.data = data
         return self.send(message)
+
+    def captured(self, capture_id: str, lines: str = "", status: str = "ended", **more: object) -> wire.ServerToAgent:
+        """A heartbeat with what our supervisor tells of a capture, by default that one record is its sample."""
+        told: dict[str, object] = {"v": 1, "id": capture_id, "status": status, "left_out": 0, "redacted": 0}
+        told |= {"records": 1 if lines else 0}
+        if lines:
+            told |= {"sample": base64.b64encode(zlib.compress(lines.encode())).decode(), "reason": "records"}
+        return self.tells(json.dumps({**told, **more}).encode(), "capture")
 
     def leaves(self) -> wire.ServerToAgent:
         """The last message of a supervisor that is stopped in order."""

@@ -190,6 +190,11 @@ def outputs(stack_name: str) -> dict[str, str]:
     return {one["OutputKey"]: one["OutputValue"] for one in found.get("Outputs", [])}
 
 
+def make_stack() -> None:
+    """A stack that is there already, for what is not about its deployment."""
+    boto3.client("cloudformation").create_stack(StackName="headgate", TemplateBody=json.dumps(stack_of_the_template()))
+
+
 def change(stack_name: str, **parameters: str) -> None:
     """Give a stack other parameters than its template's defaults, as one of an older release has."""
     given = [{"ParameterKey": key, "ParameterValue": value} for key, value in parameters.items()]

@@ -11,6 +11,7 @@ from httpx2 import Response
 from starlette.types import ASGIApp
 
 from headgate.foundation import clock
+from headgate.foundation.caller import Role
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
 from headgate.identity import member_store, sessions
@@ -54,12 +55,12 @@ def browser(address: str = "") -> TestClient:
     return TestClient(site(), base_url=SITE, follow_redirects=False, raise_server_exceptions=False, client=(of, 1))
 
 
-def member_at(application: ASGIApp, organization_id: str) -> TestClient:
+def member_at(application: ASGIApp, organization_id: str, role: Role = "contributor") -> TestClient:
     """A browser of a new member of the organization, at one function's pages."""
     user = User(new_id("usr"), f"{new_id('usr')}@example.com", clock.now())
     member_store.put_user(user)
     principal = Principal("user", user.id, user.email)
-    member_store.add_user(Member(organization_id, principal, "contributor", "active", clock.now()))
+    member_store.add_user(Member(organization_id, principal, role, "active", clock.now()))
     _, value = sessions.begin(user, "browser", clock.now())
     return TestClient(application, raise_server_exceptions=False, base_url=SITE, cookies={SESSION: value})
 
@@ -68,6 +69,16 @@ def csrf(http: TestClient, path: str = "/sign-in") -> str:
     found = re.search(r'name="csrf" value="([0-9a-f]{32})"', http.get(path).text)
     assert found is not None
     return found[1]
+
+
+def send_form(http: TestClient, page: str, action: str, **fields: str) -> Response:
+    """Send a form of the page, as a browser does; its answer, without following where it leads."""
+    return http.post(page + action, data={"csrf": csrf(http, page), **fields}, follow_redirects=False)
+
+
+def without_own_scripts(page: str) -> str:
+    """The page without the elements that load this site's own scripts."""
+    return re.sub(r'<script type="module" src="/assets/[A-Za-z0-9_-]+\.js"></script>', "", page)
 
 
 def sign_in(http: TestClient, email: str, password: str = PASSWORD, **more: str) -> Response:

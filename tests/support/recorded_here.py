@@ -27,16 +27,18 @@ from headgate_local.service import functions
 
 API = "/api/v1/public"
 YAML = "receivers: {nop: }\nexporters: {nop: }\nservice: {pipelines: {logs: {receivers: [nop], exporters: [nop]}}}\n"
-LARGE = f"# {base64.b64encode(random.Random(1).randbytes(500_000)).decode()}\n{YAML}"
+LARGE = f"# {base64.b64encode(random.Random(1).randbytes(310_000)).decode()}\n{YAML}"
 
 
 @dataclass(frozen=True)
 class People:
-    """Two members, by tokens of service accounts, and an Admin, by a session."""
+    """Two members, by tokens of service accounts, and an Admin, by a session; and the Admin's session of a browser."""
 
     ann: TestClient
     bob: TestClient
     ada: TestClient
+    organization_id: str
+    browser: str
 
 
 @contextmanager
@@ -71,10 +73,13 @@ def people(aws_here: template.Template) -> People:
     by = Principal("user", user.id, user.email)
     member_store.add_user(Member(organization.id, by, "admin", "active", clock.now()))
     _, session = sessions.begin(user, "cli", clock.now(), organization.id)
+    _, browser = sessions.begin(user, "browser", clock.now())
     return People(
         client(Authorization=f"Bearer {token('ann')}"),
         client(Authorization=f"Bearer {token('bob')}"),
         client(Authorization=f"Bearer {session}", **{"X-Service-Org": organization.id}),
+        organization.id,
+        browser,
     )
 
 

@@ -7,7 +7,7 @@ from headgate.runs.runner import Outcome
 
 
 def outcome(seconds: float, *, ran: bool = True, executed: bool = True, reason: str = "", cause: str = "") -> Outcome:
-    """Of a collector that ran for so long, until now."""
+    """The outcome of a collector that ran for `seconds`, until now."""
     now = clock.now()
     return Outcome(
         ran=ran,

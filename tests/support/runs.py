@@ -9,7 +9,7 @@ from headgate.foundation.principal import Principal
 from headgate.rules.engine import Verdict
 from headgate.rules.model import Rule
 from headgate.runs import runner, store
-from headgate.runs.model import Run, RunRule
+from headgate.runs.model import RuleResult, Run, RunRule
 from run_steps.app import handler
 from tests.support.members import API, Member
 from tests.support.run_outcomes import outcome
@@ -68,6 +68,14 @@ def end(run: Run, *verdicts: dict[str, Any], out: int = 1) -> None:
     told = runner.outcome(run)
     evaluation = {"verdicts": verdicts, "records": {"logs": out}, "outcome": told.model_dump(mode="json")}
     handler({"step": "record", "run_id": run.id, "evaluation": evaluation}, None)
+
+
+def failed(run: Run, message: str = "seen") -> Run:
+    """The run, ended by a rule that did not pass."""
+    result = RuleResult(RULE, api_owned=True, passed=False, matched=0, total=2, message=message)
+    ended = run.start(2, clock.now()).complete((result,), {"logs": 2}, "a text", clock.now())
+    store.update(ended)
+    return ended
 
 
 def get(member: Member, run: Run) -> Any:

@@ -30,7 +30,8 @@ class NoManagedPolicies(ManagedPolicyLoader):
 def main() -> None:
     contents = dict(argument.split("=", 1) for argument in sys.argv[1:])
     document: dict[str, Any] = yaml_parse(Path(contents.get("template", ROOT / "template.yaml")).read_text())
-    machine = yaml_parse((ROOT / "statemachines" / "test_run.asl.yaml").read_text())
+    files = (ROOT / "statemachines").glob("*.asl.yaml")
+    machines = {path.name.removesuffix(".asl.yaml"): yaml_parse(path.read_text()) for path in files}
     packaged = copy.deepcopy(document)
     for name, resource in packaged["Resources"].items():
         match resource["Type"]:
@@ -42,7 +43,7 @@ def main() -> None:
                 resource["Properties"]["DefinitionUri"] = "s3://bucket/machine"
     values = {name: contents.get(name, one.get("Default", "")) for name, one in document["Parameters"].items()}
     transformed = transform(packaged, values, NoManagedPolicies())
-    print(json.dumps({"document": document, "machine": machine, "resources": transformed["Resources"]}))
+    print(json.dumps({"document": document, "machines": machines, "resources": transformed["Resources"]}))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ only the default collector was built, tests that need a second version are skipp
 
 import os
 import subprocess
+from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
@@ -16,6 +17,7 @@ from headgate.checker.installed import Installed
 from headgate.foundation.collector import by_age
 from headgate.settings import settings
 from headgate_local.options import read_options
+from tests.support import sizes
 
 _INSTALLED: Final = Installed(read_options(os.environ).collectors)
 
@@ -41,6 +43,14 @@ def older_and_newer() -> tuple[str, str]:
         return settings().collector_version, ""
     older, newer = sorted([settings().collector_version, second], key=by_age)
     return older, newer
+
+
+def versions_in_turn(at: int) -> Sequence[str]:
+    """The default collector's version and the second one's; on each change the one whose turn it is.
+
+    `at` counts the tests and modules that ask both the same.
+    """
+    return sizes.turn([version for version in (settings().collector_version, second_version()) if version], at)
 
 
 def _is_built(version: str) -> bool:

@@ -15,6 +15,7 @@ from tests.support.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 READY = "Headgate is ready."
+SIGN_IN_LINK = "/sign-in-link?code="
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Service:
     read_write_token: str
     read_only_token: str
     pid: int
+    sign_in_link: str
 
     def client(self) -> httpx.Client:
         """A client with the read-write token, whose paths are those of the public API."""
@@ -52,18 +54,19 @@ def running_service(data: Path, **environment: str) -> Iterator[Service]:
     command = [sys.executable, "-m", "headgate_local"]
     with subprocess.Popen(command, cwd=ROOT, env=variables, stdout=subprocess.PIPE, text=True) as process:
         try:
-            _wait_until_ready(process)
+            sign_in_link = _wait_until_ready(process)
             tokens = json.loads((data / "tokens.json").read_text())
             url = f"http://127.0.0.1:{port}"
-            yield Service(url, tokens["read_write_token"], tokens["read_only_token"], process.pid)
+            yield Service(url, tokens["read_write_token"], tokens["read_only_token"], process.pid, sign_in_link)
         finally:
             process.terminate()
             process.communicate()
 
 
-def _wait_until_ready(process: subprocess.Popen[str]) -> None:
+def _wait_until_ready(process: subprocess.Popen[str]) -> str:
+    """The link that it prints once it is ready, which signs in once."""
     assert process.stdout is not None
     for line in process.stdout:
-        if READY in line:
-            return
+        if SIGN_IN_LINK in line:
+            return line.split()[-1]
     raise RuntimeError("the service ended before it was ready; it says why on standard error")

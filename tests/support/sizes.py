@@ -6,7 +6,7 @@ table of promises, with what runs where.
 
 The one large test in Go reads the same variable (layers/collector/internal/reference/oracle_test.go, `partOfPlaces`).
 
-A number can be given by itself: HEADGATE_TRUST_REQUESTS, _TEXTS, _STEPS and _SOAK.
+A number can be given by itself: HEADGATE_TRUST_REQUESTS, _TEXTS, _ROLLOUTS, _STEPS and _SOAK.
 """
 
 import os
@@ -35,7 +35,9 @@ def turn(ways: Sequence[T], at: int) -> Sequence[T]:
 REQUESTS: Final = number("REQUESTS", 350, 24_000)
 # Texts that are tried as a configuration.
 TEXTS: Final = number("TEXTS", 40, 4_000)
+# Rollouts held against their specification.
+ROLLOUTS: Final = number("ROLLOUTS", 25, 400)
 # Operations held against the model: one after the other, and of several clients at once.
-STEPS: Final = number("STEPS", 180, 6_000)
+STEPS: Final = number("STEPS", 120, 6_000)
 # Requests of the soak. Four credentials at their limit of 60 a minute make 14,400 an hour.
-SOAK: Final = number("SOAK", 144, 14_400)
+SOAK: Final = number("SOAK", 96, 14_400)

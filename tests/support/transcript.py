@@ -11,7 +11,7 @@ from tests.support.service import ROOT
 
 # What is another each time.
 _CHANGES: Final = (
-    (re.compile(r"\b(run|cfg)_[0-9a-z]{26}\b"), "<id>"),
+    (re.compile(r"\b(run|cfg|flt|rol)_[0-9a-z]{26}\b"), "<id>"),
     (re.compile(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}"), "<time>"),
     (re.compile(r"\b0\.\d{3}\.\d+\b"), "<version>"),
     (re.compile(r"\b\d+\.\d s\b"), "<seconds>"),

@@ -64,7 +64,7 @@ def compare(checker: Checker, texts: Mapping[str, str], verdicts: Mapping[str, P
         if answer is None and not plain.valid:
             comparison.not_in_build.append(name)
         # The one exception: what names something outside of the text is refused unread. None of these is valid for
-        # the plain command either, for it finds nothing at those places; should one be, it is to be listed here.
+        # the plain command either, for it finds nothing at those places; if one becomes valid, list it here.
         elif answer is None or answer["valid"] != plain.valid:
             comparison.differing.append((name, plain.message or str(answer)))
         else:

@@ -22,16 +22,22 @@ from headgate.foundation.principal import Principal
 from headgate.identity import invitation_store, member_store, sessions
 from headgate.identity import service as identity
 from headgate.identity.model import Invitation, Member, User
+from headgate.instances.model import instance_id
 from headgate.jobs import steps as job_steps
 from headgate.jobs import store as job_store
 from headgate.observability.log import logger
+from headgate.opamp.wire import opamp_pb2 as wire
+from headgate.rollouts import service as rollout_service
 from headgate.runs import steps, store, tracing
 from headgate.runs.trace import RecordedTrace
 from headgate.settings import settings
 from headgate.storage import aws
+from headgate.webhooks import deliveries
+from headgate.webhooks.queue import Ticket
 from headgate_local.service import functions
 from headgate_local.stepfunctions import definition
 from headgate_local.template import Template
+from tests.support import released
 from tests.support.opamp_agent import Agent
 from tests.support.run_outcomes import outcome
 from tests.support.traces import of_three_records
@@ -76,6 +82,7 @@ def service(template: Template) -> Iterator[TestClient]:
 
 def _complete(template: Template) -> None:
     publish.upload(publish.build(Path(__file__).parents[2] / "flows"), settings().bucket)
+    released.release(released.FURTHER)
     create_state_machines(template)
 
 
@@ -174,14 +181,41 @@ def _fill(world: World) -> None:
     groups = f"{PUBLIC}/fleets/{ids['fleet_id']}/deployments"
     group = {"name": "web", "configuration_id": ids["configuration_id"], "version_number": 1}
     ids["deployment_id"] = post(groups, group)["id"]
-    ids["instance_id"] = _collector(world)
+    ids["instance_id"], ids["overridden_id"] = _collectors(world)
+    _capture(world)
+    overridden = {"version_number": 1, "until": clock.rfc3339(clock.now() + timedelta(days=1))}
+    override = f"{PUBLIC}/fleets/{ids['fleet_id']}/instances/{ids['overridden_id']}/override"
+    world.call(world.admin, "PUT", override, 200, overridden)
+    ids["order_id"] = post(override.replace("override", "restart"), expected=202)["id"]
+    ids["gone_instance_id"] = _stopped_collector(world)
+    ids["secretive_deployment_id"] = post(groups, {**group, "name": "secretive"})["id"]
+    env = f"{groups}/{ids['secretive_deployment_id']}/env"
+    world.call(world.admin, "PATCH", env, 200, {"secrets": {"API_KEY": "secret of the owner"}})
+    ids["unused_deployment_id"] = post(groups, {**group, "name": "unused"})["id"]
+    ids["unused_fleet_id"] = post(f"{PUBLIC}/fleets", {"label": "Unused", "type": "server-supervisor"})["id"]
     ids["kubernetes_id"] = post(f"{PUBLIC}/fleets", {"label": "Cluster", "type": "kubernetes-supervisor"})["id"]
     on_kubernetes = f"{PUBLIC}/fleets/{ids['kubernetes_id']}/deployments"
     ids["kubernetes_deployment_id"] = post(on_kubernetes, {**group, "role": "node"})["id"]
 
+    ids["rolling_group_id"] = post(groups, {**group, "name": "rolling"})["id"]
+    ids["rolling_id"] = post(f"{groups}/{ids['rolling_group_id']}/rollouts", {"version_number": 1})["id"]
+    rollouts = f"{on_kubernetes}/{ids['kubernetes_deployment_id']}/rollouts"
+    ids["paused_id"] = post(rollouts, {"version_number": 1})["id"]
+    post(f"{rollouts}/{ids['paused_id']}/pause", expected=200)
+    approved = {"version_number": 1, "strategy": {"steps": [{"percent": 100, "approval": True}]}}
+    started = world.call(world.token("read_write"), "POST", f"{groups}/{ids['deployment_id']}/rollouts", 201, approved)
+    ids["rollout_id"] = started["id"]
+    # Now it waits for approval, by somebody else.
+    rollout_service.tick(ids["fleet_id"], ids["deployment_id"], ids["rollout_id"])
+
     ids["service_account_id"] = post(f"{APP}/service-accounts", {"name": "ci"})["id"]
     tokens = f"{APP}/service-accounts/{ids['service_account_id']}/tokens"
     ids["token_id"] = post(tokens, {"name": "t"})["id"]
+    webhook = {"name": "on-call", "url": "https://hooks.example.com/1", "enabled": False}
+    ids["webhook_id"] = post(f"{PUBLIC}/webhooks", webhook)["id"]
+    ids["delivery_id"] = post(f"{PUBLIC}/webhooks/{ids['webhook_id']}/test", expected=202)["id"]
+    # It ends, because its webhook is switched off.
+    deliveries.attempt(Ticket(world.organization_id, ids["webhook_id"], ids["delivery_id"]))
     ids["member_id"] = joined(world.organization_id, "contributor").id
 
 
@@ -201,12 +235,51 @@ def report(http: TestClient, fleet_id: str, deployment_id: str, body: bytes) -> 
     return http.post("/v1/opamp", content=body, headers={**headers, "Content-Type": "application/x-protobuf"})
 
 
-def _collector(world: World) -> str:
-    """The id of a collector that has reported to the organization's group."""
+def _collectors(world: World) -> list[str]:
+    """The ids of two collectors that have reported to the organization's group, and failed to apply its version."""
     fleet_id = world.ids["fleet_id"]
-    agent(world.http, fleet_id, world.ids["deployment_id"]).start()
+    for _ in range(2):
+        one = agent(world.http, fleet_id, world.ids["deployment_id"])
+        one.start()
+        one.tells(b'{"v":1,"supervisor":{"version":"0.2.0"},"can":["restart","retry","upgrade_supervisor"]}')
+        one.report(wire.RemoteConfigStatuses_FAILED, "no")
     found = world.call(world.admin, "GET", f"{PUBLIC}/fleets/{fleet_id}/instances", 200)["items"]
-    return str(found[0]["id"])
+    return [str(one["id"]) for one in found]
+
+
+def _capture(world: World) -> None:
+    """A fleet with a host that can be captured from, and one with a capture that has ended and another that is open."""
+    ids = world.ids
+    made = {"label": "Captured", "type": "server-supervisor"}
+    ids["captured_fleet_id"] = world.call(world.admin, "POST", f"{PUBLIC}/fleets", 201, made)["id"]
+    fleet = f"{PUBLIC}/fleets/{ids['captured_fleet_id']}"
+    (group,) = world.call(world.admin, "GET", f"{fleet}/deployments", 200)["items"]
+    ids["captured_deployment_id"] = group["id"]
+    at = f"{fleet}/deployments/{group['id']}"
+    assigned = {"configuration_id": ids["configuration_id"], "version_number": 1}
+    world.call(world.admin, "PATCH", at, 200, assigned)
+    world.call(world.admin, "PUT", f"{at}/captures", 200, {"allowed": True})
+    hosts = []
+    for _ in range(2):
+        one = agent(world.http, ids["captured_fleet_id"], group["id"])
+        one.start()
+        one.tells(b'{"v":1,"supervisor":{"version":"0.3.0"},"can":["capture"]}')
+        one.applies()
+        hosts.append(one)
+    asked = {"instance_id": instance_id(hosts[0].uid), "pipeline": "logs", "component": "batch", "max_records": 1}
+    ids["capture_id"] = world.call(world.admin, "POST", f"{fleet}/captures", 201, asked)["id"]
+    hosts[0].captured(ids["capture_id"], OUTPUT)
+    ids["open_capture_id"] = world.call(world.admin, "POST", f"{fleet}/captures", 201, asked)["id"]
+    ids["capturing_id"] = instance_id(hosts[1].uid)
+
+
+def _stopped_collector(world: World) -> str:
+    """The id of a collector that has said that it stops."""
+    fleet_id = world.ids["fleet_id"]
+    leaving = agent(world.http, fleet_id, world.ids["deployment_id"])
+    leaving.start()
+    leaving.leaves()
+    return instance_id(leaving.uid)
 
 
 def _finished_run(world: World) -> str:

@@ -71,7 +71,7 @@ def test_one_client_gets_what_the_model_says(http: TestClient) -> None:
 
 
 def any_operation(draw: random.Random, model: Model) -> Operation:
-    """Of all that can be asked about what there is, and about the version after the last."""
+    """Any operation on what exists, or on the version after the last."""
     actor = draw.choice(ACTORS)
     kinds = [
         *("create", "create_fleet", "create_token", "configurations_of", "fleets_of"),

@@ -27,7 +27,7 @@ EVERY_ROW: Final = [*ROWS, *PAGES, *MESSAGES]
 WAYS: Final = [(kind, once) for kind in KINDS for once in (True, False)]
 # Each costs the time-out, or that three times.
 # tests/trust/test_faults.py goes through every row on each change, with faults of AWS.
-BROKEN_ROWS: Final = sizes.either(EVERY_ROW[::2], EVERY_ROW)
+BROKEN_ROWS: Final = sizes.either(EVERY_ROW[::4], EVERY_ROW)
 WAITING_ROWS: Final = sizes.either(EVERY_ROW[::54], EVERY_ROW)
 # For the kinds that last until then; the others keep the time-outs of production. A busy machine is not so slow twice.
 SHORT_SECONDS: Final = sizes.either(0.6, 0.3)

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import Final
@@ -26,7 +28,7 @@ EXCEPTIONS: Final = {
 MODULES: Final = sorted(str(path.parent.relative_to(ROOT)) for path in ROOT.glob("layers/**/go.sum"))
 
 
-@pytest.mark.parametrize("name", LOCKS)
+@pytest.mark.parametrize("name", [*LOCKS, "docs"])
 def test_every_requirement_is_pinned_by_hashes(name: str) -> None:
     text = (ROOT / "requirements" / f"{name}.txt").read_text()
     entries = [entry for entry in re.split(r"\n(?=\S)", text) if entry.strip() and not entry.startswith("#")]
@@ -38,7 +40,7 @@ def test_every_requirement_is_pinned_by_hashes(name: str) -> None:
         assert "://" not in entry, entry
 
 
-@pytest.mark.parametrize("name", LOCKS)
+@pytest.mark.parametrize("name", [*LOCKS, "docs"])
 def test_a_lock_is_in_step_with_what_is_asked_for(name: str) -> None:
     lines = (ROOT / "requirements" / f"{name}.in").read_text().splitlines()
     asked = {normal(re.split(r"[\[=<>;~! ]", line)[0]) for line in lines if line and not line.startswith(("#", "-r"))}
@@ -71,6 +73,31 @@ def test_what_is_installed_is_what_is_locked() -> None:
     assert installed - wanted.keys() == set()
 
 
+IMPORTED = """
+import sys
+from importlib.metadata import packages_distributions
+
+import headgate_local.service
+from headgate_local.dispatch import application_of
+from headgate_local.template import read
+
+for route in read().routes():
+    application_of(route)
+distributions = packages_distributions()
+print(*{name for module in list(sys.modules) for name in distributions.get(module, ())})
+"""
+
+
+def test_the_service_imports_nothing_that_make_dev_does_not_install() -> None:
+    """It installs run.txt alone; the tests run with more."""
+    done = subprocess.run([sys.executable, "-c", IMPORTED], cwd=ROOT, capture_output=True, text=True, check=False)
+    names = {normal(name) for name in done.stdout.split()}
+
+    assert len(names) > 20, done.stderr
+    # A virtual environment of Python 3.11 has setuptools of itself, and requests takes simplejson where there is one.
+    assert names - {name for name, _ in locked("run")} - {"setuptools", "simplejson"} == set()
+
+
 @pytest.mark.parametrize("folder", MODULES)
 def test_every_go_module_has_its_hash(folder: str) -> None:
     """Go itself refuses a module without one, and a go.mod that would have to change (`-mod=readonly`, its default)."""
@@ -96,6 +123,18 @@ def test_no_build_turns_the_check_of_hashes_off() -> None:
     assert len(files) > 8
     # building/collector.py names them to take them out of the environment.
     assert [path for path in files if path.name != "collector.py" and setting.search(path.read_text())] == []
+
+
+def test_every_package_of_the_console_has_its_hash() -> None:
+    packages = json.loads(third_party.CONSOLE.read_text())["packages"]
+    ours = json.loads((ROOT / "console" / "package.json").read_text())
+
+    assert all(
+        re.fullmatch(r"\d+\.\d+\.\d+", one)
+        for kind in ("dependencies", "devDependencies")
+        for one in ours[kind].values()
+    )
+    assert [path for path, one in packages.items() if path and not one["integrity"].startswith("sha512-")] == []
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,8 @@ from headgate.checker import Checker
 from headgate.checker.installed import Installed
 from headgate.checker.limits import Limits
 from headgate.settings import settings
-from tests.support import bucket_stand_in, cli_in_process, faulty, upgrade_reports
+from headgate_cli.comparisons import run as comparing
+from tests.support import bucket_stand_in, cli_in_process, comparisons_served, faulty, suites_served, upgrade_reports
 from tests.support.answering import Server, serving
 from tests.support.bucket_stand_in import Bucket
 from tests.support.cli_in_process import Run
@@ -83,3 +84,35 @@ def upgrade(run: Run, server: Server, tmp_path: Path) -> Upgrade:
         return run(f"upgrade {line}")
 
     return with_report
+
+
+@pytest.fixture
+def suites_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command line waits for no suite."""
+    monkeypatch.setattr("headgate_cli.suites.run.time.sleep", lambda _: None)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with two configurations, which have a test each."""
+    for name in ("edge", "shop"):
+        (tmp_path / f"{name}.yaml").write_text(suites_served.YAML)
+        (tmp_path / f"{name}.tests").mkdir()
+        (tmp_path / f"{name}.tests" / "one.yaml").write_text(suites_served.TEST)
+    return tmp_path
+
+
+@pytest.fixture
+def comparisons_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command line waits for no comparison."""
+    monkeypatch.setattr(comparing, "_SECONDS_AT_FIRST", 0.0)
+    monkeypatch.setattr(comparing, "_SECONDS_A_JOB", 0.0)
+
+
+@pytest.fixture
+def two_configurations(tmp_path: Path) -> None:
+    """A folder with two configurations; the first one has a test."""
+    (tmp_path / "a.yaml").write_text(comparisons_served.YAML)
+    (tmp_path / "b.yaml").write_text(comparisons_served.YAML + "# other\n")
+    (tmp_path / "a.tests").mkdir()
+    (tmp_path / "a.tests" / "one.yaml").write_text(comparisons_served.TEST)

@@ -1,10 +1,13 @@
 """Links between the pages lead somewhere, the index lists every decision, and every test that a page names exists."""
 
+import json
 import re
 from pathlib import Path
 from typing import Final
 
 import pytest
+
+from tests.support.markdown import broken_links
 
 ROOT: Final = Path(__file__).parents[2]
 DECISIONS: Final = ROOT / "docs" / "decisions"
@@ -15,22 +18,9 @@ def named(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-def anchors(page: Path) -> set[str]:
-    """As GitHub makes them from headings: lower case, without punctuation, hyphens for spaces."""
-    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
-
-
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
-    broken = []
-    for link in re.findall(r"\]\((?!https?://)([^)\s]+)\)", page.read_text()):
-        path, _, anchor = link.partition("#")
-        target = (page.parent / path).resolve() if path else page
-        if not target.exists() or (anchor and anchor not in anchors(target)):
-            broken.append(link)
-
-    assert broken == []
+    assert broken_links(page) == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
@@ -38,6 +28,18 @@ def test_every_test_that_a_page_names_exists(page: Path) -> None:
     names = set(re.findall(r"\btest_\w+\.py\b", page.read_text()))
 
     assert names - {path.name for path in (ROOT / "tests").rglob("test_*.py")} == set()
+
+
+def test_the_consoles_page_names_every_operation_of_the_api_once() -> None:
+    described = json.loads((ROOT / "functions" / "identity" / "openapi.json").read_text())["paths"].values()
+    operations = [one["operationId"] for methods in described for one in methods.values() if "operationId" in one]
+    page = (ROOT / "docs" / "console.md").read_text()
+    tables = page.split("## What the API can do, and where the console does it\n")[1].split("\nAnd of operations")[0]
+    rows = re.findall(r"^\| (.+) \| (.+) \|$", tables, re.MULTILINE)
+    # The place and its operations; then an operation and its reason.
+    named = [one for row in rows for one in re.findall(r"`([a-z]+[A-Z]\w+)`", row[row[0][0] != "`"])]
+
+    assert sorted(named) == sorted(operations)
 
 
 def test_every_decision_that_the_code_cites_exists() -> None:

@@ -9,8 +9,11 @@ from types import ModuleType
 import pytest
 
 import headgate
+from headgate.events import keys as event_keys
 from headgate.fleets import keys as fleet_keys
+from headgate.notifications import keys as notification_keys
 from headgate.storage import table
+from headgate.webhooks import keys as webhook_keys
 from headgate_local import template
 from headgate_local.database import Change
 from tests.support import documented_data
@@ -22,6 +25,13 @@ PLACES = {
     ("run_id",): "RunsTable",
     ("organization_id", "configuration_id"): "ConfigurationsTable",
     ("configuration_id", "item"): "VersionsTable",
+}
+# Tables whose key attributes are those of the identity table, by who builds their keys.
+OTHERS = {
+    fleet_keys: "FleetsTable",
+    event_keys: "EventsTable",
+    notification_keys: "EventsTable",
+    webhook_keys: "EventsTable",
 }
 
 
@@ -41,7 +51,7 @@ def _built() -> Iterator[tuple[str, tuple[str, ...]]]:
             ):
                 parameters = inspect.signature(function).parameters.values()
                 key = function(*(1 if parameter.annotation in (int, "int") else "x" for parameter in parameters))
-                place = "FleetsTable" if module is fleet_keys else PLACES[tuple(key)]
+                place = OTHERS.get(module) or PLACES[tuple(key)]
                 yield place, tuple(str(value) for value in key.values())
                 if name == "member":
                     yield place, (str(key["pk"]), "member#inv_x")

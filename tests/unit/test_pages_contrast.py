@@ -8,6 +8,7 @@ from tests.support.service import ROOT
 
 STYLE = (ROOT / "functions" / "application" / "style.css").read_text()
 LIGHT, DARK = (dict(re.findall(r"--([a-z-]+): (#[0-9a-f]{3,6});", block)) for block in STYLE.split("@media")[:2])
+CODE = ("key", "string", "number", "keyword", "function")
 TEXT = [
     *((ink, ground) for ink in ("ink", "soft", "accent") for ground in ("paper", "ground")),
     ("accent-ink", "accent"),
@@ -15,6 +16,8 @@ TEXT = [
     ("bad", "bad-ground"),
     ("good", "paper"),
     ("good", "good-ground"),
+    *((ink, ground) for ink in ("warn", "ink", "soft") for ground in ("paper", "ground", "hover")),
+    *((f"code-{word}", ground) for word in CODE for ground in ("paper", "hover")),
 ]
 
 

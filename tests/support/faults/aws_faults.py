@@ -29,7 +29,7 @@ PLANTED: Final = "planted-words-of-aws-that-nobody-else-shall-read"
 
 Kind = Literal["refused", "cut", "timeout", "throttled", "error", "denied", "garbage", "lost", "unsure", "late"]
 SocketKind = Literal["refused", Break]
-# What AWS has not carried out. Of "lost" it has, and nobody hears of it; of "unsure" too, and it says 500.
+# AWS has not carried these out. It has carried out "lost" calls, which nobody hears of, and "unsure" ones, with a 500.
 NOT_DONE: Final[tuple[Kind, ...]] = ("refused", "cut", "timeout", "throttled", "error", "denied")
 LASTING: Final[tuple[Kind, ...]] = (*NOT_DONE, "garbage", "lost", "unsure")
 PASSING: Final[tuple[Kind, ...]] = (*(kind for kind in LASTING if kind != "denied"), "late")
@@ -210,10 +210,13 @@ class NoSleep:
 @contextmanager
 def counted(found: Aws) -> Iterator[None]:
     """Calls of this process are counted by `found`, its clients never out of the attempts that boto3 allows itself."""
-    quota: Callable[[RetryQuota, int], bool] = lambda _quota, _amount: True  # noqa: E731
+
+    def grant(_quota: RetryQuota, _amount: int) -> bool:
+        return True
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(endpoint, "time", NoSleep())
-        patch.setattr(RetryQuota, "acquire", quota)
+        patch.setattr(RetryQuota, "acquire", grant)
         found.watch_clients()
         yield
     aws.forget_clients()

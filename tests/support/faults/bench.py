@@ -17,14 +17,13 @@ from headgate.foundation import clock
 from headgate.identity import logins, sessions, signing
 from headgate.identity import service as identity
 from headgate.identity.model import Session
-from headgate.installs import releases
 from headgate.installs.links import Link, Platform
-from headgate.installs.releases import Artifact
 from headgate.observability.log import logger
+from headgate.opamp import placement, texts
 from headgate.opamp import service as opamp
-from headgate.settings import settings
-from headgate.storage import aws as headgate_aws
+from headgate.overview import fleets as overview_fleets
 from headgate_local import template
+from tests.support import released
 from tests.support.endpoints import A_TEST_OF_RULES, LARGE
 from tests.support.faults import every_message, every_page
 from tests.support.faults.aws_faults import Aws, Fault, watched
@@ -120,9 +119,12 @@ class Bench:
         self.body = row.body(self.world) if row.body else None
         self.aws.settle()
         self.state.put_back(self.held)
+        overview_fleets._newest.clear()
+        overview_fleets._failed.clear()
         opamp._fleet_of.cache_clear()
-        opamp._has_no_pipelines.cache_clear()
-        opamp._version_text.cache_clear()
+        placement._selectors.clear()
+        texts._facts_of.cache_clear()
+        texts._version_text.cache_clear()
         self.log.seek(0)
         self.log.truncate()
 
@@ -152,7 +154,7 @@ def made_ready(
         ids["device_code"] = device.device_code
         every_page.prepare(world)
         messages = every_message.messages(world)
-        _publish()
+        released.release()
         state = State(described)
         expires = int(clock.now().timestamp()) + _LINK_SECONDS
         yield Bench(world, browser, messages, aws, state, state.take(), log, expires)
@@ -162,14 +164,6 @@ def _admin(world: World) -> Session:
     session, _ = identity.authenticate(world.admin["Authorization"].removeprefix("Bearer "), clock.now())
     assert isinstance(session, Session)
     return session
-
-
-def _publish() -> None:
-    """A release to install from."""
-    release = {name: Artifact(f"install/{name}", "0" * 64, compressed=False) for name in releases.names()}
-    manifest = releases.Release("0.139.0", "0.139.0", release).encode()
-    for key, content in (("manifest.json", manifest), (releases.CHART, b"a chart")):
-        headgate_aws.s3().put_object(Bucket=settings().bucket, Key=f"{releases.PREFIX}{key}", Body=content)
 
 
 @contextmanager

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from headgate.opamp.wire import opamp_pb2 as wire
-from tests.support.endpoints import FLEET
 from tests.support.faults.rows import Row
+from tests.support.fleet_endpoints import FLEET
 from tests.support.opamp_agent import Agent
 from tests.support.world import World, agent
 

@@ -1,6 +1,7 @@
 """A right request for every page and every form, as a browser sends them."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any, Final
 
 from moto.cognitoidp.models import cognitoidp_backends
@@ -14,17 +15,23 @@ from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local import user_pool
 from headgate_local.moto_data import ACCOUNT, REGION
-from tests.support.endpoints import INVITING
+from tests.support.application_endpoints import INVITING
 from tests.support.faults.rows import Row, always, new_address
-from tests.support.world import World
+from tests.support.fleet_endpoints import ACTS, CAPTURED, ORDERS, SECRETIVE
+from tests.support.world import A_TEST, World
 
 Fields = dict[str, str]
 
 HERE: Final = "/organizations/{organization_id}"
 MEMBERS: Final = f"{HERE}/members"
 ACCOUNT_PAGE: Final = f"{HERE}/service-accounts/{{service_account_id}}"
+WEBHOOK_PAGE: Final = f"{HERE}/webhooks/{{webhook_id}}"
 VERSION_PAGE: Final = f"{HERE}/configurations/{{configuration_id}}/versions/{{n}}"
 GROUP: Final = f"{HERE}/fleets/{{fleet_id}}/deployments/{{deployment_id}}"
+COLLECTOR: Final = f"{HERE}/fleets/{{fleet_id}}/collectors/{{instance_id}}"
+ROLLOUT: Final = f"{GROUP}/rollouts/{{rollout_id}}"
+CAPTURES: Final = f"{HERE}/fleets/{{fleet_id}}/captures"
+CAPTURE: Final = {"pipeline": "logs", "component": "batch", "max_records": "10", "duration_seconds": "60"}
 CHALLENGE: Final = logins.challenge_of("v" * 43)
 EMAIL: Final = "person@example.com"
 PASSWORD: Final = "correct horse battery"
@@ -71,6 +78,10 @@ def _set_password(password: str, *, permanent: bool) -> None:
     )
 
 
+def _tomorrow() -> str:
+    return (clock.now() + timedelta(days=1)).strftime("%Y-%m-%dT%H:%M")
+
+
 RULE: Final = {"pipeline": "logs", "name": "typed", "condition": "true", "context": "log", "expect": "any"}
 MOUNT: Final = {"host_path": "/a", "mount_path": "/b"}
 
@@ -79,6 +90,8 @@ COMPONENT: Final = {"kind": "receiver", "type": "otlp"}
 PAGES: Final = [
     page("/"),
     page(HERE),
+    page(f"{HERE}/settings"),
+    page(f"{HERE}/expiring-tokens"),
     form(f"{HERE}/rename", 303, {"name": "Renamed"}, in_steps=True),
     form(f"{HERE}/create", 303, {"name": "Further"}),
     page(MEMBERS),
@@ -95,22 +108,79 @@ PAGES: Final = [
     form(f"{ACCOUNT_PAGE}/tokens/{{token_id}}/delete", 303, {}, repeated=(404,)),
     page(f"{HERE}/changes"),
     page(f"{HERE}/configurations"),
+    page(f"{HERE}/configurations/new"),
     page(f"{HERE}/configurations/{{configuration_id}}"),
+    form(f"{HERE}/configurations/{{configuration_id}}/archive", 303, {}, ids={"configuration_id": "draft_id"}),
+    form(f"{HERE}/configurations/{{configuration_id}}/restore", 303, {}),
+    form(
+        f"{HERE}/configurations/{{configuration_id}}/delete",
+        303,
+        {},
+        ids={"configuration_id": "draft_id"},
+        repeated=(404,),
+    ),
+    page(f"{HERE}/runs"),
+    page(f"{HERE}/configurations/{{configuration_id}}/edit"),
+    page(f"{HERE}/configurations/{{configuration_id}}/compare"),
     page(VERSION_PAGE),
+    form(VERSION_PAGE, 303, {"delete_test": A_TEST}, ids={"n": "2"}, repeated=(404,)),
+    page(f"{VERSION_PAGE}/run"),
     page(f"{VERSION_PAGE}/rules", query="?pipeline=logs"),
     form(f"{VERSION_PAGE}/rules", 303, {**RULE, "do": "save"}, repeated=(422,)),
+    page(f"{HERE}/webhooks"),
+    form(f"{HERE}/webhooks", 200, {"name": "New", "url": "https://hooks.example.com/1", "format": "cloudevents"}),
+    page(WEBHOOK_PAGE),
+    form(f"{WEBHOOK_PAGE}/test", 303, {}, in_steps=True),
+    form(f"{WEBHOOK_PAGE}/switch", 303, {"enabled": "no"}),
+    form(f"{WEBHOOK_PAGE}/secret", 200, {}),
+    form(f"{WEBHOOK_PAGE}/deliveries/{{delivery_id}}/resend", 303, {}, in_steps=True, repeated=(409,)),
+    form(f"{WEBHOOK_PAGE}/delete", 303, {}, repeated=(404,)),
     page(f"{HERE}/policies"),
     form(f"{HERE}/policies", 303, {"etag": "*", "severity.insecure_tls": "error"}),
     page(f"{HERE}/fleets"),
+    form(f"{HERE}/fleets", 303, {"label": "Typed", "type": "server-supervisor"}, repeated=(409,)),
+    page(f"{HERE}/fleets/capture-redaction"),
+    form(f"{HERE}/fleets/capture-redaction", 303, {"kind.credentials": "yes", "keys": "customer.name"}, in_steps=True),
+    page(f"{HERE}/fleets/{{fleet_id}}/new-group"),
+    form(
+        f"{HERE}/fleets/{{fleet_id}}/new-group",
+        303,
+        lambda world: {"name": "typed", "configuration_id": world.ids["configuration_id"], "version_number": "1"},
+        repeated=(409,),
+    ),
     page(f"{HERE}/fleets/{{fleet_id}}"),
     form(f"{HERE}/fleets/{{fleet_id}}/token", 303, {"grace": "7d"}),
     page(f"{HERE}/fleets/{{fleet_id}}/collectors"),
+    form(f"{HERE}/fleets/{{fleet_id}}/delete", 303, {}, ids={"fleet_id": "unused_fleet_id"}, repeated=(404,)),
+    page(COLLECTOR),
+    *(form(f"{COLLECTOR}/{act}", 303, {}) for act, _ in ORDERS),
+    form(f"{COLLECTOR}/override", 303, lambda _: {"version_number": "1", "until": _tomorrow()}),
+    form(f"{COLLECTOR}/override/end", 303, {}, ids={"instance_id": "overridden_id"}, repeated=(404,)),
+    form(f"{COLLECTOR}/delete", 303, {}, ids={"instance_id": "gone_instance_id"}, repeated=(404,)),
     page(GROUP),
+    form(f"{GROUP}/delete", 303, {}, ids={"deployment_id": "unused_deployment_id"}, repeated=(404,)),
+    page(f"{GROUP}/settings"),
+    form(f"{GROUP}/settings", 303, {"name": "Renamed"}),
+    form(f"{GROUP}/settings/labels", 303, {"labels": "role=typed"}, ids={"deployment_id": "mounted_id"}),
+    form(f"{GROUP}/settings/variables", 303, {"variable": "ZONE", "value": "a"}, ids=SECRETIVE),
+    form(f"{GROUP}/settings/variables/remove", 303, {"variable": "ZONE"}, ids=SECRETIVE),
+    form(f"{GROUP}/settings/token", 303, {"grace": "7d"}, ids=SECRETIVE),
+    form(f"{GROUP}/settings/clear", 303, {}),
+    page(CAPTURES),
+    form(CAPTURES, 303, lambda world: {**CAPTURE, "where": world.ids["capturing_id"]}, ids=CAPTURED, repeated=(409,)),
+    form(f"{CAPTURES}/{{capture_id}}/end", 303, {}, ids={**CAPTURED, "capture_id": "open_capture_id"}),
+    # The sample goes before the capture that names it.
+    form(f"{CAPTURES}/{{capture_id}}/delete", 303, {}, ids=CAPTURED, repeated=(404,), in_steps=True),
+    form(f"{GROUP}/captures", 303, {"allowed": "yes"}),
+    page(ROLLOUT),
+    *(form(f"{ROLLOUT}/{act}", 303, {}, ids=ids, repeated=repeated) for act, _, _, ids, repeated, _ in ACTS),
     form(f"{GROUP}/volume-mounts", 303, MOUNT, repeated=(422,)),
     form(f"{GROUP}/volume-mounts/remove", 303, MOUNT, ids={"deployment_id": "mounted_id"}),
+    page(f"{HERE}/flows"),
+    page(f"{HERE}/flows/{{slug}}", denied=404),
     page(f"{HERE}/components"),
     page(f"{HERE}/components/ottl", query="?place=transform/log"),
-    page(f"{HERE}/components/{{kind}}/{{type}}", ids=COMPONENT),
+    page(f"{HERE}/components/{{kind}}/{{type}}", ids=COMPONENT, denied=200),
     page("/device", query="?user_code={user_code}"),
     form(
         "/device",
@@ -143,6 +213,9 @@ PAGES: Final = [
     page("/invitations"),
     form("/invitations/{organization_id}/accept", 303, {}, ids=INVITING, repeated=(404,)),
     form("/invitations/{organization_id}/decline", 303, {}, ids=INVITING, repeated=(404,)),
+    page("/style"),
+    page("/docs"),
+    page("/docs/{name}", ids={"name": "publishVersion"}),
     page("/forgot-password"),
     form("/forgot-password", 303, {"email": EMAIL}, stranger=True),
     page("/reset-password"),

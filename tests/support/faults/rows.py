@@ -38,6 +38,8 @@ class Row:
     message: str = ""
     # The status when S3 denies what it reads, which may as well be missing; 0 where that has to be there.
     denied: int = 0
+    # The fields that only the first answer has: secrets.
+    shown_once: tuple[str, ...] = ()
     # The path that tells what became of it, if it is not told by the names of what was changed.
     look: str = ""
 
@@ -55,5 +57,5 @@ def always(body: object) -> Callable[[World], object]:
 
 
 def new_address() -> str:
-    """Of nobody so far."""
+    """An address that nobody has yet."""
     return f"new{next(_NUMBERS)}@example.com"

@@ -39,7 +39,7 @@ _LEFT: Final = {
     "output": OUTPUT,
     "stderr": "Everything is ready.\n",
 }
-# Of what is read of a run, all else is the same for any two executions.
+# Everything else that is read of a run is the same for any two executions.
 _TIMES: Final = ("started_at", "finished_at")
 _PATIENCE_SECONDS: Final = 120
 
@@ -70,7 +70,7 @@ class RunBench:
         self.bench.log.seek(0)
         self.bench.log.truncate()
         self._count, self._until, self.runner.collected = self._count + 1, until, collected
-        # Not of those that are watched: this is no call of a step.
+        # A client that is not watched, as this call is not one of a step.
         client = boto3.client("stepfunctions")
         self.bench.aws.begin(fault)
         execution = client.start_execution(

@@ -19,7 +19,7 @@ from botocore.config import Config
 from headgate.identity import signing
 from headgate.settings import settings
 from headgate.storage import aws
-from headgate_local import aws_server, moto_patches, template, user_pool
+from headgate_local import aws_server, deliveries, moto_patches, secrets_key, template, user_pool
 from headgate_local.moto_data import MotoData
 from tests.support.faults import faulty_proxy
 from tests.support.faults.aws_faults import Aws, SocketKind, counted
@@ -52,6 +52,8 @@ def moto_behind_a_proxy(folder: Path) -> Iterator[tuple[template.Template, Fault
         for bucket in described.buckets():
             aws.s3().create_bucket(Bucket=bucket.name)
         stack.enter_context(user_pool.running(described, folder))
+        secrets_key.create(described, folder)
+        deliveries.create(described)
         yield described, proxy
     aws.forget_clients()
     settings.cache_clear()

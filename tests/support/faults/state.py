@@ -16,7 +16,7 @@ from headgate_local.template import Template
 Held = dict[tuple[str, str], Change]
 
 _TIME_OR_NAME: Final = re.compile(
-    r"\d{4}-\d\d-\d\dT[0-9:.]+Z|(?<=_)[0-9a-z]{26}|[0-9a-f]{64}|[0-9A-Za-z_]+@[a-z.]+",
+    r"\d{4}-\d\d-\d\dT[0-9:.]+Z|(?<=_)[0-9a-z]{26}|[0-9a-f]{64}|[0-9A-Za-z_]+@[a-z.]+|(?<=outbox#)\d+",
 )
 
 

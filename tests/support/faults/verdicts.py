@@ -48,15 +48,15 @@ def judged(row: Row, fault: Fault, response: Response, bench: Bench, clean: Clea
     seen = _seen(response)
     if not bench.aws.hit:
         yield "the fault did not happen"
-    if response.status_code == row.status:
+    if fault.kind == "denied" and bench.aws.calls[fault.at].service == "s3" and response.status_code == row.denied:
+        # Nobody can tell it from what is not there.
+        if made:
+            yield f"{seen}, and yet {sorted(made)}"
+    elif response.status_code == row.status:
         if made != clean.changes:
             yield f"{seen}, and yet {made ^ clean.changes} is otherwise"
         if row.reads and response.text != clean.response.text:
             yield f"{seen}, and not what is read at other times"
-    elif fault.kind == "denied" and bench.aws.calls[fault.at].service == "s3" and response.status_code == row.denied:
-        # Nobody can tell it from what is not there.
-        if made:
-            yield f"{seen}, and yet {sorted(made)}"
     elif fault.once:
         yield f"a passing fault was noticed: {seen}"
     else:
@@ -86,7 +86,7 @@ def judged(row: Row, fault: Fault, response: Response, bench: Bench, clean: Clea
 def outage_problems(row: Row, response: Response) -> Iterator[str]:
     """What is wrong with the answer that an outage gets."""
     if response.status_code not in OUTAGES:
-        yield f"this is no outage: {_seen(response)}"
+        yield f"this is not an outage: {_seen(response)}"
         return
     if not response.headers.get("retry-after", "").isdigit():
         yield f"{response.status_code} without Retry-After"

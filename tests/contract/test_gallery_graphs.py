@@ -1,0 +1,28 @@
+"""The pictures of the gallery show what the collector resolves."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from headgate import checker
+from headgate.flows import source
+from headgate.settings import settings
+from scripts import gallery_graphs
+
+pytestmark = pytest.mark.contract
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _collector() -> Iterator[None]:
+    settings.cache_clear()
+    checker.close()
+    yield
+    checker.close()
+
+
+def test_the_stored_pipelines_of_each_flow_are_those_of_the_collector() -> None:
+    """If it fails: `python -m scripts.gallery_graphs` writes them anew."""
+    found = gallery_graphs.graphs()
+
+    assert len(found) > 30
+    assert source.graphs(gallery_graphs.FLOWS) == found

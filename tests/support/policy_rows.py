@@ -1,0 +1,100 @@
+"""What each function may do in each table, by partition keys: what is not in these tables must not be allowed."""
+
+from collections.abc import Mapping
+from typing import Final
+
+Rights = Mapping[str, str]
+"""The partition keys on which each action may be carried out."""
+MEMBER: Final = {"BatchGetItem": "organization#"}
+COUNTS: Final = {"GetItem": "token# session#", **MEMBER, "UpdateItem": "rate#"}
+READS_LISTS: Final = {**COUNTS, "GetItem": "token# session# signing_key"}
+RECORDS: Final = {
+    **READS_LISTS,
+    "PutItem": "audit# idempotency# signing_key",
+    "UpdateItem": "rate# checks# idempotency#",
+    "DeleteItem": "idempotency#",
+}
+_PEOPLE: Final = "organization# token# user# email# session# login# user_code#"
+IDENTITY: Final[Mapping[str, Rights]] = {
+    "IdentityFunction": COUNTS,
+    "ValidationFunction": {
+        **READS_LISTS,
+        "GetItem": "token# session# policies# signing_key",
+        "UpdateItem": "rate# checks#",
+        "PutItem": "signing_key",
+    },
+    "ComponentsFunction": {**READS_LISTS, "PutItem": "signing_key"},
+    "FlowsFunction": {**READS_LISTS, "PutItem": "signing_key"},
+    "ConfigurationsFunction": {
+        **RECORDS,
+        "GetItem": "token# session# policies# signing_key",
+        "ConditionCheckItem": "policies#",
+        "PutItem": "audit# policies# idempotency# signing_key",
+    },
+    "FleetsFunction": RECORDS,
+    "TestingFunction": RECORDS,
+    "WebhooksFunction": {**RECORDS, "UpdateItem": "rate# idempotency#"},
+    # Links to collectors are signed.
+    "OpampFunction": {"GetItem": "signing_key"},
+    "ApplicationFunction": {
+        "GetItem": f"{_PEOPLE} signing_key",
+        **MEMBER,
+        "Query": "organization# user# email# audit#",
+        "ConditionCheckItem": "organization# token# user# email# session# login# audit#",
+        "PutItem": f"{_PEOPLE} audit# signing_key",
+        "UpdateItem": "organization# token# user# email# login# user_code# rate# attempts#",
+        "DeleteItem": "organization# token# user# email# session# login# user_code# attempts#",
+    },
+    "FirstOrganizationFunction": {
+        "GetItem": "first_organization email# user#",
+        "PutItem": "first_organization organization# email# user#",
+    },
+    "InstallFunction": {"GetItem": "signing_key"},
+}
+_OF_FLEETS: Final = "organization# fleet# token# history# census#"
+FLEETS: Final[Mapping[str, Rights]] = {
+    "FleetsFunction": {
+        "GetItem": "organization# fleet# census# rollouts#",
+        **dict.fromkeys(("UpdateItem", "DeleteItem"), _OF_FLEETS),
+        **dict.fromkeys(("PutItem", "ConditionCheckItem"), f"{_OF_FLEETS} rollouts#"),
+        "BatchGetItem": "fleet# rollouts#",
+        "Query": "organization# fleet# census# history# rollouts#",
+    },
+    "ConfigurationsFunction": {"Query": "organization# fleet# census#"},
+    "OpampFunction": {
+        "BatchGetItem": "token# fleet# census#",
+        "GetItem": "token# census#",
+        **dict.fromkeys(("PutItem", "ConditionCheckItem", "UpdateItem"), "fleet# census# history#"),
+    },
+    "InstallFunction": {"GetItem": "organization# fleet# token#"},
+    "NotifyFunction": {"GetItem": "organization# fleet#", "Query": "fleet# census#"},
+    "WebhooksFunction": dict.fromkeys(("GetItem", "Query"), "organization#"),
+    "RolloutStepsFunction": {
+        **dict.fromkeys(("GetItem", "Query", "ConditionCheckItem"), "fleet# rollouts#"),
+        "PutItem": "fleet# rollouts# history#",
+        **dict.fromkeys(("UpdateItem", "DeleteItem"), "rollouts#"),
+    },
+}
+RUNS: Final[Mapping[str, Rights]] = {
+    "TestingFunction": {**dict.fromkeys(("GetItem", "PutItem"), "run_ queue#"), "DeleteItem": "run_"},
+    "RunStepsFunction": dict.fromkeys(("GetItem", "PutItem"), "run_ queue#"),
+}
+EVENTS: Final[Mapping[str, Rights]] = {
+    "NotifyFunction": {
+        "Query": "outbox# near organization#",
+        "PutItem": "outbox# near deliveries#",
+        "DeleteItem": "outbox# near",
+        "UpdateItem": "sweep",
+    },
+    "DeliverFunction": {"GetItem": "organization# deliveries#", "PutItem": "deliveries#"},
+    "WebhooksFunction": {
+        **dict.fromkeys(("GetItem", "Query", "PutItem"), "organization# deliveries#"),
+        **dict.fromkeys(("UpdateItem", "DeleteItem"), "organization#"),
+    },
+    "ConfigurationsFunction": {"PutItem": "outbox#"},
+    "FleetsFunction": {"PutItem": "outbox#"},
+    "RolloutStepsFunction": {"PutItem": "outbox#"},
+    "RunStepsFunction": {"PutItem": "outbox#"},
+    "OpampFunction": {"PutItem": "outbox#"},
+}
+TABLES: Final = {"IdentityTable": IDENTITY, "FleetsTable": FLEETS, "RunsTable": RUNS, "EventsTable": EVENTS}

@@ -1,0 +1,239 @@
+"""A group with hosts and a rollout in memory: the service's own rules, without tables and messages.
+
+What a host is offered and how it is judged is what the fleet service and the tick compute. tests/support/rolling.py
+has the same over HTTP, which is two hundred times as slow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, Literal
+
+from headgate.deployments.model import Assignment, Deployment, NamedVersion
+from headgate.deployments.programs import Program
+from headgate.deployments.running import RunningRollout
+from headgate.foundation.ids import new_id
+from headgate.foundation.principal import Principal
+from headgate.instances import transitions
+from headgate.instances.desired import Desired, config_hash, offer, with_offer
+from headgate.instances.host import Ability, Counters, HostReport
+from headgate.instances.model import Instance
+from headgate.instances.reports import Description, Health, Report, ReportedConfig, Status
+from headgate.instances.watch import watched
+from headgate.rollouts.acts import Act
+from headgate.rollouts.model import FINAL, Rollout
+from headgate.rollouts.progress import State, advance
+from headgate.rollouts.strategy import Gates, Step, Strategy
+
+Fare = Literal["well", "fails", "crashes", "401", "refuses", "queues", "dries up", "restarts", "hangs", "flaps"]
+"""What the new version does to a host."""
+OLD: Final = Assignment("cfg_1", 1)
+NEW: Final = Assignment("cfg_1", 2)
+ANN: Final = Principal("user", "usr_ann", "ann")
+BOB: Final = Principal("user", "usr_bob", "bob")
+HEARTBEAT: Final = timedelta(seconds=30)
+QUICK: Final = Strategy((Step(120, hosts=1), Step(60, percent=100)))
+DEFAULTS: Final = Gates()
+QUIET: Final = Counters(30, 300, 0, 300, 0, 0, 0.0)
+ILL: Final[dict[Fare, Counters]] = {
+    "401": replace(QUIET, sent=0, failed=300),
+    "refuses": replace(QUIET, accepted=100, refused=200),
+    "queues": replace(QUIET, queue=0.9),
+    "dries up": replace(QUIET, accepted=10, sent=10),
+}
+
+
+@dataclass
+class Host:
+    """A host with our supervisor. `elsewhere` is what it counts in other versions than the new one.
+
+    `can` is what its supervisor understands, `collector` the version that runs, which is another one after an offer
+    unless it `keeps_collector`. `here` is whether it is up, `tells` whether it reports counters, `stuck` whether it
+    takes what it is offered.
+    """
+
+    instance: Instance
+    labels: dict[str, str] = field(default_factory=dict)
+    fares: Fare = "well"
+    tells: bool = True
+    here: bool = True
+    stuck: bool = False
+    elsewhere: Counters = QUIET
+    can: Sequence[Ability] = ()
+    collector: str = "0.139.0"
+    keeps_collector: bool = False
+    runs: Assignment | None = None
+    reported: str = config_hash(None)
+    offered: list[Assignment | None] = field(default_factory=list)
+    exits: int = 0
+    beats: int = 0
+
+    @property
+    def has_new(self) -> bool:
+        return self.runs == NEW
+
+    @property
+    def had_new(self) -> bool:
+        return NEW in self.offered
+
+    def beat(self, group: Deployment, at: datetime) -> None:
+        """A heartbeat, and what follows from its answer."""
+        if not self.here:
+            return
+        self.beats += 1
+        if self.has_new and self.fares == "restarts":
+            self.exits += 1
+        if self.has_new and self.fares == "crashes" and self.beats % 3 == 0:
+            self.say(group, at, "failed")
+        elif self.has_new and self.fares == "flaps":
+            self.say(group, at, "applying" if self.beats % 2 else "applied")
+        else:
+            self.say(group, at)
+
+    def say(self, group: Deployment, at: datetime, status: Status | None = None, *, leaves: bool = False) -> None:
+        """A message; with the status of what it runs, if that has changed."""
+        counted = ILL.get(self.fares, self.elsewhere) if self.has_new else self.elsewhere
+        said = HostReport(
+            "0.2.0",
+            labels=self.labels,
+            exits=self.exits,
+            can=self.can,
+            collector_version=self.collector,
+            counters=counted if self.tells else None,
+        )
+        config = None if status is None else ReportedConfig(self.reported, status, "no such exporter")
+        number = self.instance.sequence_num + 1
+        report = Report(b"", number, True, True, health=Health(True), config=config, host=said, leaves=leaves)
+        known = self.instance
+        desired = Desired.of(group, known, at)
+        after = transitions.after_report(known, report, desired, at)
+        sent = None if leaves else offer(after, desired)
+        if sent is not None:
+            after = with_offer(after, sent, "", at)
+        rollout = group.rollout
+        measured = rollout is not None and rollout.is_watched(after.id, after.host.labels)
+        watch = watched(known, after, said, rollout, desired, at) if rollout and measured else None
+        self.instance = replace(after, last_seen_at=at, watch=watch)
+        if sent is not None:
+            self._take(sent, group, at)
+
+    def _take(self, offered: Desired, group: Deployment, at: datetime) -> None:
+        self.offered.append(offered.assignment)
+        if self.stuck:
+            return
+        self.runs, self.exits, self.reported = offered.assignment, 0, offered.config_hash
+        if "upgrade_collector" in self.can and not self.keeps_collector:
+            self.collector = offered.collector.version if offered.collector else "0.139.0"
+        if self.has_new and self.fares == "fails":
+            self.say(group, at, "failed")
+        elif self.has_new and (self.fares == "hangs" or (self.fares == "flaps" and self.beats % 2)):
+            self.say(group, at, "applying")
+        else:
+            self.say(group, at, "applied")
+
+
+def _group() -> Deployment:
+    at = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+    return Deployment("dep_1", "flt_1", "web", False, None, None, None, OLD, at, at)
+
+
+@dataclass
+class Group:
+    """A group that runs version 1, its hosts, and its rollout to version 2 once it is started."""
+
+    stored: Deployment = field(default_factory=_group)
+    hosts: list[Host] = field(default_factory=list)
+    at: datetime = field(default_factory=lambda: datetime(2026, 11, 21, 12, 0, tzinfo=UTC))
+    shown: Rollout | None = None
+
+    @classmethod
+    def of(cls, hosts: int, **fields: Any) -> Group:
+        """With so many hosts that run version 1 in health."""
+        group = cls()
+        for _ in range(hosts):
+            group.join(**fields)
+        for _ in range(2):
+            group.beats()
+        return group
+
+    @property
+    def rollout(self) -> Rollout:
+        assert self.shown is not None
+        return self.shown
+
+    def join(self, **fields: Any) -> Host:
+        described = Description(arch="amd64")
+        instance = Instance(new_id("ins", self.at), "flt_1", "dep_1", 0, self.at, self.at, self.at, described)
+        host = Host(instance, **fields)
+        self.hosts.append(host)
+        host.beat(self.stored, self.at)
+        return host
+
+    def beats(self, times: int = 1) -> None:
+        """Half a minute passes, and each host sends a heartbeat."""
+        for _ in range(times):
+            self.at += HEARTBEAT
+            for host in self.hosts:
+                host.beat(self.stored, self.at)
+
+    def start(
+        self,
+        strategy: Strategy = QUICK,
+        gates: Gates = DEFAULTS,
+        *,
+        to: Assignment = NEW,
+        collector: Program | None = None,
+    ) -> None:
+        """As the service does: a new rollout takes the place of an open one."""
+        at, revision = self.at, self.stored.revision + 1
+        named, before = NamedVersion(to, "Edge"), NamedVersion(OLD, "Edge")
+        self.shown = Rollout(
+            new_id("rol", at),
+            "org_1",
+            "flt_1",
+            "dep_1",
+            named,
+            before,
+            strategy,
+            gates,
+            None,
+            "in_progress",
+            ANN,
+            at,
+            at,
+        )
+        running = RunningRollout(self.shown.id, to, revision, at, canaries=strategy.canaries, collector=collector)
+        self.stored = replace(self.stored, rollout=running, revision=revision)
+
+    def state(self) -> State:
+        return State(self.rollout, self.stored, [host.instance for host in self.hosts], self.at)
+
+    def tick(self) -> None:
+        if self.rollout.status not in FINAL:
+            self._save(advance(self.state()))
+
+    def act(self, act: Act) -> None:
+        """Raises NotNow, OwnRollout."""
+        self._save(act(self.state()))
+
+    def _save(self, after: State) -> None:
+        self.shown = after.rollout
+        if after.group != self.stored:
+            self.stored = replace(after.group, revision=self.stored.revision + 1)
+
+    def goes_on(self, until: Callable[[Rollout], bool], most: int = 100) -> Rollout:
+        """Ticks and heartbeats until the rollout is so, fifty minutes at most."""
+        for _ in range(most):
+            self.tick()
+            if until(self.rollout):
+                return self.rollout
+            self.beats()
+        raise AssertionError(f"after {most} ticks: {self.rollout}")
+
+    def ends(self, most: int = 100) -> Rollout:
+        return self.goes_on(lambda rollout: rollout.status in {*FINAL, "halted"}, most)
+
+    def with_new(self) -> list[Host]:
+        return [host for host in self.hosts if host.has_new]
