@@ -61,7 +61,9 @@ def list_configurations(caller: Reader, paging: Paging, wanted: WantedConfigurat
 )
 def create_configuration(body: CreateConfiguration, caller: Writer, response: Response) -> ConfigurationDetail:
     """Create a configuration, and its version 1 as a draft. The YAML is stored without validation."""
-    created, first = configurations.create(caller, body.name, body.yaml, body.collector_distribution, body.description)
+    created, first = configurations.create(
+        caller, body.name, body.yaml, body.collector_distribution, body.description, body.managed_by
+    )
     response.headers["Location"] = f"{PUBLIC}/configurations/{created.id}"
     return ConfigurationDetail.with_version(created, first)
 

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from headgate.configurations.model import Configuration, Status, Version
 from headgate.foundation.collector import DISTRIBUTION
-from headgate.http.wire import PRESENT, CollectorVersion, Input, Name, Patch, PrincipalOut, Time, Yaml
+from headgate.http.wire import PRESENT, CollectorVersion, Input, ManagedBy, Name, Patch, PrincipalOut, Time, Yaml
 from headgate.policies.model import Suppression
 
 Description = Annotated[str, StringConstraints(max_length=2_000)]
@@ -18,6 +18,7 @@ class CreateConfiguration(Input):
     yaml: Yaml
     collector_distribution: str = DISTRIBUTION
     description: Description | None = None
+    managed_by: ManagedBy = None
 
 
 class PatchConfiguration(Patch):
@@ -50,6 +51,7 @@ class ConfigurationSummary(BaseModel):
     created_at: Time
     updated_at: Time
     archived_at: Time | None = Field(json_schema_extra={"x-extension": True}, description="null unless it is archived")
+    managed_by: ManagedBy
 
     @classmethod
     def of(cls, configuration: Configuration) -> "ConfigurationSummary":

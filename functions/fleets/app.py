@@ -68,7 +68,7 @@ def list_fleets(caller: Reader, paging: Paging, name: ByName = None) -> Page[Fle
 )
 def create_fleet(body: CreateFleet, caller: Writer, response: Response) -> FleetOut:
     """Create a fleet and issue its token, which is not returned. A server fleet begins with a Default group."""
-    fleet = deployments.create_fleet(caller, body.label, body.type, body.expires_in)
+    fleet = deployments.create_fleet(caller, body.label, body.type, body.expires_in, body.managed_by)
     response.headers["Location"] = f"{PUBLIC}/fleets/{fleet.id}"
     return FleetOut.of(fleet)
 

@@ -14,7 +14,7 @@ from headgate.deployments.history import AssignedThen
 from headgate.deployments.model import NamedVersion, Role, VolumeMount
 from headgate.deployments.selectors import MOST_LABELS
 from headgate.fleets import tokens
-from headgate.http.wire import PRESENT, ConfigurationId, Input, Name, Patch, PrincipalOut, Time, refused_as
+from headgate.http.wire import PRESENT, ConfigurationId, Input, ManagedBy, Name, Patch, PrincipalOut, Time, refused_as
 from headgate.instances.counting import CountedGroup
 from headgate.instances.suitability import Unsuited
 from headgate.validation.model import Finding
@@ -42,6 +42,7 @@ class CreateDeployment(Input):
     replicas: Replicas | None = None
     namespace: Namespace | None = None
     message: Message | None = None
+    managed_by: ManagedBy = None
 
 
 class PatchDeployment(Patch):
@@ -118,6 +119,7 @@ class DeploymentOut(BaseModel):
     instances: Annotated[InstancesOut, Field(json_schema_extra=_BEYOND)]
     created_at: Time
     updated_at: Time
+    managed_by: ManagedBy
 
     @classmethod
     def counted(cls, counted: CountedGroup) -> "DeploymentOut":
@@ -145,6 +147,7 @@ class DeploymentOut(BaseModel):
             instances=InstancesOut.of(counted.instances),
             created_at=group.created_at,
             updated_at=group.updated_at,
+            managed_by=group.managed_by,
         )
 
 

@@ -19,7 +19,7 @@ from headgate.deployments.model import Assignment
 from headgate.fleets import tokens
 from headgate.fleets.model import ExpiresIn, Fleet, FleetType, Grace
 from headgate.foundation.collector import VARIABLE_NAME
-from headgate.http.wire import Input, Name, PrincipalOut, Time, refused_as
+from headgate.http.wire import Input, ManagedBy, Name, PrincipalOut, Time, refused_as
 from headgate.installs.commands import Architecture
 from headgate.installs.links import Platform
 from headgate.installs.service import Install, Options
@@ -72,6 +72,7 @@ class CreateFleet(Input):
     label: Name
     type: FleetType
     expires_in: ExpiresIn = "never"
+    managed_by: ManagedBy = None
 
 
 # Not in the specification of the API.
@@ -149,6 +150,7 @@ class FleetOut(BaseModel):
     instances: InstancesOut
     created_by: PrincipalOut
     created_at: Time
+    managed_by: ManagedBy
 
     @classmethod
     def counted(cls, counted: CountedFleet) -> "FleetOut":
@@ -166,6 +168,7 @@ class FleetOut(BaseModel):
             instances=InstancesOut.of(instances),
             created_by=PrincipalOut.of(fleet.created_by),
             created_at=fleet.created_at,
+            managed_by=fleet.managed_by,
         )
 
 

@@ -2,9 +2,10 @@
 
 from functools import cache
 from pathlib import Path
+from typing import Annotated
 
 from fastapi import Response
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from headgate.foundation.caller import Access, Role
 from headgate.foundation.principal import PrincipalKind
@@ -21,6 +22,7 @@ class Identity(BaseModel):
     organization_id: str
     organization_name: str
     kind: PrincipalKind
+    id: Annotated[str, Field(json_schema_extra={"x-extension": True})]
     name: str
     role: Role
     access: Access
@@ -33,6 +35,7 @@ def identity(caller: Reader) -> Identity:
         organization_id=caller.organization_id,
         organization_name=caller.organization_name,
         kind=caller.principal.kind,
+        id=caller.principal.id,
         name=caller.name,
         role=caller.role,
         access=caller.access,

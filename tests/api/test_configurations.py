@@ -47,6 +47,7 @@ def test_a_new_configuration_has_a_draft_version_1(ann: Member) -> None:
         "created_at": created["created_at"],
         "updated_at": created["created_at"],
         "archived_at": None,
+        "managed_by": None,
         "collector_version": settings().collector_version,
         "yaml": YAML,
     }

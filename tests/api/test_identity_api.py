@@ -52,6 +52,7 @@ def test_a_session_acts_as_its_user_in_the_organization_it_names(ada: Browser) -
         "organization_id": ada.organization_id,
         "organization_name": "Acme",
         "kind": "user",
+        "id": ada.user.id,
         "name": ada.user.email,
         "role": "admin",
         "access": "read_write",

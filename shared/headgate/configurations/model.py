@@ -108,6 +108,8 @@ class Configuration:
     archived_at: datetime | None = None
     # How often it was assigned, so that archiving it notices an assignment at the same time.
     assigned: int = 0
+    # What created it, by its own words.
+    managed_by: str | None = None
 
     def owned_by(self, caller: Caller) -> bool:
         return self.owner.kind == caller.principal.kind and self.owner.id == caller.principal.id

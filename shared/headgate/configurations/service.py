@@ -141,7 +141,12 @@ def newest_published(caller: Caller, configuration_id: str) -> int | None:
 
 
 def create(
-    caller: Caller, name: str, yaml: str, distribution: str, description: str | None
+    caller: Caller,
+    name: str,
+    yaml: str,
+    distribution: str,
+    description: str | None,
+    managed_by: str | None = None,
 ) -> tuple[Configuration, Version]:
     """Store a new configuration and its text as draft version 1, which is not checked. Raises UnknownDistribution."""
     if distribution != DISTRIBUTION:
@@ -158,6 +163,7 @@ def create(
         published_version=None,
         created_at=at,
         updated_at=at,
+        managed_by=managed_by,
     )
     first = _draft(caller, configuration, 1, yaml, settings().collector_version, None, at)
     store.create(configuration, first)

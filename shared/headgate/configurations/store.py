@@ -318,6 +318,7 @@ def _configuration_item(created: Configuration) -> Item:
         "updated_at": updated_at,
         "own": keys.own(created.organization_id, created.owner, archived=False),
         "by_update": keys.by_update(updated_at, created.id),
+        "managed_by": created.managed_by,
     }
 
 
@@ -336,6 +337,7 @@ def _configuration(item: Item) -> Configuration:
         updated_at=clock.parse(items.text(item, "updated_at")),
         archived_at=None if archived_at is None else clock.parse(archived_at),
         assigned=items.optional_number(item, "assigned") or 0,
+        managed_by=items.optional_text(item, "managed_by"),
     )
 
 

@@ -57,6 +57,7 @@ def create(
     replicas: int | None,
     namespace: str | None,
     message: str | None = None,
+    managed_by: str | None = None,
 ) -> Changed:
     """Create a group that runs a published version; `message` says why. One transaction with the event of it.
 
@@ -80,6 +81,7 @@ def create(
         created_at=at,
         updated_at=at,
         assigned_at=at,
+        managed_by=managed_by,
     )
     added = fleets.group_added(caller.organization_id, fleet_id)
 

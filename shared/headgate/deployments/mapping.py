@@ -39,6 +39,7 @@ def group_item(group: Deployment) -> Item:
         "token_expires_at": clock.rfc3339(group.token_expires_at) if group.token_expires_at else None,
         "collector": program_item(group.collector),
         "captures_allowed": group.captures_allowed or None,
+        "managed_by": group.managed_by,
     }
 
 
@@ -70,6 +71,7 @@ def group(item: Item) -> Deployment:
         token_expires_at=clock.parse(token_expires_at) if token_expires_at else None,
         collector=program(item),
         captures_allowed=item.get("captures_allowed") is True,
+        managed_by=items.optional_text(item, "managed_by"),
     )
 
 

@@ -110,6 +110,8 @@ class Deployment:
     rollout: RunningRollout | None = None
     collector: Program | None = None
     captures_allowed: bool = False
+    # What created it, by its own words.
+    managed_by: str | None = None
 
     def token_of(self, fleet: Fleet) -> tuple[str, int]:
         """Whose token its hosts sign in with, its own or the fleet's, and the generation."""

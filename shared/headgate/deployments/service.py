@@ -19,12 +19,14 @@ from headgate.storage.page import Slice
 from headgate.storage.table import Write
 
 
-def create_fleet(caller: Caller, label: str, fleet_type: FleetType, expires_in: ExpiresIn) -> Fleet:
+def create_fleet(
+    caller: Caller, label: str, fleet_type: FleetType, expires_in: ExpiresIn, managed_by: str | None = None
+) -> Fleet:
     """Create a fleet with its token, a server fleet with its Default group; one transaction.
 
     Raises FleetsNotConfigured, LabelTaken, FleetLimitReached.
     """
-    fleet = fleets.new_fleet(caller, label, fleet_type, expires_in)
+    fleet = fleets.new_fleet(caller, label, fleet_type, expires_in, managed_by)
     if fleet.on_kubernetes:
         return fleets.create(fleet)
     default = Deployment.default(fleet.id, fleet.created_at)

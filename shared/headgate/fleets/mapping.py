@@ -23,6 +23,7 @@ def fleet_item(fleet: Fleet) -> Item:
         "created_by": principals.attribute(fleet.created_by),
         "created_at": clock.rfc3339(fleet.created_at),
         "groups_added": fleet.groups_added,
+        "managed_by": fleet.managed_by,
     }
 
 
@@ -40,6 +41,7 @@ def fleet(item: Item) -> Fleet:
         created_by=principals.read(item, "created_by"),
         created_at=clock.parse(items.text(item, "created_at")),
         groups_added=items.optional_number(item, "groups_added") or 0,
+        managed_by=items.optional_text(item, "managed_by"),
     )
 
 

@@ -92,6 +92,8 @@ class Fleet:
     created_by: Principal
     created_at: datetime
     groups_added: int = 0
+    # What created it, by its own words.
+    managed_by: str | None = None
 
     @property
     def on_kubernetes(self) -> bool:

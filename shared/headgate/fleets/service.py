@@ -77,7 +77,9 @@ def endpoint() -> str:
     return settings().fleet_endpoint.rstrip("/")
 
 
-def new_fleet(caller: Caller, label: str, fleet_type: FleetType, expires_in: ExpiresIn) -> Fleet:
+def new_fleet(
+    caller: Caller, label: str, fleet_type: FleetType, expires_in: ExpiresIn, managed_by: str | None = None
+) -> Fleet:
     """A fleet that is not stored yet. Raises FleetsNotConfigured, FleetLimitReached."""
     endpoint()
     if settings().fleet_limit == 0:
@@ -97,6 +99,7 @@ def new_fleet(caller: Caller, label: str, fleet_type: FleetType, expires_in: Exp
         default_deployment_id=None,
         created_by=caller.principal,
         created_at=at,
+        managed_by=managed_by,
     )
 
 

@@ -90,6 +90,14 @@ Time = Annotated[
 """A time in an answer: RFC 3339, UTC, milliseconds."""
 
 
+_Managing = Annotated[
+    str,
+    StringConstraints(pattern=r"^[!-~]([ -~]{0,98}[!-~])?$"),
+    refused_as("This must be 1 to 100 ASCII letters, digits, signs and spaces, without a space at the ends"),
+]
+ManagedBy = Annotated[_Managing | None, Field(json_schema_extra={"x-extension": True})]
+
+
 class Input(BaseModel):
     """Takes exactly its fields, of exactly their types."""
 
