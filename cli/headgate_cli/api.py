@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 import math
 import re
@@ -131,6 +132,7 @@ class Api(ABC):
     batches: bool = False
     is_local: bool = False
     requests: int = 0
+    _key: bytes = b""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -138,6 +140,10 @@ class Api(ABC):
     @abstractmethod
     def _answer(self, request: Request) -> Answer:
         """Raises ServerError, NotAuthenticated, Unreachable."""
+
+    def seal(self, text: str) -> str:
+        """What only a holder of the same credential can make of the text; empty without a credential."""
+        return hmac.digest(self._key, text.encode(), "sha256").hex() if self._key else ""
 
     def get(self, path: str, **parameters: str | int) -> Entity:
         return self._entity(self._answer(Request("GET", path, parameters=parameters)))
@@ -236,6 +242,7 @@ class HttpApi(Api):
 
         super().__init__(credential.url)
         self._source = credential.source
+        self._key = credential.value.encode()
         self._waits = waits
         headers = {"User-Agent": f"headgate/{VERSION}", **credential.headers}
         try:

@@ -5,7 +5,6 @@ import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -13,44 +12,19 @@ import pytest
 from tests.support import sizes
 from tests.support.agents_of_service import post_to
 from tests.support.answering import Answer, Server, serving
+from tests.support.cli_apply import applied, configurations, filled, steps
 from tests.support.cli_support import EDGE, Cli, Founder, until_end
 from tests.support.local_service import LocalService
 from tests.support.opamp_agent import Agent
 
 pytestmark = pytest.mark.end_to_end
 
-TEST = "sample: a line\nrules:\n  - {name: all have a body, condition: log.body != nil, expect: all}\n"
 SERVERS = """\
 groups:
   Default: {configuration: c0, rollout: {preset: fast}, variables: {ZONE: a}, secrets: [API_KEY]}
   web: {configuration: c1, selector: {role: web}}
 """
 CLUSTERS = "type: kubernetes\ngroups:\n  central: {configuration: c1, role: gateway, replicas: 2}\n"
-
-
-def filled(cli: Cli, count: int, *, publish: bool = True) -> None:
-    """A folder of configurations, each with a test."""
-    for n in range(count):
-        cli.write(f"all/configurations/c{n}.yaml", EDGE.replace("5s", f"{n + 1}s"))
-        cli.write(f"all/configurations/c{n}.tests/body.yaml", TEST)
-    cli.write("all/apply.yaml", f"publish: {str(publish).lower()}\n")
-
-
-def applied(cli: Cli, *options: str, code: int = 0, **environment: str) -> Any:
-    """What `headgate apply --json` prints."""
-    done = cli.run("apply", "-f", "all", "--json", *options, **environment)
-    assert done.code == code, done
-    return json.loads(done.out)
-
-
-def steps(result: Any) -> list[str]:
-    return [f"{step['action']} {step['kind']} {step['name']}: {step['result']}" for step in result["steps"]]
-
-
-def configurations(cli: Cli, **wanted: str) -> dict[str, Any]:
-    with cli.api() as api:
-        listed = api.get("/configurations", params={"limit": 100, **wanted}).json()["items"]
-    return {one["name"]: one for one in listed}
 
 
 @pytest.mark.sized
@@ -70,6 +44,10 @@ def test_a_folder_is_applied_once_and_the_second_plan_is_empty(cli: Cli) -> None
     with cli.api() as api:
         tests = api.get(f"/configurations/{there['c0']['id']}/versions/1/tests").json()["items"]
     assert [one["name"] for one in tests] == ["body"]
+
+    # Without what the state has seen, each is read.
+    refreshed = applied(cli, "--dry-run", "--refresh")
+    assert (refreshed["steps"], 2 * count < refreshed["requests"] <= 2 * count + 3) == ([], True)
 
     # A fresh clone without the state reads each of them, changes nothing, and knows them again from then on.
     shutil.rmtree(cli.folder / "all" / ".headgate")
@@ -157,7 +135,7 @@ def test_fleets_groups_and_rollouts_come_from_the_folder_and_prune_removes_only_
         assert api.post(f"/fleets/{fleets['servers']}/deployments", json=web).is_success
     assert (groups["web"]["selector"], groups["web"]["version_number"]) == ({"role": "web"}, 1)
     assert [(one["name"], one["value"]) for one in env] == [("API_KEY", None), ("ZONE", "a")]
-    assert rollouts["items"][0]["strategy"]["steps"][0]["percent"] == 10
+    assert [one["strategy"] for one in rollouts["items"]] == [None]
 
     # Another version by a rollout, and c1 goes while two groups run it.
     cli.write("all/configurations/c0.yaml", EDGE)
@@ -167,6 +145,9 @@ def test_fleets_groups_and_rollouts_come_from_the_folder_and_prune_removes_only_
     cli.write("all/fleets/servers.yaml", SERVERS.replace("c1", "c0"))
     kept = applied(cli, "--dry-run")
     in_use = applied(cli, "--prune", "--yes", code=1)
+    with cli.api() as api:
+        path = f"/fleets/{fleets['servers']}/deployments/{groups['Default']['id']}/rollouts"
+        assert api.get(path).json()["items"][0]["strategy"]["steps"][0]["percent"] == 10
     assert [step["name"] for step in kept["steps"] if step["action"] == "kept"] == [
         "clusters/central",
         "clusters",

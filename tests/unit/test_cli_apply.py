@@ -14,7 +14,13 @@ from tests.support.cli_in_process import Run
 ID = "0123456789abcdefghjkmnpq0r"
 CFG, FLT, DEP, ORG = (f"{kind}_{ID}" for kind in ("cfg", "flt", "dep", "org"))
 PUBLIC = "/api/v1/public"
-WHO = {"organization_id": ORG, "organization_name": "Shops", "kind": "service_account", "role": "contributor"}
+WHO = {
+    "organization_id": ORG,
+    "organization_name": "Shops",
+    "kind": "service_account",
+    "id": "sva_1",
+    "role": "contributor",
+}
 SHOP: dict[str, Any] = {
     **{"id": CFG, "name": "shop", "description": None, "latest_version": 1, "published_version": 1},
     **{"created_at": "2026-11-22T10:00:00.000Z", "updated_at": "2026-11-22T10:00:00.000Z", "archived_at": None},

@@ -3,9 +3,11 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from headgate_cli.api import HttpApi
 from headgate_cli.apply import wanted
 from headgate_cli.apply.carry_fleets import remember
 from headgate_cli.apply.found import Caller, Found, FoundFleet, FoundGroup
@@ -13,10 +15,12 @@ from headgate_cli.apply.state import Entry, Recorder, Seen, State, digest_of_tes
 from headgate_cli.apply.wanted import Wanted
 from headgate_cli.apply.wanted_fleets import Assignment
 from headgate_cli.errors import Failed
+from headgate_cli.login.credentials import Credential
 
 ORGANIZATION = "org_0123456789abcdefghjkmnpq0r"
 CFG, FLT, DEP = (f"{kind}_0123456789abcdefghjkmnpq0r" for kind in ("cfg", "flt", "dep"))
-CALLER = Caller(ORGANIZATION, "Shops", "service_account", "contributor", "read_write")
+CALLER = Caller(ORGANIZATION, "Shops", "service_account", "sva_1", "contributor", "read_write")
+SEAL = HttpApi(Credential("http://127.0.0.1:1", "sv_mine")).seal
 YAML = "service:\n  pipelines:\n    logs: {}\n"
 TEST = "sample: a line\nrules:\n  - {name: all, condition: 'true'}\n"
 FLEET = """\
@@ -194,11 +198,11 @@ def test_a_file_over_a_megabyte_is_refused(place: Path) -> None:
 
 def test_a_state_is_read_as_it_was_written(place: Path) -> None:
     entry = Entry(CFG, created=True, seen=Seen(2, "2026-11-22T10:00:00.000Z", "a", "b", "0.139.0"))
-    recorder = Recorder(place, ORGANIZATION)
+    recorder = Recorder(place, ORGANIZATION, SEAL)
     recorder.set("configurations", "shop", entry)
-    recorder.set("groups", "flt_1/web", Entry("", created=True))
-    recorder.set("groups", "flt_1/web", None)
-    again = Recorder(place, ORGANIZATION).state
+    recorder.set("groups", f"{FLT}/web", Entry("", created=True))
+    recorder.set("groups", f"{FLT}/web", None)
+    again = Recorder(place, ORGANIZATION, SEAL).state
 
     assert (again.configurations, again.fleets, again.groups) == ({"shop": entry}, {}, {})
 
@@ -213,33 +217,118 @@ def test_tests_that_were_applied_and_are_gone_from_the_folder_are_wanted_no_long
 
 
 def test_what_was_created_when_the_answer_was_lost_is_recorded_by_the_next_apply(place: Path) -> None:
-    recorder = Recorder(place, ORGANIZATION)
+    recorder = Recorder(place, ORGANIZATION, SEAL)
     for kind, key in (("fleets", "edge"), ("fleets", "gone"), ("groups", f"{FLT}/web"), ("groups", f"{FLT}/gone")):
         recorder.set(kind, key, Entry("", created=True))
-    web = FoundGroup(DEP, "web", False, CFG, 1, "")
-    edge = FoundFleet(FLT, "edge", "server-supervisor", "never", {"web": web})
+    web = FoundGroup(DEP, "web", False, CFG, 1, "", CALLER.mark)
+    edge = FoundFleet(FLT, "edge", "server-supervisor", "never", {"web": web}, CALLER.mark)
     remember(recorder, read(place), Found(CALLER, fleets={"edge": edge}))
 
     assert recorder.state.fleets == {"edge": Entry(FLT, created=True)}
     assert recorder.state.groups == {f"{FLT}/web": Entry(DEP, created=True)}
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        "{",
-        "[]",
-        '{"configurations": {}}',
-        json.dumps({"configurations": {"a": {"id": "../x", "created": True}}, "fleets": {}, "groups": {}}),
-        json.dumps({"configurations": {"a": {"id": CFG, "created": "yes"}}, "fleets": {}, "groups": {}}),
-        json.dumps({"configurations": {"a\n": {"id": CFG, "created": True}}, "fleets": {}, "groups": {}}),
-    ],
-)
+def test_an_entry_without_an_id_does_not_make_somebody_elses_fleet_and_group_an_applys(place: Path) -> None:
+    recorder = Recorder(place, ORGANIZATION, SEAL)
+    for kind, key in (("fleets", "edge"), ("groups", f"{FLT}/web")):
+        recorder.set(kind, key, Entry("", created=True))
+    web = FoundGroup(DEP, "web", False, CFG, 1, "", "")
+    edge = FoundFleet(FLT, "edge", "server-supervisor", "never", {"web": web}, "headgate apply sva_2")
+    remember(recorder, read(place), Found(CALLER, fleets={"edge": edge}))
+
+    assert (recorder.state.fleets, recorder.state.groups) == ({}, {})
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"configurations": {}}', '{"configurations": []}', "null"])
 def test_a_state_that_is_none_is_refused(place: Path, content: str) -> None:
     write(place, f".headgate/{ORGANIZATION}.json", content)
 
     with pytest.raises(Failed, match="is not a state of headgate apply"):
-        Recorder(place, ORGANIZATION)
+        Recorder(place, ORGANIZATION, SEAL)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "entry", "says"),
+    [
+        ("configurations", "a", {"id": "../x", "created": True}, "configurations.a.id: '../x' is not an id"),
+        ("configurations", "a", {"id": FLT, "created": True}, "is not an id that begins with cfg_"),
+        ("fleets", "a", {"id": CFG, "created": True}, f"fleets.a.id: '{CFG}' is not an id that begins with flt_"),
+        ("groups", f"{FLT}/a", {"id": FLT, "created": True}, "is not an id that begins with dep_"),
+        ("fleets", "a", {"id": FLT + "0", "created": True}, "is not an id that begins with flt_"),
+        ("fleets", "a", {"id": FLT + "\n", "created": True}, "is not an id that begins with flt_"),
+        ("fleets", "a", {"id": 1, "created": True}, "fleets.a.id: 1 is not an id"),
+        ("fleets", "a", {"created": True}, "fleets.a.id: None is not an id"),
+        ("fleets", "a", {"id": "", "created": False}, "fleets.a.created:"),
+        ("fleets", "a", {"id": FLT, "created": "yes"}, "fleets.a.created:"),
+        ("fleets", "a", None, "is not a state of headgate apply"),
+        ("configurations", "a", {"id": CFG, "created": True, "seen": []}, "configurations.a.seen:"),
+        ("configurations", "a\n", {"id": CFG, "created": True}, "cannot be the name of an entry"),
+        ("groups", "edge/a", {"id": DEP, "created": True}, "groups.edge/a: this cannot be the name of an entry"),
+    ],
+)
+def test_an_entry_that_no_apply_writes_is_refused_with_its_place(
+    place: Path, kind: str, name: str, entry: object, says: str
+) -> None:
+    content: dict[str, dict[str, object]] = {"configurations": {}, "fleets": {}, "groups": {}, kind: {name: entry}}
+    write(place, f".headgate/{ORGANIZATION}.json", json.dumps(content))
+
+    with pytest.raises(Failed) as refused:
+        Recorder(place, ORGANIZATION, SEAL)
+    assert says in refused.value.message
+    assert f".headgate/{ORGANIZATION}.json" in refused.value.message
+
+
+def recorded(place: Path) -> tuple[Path, dict[str, Any]]:
+    """The file of a state in which a configuration is seen, and what it holds."""
+    seen = Seen(2, "2026-11-22T10:00:00.000Z", "a", "b", "0.139.0")
+    Recorder(place, ORGANIZATION, SEAL).set("configurations", "shop", Entry(CFG, created=True, seen=seen))
+    file = place / ".headgate" / f"{ORGANIZATION}.json"
+    return file, json.loads(file.read_text())
+
+
+@pytest.mark.parametrize(
+    ("field", "forged"),
+    [
+        ("updated_at", "2026-11-22T10:00:00.001Z"),
+        ("sha256", "c"),
+        ("tests", "c"),
+        ("version", 3),
+        ("collector_version", "0.158.0"),
+        ("seal", ""),
+        ("seal", "\u00e9"),
+    ],
+)
+def test_what_somebody_wrote_into_the_state_does_not_count_as_seen(place: Path, field: str, forged: object) -> None:
+    file, content = recorded(place)
+    content["configurations"]["shop"]["seen"][field] = forged
+    file.write_text(json.dumps(content))
+    entry = Recorder(place, ORGANIZATION, SEAL).state.configurations["shop"]
+
+    assert (entry.id, entry.created, entry.seen.updated_at) == (CFG, True, "")
+
+
+def test_a_seal_is_for_one_entry_of_one_organization_and_one_credential(place: Path) -> None:
+    file, content = recorded(place)
+    another = f"{ORGANIZATION[:-1]}s"
+    file.with_name(f"{another}.json").write_text(file.read_text())
+    content["configurations"]["web"] = content["configurations"]["shop"]
+    file.write_text(json.dumps(content))
+    mine = Recorder(place, ORGANIZATION, SEAL).state.configurations
+    theirs = Recorder(place, another, SEAL).state.configurations
+    of_another = HttpApi(Credential("http://127.0.0.1:1", "sv_theirs")).seal
+
+    assert [mine[name].seen.updated_at for name in ("shop", "web")] == ["2026-11-22T10:00:00.000Z", ""]
+    assert theirs["shop"].seen.updated_at == ""
+    assert Recorder(place, ORGANIZATION, of_another).state.configurations["shop"].seen.updated_at == ""
+    # Without a credential there is nothing to seal with, so that nothing counts.
+    assert Recorder(place, ORGANIZATION, lambda _: "").state.configurations["shop"].seen.updated_at == ""
+    assert Recorder(place, ORGANIZATION, SEAL, refreshes=True).state.configurations["shop"].seen.updated_at == ""
+
+
+def test_the_state_holds_no_credential(place: Path) -> None:
+    file, _ = recorded(place)
+
+    assert "sv_mine" not in file.read_text()
 
 
 def test_a_state_is_not_written_through_a_link(place: Path) -> None:
@@ -248,5 +337,5 @@ def test_a_state_is_not_written_through_a_link(place: Path) -> None:
     (place / ".headgate").symlink_to(elsewhere)
 
     with pytest.raises(Failed, match="leads out of its folder"):
-        Recorder(place, ORGANIZATION)
+        Recorder(place, ORGANIZATION, SEAL)
     assert list(elsewhere.iterdir()) == []

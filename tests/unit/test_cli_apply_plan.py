@@ -10,7 +10,7 @@ import pytest
 from headgate_cli.apply.found import Caller, Found, FoundConfiguration, FoundFleet, FoundGroup, Version, is_known
 from headgate_cli.apply.plan import plan
 from headgate_cli.apply.state import Entry, Seen, State, digest_of_tests
-from headgate_cli.apply.steps import Plan, Publish, SaveConfiguration
+from headgate_cli.apply.steps import NOT_CREATED, Plan, Publish, SaveConfiguration
 from headgate_cli.apply.wanted import Configuration, Policies, Wanted
 from headgate_cli.apply.wanted_fleets import Assignment, Fleet, Group
 from headgate_cli.suites.fields import digest
@@ -19,13 +19,13 @@ from headgate_cli.suites.files import FileTest
 CFG, OTHER, FLT, DEP = (
     f"{kind}_0123456789abcdefghjkmnpq0{end}" for kind, end in zip(("cfg", "cfg", "flt", "dep"), "rsrr", strict=True)
 )
-TOKEN = Caller("org_0123456789abcdefghjkmnpq0r", "Shops", "service_account", "contributor", "read_write")
+TOKEN = Caller("org_0123456789abcdefghjkmnpq0r", "Shops", "service_account", "sva_1", "contributor", "read_write")
 ADMIN = replace(TOKEN, kind="user", role="admin")
 FIELDS = {"target_pipeline": "logs", "sample": "a line", "rules": [{"name": "all", "condition": "true"}]}
 TEST = FileTest("checkout", "c.tests/checkout.yaml", FIELDS, {})
 WANTED = Configuration("shop", "f/configurations/shop.yaml", "a: 1\n", [TEST])
 VERSION = Version("a: 1\n", "0.139.0", '"1-1"', {"checkout": digest(FIELDS)})
-THERE = FoundConfiguration(CFG, "shop", "", 1, 0, "2026-11-22T10:00:00.000Z", version=VERSION)
+THERE = FoundConfiguration(CFG, "shop", "", 1, 0, "2026-11-22T10:00:00.000Z", managed_by=TOKEN.mark, version=VERSION)
 PUBLISHED = replace(THERE, published=1)
 CREATED = Entry(CFG, created=True)
 
@@ -121,6 +121,13 @@ def test_a_configuration_that_somebody_renamed_gets_its_name_back() -> None:
     assert told(planned(wanted(WANTED), there)) == ["change configuration shop: name, now store"]
 
 
+def test_a_renamed_one_that_no_apply_created_is_refused_and_not_taken_over() -> None:
+    there = replace(found(THERE), configurations={"shop": replace(THERE, name="payments", managed_by="")})
+    (step,) = planned(wanted(WANTED), there, State({"shop": CREATED})).refused
+
+    assert f"{CFG} in the folder's .headgate is called payments now" in step.reason
+
+
 def test_one_that_the_credential_does_not_see_is_refused_and_not_made_again() -> None:
     (step,) = planned(wanted(WANTED), found(), State({"shop": CREATED})).refused
 
@@ -179,7 +186,8 @@ def test_steps_are_in_a_safe_order() -> None:
         ("create", "fleet", "edge"),
         ("create", "group", "edge/web"),
         ("change", "group", "edge/web"),
-        ("roll_out", "group", "edge/Default"),
+        # The fleet is new, and so has no hosts that could get a version in steps.
+        ("assign", "group", "edge/Default"),
         ("delete", "configuration", "old"),
     ]
     assert steps.texts_to_check == {WANTED.file: (WANTED.text, "")}
@@ -217,6 +225,9 @@ def test_policies_with_what_is_the_default_are_equal() -> None:
         # Not made by an apply, made anew by somebody, or archived already.
         (THERE, Entry(CFG, created=False), True, []),
         (THERE, Entry(OTHER, created=True), True, []),
+        # The state says so, and the server does not: nobody, or another credential's apply, created it.
+        (replace(THERE, managed_by=""), CREATED, True, [f"left_out configuration shop: {NOT_CREATED}"]),
+        (replace(THERE, managed_by=f"{TOKEN.mark}x"), CREATED, True, [f"left_out configuration shop: {NOT_CREATED}"]),
         (replace(PUBLISHED, archived=True), CREATED, True, []),
     ],
 )
@@ -226,8 +237,8 @@ def test_only_what_an_apply_created_is_removed(
     assert told(planned(wanted(), found(there), State({"shop": state}), prune=prune)) == steps
 
 
-GROUP = FoundGroup(DEP, "web", False, CFG, 1, "2026-11-22T10:00:00.000Z", selector={"role": "web"})
-EDGE = FoundFleet(FLT, "edge", "server-supervisor", "never", {"web": GROUP})
+GROUP = FoundGroup(DEP, "web", False, CFG, 1, "2026-11-22T10:00:00.000Z", TOKEN.mark, selector={"role": "web"})
+EDGE = FoundFleet(FLT, "edge", "server-supervisor", "never", {"web": GROUP}, TOKEN.mark)
 
 
 def of_group(**fields: Any) -> Wanted:
@@ -296,6 +307,53 @@ def of_rollout(status: str, n: int) -> FoundFleet:
             of_rollout("in_progress", 3),
             ["roll_out group edge/web: shop v2, strategy canary"],
         ),
+        # Without `rollout` in the folder, somebody started it by hand: it is neither ended nor overtaken.
+        (
+            of_group(assignment=Assignment("shop", 2)),
+            of_rollout("in_progress", 2),
+            [
+                "left_out group edge/web: the rollout of shop v2 is under way (in progress): see `headgate rollout "
+                "show edge web`"
+            ],
+        ),
+        (
+            of_group(assignment=Assignment("shop", 2)),
+            of_rollout("halted", 3),
+            [
+                "left_out group edge/web: a rollout of another version is under way, and shop v2 at once would end it: "
+                "see `headgate rollout show edge web`, and wait, or abort it"
+            ],
+        ),
+        (
+            of_group(),
+            of_rollout("in_progress", 2),
+            [
+                "left_out group edge/web: it is assigned shop v1, but a rollout of another version is under way: see "
+                "`headgate rollout show edge web`"
+            ],
+        ),
+        (
+            of_group(assignment=None, clears=True),
+            of_rollout("paused", 2),
+            [
+                "left_out group edge/web: a rollout of another version is under way, and clearing the group at once "
+                "would end it: see `headgate rollout show edge web`, and wait, or abort it"
+            ],
+        ),
+        # What a gate took back is not given to all hosts at once.
+        (
+            of_group(assignment=Assignment("shop", 2)),
+            of_rollout("rolled_back", 2),
+            [
+                "left_out group edge/web: the rollout of shop v2 was taken back: see `headgate rollout show edge web`, "
+                "and start it again by hand, or mend it"
+            ],
+        ),
+        (
+            of_group(assignment=Assignment("shop", 2)),
+            of_rollout("completed", 3),
+            ["assign group edge/web: shop v2 at once"],
+        ),
         (
             of_group(selector=None, variables={"A": "b"}),
             replace(EDGE, groups={"web": replace(GROUP, variables={"A": "a", "C": "d"})}),
@@ -306,6 +364,19 @@ def of_rollout(status: str, n: int) -> FoundFleet:
 )
 def test_a_group_gets_what_it_lacks(wants: Wanted, there: FoundFleet, steps: list[str]) -> None:
     assert told(planned(wants, found(PUBLISHED, fleet=there))) == steps
+
+
+@pytest.mark.parametrize("name", ["Default", "web"])
+@pytest.mark.parametrize("type_", ["server-supervisor", "kubernetes-supervisor"])
+def test_a_new_group_gets_its_version_at_once_whatever_its_rollout_is(name: str, type_: str) -> None:
+    group = Group(name, Assignment("shop"), rollout={"strategy": {"preset": "careful"}})
+    fleet = Fleet("edge", "f/fleets/edge.yaml", type_, None, {name: group})
+    steps = told(planned(wanted(WANTED, fleet=fleet), found(PUBLISHED)))
+    by_itself = name == "Default" and type_ == "server-supervisor"
+
+    assert steps[-1] == (
+        "assign group edge/Default: shop v1 at once" if by_itself else f"create group edge/{name}: runs shop v1"
+    )
 
 
 @pytest.mark.parametrize(
@@ -351,6 +422,17 @@ def test_groups_and_fleets_that_an_apply_created_are_removed_groups_first() -> N
         "delete fleet edge: ",
     ]
     assert planned(wanted(), found(fleet=EDGE), State(), prune=True).steps == []
+
+
+@pytest.mark.parametrize("mark", ["", "headgate apply sva_2"])
+def test_fleets_and_groups_that_the_state_alone_says_an_apply_created_stay(mark: str) -> None:
+    state = State(fleets={"edge": Entry(FLT, created=True)}, groups={f"{FLT}/web": Entry(DEP, created=True)})
+    there = replace(EDGE, managed_by=mark, groups={"web": replace(GROUP, managed_by=mark)})
+
+    assert told(planned(wanted(), found(fleet=there), state, prune=True)) == [
+        f"left_out group edge/web: {NOT_CREATED}",
+        f"left_out fleet edge: {NOT_CREATED}",
+    ]
 
 
 def test_what_is_published_in_the_same_plan_is_what_a_group_gets() -> None:

@@ -21,10 +21,14 @@ _PRECONDITION_FAILED: Final = 412
 
 
 class Configurations:
-    """Carries out steps of configurations. `message` is the description of versions that are added."""
+    """Carries out steps of configurations. `message` is the description of versions that are added.
 
-    def __init__(self, api: Api, recorder: Recorder, message: str) -> None:
+    `mark` is what the server keeps of what is created.
+    """
+
+    def __init__(self, api: Api, recorder: Recorder, mark: str, message: str) -> None:
         self._api = api
+        self._mark = mark
         self._recorder = recorder
         self._message = message
         self._now: Mapping[str, FoundConfiguration] = {}
@@ -45,7 +49,7 @@ class Configurations:
         self._require_unchanged(step, step.found)
         before = self._recorder.state.configurations.get(step.name)
         try:
-            self._save(step, _Progress(self._recorder, step))
+            self._save(step, _Progress(self._recorder, step, self._mark))
         except ServerError as error:
             if step.found is None and step.name not in self.ids:
                 # It was refused: whoever creates one of that name is somebody else.
@@ -92,7 +96,8 @@ class Configurations:
         if there is None:
             progress.begins()
             described = {} if wanted.description is None else {"description": wanted.description}
-            created = api.create("/configurations", {"name": step.name, "yaml": wanted.text} | described)
+            body = {"name": step.name, "yaml": wanted.text, "managed_by": self._mark}
+            created = api.create("/configurations", body | described)
             self.ids[step.name] = progress.id = text(created, "id")
             progress.saw(created)
             edits = {key: value for key, value in step.edits.items() if text(created, "collector_version") != value}
@@ -132,12 +137,12 @@ class Configurations:
 class _Progress:
     """What is recorded of a configuration while it is saved."""
 
-    def __init__(self, recorder: Recorder, step: SaveConfiguration) -> None:
+    def __init__(self, recorder: Recorder, step: SaveConfiguration, mark: str) -> None:
         self._recorder, self._step = recorder, step
         self._known = recorder.state.configurations.get(step.name)
-        # Nobody uses what is archived: whoever restores it has it as if it were new.
-        new = step.found is None or step.found.archived
-        self._created = new or was_created(recorder, step.name, step.found.id if step.found else "")
+        # Nobody uses what is archived: whoever restores it has it as if it were new, if it was an apply's.
+        restores = step.found is not None and step.found.archived and step.found.managed_by == mark
+        self._created = step.found is None or restores or was_created(recorder, step.name, step.found, mark)
         self._updated_at = step.found.updated_at if step.found else ""
         self._unseen = False
         self._id = ""
@@ -182,10 +187,10 @@ class _Progress:
         self._recorder.set(KIND, step.name, Entry(self._id, self._created, seen))
 
 
-def was_created(recorder: Recorder, name: str, configuration_id: str) -> bool:
-    """Whether apply created the configuration that has the name now."""
+def was_created(recorder: Recorder, name: str, there: FoundConfiguration, mark: str) -> bool:
+    """Whether an apply of the folder created the configuration that has the name now, as the server says too."""
     entry = recorder.state.configurations.get(name)
-    return bool(entry and entry.created and entry.id in ("", configuration_id))
+    return bool(entry and entry.created and entry.id in ("", there.id) and there.managed_by == mark)
 
 
 def remember(recorder: Recorder, wanted: Wanted, found: Found, plan: Plan) -> None:
@@ -203,7 +208,7 @@ def remember(recorder: Recorder, wanted: Wanted, found: Found, plan: Plan) -> No
             "" if tests is None else digest_of_tests(tests),
             there.version.collector_version,
         )
-        recorder.set(KIND, name, Entry(there.id, was_created(recorder, name, there.id), seen))
+        recorder.set(KIND, name, Entry(there.id, was_created(recorder, name, there, found.caller.mark), seen))
     for name, entry in list(recorder.state.configurations.items()):
         known = found.by_id.get(entry.id)
         if name not in wanted.configurations and (not entry.created or known is None or known.archived):

@@ -44,6 +44,7 @@ class Fleets:
     ) -> None:
         self._api = api
         self._recorder = recorder
+        self._mark = {"managed_by": found.caller.mark}
         self._ids = {label: fleet.id for label, fleet in found.fleets.items()}
         # As they were right before the first change of their fleet.
         self._groups: dict[str, dict[str, FoundGroup]] = {}
@@ -55,7 +56,8 @@ class Fleets:
         lifetime = {"expires_in": step.wanted.expires_in} if step.wanted.expires_in else {}
         self._recorder.set(_FLEETS, step.name, Entry("", created=True))
         try:
-            made = self._api.create("/fleets", {"label": step.name, "type": step.wanted.type} | lifetime)
+            body = {"label": step.name, "type": step.wanted.type} | self._mark
+            made = self._api.create("/fleets", body | lifetime)
         except ServerError:
             self._recorder.set(_FLEETS, step.name, None)
             raise
@@ -67,7 +69,7 @@ class Fleets:
         name = step.group.name
         if name in self._now(step.fleet):
             raise Failed(CHANGED_MEANWHILE)
-        body = {"name": name} | self._version(step.target) | dict(step.group.fields) | self._message
+        body = {"name": name} | self._version(step.target) | dict(step.group.fields) | self._message | self._mark
         if step.group.role:
             body["role"] = step.group.role
         key = f"{fleet_id}/{name}"
@@ -96,10 +98,11 @@ class Fleets:
         path = self._path(step)
         if step.target is None:
             self._api.patch(path, {"configuration_id": None, **self._message})
-        elif step.group.rollout is None:
+        elif step.action == "assign":
             self._api.patch(path, self._version(step.target) | self._message)
         else:
-            self._api.create(f"{path}/rollouts", self._version(step.target) | dict(step.group.rollout) | self._message)
+            rollout = dict(step.group.rollout or {})
+            self._api.create(f"{path}/rollouts", self._version(step.target) | rollout | self._message)
 
     def remove_group(self, step: RemoveGroup) -> None:
         self._api.delete(f"/fleets/{step.fleet_id}/deployments/{step.found.id}")
@@ -126,11 +129,15 @@ class Fleets:
 
 
 def remember(recorder: Recorder, wanted: Wanted, found: Found) -> None:
-    """Record the ids of what was created when nobody was told of it any longer; forget what is gone."""
+    """Record the ids of what was created when nobody was told of it any longer; forget what is gone.
+
+    Something of that name which the server does not say an apply created is somebody else's.
+    """
+    mark = found.caller.mark
     for label, entry in list(recorder.state.fleets.items()):
         fleet = found.fleets.get(label)
         if fleet and not entry.id:
-            recorder.set(_FLEETS, label, Entry(fleet.id, created=True))
+            recorder.set(_FLEETS, label, Entry(fleet.id, created=True) if fleet.managed_by == mark else None)
         elif fleet is None and label not in wanted.fleets:
             recorder.set(_FLEETS, label, None)
     groups = {f"{fleet.id}/{name}": group for fleet in found.fleets.values() for name, group in fleet.groups.items()}
@@ -138,7 +145,8 @@ def remember(recorder: Recorder, wanted: Wanted, found: Found) -> None:
         if key not in groups:
             recorder.set(_GROUPS, key, None)
         elif not entry.id:
-            recorder.set(_GROUPS, key, Entry(groups[key].id, created=True))
+            group = groups[key]
+            recorder.set(_GROUPS, key, Entry(group.id, created=True) if group.managed_by == mark else None)
 
 
 def _compared(group: FoundGroup) -> tuple[object, ...]:

@@ -30,12 +30,21 @@ _NOTHING: Final = "Nothing was changed"
 @click.option("--prune", is_flag=True, help="Also remove what was applied before and is not in the folder any longer.")
 @click.option("--dry-run", is_flag=True, help="Print the plan; change nothing, here or on the server.")
 @click.option("--exit-code", is_flag=True, help=f"With --dry-run: end with {_DIFFERENCES} if something would change.")
+@click.option("--refresh", is_flag=True, help="Read every configuration, also what did not change since an apply.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("-m", "--message", default="", help="Why; new versions, assignments and rollouts show it.")
 @as_json
 @connected
 def apply(
-    api: Api, folder: str, prune: bool, dry_run: bool, exit_code: bool, yes: bool, message: str, as_json: bool
+    api: Api,
+    folder: str,
+    prune: bool,
+    dry_run: bool,
+    exit_code: bool,
+    refresh: bool,
+    yes: bool,
+    message: str,
+    as_json: bool,
 ) -> None:
     """Make the organization equal to a folder: configurations with their tests, policies, fleets and what they run.
 
@@ -43,7 +52,7 @@ def apply(
     does not name stays as it is. docs/gitops.md describes the folder.
 
     What was applied is recorded in the folder's .headgate, which belongs into git: --prune removes only what an apply
-    created. A configuration that was published is archived, any other deleted.
+    created, as the server says too. A configuration that was published is archived, any other deleted.
 
     With a token, what only an Admin's session may change is left out, and listed.
 
@@ -67,7 +76,7 @@ def apply(
         raise NotAuthenticated("this token may only read: use one with write access, or see the plan with --dry-run")
     # Only what is given for this: the folder may be a stranger's, and the environment holds other secrets too.
     secrets = {name[len(SECRETS) :]: value for name, value in os.environ.items() if name.startswith(SECRETS)}
-    recorder = Recorder(place, caller.organization_id)
+    recorder = Recorder(place, caller.organization_id, api.seal, refreshes=refresh)
     wants = recorder.state.managing(wants)
     there = found.read(api, caller, wants, recorder.state)
     planned = plan.plan(wants, there, recorder.state, prune=prune, secrets=secrets)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 from headgate_cli.api import Api, Entity, entities, number, optional, text
 from headgate_cli.apply.state import Entry, State, digest_of_tests
@@ -22,8 +22,14 @@ class Caller:
     organization_id: str
     organization_name: str
     kind: str
+    id: str
     role: str
     access: str
+
+    @property
+    def mark(self) -> str:
+        """`managed_by` of what an apply with this credential's owner creates: the server keeps it as it is."""
+        return f"headgate apply {self.id}"
 
     @property
     def is_admin(self) -> bool:
@@ -51,6 +57,7 @@ class FoundConfiguration:
     published: int
     updated_at: str
     archived: bool = False
+    managed_by: str = ""
     version: Version | None = None
 
     @property
@@ -68,6 +75,7 @@ class FoundGroup:
     configuration_id: str
     version_number: int
     updated_at: str
+    managed_by: str = ""
     role: str | None = None
     fields: Mapping[str, object] = field(default_factory=dict)
     selector: Mapping[str, str] = field(default_factory=dict)
@@ -83,6 +91,7 @@ class FoundFleet:
     type: str
     expires_in: str
     groups: Mapping[str, FoundGroup] = field(default_factory=dict)
+    managed_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +109,7 @@ class Found:
 def caller(api: Api) -> Caller:
     """One request."""
     said = api.get("/identity")
-    return Caller(*(text(said, name) for name in ("organization_id", "organization_name", "kind", "role", "access")))
+    return Caller(*(text(said, one.name) for one in fields(Caller)))
 
 
 def read(api: Api, caller: Caller, wanted: Wanted, state: State) -> Found:
@@ -139,6 +148,7 @@ def listed(api: Api, *, archived: bool = False) -> dict[str, FoundConfiguration]
             published=_count(one, "published_version"),
             updated_at=text(one, "updated_at"),
             archived=bool(one.get("archived_at")),
+            managed_by=optional(one, "managed_by"),
         )
         for one in api.items("/configurations", **wanted)
     }
@@ -166,6 +176,7 @@ def groups(api: Api, fleet_id: str) -> dict[str, FoundGroup]:
             configuration_id=optional(one, "configuration_id"),
             version_number=_count(one, "version_number"),
             updated_at=text(one, "updated_at"),
+            managed_by=optional(one, "managed_by"),
             role=optional(one, "role") or None,
             fields={name: one.get(name) for name in ("replicas", "namespace")},
             selector=_texts(one.get("selector")),
@@ -222,7 +233,8 @@ def _fleets(api: Api, wanted: Wanted, state: State) -> dict[str, FoundFleet]:
         fleet = wanted.fleets.get(label)
         if fleet:
             there = {name: _with_details(api, fleet_id, fleet, group) for name, group in there.items()}
-        found[label] = FoundFleet(fleet_id, label, text(one, "type"), text(one, "expires_in"), there)
+        managed_by = optional(one, "managed_by")
+        found[label] = FoundFleet(fleet_id, label, text(one, "type"), text(one, "expires_in"), there, managed_by)
     return found
 
 
@@ -239,7 +251,7 @@ def _with_details(api: Api, fleet_id: str, fleet: Fleet, group: FoundGroup) -> F
             variables={text(one, "name"): optional(one, "value") for one in stored_here if not one.get("secret")},
             secrets=[text(one, "name") for one in stored_here if one.get("secret")],
         )
-    if wanted.rollout is not None and wanted.assignment:
+    if wanted.assignment or wanted.clears:
         newest = entities(api.get(f"{path}/rollouts", limit=1), "items")
         group = replace(group, rollout=newest[0] if newest else None)
     return group

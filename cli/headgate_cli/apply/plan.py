@@ -8,7 +8,15 @@ from typing import Final
 from headgate_cli.apply import plan_fleets
 from headgate_cli.apply.found import Found, FoundConfiguration
 from headgate_cli.apply.state import Entry, State
-from headgate_cli.apply.steps import Plan, Publish, RemoveConfiguration, SaveConfiguration, SetPolicies, Step
+from headgate_cli.apply.steps import (
+    NOT_CREATED,
+    Plan,
+    Publish,
+    RemoveConfiguration,
+    SaveConfiguration,
+    SetPolicies,
+    Step,
+)
 from headgate_cli.apply.wanted import Configuration, Wanted
 from headgate_cli.output import unified
 from headgate_cli.policies.files import FIELDS
@@ -29,7 +37,7 @@ def plan(wanted: Wanted, found: Found, state: State, *, prune: bool, secrets: Ma
     published: list[Publish] = []
     for name, configuration in wanted.configurations.items():
         there = found.configurations.get(name)
-        step = _configuration(configuration, there, state.configurations.get(name))
+        step = _configuration(configuration, there, state.configurations.get(name), found.caller.mark)
         saved += [step] if step else []
         published += _published(configuration, there, step)
     refused = {step.name for step in saved if step.action == "refused"}
@@ -46,7 +54,9 @@ def plan(wanted: Wanted, found: Found, state: State, *, prune: bool, secrets: Ma
     return Plan(steps, sum(1 for thing in things if thing not in about))
 
 
-def _configuration(wanted: Configuration, there: FoundConfiguration | None, entry: Entry | None) -> Step | None:
+def _configuration(
+    wanted: Configuration, there: FoundConfiguration | None, entry: Entry | None, mark: str
+) -> Step | None:
     name = wanted.name
     if there is None and entry and entry.id:
         return Step(
@@ -55,6 +65,14 @@ def _configuration(wanted: Configuration, there: FoundConfiguration | None, entr
             action="refused",
             reason=f"it was applied as {entry.id}, which this credential does not see: it was deleted, or is another "
             "member's draft. Apply with the credential that created it, or delete its entry in the folder's .headgate",
+        )
+    if there and there.name != name and there.managed_by != mark:
+        return Step(
+            kind="configuration",
+            name=name,
+            action="refused",
+            reason=f"{there.id} in the folder's .headgate is called {there.name} now, and no apply of yours created "
+            "it: rename it back with `headgate config rename`, or delete the entry",
         )
     if there is None:
         return _created(wanted)
@@ -213,6 +231,9 @@ def _removed(wanted: Wanted, found: Found, state: State, *, prune: bool) -> Sequ
         if there.name != name:
             reason = f"it is not in the folder, and was renamed {there.name} on the server: it stays"
             steps.append(Step(kind="configuration", name=name, action="left_out", reason=reason))
+            continue
+        if there.managed_by != found.caller.mark:
+            steps.append(Step(kind="configuration", name=name, action="left_out", reason=NOT_CREATED))
             continue
         does = "archives" if there.published else "deletes"
         if prune:

@@ -8,6 +8,7 @@ from typing import Final
 from headgate_cli.apply.found import Found, FoundConfiguration, FoundFleet, FoundGroup
 from headgate_cli.apply.state import State
 from headgate_cli.apply.steps import (
+    NOT_CREATED,
     Assign,
     ChangeGroup,
     CreateFleet,
@@ -179,7 +180,9 @@ def _fields(
 def _runs(fleet: Fleet, group: Group, name: str, there: FoundGroup | None, target: Target | None) -> Iterator[Step]:
     """What the group is to run from now on."""
     now = (there.configuration_id, there.version_number) if there else ("", 0)
-    if group.clears and now[0]:
+    if reason := _unfinished(fleet, group, there, target):
+        yield Step(kind="group", name=name, action="left_out", reason=reason)
+    elif group.clears and now[0]:
         yield Assign(
             kind="group",
             name=name,
@@ -190,36 +193,46 @@ def _runs(fleet: Fleet, group: Group, name: str, there: FoundGroup | None, targe
             found=there,
             target=None,
         )
-    newest = there.rollout if there and group.rollout is not None else None
-    command = f"headgate rollout show {fleet.label} {group.name}"
-    rolled_out = (newest.get("configuration_id"), newest.get("version_number")) if newest else now
-    if target is None or (target.id, target.n) == now:
-        if target and newest and newest.get("status") in _UNDER_WAY and rolled_out != now:
+    elif target and (target.id, target.n) != now:
+        # A group that is new has no hosts: steps would wait for nobody, and an approval or a window would hold up those
+        # that come.
+        rolls = group.rollout is not None and there is not None
+        yield Assign(
+            kind="group",
+            name=name,
+            action="roll_out" if rolls else "assign",
+            changes=[f"{target}{f', {_strategy(group)}' if rolls else ' at once'}"],
+            fleet=fleet.label,
+            group=group,
+            found=there,
+            target=target,
+        )
+
+
+def _unfinished(fleet: Fleet, group: Group, there: FoundGroup | None, target: Target | None) -> str:
+    """Why the group's newest rollout is left as it is, whoever started it; empty if it does not stand in the way."""
+    newest = there.rollout if there else None
+    if there is None or newest is None or not (target or group.clears):
+        return ""
+    now = (there.configuration_id, there.version_number)
+    wants = (target.id, target.n) if target else ("", 0)
+    rolled_out = (newest.get("configuration_id"), newest.get("version_number"))
+    status = str(newest.get("status"))
+    see = f"see `headgate rollout show {fleet.label} {group.name}`"
+    if status in _UNDER_WAY and rolled_out != now:
+        if rolled_out == wants:
+            return f"the rollout of {target} is under way ({status.replace('_', ' ')}): {see}"
+        if wants == now:
             # What is assigned counts until a rollout has ended.
-            reason = f"it is assigned {target}, but a rollout of another version is under way: see `{command}`"
-            yield Step(kind="group", name=name, action="left_out", reason=reason)
-        return
-    if newest and rolled_out == (target.id, target.n):
-        status = str(newest.get("status"))
-        if status in _UNDER_WAY:
-            reason = f"the rollout of {target} is under way ({status.replace('_', ' ')}): see `{command}`"
-            yield Step(kind="group", name=name, action="left_out", reason=reason)
-            return
-        if status in _TAKEN_BACK:
-            reason = f"the rollout of {target} was taken back: see `{command}`, and start it again by hand, or mend it"
-            yield Step(kind="group", name=name, action="left_out", reason=reason)
-            return
-    rolls = group.rollout is not None
-    yield Assign(
-        kind="group",
-        name=name,
-        action="roll_out" if rolls else "assign",
-        changes=[f"{target}{f', {_strategy(group)}' if rolls else ' at once'}"],
-        fleet=fleet.label,
-        group=group,
-        found=there,
-        target=target,
-    )
+            return f"it is assigned {target or 'nothing'}, but a rollout of another version is under way: {see}"
+        if group.rollout is None:
+            return (
+                f"a rollout of another version is under way, and {target or 'clearing the group'} at once would end "
+                f"it: {see}, and wait, or abort it"
+            )
+    if status in _TAKEN_BACK and rolled_out == wants != now:
+        return f"the rollout of {target} was taken back: {see}, and start it again by hand, or mend it"
+    return ""
 
 
 def _strategy(group: Group) -> str:
@@ -238,14 +251,18 @@ def _removed(wanted: Wanted, found: Found, state: State, *, prune: bool) -> Iter
             if (fleet and name in fleet.groups) or not known or not known.created or known.id != group.id:
                 continue
             shown = f"{label}/{name}"
-            if prune:
+            if group.managed_by != found.caller.mark:
+                yield Step(kind="group", name=shown, action="left_out", reason=NOT_CREATED)
+            elif prune:
                 yield RemoveGroup(
                     kind="group", name=shown, action="delete", fleet=label, fleet_id=there.id, found=group
                 )
             else:
                 yield Step(kind="group", name=shown, action="kept", reason=_KEPT)
         if fleet is None and entry and entry.created and entry.id == there.id:
-            if prune:
+            if there.managed_by != found.caller.mark:
+                yield Step(kind="fleet", name=label, action="left_out", reason=NOT_CREATED)
+            elif prune:
                 yield RemoveFleet(kind="fleet", name=label, action="delete", id=there.id)
             else:
                 yield Step(kind="fleet", name=label, action="kept", reason=_KEPT)

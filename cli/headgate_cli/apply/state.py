@@ -1,15 +1,18 @@
 """What was applied to one organization before: `.headgate/<organization id>.json` in the folder.
 
-It belongs into git with the folder. It says which objects `headgate apply` created, which is what `--prune` may remove,
-and what was last seen of each configuration, so that one that nobody changed is not read again.
+It belongs into git with the folder, so whoever changes the folder can change it, and nothing is done because it says so
+alone. It says which objects this folder's applies created: `--prune` removes those of them that the server says the
+same of. It says what was last seen of each configuration, so that one that nobody changed is not read again: that
+counts if the credential that reads it has sealed it.
 """
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -20,8 +23,13 @@ from headgate_cli.errors import Failed
 from headgate_cli.untrusted import one_line
 
 FOLDER: Final = ".headgate"
-_ID: Final = re.compile(r"((cfg|flt|dep)_[0-7][0-9a-hjkmnp-tv-z]{25})?")
-_ORGANIZATION: Final = re.compile(r"org_[0-7][0-9a-hjkmnp-tv-z]{25}")
+_SUFFIX: Final = "[0-7][0-9a-hjkmnp-tv-z]{25}"
+_ORGANIZATION: Final = re.compile(f"org_{_SUFFIX}")
+_IN_FLEET: Final = re.compile(f"flt_{_SUFFIX}/.+")
+# What the ids of each kind begin with.
+_PREFIXES: Final = {"configurations": "cfg", "fleets": "flt", "groups": "dep"}
+_TEXTS: Final = ("updated_at", "sha256", "tests", "collector_version")
+_SEAL: Final = "seal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +50,7 @@ class Seen:
 class Entry:
     """A configuration, a fleet or a group. `id` is empty while it is being created.
 
-    `created` is whether apply created it.
+    `created` is whether an apply of this folder created it, if the server says so too.
     """
 
     id: str
@@ -72,11 +80,13 @@ class State:
 class Recorder:
     """The state of a folder for an organization; each change is written at once."""
 
-    def __init__(self, folder: Path, organization_id: str) -> None:
-        """Raises Failed if there is a state that cannot be read."""
+    def __init__(
+        self, folder: Path, organization_id: str, seal: Callable[[str], str], *, refreshes: bool = False
+    ) -> None:
+        """`refreshes`: nothing counts as seen. Raises Failed if there is a state that cannot be read."""
         if not _ORGANIZATION.fullmatch(organization_id):
             raise Failed("the server's answer names no organization: server and command line may be of other versions")
-        self._root = folder
+        self._root, self._organization_id, self._seal, self._refreshes = folder, organization_id, seal, refreshes
         self._relative = f"{FOLDER}/{organization_id}.json"
         self.path = folder / FOLDER / f"{organization_id}.json"
         self.state = self._read()
@@ -94,7 +104,9 @@ class Recorder:
     def _read(self) -> State:
         try:
             content = json.loads(safe_files.read_bytes(safe_files.below(self._root, self._relative)))
-            return State(*({_name(name): _entry(one) for name, one in content[kind].items()} for kind in _KINDS))
+            return State(
+                *({name: self._entry(kind, name, one) for name, one in content[kind].items()} for kind in _PREFIXES)
+            )
         except FileNotFoundError:
             return State()
         except OSError as error:
@@ -107,7 +119,8 @@ class Recorder:
 
     def _write(self) -> None:
         content = {
-            kind: {name: _compact(one) for name, one in sorted(getattr(self.state, kind).items())} for kind in _KINDS
+            kind: {name: self._written(name, one) for name, one in sorted(getattr(self.state, kind).items())}
+            for kind in _PREFIXES
         }
         try:
             (self._root / FOLDER).mkdir(exist_ok=True)
@@ -116,32 +129,41 @@ class Recorder:
         except OSError as error:
             raise Failed(f"cannot write {one_line(str(self.path))}: {error.strerror}") from error
 
+    def _written(self, name: str, entry: Entry) -> dict[str, object]:
+        content = asdict(entry)
+        if entry.seen == Seen():
+            del content["seen"]
+        else:
+            content["seen"][_SEAL] = self._sealed(name, entry)
+        return content
 
-_KINDS: Final = ("configurations", "fleets", "groups")
+    def _sealed(self, name: str, entry: Entry) -> str:
+        """It stays true: a configuration that changes has another time."""
+        return self._seal(json.dumps([self._organization_id, name, entry.id, *asdict(entry.seen).values()]))
+
+    def _entry(self, kind: str, name: str, content: Mapping[str, object]) -> Entry:
+        """Raises ValueError with the place in the file."""
+        place = f"{kind}.{name}"
+        if not name.isprintable() or (kind == "groups" and not _IN_FLEET.fullmatch(name)):
+            raise ValueError(f"{place}: this cannot be the name of an entry")
+        id_, created, seen = content.get("id"), content.get("created"), content.get("seen", {})
+        prefix = _PREFIXES[kind]
+        # An empty one is being created.
+        if not isinstance(id_, str) or not re.fullmatch(f"{prefix}_{_SUFFIX}", id_ or f"{prefix}_{'0' * 26}"):
+            raise ValueError(f"{place}.id: {id_!r} is not an id that begins with {prefix}_")
+        if not isinstance(created, bool) or not (created or id_):
+            raise ValueError(f"{place}.created: this is not true or false, or it is false without an id")
+        if not isinstance(seen, dict):
+            raise ValueError(f"{place}.seen: this is not an object")
+        version = seen.get("version", 0)
+        texts = {text: str(seen.get(text, "")) for text in _TEXTS}
+        entry = Entry(id_, created, Seen(version if isinstance(version, int) else 0, **texts))
+        seal = self._sealed(name, entry)
+        if self._refreshes or not (seal and hmac.compare_digest(seal.encode(), str(seen.get(_SEAL, "")).encode())):
+            return replace(entry, seen=replace(entry.seen, updated_at=""))
+        return entry
 
 
 def digest_of_tests(digests: Mapping[str, str]) -> str:
     """The SHA-256 of tests by their names and the SHA-256 of what each says."""
     return hashlib.sha256(json.dumps(sorted(digests.items())).encode()).hexdigest()
-
-
-def _compact(entry: Entry) -> dict[str, object]:
-    content = asdict(entry)
-    if entry.seen == Seen():
-        del content["seen"]
-    return content
-
-
-def _entry(content: Mapping[str, object]) -> Entry:
-    id_, created, seen = str(content["id"]), content["created"], content.get("seen", {})
-    if not _ID.fullmatch(id_) or not isinstance(created, bool) or not isinstance(seen, dict):
-        raise ValueError(f"{id_!r} is not an id, or what is known of it is not complete")
-    version = seen.get("version", 0)
-    texts = {name: str(seen.get(name, "")) for name in ("updated_at", "sha256", "tests", "collector_version")}
-    return Entry(id_, created, Seen(version if isinstance(version, int) else 0, **texts))
-
-
-def _name(name: str) -> str:
-    if not name.isprintable():
-        raise ValueError(f"{name!r} cannot be a name")
-    return name

@@ -17,6 +17,11 @@ Action = Literal[
 ]
 # Those that change nothing.
 IDLE: Final = ("left_out", "kept", "refused")
+# Why --prune does not remove what the state names.
+NOT_CREATED: Final = (
+    "its entry in the folder's .headgate says that an apply created it, and the server does not say so of this "
+    "credential: it stays. Remove it by hand, or delete its entry"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
