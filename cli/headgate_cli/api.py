@@ -235,7 +235,7 @@ class HttpApi(Api):
 
     batches = True
 
-    def __init__(self, credential: Credential, *, waits: bool = True) -> None:
+    def __init__(self, credential: Credential, *, waits: bool = True, base: str = "/api/v1/public") -> None:
         """`waits`: a refusal for too many requests is not raised at once, but after further tries."""
         # Imported here: it takes a third of a command's start, and --help does without.
         import httpx
@@ -246,7 +246,7 @@ class HttpApi(Api):
         self._waits = waits
         headers = {"User-Agent": f"headgate/{VERSION}", **credential.headers}
         try:
-            self._http = httpx.Client(base_url=f"{credential.url}/api/v1/public", headers=headers, timeout=_SECONDS)
+            self._http = httpx.Client(base_url=f"{credential.url}{base}", headers=headers, timeout=_SECONDS)
         except httpx.InvalidURL as error:
             raise click.UsageError(f"{credential.url!r} is not a server address: {error}") from error
 

@@ -1,8 +1,9 @@
 """`headgate accept` finds nothing wrong with this service, and finds what is wrong with broken ones."""
 
 import json
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -13,7 +14,7 @@ import pytest
 from headgate_cli.accept.bench import PREFIX
 from headgate_cli.accept.checks.all import ALL
 from tests.support import sizes
-from tests.support.altering_proxy import Fault, altering, says
+from tests.support.altering_proxy import Answered, Fault, altering, says
 from tests.support.broken_deployments import FAULTS
 from tests.support.cli_support import Cli, Done, Founder, until_end
 from tests.support.local_service import LocalService
@@ -113,9 +114,46 @@ def test_a_server_that_repeats_credentials_gets_none_into_the_report(operator: O
     assert not any(token in text for text in told)
 
 
+@dataclass
+class Leaking:
+    """Makes an answer with secrets a wrong one, which the report quotes, and puts them where an id is expected."""
+
+    shown: set[str] = field(default_factory=set)
+
+    def __call__(self, answered: Answered) -> None:
+        found = set(re.findall(r"(?:ft|sv|whsec)_[A-Za-z0-9+/=_-]{20,}", answered.content.decode()))
+        if found:
+            self.shown |= found
+            told = " ".join(sorted(found))
+            answered.status, answered.content = 500, json.dumps({"id": told, "detail": f"{told} {told}"}).encode()
+
+
+@pytest.mark.parametrize(
+    ("only", "asked"),
+    [
+        ("fleets.install", "POST /api/v1/public/fleets/"),
+        ("admin.webhooks", "POST /api/v1/public/webhooks"),
+        ("admin.revoked", "POST /api/v1/app/service-accounts/"),
+    ],
+)
+def test_no_secret_that_a_run_made_gets_into_what_it_writes(
+    operator: Operator, tmp_path: Path, only: str, asked: str
+) -> None:
+    leaking = Leaking()
+    with altering(operator.cli.url, Fault("leaks", "", "", asked, leaking)) as url:
+        done = operator.accept("--only", only, "--report", str(tmp_path), url=url)
+    told = [text.replace("\\", "") for text in (done.out, done.err, *(one.read_text() for one in tmp_path.iterdir()))]
+
+    assert leaking.shown
+    assert (done.code, failed(done.json[0]).keys()) == (1, {only})
+    assert all("[credential]" in text for text in told)
+    parts = {secret[start : start + 12] for secret in leaking.shown for start in range(len(secret) - 11)}
+    assert not any(part in text for text in told for part in parts)
+
+
 def test_an_interrupted_run_takes_away_what_it_made(operator: Operator) -> None:
     before = operator.there()
-    child = operator.cli.terminal("accept", "--only", "configurations", "--only", "runs")
+    child = operator.cli.terminal("accept", "--only", "configurations,runs")
     child.expect("runs.passes|configurations.create")
     child.sendintr()
     code, said = until_end(child)
@@ -128,9 +166,17 @@ def test_what_a_killed_run_left_is_taken_away(operator: Operator) -> None:
         made = api.post("/configurations", json={"name": f"{PREFIX}00000000-left", "yaml": "a: 1"}).json()["id"]
         api.post("/fleets", json={"label": f"{PREFIX}00000000-left", "type": "server-supervisor"})
         mine = api.post("/configurations", json={"name": "mine", "yaml": "a: 1"}).json()["id"]
-        operator.cli.ok("accept", "--remove")
+        hook = {"name": f"{PREFIX}00000000-left", "url": "https://headgate-accept.invalid/"}
+        assert operator.admin.post("/webhooks", json=hook).is_success
+        accounts = f"{operator.cli.url}/api/v1/app/service-accounts"
+        account = operator.admin.post(accounts, json={"name": f"{PREFIX}00000000-left"}).json()["id"]
+        without = operator.cli.run("accept", "--remove")
+        there = operator.there()
+        (removed,) = operator.accept("--remove").json
 
-        assert operator.there() == []
+        assert (without.code, "that takes --admin" in without.err, there) == (0, True, [hook["name"]])
+        assert (removed, operator.there()) == ({"left": []}, [])
+        assert operator.admin.get(f"{accounts}/{account}").status_code == 404
         assert [api.get(f"/configurations/{one}").status_code for one in (made, mine)] == [404, 200]
 
 

@@ -1,7 +1,10 @@
 """The checks of `headgate accept` as such, its request limit, and its report."""
 
-from collections.abc import Iterator
+import html
+import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import quote
 from xml.etree import ElementTree
 
 import pytest
@@ -11,14 +14,21 @@ from headgate_cli.accept.bench import OF_ANY_RUN, Bench, Given
 from headgate_cli.accept.checks import limits
 from headgate_cli.accept.checks.all import ALL
 from headgate_cli.accept.model import Broken, Check
+from headgate_cli.accept.redaction import HIDDEN, Redaction
 from headgate_cli.accept.remedies import PAGE, REMEDIES
-from headgate_cli.accept.run import Result, run
+from headgate_cli.accept.run import Result
+from headgate_cli.accept.run import run as run_checks
+from headgate_cli.api import HttpApi
+from headgate_cli.login.credentials import Credential
+from headgate_cli.responses import Answer as Answered
 from scripts.accept_endpoints import MODULE, module
 from tests.support import cli_in_process
 from tests.support.answering import Answer, Server, serving
+from tests.support.cli_in_process import Run
 from tests.support.service import ROOT
 
 LIMIT = 10
+PUBLIC = "/api/v1/public"
 
 
 @pytest.fixture
@@ -46,7 +56,7 @@ def limiting(server: Server, *, after: int, retry_after: str = "1") -> None:
 
 
 def ran(server: Server, act: Check, *, seconds: float = 60) -> Result:
-    return run(bench(server, seconds=seconds), server.api(), [act], lambda _: None)
+    return run_checks(bench(server, seconds=seconds), server.api(), [act], lambda _: None)
 
 
 def test_the_endpoints_are_those_of_the_description() -> None:
@@ -145,3 +155,142 @@ def test_no_report_is_written_through_a_link_in_a_checkout(
     code, _, err = headgate("accept --report report --only identity.none")
 
     assert (code, "leads out of its folder" in err, mine.read_text()) == (1, True, "mine")
+
+
+SECRET = "k3y'\\&/+="
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "{}",
+        "the answer is 500: '{}'",
+        "{}{}",
+        "x{}x",
+    ],
+)
+@pytest.mark.parametrize("form", [str, repr, json.dumps, html.escape, lambda one: quote(one, safe="")])
+def test_a_secret_is_hidden_wherever_and_however_it_is_written(written: str, form: Callable[[str], str]) -> None:
+    secret = f"{SECRET}0123456789abcdef"
+    told = Redaction([secret])(written.replace("{}", form(secret)))
+
+    assert HIDDEN in told
+    assert not any(secret[start : start + 6] in told for start in range(len(SECRET), len(secret) - 5))
+
+
+@pytest.mark.parametrize("cut", [slice(12, None), slice(None, -12), slice(6, -6)])
+def test_a_secret_that_was_cut_is_hidden(cut: slice) -> None:
+    secret = "".join(chr(ord("a") + n) for n in range(26)) * 2
+
+    assert Redaction([secret])(f"so: {secret[cut]}…") == f"so: {HIDDEN}…"
+
+
+@pytest.mark.parametrize(
+    "shaped",
+    [
+        "ft_" + "A1_-" * 10,
+        "sv_" + "A1_-" * 10,
+        "ss_" + "A1_-" * 10,
+        "whsec_" + "A1+/" * 10 + "==",
+        # The beginning of one.
+        "ft_A1b2C3d4",
+    ],
+)
+def test_what_looks_like_a_credential_is_hidden_though_nobody_knows_it(shaped: str) -> None:
+    assert Redaction()(f"it said '{shaped}'.") == f"it said '{HIDDEN}'."
+    assert Redaction()(f"https://x/?signature={'A1_-' * 4}&b=c") == f"https://x/?signature={HIDDEN}&b=c"
+
+
+def test_what_is_not_secret_stays() -> None:
+    text = "left_overs of shift_workers: the fleet ft_1 has the version sv_2, é"
+
+    assert Redaction(["a-token-of-this-server"])(text) == text
+    assert Redaction(["abc"])("abcdef") == "abcdef"
+
+
+@pytest.mark.parametrize("field", ["token", "secret", "value", "password"])
+def test_what_an_answer_has_for_a_secret_is_remembered_at_any_depth(field: str) -> None:
+    redacted = Redaction()
+    redacted.learn(Answered(201, {}, json.dumps({"a": [{"connection": {field: "not-shaped-like-any"}}]}).encode()))
+
+    assert redacted("it is not-shaped-like-any") == f"it is {HIDDEN}"
+
+
+def test_a_server_that_shows_secrets_without_end_is_not_remembered_without_end() -> None:
+    redacted = Redaction()
+    many = [{"token": f"secret-{number:020}"} for number in range(5_000)]
+    redacted.learn(Answered(200, {}, json.dumps({"items": many}).encode()))
+    redacted.learn(Answered(200, {}, b"\xff" * 10 + b"[" * 100_000))
+
+    assert len(redacted._known) <= 2_000
+
+
+def test_secrets_in_any_part_of_a_wrong_answer_are_in_no_part_of_the_report(
+    server: Server,
+) -> None:
+    """A fleet's id that is its token gets into the path of the next request, and so into the latencies."""
+    tokens = {f"{kind}_{kind * 12}{'Z9_-' * 8}" for kind in ("ft", "sv", "ss")} | {"whsec_" + "Z9+/" * 8}
+    token = sorted(tokens)[0]
+
+    def says(bench: Bench) -> None:
+        bench.write.get(f"/fleets/{token}/deployments")
+        raise Broken(" ".join(sorted(tokens)))
+
+    server.answering = lambda asked: (200, {}, {"items": [{"id": token, "label": token, "said": [*tokens]}]})
+    result = ran(server, Check("identity.none", "The check ends.", says))
+    written = [report.as_markdown(result), report.as_junit(result).decode(), json.dumps(report.as_json(result))]
+
+    for text in written:
+        plain = text.replace("\\", "")
+        assert HIDDEN in plain
+        assert not any(one[start : start + 12] in plain for one in tokens for start in range(len(one) - 11))
+
+
+def test_webhooks_and_service_accounts_of_killed_runs_are_found_with_an_admins_session(server: Server) -> None:
+    mine = {"id": "whk_1", "name": "headgate-accept-production"}
+    listed = {
+        f"{PUBLIC}/webhooks": [{"id": "whk_0", "name": "headgate-accept-01234567-webhook"}, mine],
+        "/api/v1/app/service-accounts": [{"id": "sva_0", "name": "headgate-accept-01234567-account"}],
+    }
+    server.answering = lambda asked: (200, {}, {"items": listed.get(asked.partition(" ")[2].partition("?")[0], [])})
+    session = Credential(server.url, "ss_x", "org_1")
+    admin = remains.Admin(HttpApi(session), HttpApi(session, base=remains.APPLICATION))
+
+    assert remains.remove(server.api(), OF_ANY_RUN, admin=admin) == []
+    assert [line for line, _, _ in server.requests if line.startswith("DELETE")] == [
+        f"DELETE {PUBLIC}/webhooks/whk_0",
+        "DELETE /api/v1/app/service-accounts/sva_0",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("only", "chosen"),
+    [
+        ("--only lint,rules", {"lint", "rules"}),
+        ("--only lint --only rules", {"lint", "rules"}),
+        ("--only lint,rules.saved", {"lint", "rules"}),
+        ("--only lint.text,lint", {"lint"}),
+    ],
+)
+def test_only_takes_names_with_commas_between_them(run: Run, only: str, chosen: set[str]) -> None:
+    code, out, _ = run(f"accept --list --json {only}")
+    ids = [one["id"] for one in json.loads(out)]
+
+    assert (code, {one.partition(".")[0] for one in ids}) == (0, chosen)
+    assert len(ids) == len(set(ids))
+    assert ids == [one.id for one in ALL if one.id in ids]
+
+
+@pytest.mark.parametrize(
+    ("only", "says"),
+    [
+        ("lnt", "there is no check or section 'lnt': the sections are identity, "),
+        ("lint,rules,,runs", "there is no check or section ''"),
+        ("lint.txt", "there is no check 'lint.txt': lint has lint.text, "),
+        ("lint,rules.none", "there is no check 'rules.none': rules has rules.saved, "),
+    ],
+)
+def test_a_name_that_is_none_is_refused_with_those_that_there_are(run: Run, only: str, says: str) -> None:
+    code, _, err = run(f"accept --only {only}")
+
+    assert (code, says in err) == (2, True), err

@@ -14,6 +14,7 @@ from typing import Final, TypeVar
 from headgate_cli.accept import expect
 from headgate_cli.accept.caller import Caller, Record
 from headgate_cli.accept.model import NotChecked
+from headgate_cli.accept.redaction import Redaction
 from headgate_cli.api import Entity
 
 T = TypeVar("T")
@@ -61,7 +62,10 @@ class Bench:
     def __init__(self, given: Given, told: Callable[[str], None], *, seconds: float = SECONDS) -> None:
         self.given = given
         self.run_id = secrets.token_hex(4)
-        self.record = Record()
+        session = given.admin.get("Authorization", "").removeprefix("Bearer ")
+        # What any text that is written goes through.
+        self.redacted = Redaction(value for value in (given.token, given.read_token, session) if value)
+        self.record = Record(self.redacted)
         self.ends = time.monotonic() + seconds
         self._told = told
         # Several requests that wait together are told of once.
@@ -91,12 +95,6 @@ class Bench:
         if self._admin is None:
             raise NotChecked("it needs the sign-in of an Admin: `headgate login`, then --admin")
         return self._admin
-
-    @property
-    def secrets(self) -> list[str]:
-        """What no report may contain."""
-        session = self.given.admin.get("Authorization", "").removeprefix("Bearer ")
-        return [value for value in (self.given.token, self.given.read_token, session) if value]
 
     def name(self, what: str) -> str:
         """A name that says that this run made it."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from headgate_cli import VERSION
 from headgate_cli.accept.model import NotChecked
+from headgate_cli.accept.redaction import Redaction
 from headgate_cli.errors import Unreachable
 from headgate_cli.responses import Answer, fetch
 
@@ -29,16 +30,18 @@ _NUMBER: Final = re.compile(r"/versions/\d+")
 
 class Record:
     """Seconds of each request that succeeded, by method and path without ids, how many were answered in all, and the
-    paths of what was made.
+    paths of what was made. `redaction` gets to know the secrets in the answers.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, redaction: Redaction) -> None:
+        self._redaction = redaction
         self._lock = threading.Lock()
         self.requests = 0
         self.made: list[str] = []
         self.by_endpoint: dict[str, list[float]] = defaultdict(list)
 
     def take(self, method: str, path: str, answer: Answer, seconds: float) -> None:
+        self._redaction.learn(answer)
         route = _NUMBER.sub("/versions/{n}", _ID.sub("/{id}", path.partition("?")[0]))
         with self._lock:
             self.requests += 1

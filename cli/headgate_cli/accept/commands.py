@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -24,11 +24,14 @@ from headgate_cli.untrusted import one_line
 if TYPE_CHECKING:
     from headgate_cli.accept.bench import Given
     from headgate_cli.accept.model import Check, Outcome
+    from headgate_cli.accept.remains import Admin
     from headgate_cli.accept.run import Result
 
 
 @click.command()
-@click.option("--only", multiple=True, metavar="ID", help="Only this check, or those of this section. Repeatable.")
+@click.option(
+    "--only", multiple=True, metavar="IDS", help="Only these checks or sections, with commas between them. Repeatable."
+)
 @click.option("--list", "lists", is_flag=True, help="List the checks, and ask no server.")
 @click.option(
     "--report", "folder", default="", metavar="FOLDER", help="Also write report.md and junit.xml into this folder."
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
 @click.option("--host", "runs_host", is_flag=True, help="Run the server's install command on this machine.")
 @click.option("--admin", is_flag=True, help="Also check with the sign-in of `headgate login`, an Admin's.")
 @click.option("--strict", is_flag=True, help="Fail also if a check could not be made.")
-@click.option("--remove", "removing", is_flag=True, help="Take away what killed runs left, and check nothing.")
+@click.option("--remove", "removing", is_flag=True, help="Take away what killed runs left; check nothing.")
 @as_json
 @server_options
 def accept(
@@ -61,15 +64,12 @@ def accept(
     \b
     Examples:
       headgate accept --list
-      headgate accept --only versions --only verdicts.valid
+      headgate accept --only versions,verdicts.valid
       headgate accept --report report
     """
     from headgate_cli.accept.checks.all import ALL
 
-    chosen = [one for one in ALL if not only or one.id in only or one.section in only]
-    unknown = [wanted for wanted in only if wanted not in {name for one in ALL for name in (one.id, one.section)}]
-    if unknown:
-        raise click.UsageError(f"there is no check {unknown[0]!r}: `headgate accept --list` shows them")
+    chosen = _chosen(ALL, only)
     if lists:
         if as_json:
             print_json([{"id": one.id, "promise": one.promise} for one in chosen])
@@ -77,8 +77,9 @@ def accept(
             table(["CHECK", "WHAT IT PROVES"], [(one.id, one.promise) for one in chosen], nothing="", whole=True)
         return
     writes = _credential(url, token)
+    session = _session(writes.url) if admin else None
     if removing:
-        _remove(HttpApi(writes), as_json=as_json)
+        _remove(writes, session, as_json=as_json)
         return
     # `make` and CI systems end a program with it, and what it made has to be taken away.
     signal.signal(signal.SIGTERM, _interrupt)
@@ -88,10 +89,10 @@ def accept(
         writes.url,
         writes.value,
         os.environ.get("HEADGATE_READ_TOKEN", "").strip(),
-        _session(writes.url) if admin else {},
+        session.headers if session else {},
         runs_host,
     )
-    result = _run(given, HttpApi(writes), chosen)
+    result = _run(given, HttpApi(writes), chosen, session)
     _tell(result, Path(folder) if folder else None, as_json=as_json)
     if result.interrupted:
         raise Ended(INTERRUPTED)
@@ -109,14 +110,34 @@ def _credential(url: str, token: str | None) -> Credential:
     return credentials.usable(chosen)
 
 
-def _session(url: str) -> Mapping[str, str]:
+def _chosen(checks: Sequence[Check], only: Sequence[str]) -> Sequence[Check]:
+    """All of them, or those that `only` names by ids and sections. Raises UsageError for a name that is none."""
+    wanted = [name.strip() for names in only for name in names.split(",")]
+    sections = {one.section: [check.id for check in checks if check.section == one.section] for one in checks}
+    for name in wanted:
+        section = name.partition(".")[0]
+        if section in sections and name not in (section, *sections[section]):
+            raise click.UsageError(f"--only: there is no check {name!r}: {section} has {', '.join(sections[section])}")
+        if section not in sections:
+            every = f"the sections are {', '.join(sections)}, and `headgate accept --list` shows their checks"
+            raise click.UsageError(f"--only: there is no check or section {name!r}: {every}")
+    return [one for one in checks if not only or one.id in wanted or one.section in wanted]
+
+
+def _session(url: str) -> Credential:
     stored = credentials.load()
     if stored is None or stored.url != url or not stored.organization_id:
         raise NotAuthenticated(f"--admin needs a sign-in: `headgate login --url {one_line(url)}`")
-    return credentials.usable(stored).headers
+    return credentials.usable(stored)
 
 
-def _run(given: Given, api: Api, chosen: Sequence[Check]) -> Result:
+def _admin(session: Credential) -> Admin:
+    from headgate_cli.accept.remains import APPLICATION, Admin
+
+    return Admin(HttpApi(session), HttpApi(session, base=APPLICATION))
+
+
+def _run(given: Given, api: Api, chosen: Sequence[Check], session: Credential | None) -> Result:
     from headgate_cli.accept.bench import Bench
     from headgate_cli.accept.run import run
 
@@ -134,8 +155,8 @@ def _run(given: Given, api: Api, chosen: Sequence[Check]) -> Result:
             say(f"         {REMEDIES[outcome.check.section]} See {PAGE}, section {outcome.check.section}.")
 
     bench = Bench(given, lambda line: say(f"         {line}"))
-    say(f"Checking {one_line(given.url)} as run {bench.run_id}: {len(chosen)} checks")
-    return run(bench, api, chosen, told)
+    say(f"Checking {one_line(bench.redacted(given.url))} as run {bench.run_id}: {len(chosen)} checks")
+    return run(bench, api, chosen, told, _admin(session) if session else None)
 
 
 def _tell(result: Result, folder: Path | None, *, as_json: bool) -> None:
@@ -158,11 +179,16 @@ def _tell(result: Result, folder: Path | None, *, as_json: bool) -> None:
     say(f"{report.LEFT}\n{report.summary(result)}")
 
 
-def _remove(api: Api, *, as_json: bool) -> None:
+def _remove(writes: Credential, session: Credential | None, *, as_json: bool) -> None:
     from headgate_cli.accept import remains
     from headgate_cli.accept.bench import OF_ANY_RUN
+    from headgate_cli.accept.redaction import Redaction
 
-    left = remains.remove(api, OF_ANY_RUN)
+    redacted = Redaction([writes.value, *([session.value] if session else [])])
+    found = remains.remove(HttpApi(writes), OF_ANY_RUN, admin=_admin(session) if session else None)
+    left = [redacted(sentence) for sentence in found]
+    if session is None:
+        say("Webhooks and service accounts were not looked for: that takes --admin")
     if as_json:
         print_json({"left": left})
     else:

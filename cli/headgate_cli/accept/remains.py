@@ -4,36 +4,58 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, TypeAlias
 
 from headgate_cli.api import Api, Entity, ServerError, optional, text
 from headgate_cli.errors import Failed
 from headgate_cli.untrusted import one_line
 
+APPLICATION: Final = "/api/v1/app"
+_Act: TypeAlias = Callable[[Api, Entity], None]
 INTERRUPTED: Final = "cleaning up was interrupted: `headgate accept --remove` does it"
 
 
-def remove(api: Api, names: re.Pattern[str], made: Sequence[str] = ()) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class Admin:
+    """The two APIs to the session of an Admin."""
+
+    public: Api
+    application: Api
+
+
+def remove(api: Api, names: re.Pattern[str], made: Sequence[str] = (), admin: Admin | None = None) -> list[str]:
     """Delete fleets and drafts whose names begin so, archive what was published. A sentence for each thing that stays.
 
-    `made` are paths of what a run knows that it made: a broken list may lack it.
+    With `admin` also webhooks and service accounts. `made` are paths of what a run knows that it made: a broken list
+    may lack it.
     """
+    kinds: list[tuple[Api, str, str, _Act]] = [
+        (api, "/fleets", "label", _remove_fleet),
+        (api, "/configurations", "name", _remove_configuration),
+    ]
+    if admin:
+        kinds += [
+            (admin.public, "/webhooks", "name", partial(_delete, "/webhooks")),
+            (admin.application, "/service-accounts", "name", partial(_delete, "/service-accounts")),
+        ]
     left: list[str] = []
-    for path, field, act in (
-        ("/fleets", "label", _remove_fleet),
-        ("/configurations", "name", _remove_configuration),
-    ):
+    for asked, path, field, act in kinds:
         try:
-            listed = {f"{path}/{optional(one, 'id')}": one for one in api.items(path)}
-            listed |= {one: _read(api, one) for one in made if one.startswith(path) and one not in listed}
+            listed = {f"{path}/{optional(one, 'id')}": one for one in asked.items(path)}
+            listed |= {one: _read(asked, one) for one in made if one.startswith(path) and one not in listed}
             found = [one for one in listed.values() if names.match(optional(one, field))]
         except Failed as error:
             left.append(f"{path} could not be listed: {error.message}")
             continue
         for one in found:
-            left += _tried(partial(act, api, one), one_line(optional(one, field)))
+            left += _tried(partial(act, asked, one), one_line(optional(one, field)))
     return left
+
+
+def _delete(path: str, api: Api, one: Entity) -> None:
+    api.delete(f"{path}/{text(one, 'id')}")
 
 
 def _read(api: Api, path: str) -> Entity:

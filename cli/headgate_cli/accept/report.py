@@ -22,7 +22,7 @@ Json = dict[str, object]
 
 def as_json(result: Result) -> Json:
     return {
-        "url": result.bench.given.url,
+        "url": result.bench.redacted(result.bench.given.url),
         "run_id": result.bench.run_id,
         "passed": result.passed,
         "interrupted": result.interrupted,
@@ -38,7 +38,7 @@ def latencies(result: Result) -> list[Json]:
     """Milliseconds by endpoint: of the first request, and the median and the longest of the later ones."""
     return [
         {
-            "endpoint": one_line(endpoint),
+            "endpoint": one_line(result.bench.redacted(endpoint)),
             "requests": len(taken),
             "first_ms": _ms(taken[0]),
             "median_ms": _ms(statistics.median(taken[1:])) if taken[1:] else None,
@@ -98,7 +98,8 @@ def _check(one: Outcome) -> Json:
 
 def _lines(result: Result) -> Iterator[str]:
     yield from ("# Acceptance of a Headgate server", "")
-    yield f"{_escaped(result.bench.given.url)}, run {result.bench.run_id}, by headgate {VERSION}: {summary(result)}."
+    bench = result.bench
+    yield f"{_escaped(bench.redacted(bench.given.url))}, run {bench.run_id}, by headgate {VERSION}: {summary(result)}."
     if result.interrupted:
         yield from ("", "The run was interrupted.")
     for status, title in (("failed", "Failed"), ("not checked", "Not checked"), ("passed", "Passed")):

@@ -6,12 +6,13 @@ import re
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from headgate_cli.accept import remains
 from headgate_cli.accept.bench import Bench
 from headgate_cli.accept.model import Broken, Check, NotChecked, Outcome, Status
+from headgate_cli.accept.remains import Admin
 from headgate_cli.api import Api
 from headgate_cli.errors import Failed
 from headgate_cli.untrusted import printable
@@ -42,8 +43,10 @@ class Result:
         return not self.count("failed") and bool(self.count("passed")) and not self.interrupted
 
 
-def run(bench: Bench, api: Api, checks: Sequence[Check], told: Callable[[Outcome], None]) -> Result:
-    """Run the checks, and clean up with `api`. After Ctrl-C the rest is not checked."""
+def run(
+    bench: Bench, api: Api, checks: Sequence[Check], told: Callable[[Outcome], None], admin: Admin | None = None
+) -> Result:
+    """Run the checks, and clean up with `api`, and `admin` if there is one. After Ctrl-C the rest is not checked."""
     result, started = Result(bench), time.monotonic()
     try:
         for outcome in _outcomes(bench, checks):
@@ -56,11 +59,13 @@ def run(bench: Bench, api: Api, checks: Sequence[Check], told: Callable[[Outcome
             Outcome(one, "not checked", 0, "the run was interrupted") for one in checks if one.id not in seen
         ]
     try:
-        result.left = remains.remove(api, re.compile(re.escape(bench.name(""))), bench.record.made)
+        result.left = remains.remove(api, re.compile(re.escape(bench.name(""))), bench.record.made, admin)
     except KeyboardInterrupt:
         result.left = [remains.INTERRUPTED]
         result.interrupted = True
     result.left = [_told(bench, sentence) for sentence in result.left]
+    # A later answer may have shown that an earlier message holds a secret.
+    result.outcomes = [replace(one, message=bench.redacted(one.message)) for one in result.outcomes]
     result.seconds = time.monotonic() - started
     return result
 
@@ -87,7 +92,5 @@ def _ended(bench: Bench, one: Check) -> tuple[Status, str]:
 
 
 def _told(bench: Bench, message: str) -> str:
-    """The message without what a server repeats of the credentials."""
-    for secret in bench.secrets:
-        message = message.replace(secret, "[credential]")
-    return printable(message)
+    """The message without what a server repeats of secrets."""
+    return printable(bench.redacted(message))

@@ -7,14 +7,13 @@ from typing import Final
 from headgate_cli.accept import expect
 from headgate_cli.accept.bench import Bench
 from headgate_cli.accept.model import check
-
-_APP: Final = "/api/v1/app"
+from headgate_cli.accept.remains import APPLICATION
 
 
 @check("admin.revoked", "A deleted token does not authenticate, and neither does one of a deleted service account.")
 def revoked(bench: Bench) -> None:
     def asked(method: str, path: str, *wanted: int, **body: object) -> dict[str, object]:
-        answer = bench.admin.send(method, path, body or None, base=_APP)
+        answer = bench.admin.send(method, path, body or None, base=APPLICATION)
         expect.status(answer, *wanted)
         return dict(answer.entity() or {})
 
@@ -28,7 +27,7 @@ def revoked(bench: Bench) -> None:
             asked("DELETE", ended, 204)
             expect.problem(caller.get("/identity"), 401, code="unauthenticated")
     finally:
-        bench.admin.send("DELETE", account, base=_APP)
+        bench.admin.send("DELETE", account, base=APPLICATION)
 
 
 @check("admin.webhooks", "A webhook is created with a secret that is shown once, tried, and deleted.")
