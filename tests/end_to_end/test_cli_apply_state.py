@@ -103,6 +103,20 @@ def test_a_forged_state_hides_no_difference(cli: Cli) -> None:
     assert applied(cli, "--dry-run")["requests"] == 2
 
 
+def test_a_forged_state_deletes_no_tests(cli: Cli) -> None:
+    filled(cli, 2)
+    applied(cli, "--yes")
+    (cli.folder / "all/configurations/c0.tests/body.yaml").unlink()
+    (cli.folder / "all/configurations/c0.tests").rmdir()
+    file, content = state(cli)
+    content["configurations"]["c0"]["seen"]["tests"] = "forged"
+    file.write_text(json.dumps(content))
+    done = cli.run("apply", "-f", "all", "--dry-run")
+
+    assert (done.code, "Plan: nothing to do; 2 unchanged" in done.out) == (0, True)
+    assert "configuration c0: the folder has no tests for it" in done.err
+
+
 def test_another_credential_reads_what_it_did_not_see_itself(
     service: LocalService, founder: Founder, tmp_path: Path
 ) -> None:

@@ -304,7 +304,7 @@ def test_what_somebody_wrote_into_the_state_does_not_count_as_seen(place: Path, 
     file.write_text(json.dumps(content))
     entry = Recorder(place, ORGANIZATION, SEAL).state.configurations["shop"]
 
-    assert (entry.id, entry.created, entry.seen.updated_at) == (CFG, True, "")
+    assert entry == Entry(CFG, created=True)
 
 
 def test_a_seal_is_for_one_entry_of_one_organization_and_one_credential(place: Path) -> None:
@@ -322,7 +322,18 @@ def test_a_seal_is_for_one_entry_of_one_organization_and_one_credential(place: P
     assert Recorder(place, ORGANIZATION, of_another).state.configurations["shop"].seen.updated_at == ""
     # Without a credential there is nothing to seal with, so that nothing counts.
     assert Recorder(place, ORGANIZATION, lambda _: "").state.configurations["shop"].seen.updated_at == ""
-    assert Recorder(place, ORGANIZATION, SEAL, refreshes=True).state.configurations["shop"].seen.updated_at == ""
+    refreshed = Recorder(place, ORGANIZATION, SEAL, refreshes=True).state.configurations["shop"].seen
+    assert (refreshed.updated_at, refreshed.tests) == ("", "b")
+
+
+def test_tests_that_the_state_alone_says_were_applied_stay(place: Path) -> None:
+    file, content = recorded(place)
+    content["configurations"]["shop"]["seen"]["tests"] = "c"
+    file.write_text(json.dumps(content))
+    recorder = Recorder(place, ORGANIZATION, SEAL)
+
+    assert recorder.state.managing(read(place)).configurations["shop"].tests is None
+    assert recorder.unproven == ["shop"]
 
 
 def test_the_state_holds_no_credential(place: Path) -> None:

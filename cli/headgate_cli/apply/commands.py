@@ -23,6 +23,10 @@ from headgate_cli.untrusted import one_line
 
 _DIFFERENCES: Final = 4
 _NOTHING: Final = "Nothing was changed"
+_TESTS_STAY: Final = (
+    "the folder has no tests for it, and .headgate says that it had some, without this credential's seal: the tests on "
+    "the server stay. An apply with the credential that applied them deletes them"
+)
 
 
 @click.command()
@@ -78,6 +82,9 @@ def apply(
     secrets = {name[len(SECRETS) :]: value for name, value in os.environ.items() if name.startswith(SECRETS)}
     recorder = Recorder(place, caller.organization_id, api.seal, refreshes=refresh)
     wants = recorder.state.managing(wants)
+    for name in recorder.unproven:
+        if name in wants.configurations and wants.configurations[name].tests is None:
+            say(f"configuration {one_line(name)}: {_TESTS_STAY}")
     there = found.read(api, caller, wants, recorder.state)
     planned = plan.plan(wants, there, recorder.state, prune=prune, secrets=secrets)
     if not as_json:

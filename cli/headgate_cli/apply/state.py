@@ -68,11 +68,10 @@ class State:
 
     def managing(self, wanted: Wanted) -> Wanted:
         """The same folder; a configuration whose tests were applied before, and that has none now, wants none."""
-        none = digest_of_tests({})
         without = {
             name: replace(one, tests=())
             for name, one in wanted.configurations.items()
-            if one.tests is None and (entry := self.configurations.get(name)) and entry.seen.tests not in ("", none)
+            if one.tests is None and (entry := self.configurations.get(name)) and _had_tests(entry)
         }
         return replace(wanted, configurations={**wanted.configurations, **without})
 
@@ -87,6 +86,8 @@ class Recorder:
         if not _ORGANIZATION.fullmatch(organization_id):
             raise Failed("the server's answer names no organization: server and command line may be of other versions")
         self._root, self._organization_id, self._seal, self._refreshes = folder, organization_id, seal, refreshes
+        # Configurations that had tests, as the state says, but no seal.
+        self.unproven: list[str] = []
         self._relative = f"{FOLDER}/{organization_id}.json"
         self.path = folder / FOLDER / f"{organization_id}.json"
         self.state = self._read()
@@ -159,9 +160,15 @@ class Recorder:
         texts = {text: str(seen.get(text, "")) for text in _TEXTS}
         entry = Entry(id_, created, Seen(version if isinstance(version, int) else 0, **texts))
         seal = self._sealed(name, entry)
-        if self._refreshes or not (seal and hmac.compare_digest(seal.encode(), str(seen.get(_SEAL, "")).encode())):
-            return replace(entry, seen=replace(entry.seen, updated_at=""))
-        return entry
+        if not seal or not hmac.compare_digest(seal.encode(), str(seen.get(_SEAL, "")).encode()):
+            if _had_tests(entry):
+                self.unproven.append(name)
+            return replace(entry, seen=Seen())
+        return replace(entry, seen=replace(entry.seen, updated_at="")) if self._refreshes else entry
+
+
+def _had_tests(entry: Entry) -> bool:
+    return entry.seen.tests not in ("", digest_of_tests({}))
 
 
 def digest_of_tests(digests: Mapping[str, str]) -> str:
