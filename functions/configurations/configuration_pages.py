@@ -18,7 +18,7 @@ from headgate.usage.model import ConfigurationInUse
 from web.html import NOTHING, Html, html, joined
 from web.layout import csrf_field, page, redirect
 from web.pages import Form, Member, Visit, frame, page_router
-from web.parts import ENTRIES, After, action, confirmed, empty, home, moment, more, tag
+from web.parts import ENTRIES, After, action, confirmed, empty, home, managed, moment, more, tag
 from web.visitor import Visitor
 
 router = page_router()
@@ -28,7 +28,7 @@ _CONFIGURATION: Final = """\
 <p class="small"><a href="{home}/configurations">Configurations</a></p>
 <div class="heading"><h1>{name}</h1><div class="buttons"><a class="button" href="{path}/compare">Compare versions</a>
 <a class="button" href="{path}/edit">{edit}</a></div></div>{description}
-<p class="soft">{archived}<code>{id}</code> · {distribution} · owned by {owner} ·
+<p class="soft">{archived}<code>{id}</code> · {distribution} · owned by {owner}{managed} ·
 <a href="{home}/runs?configuration_id={id}">Test runs</a></p>
 <div class="card"><h2>Versions</h2><table><thead><tr><th>Version</th><th>Status</th><th>Collector</th>
 <th>Created by</th><th>Created</th></tr></thead><tbody>{rows}</tbody></table></div>{more}
@@ -102,6 +102,7 @@ def _configuration_page(
         archived=html("{tag} · ", tag=tag("archived")) if configuration.archived_at else NOTHING,
         distribution=configuration.collector_distribution,
         owner=_owner(caller, configuration),
+        managed=managed(configuration.managed_by),
         rows=[_version(path, version) for version in part.entries],
         more=more(path, part.position),
         path=path,

@@ -32,7 +32,7 @@ from web.forms import by_field, given, model_of
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page, redirect
 from web.pages import Form, Member, Visit, frame, page_router
-from web.parts import ENTRIES, After, choice, confirmed, home, moment, more, nothing_yet, tag, text
+from web.parts import ENTRIES, After, choice, confirmed, home, managed, moment, more, nothing_yet, tag, text
 from web.visitor import Visitor
 
 router = page_router()
@@ -61,7 +61,7 @@ _FLEET_ROW: Final = """\
 _FLEET: Final = """\
 <p class="small"><a href="{home}/fleets">Fleets</a></p>
 <h1>{label}</h1>
-<p class="soft">{type} · <code>{id}</code> · {token}</p>
+<p class="soft">{type} · <code>{id}</code> · {token}{managed}</p>
 <div class="card"><h2>Deployment groups</h2>{groups}
 <p class="last"><a href="{path}/new-group">New group</a></p></div>{more}
 <div class="card"><h2>Collectors</h2>{instances}</div>
@@ -202,6 +202,7 @@ def _fleet_page(
         label=fleet.label,
         type=_TYPES[fleet.type],
         kind=fleet.type,
+        managed=managed(fleet.managed_by),
         token=f"token expires at {moment(fleet.token_expires_at)}" if fleet.token_expires_at else "token never expires",
         groups=part_for_shares("groups", _groups(caller, path, part.entries, counts, names), path, counts)
         if part.entries

@@ -26,7 +26,7 @@ from web.forms import by_field
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page, redirect
 from web.pages import Form, Member, Visit, frame, page_router
-from web.parts import action, confirmed, empty, hidden, home, second
+from web.parts import action, confirmed, empty, hidden, home, managed, second
 from web.visitor import Visitor
 
 router = page_router()
@@ -36,7 +36,8 @@ _ROLLOUTS: Final = 5
 _GROUP: Final = """\
 <p class="small"><a href="{home}/fleets">Fleets</a> / <a href="{home}/fleets/{fleet}">{label}</a></p>
 <h1>{name} {tags}</h1>
-<p class="soft"><code>{id}</code>{selected} · <a href="{path}/settings">Settings: name, labels, variables</a></p>
+<p class="soft"><code>{id}</code>{selected}{managed} ·
+<a href="{path}/settings">Settings: name, labels, variables</a></p>
 <div class="card"><h2>Assigned</h2><p>{assigned}</p>
 <p class="hint">{delivery}</p></div>
 <div class="card"><h2>Running</h2>{running}
@@ -128,6 +129,7 @@ def _group_page(
         tags=group_tags(group),
         path=path,
         selected=_selected(group),
+        managed=managed(group.managed_by),
         **_versions(caller, path, group, count=count),
         assigned_id=group.assignment.configuration_id if group.assignment else "",
         delivery=Html(_DELIVERED) if group.assignment else html(_NOT_DELIVERED, fleet=fleet.id, group=group.id),

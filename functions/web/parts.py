@@ -170,6 +170,11 @@ def tag(text: str, kind: str = "") -> Html:
     return html('<span class="tag {kind}">{text}</span>', text=text, kind=kind)
 
 
+def managed(by: str | None) -> Html:
+    """What created it, if that was said: somebody who changes it by hand should know."""
+    return html(" · managed by <code>{by}</code>", by=by) if by else NOTHING
+
+
 def home(caller: Caller) -> str:
     """The path of the organization."""
     return f"/organizations/{caller.organization_id}"

@@ -2,13 +2,15 @@
 
 import pytest
 
+from configurations.app import app as configurations_app
 from configurations.app import router as configurations_router
-from fleets.app import router
+from fleets.app import app, router
 from tests.support.members import API, JoinWith, Member
+from tests.support.page_visitor import member_at
 
 pytestmark = pytest.mark.usefixtures("fleets_without_collector")
 
-MARK = "headgate apply sva_1"
+MARK = "headgate <apply> sva_1"
 
 
 @pytest.fixture
@@ -44,6 +46,14 @@ def test_it_is_in_every_answer_and_list(ann: Member, made: dict[str, str]) -> No
 
         assert ann.http.get(f"{API}{path}").json()["managed_by"] == MARK
         assert [one["managed_by"] for one in items if one["id"] == path.rpartition("/")[2]] == [MARK]
+
+
+def test_pages_show_it_as_text(ann: Member, made: dict[str, str]) -> None:
+    for path in made:
+        visitor = member_at(configurations_app if path.startswith("/configurations") else app, ann.organization_id)
+
+        shown = visitor.get(f"/organizations/{ann.organization_id}{path}").text
+        assert "managed by <code>headgate &lt;apply&gt; sva_1</code>" in shown
 
 
 def test_no_change_touches_it(ann: Member, made: dict[str, str]) -> None:
