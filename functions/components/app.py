@@ -61,7 +61,7 @@ def get_schema(
     return answer(reference.document(version), accept_encoding, if_none_match, for_good=version is not None)
 
 
-@router.get("/components/{kind}/{type}", operation_id="getComponent", openapi_extra=EXTENSION)
+@router.get("/components/{kind}/{type:path}", operation_id="getComponent", openapi_extra=EXTENSION)
 def get_component(kind: Kind, type: Type, _: Reader, version: Version = None) -> ComponentDetail:
     """A component, by its type or a former name, with its schema and how a flow of the gallery configures it.
 

@@ -4,10 +4,10 @@ import json
 from typing import Annotated, Self
 
 from fastapi import Path, Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StringConstraints
 
 from headgate.flows.model import Example
-from headgate.http.wire import CollectorVersion
+from headgate.http.wire import CollectorVersion, refused_as
 from headgate.reference.fields import Field as FieldOfSchema
 from headgate.reference.fields import fields
 from headgate.reference.model import TYPE, Component, Kind, OttlComponent, OttlReference
@@ -16,7 +16,14 @@ Version = Annotated[
     CollectorVersion | None, Query(description="The collector version; the server's default collector without it")
 ]
 OfKind = Annotated[Kind | None, Query(description="Only components of this kind")]
-Type = Annotated[str, Path(pattern=f"^{TYPE.pattern}$", description="Its type, or a former name of it")]
+Type = Annotated[
+    Annotated[
+        str,
+        StringConstraints(pattern=f"^{TYPE.pattern}$"),
+        refused_as("This must be letters, digits and `_`, a letter first: `otlp` for the component `otlp/2`"),
+    ],
+    Path(description="Its type, or a former name of it"),
+]
 OttlName = Annotated[str | None, Query(max_length=63)]
 
 
