@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import Final
 
+from moto.dynamodb.models.dynamo_type import DynamoType, Item
 from moto.s3.utils import compute_checksum
 
 from headgate_local.database import Change, Json
@@ -14,6 +16,7 @@ from headgate_local.moto_patches import LOCK
 from headgate_local.template import Template
 
 Held = dict[tuple[str, str], Change]
+Attributes = dict[str, DynamoType]
 
 _TIME_OR_NAME: Final = re.compile(
     r"\d{4}-\d\d-\d\dT[0-9:.]+Z|(?<=_)[0-9a-z]{26}|[0-9a-f]{64}|[0-9A-Za-z_]+@[a-z.]+|(?<=outbox#)\d+",
@@ -27,6 +30,8 @@ class State:
         self._data = MotoData(template.tables(), template.buckets())
         self._tables = [table.name for table in template.tables()]
         self._buckets = [bucket.name for bucket in template.buckets()]
+        # By the moto item, which is kept so that no other one gets its id: what it held, and as a change.
+        self._seen: dict[int, tuple[Item, Attributes, Change]] = {}
 
     def take(self) -> Held:
         with LOCK:
@@ -52,15 +57,34 @@ class State:
 
     def _everything(self) -> Iterator[Change]:
         """All but the gallery, which no request changes."""
+        seen, self._seen = self._seen, {}
         for table in self._tables:
             for item in self._data.dynamodb.tables[table].all_items():
-                key = self._data.item_key(table, item.to_json()["Attributes"])
-                assert key is not None
-                yield self._data.item(table, key)
+                known = seen.get(id(item))
+                if known is None or not _same(known[1], item.attrs):
+                    known = item, dict(deepcopy(item).attrs), self._read(table, item)
+                self._seen[id(item)] = known
+                yield known[2]
         for bucket in self._buckets:
             for key in list(self._data.s3.buckets[bucket].keys):
                 if not key.startswith("flows/"):
                     yield self._data.object(bucket, key)
+
+    def _read(self, table: str, item: Item) -> Change:
+        key = self._data.item_key(table, item.to_json()["Attributes"])
+        assert key is not None
+        return self._data.item(table, key)
+
+
+def _same(before: object, now: object) -> bool:
+    """Whether both are the same to the letter: moto's own comparison takes 1.0 for 1."""
+    if isinstance(before, DynamoType) and isinstance(now, DynamoType):
+        return before.type == now.type and _same(before.value, now.value)
+    if isinstance(before, dict) and isinstance(now, dict):
+        return before.keys() == now.keys() and all(_same(one, now[name]) for name, one in before.items())
+    if isinstance(before, list) and isinstance(now, list):
+        return len(before) == len(now) and all(map(_same, before, now))
+    return before == now
 
 
 def changes(before: Held, after: Held) -> set[str]:
