@@ -34,10 +34,10 @@ def turn(ways: Sequence[T], at: int) -> Sequence[T]:
 # Requests made from the OpenAPI document, over seven kinds of credential.
 REQUESTS: Final = number("REQUESTS", 350, 24_000)
 # Texts that are tried as a configuration.
-TEXTS: Final = number("TEXTS", 40, 4_000)
+TEXTS: Final = number("TEXTS", 20, 4_000)
 # Rollouts held against their specification.
 ROLLOUTS: Final = number("ROLLOUTS", 25, 400)
 # Operations held against the model: one after the other, and of several clients at once.
-STEPS: Final = number("STEPS", 120, 6_000)
+STEPS: Final = number("STEPS", 60, 6_000)
 # Requests of the soak. Four credentials at their limit of 60 a minute make 14,400 an hour.
-SOAK: Final = number("SOAK", 96, 14_400)
+SOAK: Final = number("SOAK", 48, 14_400)

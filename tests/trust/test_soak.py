@@ -154,11 +154,11 @@ def traffic(service: Service, number: int, counted: Counter[str]) -> Traffic:
 
 
 def drive(one: Traffic, part: int, number: int) -> None:
-    """A part of a client's requests. One client has a run in each part, in turn, or each of them."""
+    """A part of a client's requests. One client has a run in every second part, or each of them in all parts."""
     draw = random.Random(part * CLIENTS + number)
     for _ in range(sizes.SOAK // CLIENTS // PARTS):
         one.one(draw)
-    if sizes.FULL or number == part % CLIENTS:
+    if sizes.FULL or number == part / 2:
         one.run()
 
 
