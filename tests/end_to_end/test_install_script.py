@@ -159,13 +159,12 @@ def test_a_second_run_stands_back_while_the_first_is_at_work(host: Host, tmp_pat
 
     assert f"another run of this script is at work in {host.root}" in said
     assert f"supervisor-{MACHINE} could not be fetched" in failed
-    host.install()
-    # Its supervisor does not hold on to the root.
-    assert "Up to date" in host.install()
 
 
 def test_what_a_killed_run_left_is_cleared_away(host: Host) -> None:
     host.install()
+    # Its supervisor does not hold on to the root.
+    assert "Up to date" in host.install()
     left = host.root / ".installing-AAAAAA"
     left.mkdir()
     (left / "token").write_text("ft_")
@@ -200,40 +199,26 @@ def test_the_token_is_among_the_words_of_no_process(host: Host, tmp_path: Path) 
     assert token["connection"]["token"] not in words.read_text()
 
 
-def test_configurations_are_given_folders_that_they_may_write_to(host: Host) -> None:
-    host.install()
+def storing(host: Host) -> str:
+    """A configuration that needs a folder to write to."""
     storage = (
         "extensions:\n  file_storage: {directory: '${env:STORAGE_DIRECTORY:-/nonexistent}', create_directory: true}\n"
     )
-    host.apply(storage + host.flowing("kept").replace("service:\n", "service:\n  extensions: [file_storage]\n"))
-
-    assert (host.root / "var" / "storage").is_dir()
+    return storage + host.flowing("kept").replace("service:\n", "service:\n  extensions: [file_storage]\n")
 
 
-def test_the_supervisor_learns_of_its_collector_without_the_port_of_its_metrics(host: Host, tmp_path: Path) -> None:
+def test_a_state_that_a_full_disk_emptied_costs_nothing_and_the_collector_is_asked_without_its_port(
+    host: Host, tmp_path: Path
+) -> None:
     """Every collector serves its metrics on port 8888 if it is not told otherwise; another one may be there already."""
     host.install()
+    n = host.apply(storing(host))
+    before = host.instance()["id"]
+    assert (host.root / "var" / "storage").is_dir()
     real, runs = host.root / "bin" / "otelcol-contrib", tmp_path / "runs"
     moved = real.rename(real.with_name("real"))
     real.write_text(f'#!/bin/sh\necho "$*" >>"{runs}"\nexec "{moved}" "$@"\n')
     real.chmod(0o755)
-    os.kill(host.pid, signal.SIGTERM)
-    fleet_host.until(lambda: not psutil.pid_exists(host.pid), host.log)
-    host.install()
-    host.apply(host.flowing("metrics"))
-
-    learned, *applied = [
-        line for line in runs.read_text().splitlines() if "--config" in line and "validate" not in line
-    ]
-    assert learned.startswith("--set=service.telemetry.metrics.level=none --config ")
-    assert applied
-    assert "--set" not in str(applied)
-
-
-def test_a_state_that_a_full_disk_emptied_costs_nothing(host: Host) -> None:
-    host.install()
-    n = host.apply(host.flowing("kept"))
-    before = host.instance()["id"]
     os.kill(host.pid, signal.SIGTERM)
     fleet_host.until(lambda: not psutil.pid_exists(host.pid), host.log)
     (host.root / "var" / "persistent_state.yaml").write_text("")
@@ -241,6 +226,12 @@ def test_a_state_that_a_full_disk_emptied_costs_nothing(host: Host) -> None:
 
     assert host.wait_for("applied", n)["id"] == before
     fleet_host.until(host.sends, host.log)
+    learned, *applied = [
+        line for line in runs.read_text().splitlines() if "--config" in line and "validate" not in line
+    ]
+    assert learned.startswith("--set=service.telemetry.metrics.level=none --config ")
+    assert applied
+    assert "--set" not in str(applied)
 
 
 def test_a_host_that_is_installed_again_takes_the_renewed_token(host: Host, installs: LocalService) -> None:

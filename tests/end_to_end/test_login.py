@@ -100,7 +100,9 @@ def terminal(tmp_path: Path, service: LocalService) -> Terminal:
     return Terminal(tmp_path, service.base_url)
 
 
-def test_a_login_is_approved_in_the_browser(page: Page, terminal: Terminal, service: LocalService) -> None:
+def test_a_login_is_approved_in_the_browser_and_its_code_is_refused_afterwards(
+    page: Page, terminal: Terminal, service: LocalService
+) -> None:
     child = terminal.start("login")
     asked = address(child)
     child.expect("No browser could be opened here")
@@ -117,6 +119,8 @@ def test_a_login_is_approved_in_the_browser(page: Page, terminal: Terminal, serv
     assert (code, "Signed in as admin@example.com in Local" in said) == (0, True)
     assert terminal.credentials.stat().st_mode & 0o777 == 0o600
     assert terminal.run("whoami") == (0, "admin@example.com in Local: admin, read and write\r\n")
+    page.goto(asked)
+    expect(page.get_by_role("alert")).to_contain_text("This code is not valid")
 
 
 def test_a_login_asks_who_is_not_signed_in_to_sign_in_first(
@@ -141,18 +145,6 @@ def test_a_denied_login_exits_with_3(page: Page, terminal: Terminal, service: Lo
     code, said = ended(child)
     assert (code, "denied" in said) == (3, True)
     assert not terminal.credentials.exists()
-
-
-def test_an_answered_code_is_refused_on_the_page(page: Page, terminal: Terminal, service: LocalService) -> None:
-    child = terminal.start("login")
-    asked = address(child)
-    sign_in(page, service)
-    page.goto(asked)
-    page.get_by_role("button", name="Approve").click()
-    ended(child)
-    page.goto(asked)
-
-    expect(page.get_by_role("alert")).to_contain_text("This code is not valid")
 
 
 def test_without_a_browser_the_code_is_pasted(page: Page, terminal: Terminal, service: LocalService) -> None:

@@ -29,6 +29,7 @@ pytestmark = pytest.mark.end_to_end
 WRITERS = 16
 # Versions of one configuration before each kill, by eight clients that race for each number.
 APPENDED = sizes.either(12, 40)
+KILLS = sizes.either(1, 2)
 
 
 @dataclass
@@ -147,7 +148,7 @@ def test_killed_amid_many_writers_every_acknowledged_write_is_there_and_nothing_
 
 
 @pytest.mark.sized
-def test_writers_that_go_on_through_a_kill_and_a_second_start_leave_no_gap(own_service: LocalService) -> None:
+def test_writers_that_go_on_through_kills_and_starts_leave_no_gap(own_service: LocalService) -> None:
     with own_service.client() as client:
         path = f"/configurations/{client.post('/configurations', json={'name': 'a', 'yaml': 'first'}).json()['id']}"
     acknowledged: list[int] = []
@@ -169,7 +170,7 @@ def test_writers_that_go_on_through_a_kill_and_a_second_start_leave_no_gap(own_s
 
     with ThreadPoolExecutor(8) as pool:
         writers = [pool.submit(append) for _ in range(8)]
-        for _ in range(2):
+        for _ in range(KILLS):
             for _ in range(APPENDED):
                 assert enough.acquire(timeout=120)
             own_service.kill9()
@@ -187,40 +188,43 @@ def test_writers_that_go_on_through_a_kill_and_a_second_start_leave_no_gap(own_s
     assert set(acknowledged) <= set(numbers)
 
 
-def test_stopped_in_order_it_has_the_same_tokens_and_data(own_service: LocalService) -> None:
-    tokens = own_service.read_write_token, own_service.read_only_token
-    with own_service.client() as client:
-        created = client.post("/configurations", json={"name": "kept", "yaml": "a: b\n"}).json()
-
-    own_service.restart()
-
-    assert (own_service.read_write_token, own_service.read_only_token) == tokens
-    with own_service.client() as client:
-        assert client.get(f"/configurations/{created['id']}").json() == created
-        assert client.get("/identity").json()["organization_name"] == "Local"
-
-
 def test_the_tokens_are_for_their_owner_only(service: LocalService) -> None:
     assert (service.data / "tokens.json").stat().st_mode & 0o777 == 0o600
     assert service.data.stat().st_mode & 0o777 == 0o700
 
 
+@dataclass(frozen=True)
+class Left:
+    """What a service leaves that was stopped in order: its folder, its tokens, and what was created."""
+
+    data: Path
+    tokens: tuple[str, str]
+    created: list[dict[str, object]]
+
+
 @pytest.fixture(scope="module")
-def left_behind(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What a service leaves that was stopped after two creates."""
+def left_behind(tmp_path_factory: pytest.TempPathFactory) -> Left:
     stopped = LocalService(tmp_path_factory.mktemp("left") / "data")
     stopped.start()
+    body = {"name": "a text to be damaged", "yaml": "a: b\n"}
     with stopped.client() as client:
-        for _ in range(2):
-            client.post("/configurations", json={"name": "a text to be damaged", "yaml": "a: b\n"})
+        created = [client.post("/configurations", json=body).json() for _ in range(2)]
     stopped.stop()
-    return stopped.data
+    return Left(stopped.data, (stopped.read_write_token, stopped.read_only_token), created)
 
 
 @pytest.fixture
-def data(left_behind: Path, tmp_path: Path) -> Path:
+def data(left_behind: Left, tmp_path: Path) -> Path:
     """A data folder of a test's own, of a service that was stopped."""
-    return shutil.copytree(left_behind, tmp_path / "data")
+    return shutil.copytree(left_behind.data, tmp_path / "data")
+
+
+def test_stopped_in_order_it_has_the_same_tokens_and_data(left_behind: Left, data: Path) -> None:
+    with running_service(data) as service, service.client() as client:
+        assert (service.read_write_token, service.read_only_token) == left_behind.tokens
+        for one in left_behind.created:
+            assert client.get(f"/configurations/{one['id']}").json() == one
+        assert client.get("/identity").json()["organization_name"] == "Local"
 
 
 def start_once(data: Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -254,7 +258,7 @@ def test_a_port_in_use_is_told_in_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.sized
-@pytest.mark.parametrize("port", sizes.either(["65536", "٨٣٠٠"], ["0", "65536", "http", "-1", "٨٣٠٠"]))
+@pytest.mark.parametrize("port", sizes.either(["٨٣٠٠"], ["0", "65536", "http", "-1", "٨٣٠٠"]))
 def test_a_malformed_port_is_told_in_one_line(tmp_path: Path, port: str) -> None:
     assert told(start_once(tmp_path, HEADGATE_PORT=port)).startswith(f"headgate: HEADGATE_PORT is {port!r}")
 

@@ -20,7 +20,7 @@ def group(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
     service = LocalService(tmp_path_factory.mktemp("hosts") / "data", HEADGATE_FLEET_HEARTBEAT_SECONDS="1")
     service.start()
     try:
-        with rolling_hosts.hosts(tmp_path_factory.mktemp("web"), service.client(), number=2, a_second=20) as found:
+        with rolling_hosts.hosts(tmp_path_factory.mktemp("web"), service.client(), number=2, a_second=10) as found:
             yield found
     finally:
         service.stop()

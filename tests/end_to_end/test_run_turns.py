@@ -10,13 +10,13 @@ import httpx
 import pytest
 
 from tests.support import run_support, sizes
-from tests.support.run_support import request
+from tests.support.run_support import own, request
 from tests.support.service import running_service
 
 pytestmark = pytest.mark.end_to_end
 
 PLACES: Final = 3
-RUNS: Final = sizes.either(6, 14)
+RUNS: Final = sizes.either(5, 14)
 
 
 def all_of(client: httpx.Client, ids: list[str]) -> list[dict[str, Any]]:
@@ -26,7 +26,7 @@ def all_of(client: httpx.Client, ids: list[str]) -> list[dict[str, Any]]:
 @pytest.mark.sized
 def test_of_many_runs_at_once_three_are_under_way_and_all_end_in_their_order(tmp_path: Path) -> None:
     with running_service(tmp_path, HEADGATE_RUNS_UNDER_WAY=str(PLACES)) as service, service.client() as client:
-        ids = [run_support.start(client, request())["id"] for _ in range(RUNS)]
+        ids = [run_support.start(client, own(number))["id"] for number in range(RUNS)]
         most = 0
         deadline = time.monotonic() + 400
         while True:

@@ -138,6 +138,7 @@ def test_a_condition_that_cannot_be_evaluated_says_so(client: httpx.Client) -> N
     assert "could not be evaluated on 6" in ended["validation_results"][0]["message"]
 
 
+@pytest.mark.sized
 def test_anchors_and_merges_keep_their_meaning_when_a_pipeline_is_lifted(client: httpx.Client) -> None:
     yaml = (
         "receivers: {otlp: {protocols: {grpc: {}}}}\n"
@@ -148,7 +149,7 @@ def test_anchors_and_merges_keep_their_meaning_when_a_pipeline_is_lifted(client:
     )
     rules = [{"name": "a double", "condition": 'IsDouble(attributes["a"])', "expect": "all"}]
 
-    for pipeline in ("logs/app", "logs/b"):
+    for pipeline in sizes.turn(("logs/app", "logs/b"), 1):
         ended = run_support.run(client, request(yaml=yaml, target_pipeline=pipeline, rules=rules))
         assert ended["status"] == "Success", ended
 
@@ -361,17 +362,13 @@ def test_a_pathological_rule_comes_to_an_end(condition: str, client: httpx.Clien
         assert run_support.finished(client, response.json()["id"])["status"] in run_support.FINAL
 
 
-@pytest.mark.sized
+@pytest.mark.full
 def test_many_runs_at_once_all_end_rightly(client: httpx.Client) -> None:
-    # In full more than are under way at once; test_run_turns.py has that on each change, with fewer places.
-    runs = sizes.either(4, 20)
+    # More than are under way at once; test_run_turns.py has that on each change, with fewer places and runs.
+    runs = 20
 
     def one(number: int) -> Json:
-        rules = [{"name": "own", "condition": f'attributes["n"] == {number}', "expect": "all"}]
-        processors = f"{{attributes: {{actions: [{{key: n, value: {number}, action: insert}}]}}}}"
-        return run_support.run(
-            client, request(yaml=configuration(processors, "[attributes]"), rules=rules, duration_seconds=2)
-        )
+        return run_support.run(client, run_support.own(number, duration_seconds=2))
 
     with ThreadPoolExecutor(runs) as pool:
         ended = list(pool.map(one, range(runs)))

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from headgate.settings import settings
-from tests.support import run_support
+from tests.support import run_support, sizes
 from tests.support.run_support import request
 from tests.support.second_version import needs_second_version, second_version
 from tests.support.service import running_service
@@ -108,7 +108,8 @@ def test_a_run_does_not_need_a_receiver_that_gives_way_to_the_sample(client: htt
     assert (run["status"], run["records"]["out"]) == ("Success", {"logs": 3}), run["stderr"]
 
 
-@BOTH
+@pytest.mark.sized
+@pytest.mark.parametrize("version", sizes.turn([DEFAULT, SECOND], 1))
 def test_resource_detection_finds_a_machine_in_the_sandbox(version: str, client: httpx.Client) -> None:
     yaml = FILELOG.replace("  filter:", "  resourcedetection: {detectors: [system]}\n  filter:")
     yaml = yaml.replace("[transform, filter]", "[resourcedetection]")
@@ -147,8 +148,16 @@ def test_each_version_lints_with_its_own_parser(client: httpx.Client) -> None:
     assert len(versions) == 2
 
 
-@BOTH
-@pytest.mark.parametrize(("sample", "came_out"), [(LINES, 2), (OTLP, 3)], ids=["lines", "otlp"])
+# Each version and each sample, or every pair of them.
+JUDGED: Final = {
+    f"{version}-{name}": (version, sample, came_out)
+    for at, version in enumerate([DEFAULT, SECOND])
+    for name, sample, came_out in sizes.turn([("lines", LINES, 2), ("otlp", OTLP, 3)], at)
+}
+
+
+@pytest.mark.sized
+@pytest.mark.parametrize(("version", "sample", "came_out"), JUDGED.values(), ids=JUDGED)
 def test_each_version_runs_and_judges(version: str, sample: object, came_out: int, client: httpx.Client) -> None:
     rules = RULES if came_out == 2 else RULES[:1]
     asked = request(

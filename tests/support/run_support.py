@@ -71,3 +71,10 @@ def request(**changes: Any) -> Json:
         "duration_seconds": 1,
     }
     return {name: value for name, value in {**body, **changes}.items() if value is not None}
+
+
+def own(number: int, **changes: Any) -> Json:
+    """A request whose run only succeeds with what belongs to it."""
+    rules = [{"name": "own", "condition": f'attributes["n"] == {number}', "expect": "all"}]
+    processors = f"{{attributes: {{actions: [{{key: n, value: {number}, action: insert}}]}}}}"
+    return request(yaml=configuration(processors, "[attributes]"), rules=rules, **changes)
