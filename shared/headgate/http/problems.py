@@ -10,6 +10,7 @@ from fastapi.exceptions import RequestValidationError, ResponseValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.routing import Match, Route
 
 from headgate.foundation import errors
@@ -121,6 +122,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(errors.HeadgateError, _domain_error)
     app.add_exception_handler(RequestValidationError, _request_invalid)
     app.add_exception_handler(HTTPException, framework_error)
+    app.add_exception_handler(ClientDisconnect, _disconnected)
     app.add_exception_handler(BotoCoreError, _aws_fault)
     app.add_exception_handler(ClientError, _aws_fault)
     app.add_exception_handler(ResponseValidationError, _defect)
@@ -176,6 +178,12 @@ def framework_error(request: Request, error: Exception) -> JSONResponse:
             return problem(request, 413, "too_large", _TOO_LARGE)
         case status:
             return problem(request, status, _CODES.get(status, "error"), str(error.detail), headers=error.headers)
+
+
+def _disconnected(request: Request, _: Exception) -> JSONResponse:
+    """The client went away during its upload, before anything was carried out. Nobody reads the answer."""
+    logger.info("client_disconnected")
+    return problem(request, 400, "client_disconnected", "The connection was closed before the whole body had arrived")
 
 
 def _aws_fault(request: Request, error: Exception) -> JSONResponse:
