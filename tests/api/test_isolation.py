@@ -102,9 +102,9 @@ def stranger(http: TestClient) -> World:
     return founded(http, "Stranger")
 
 
-@pytest.fixture
-def untouched(owner: World) -> Iterator[None]:
-    """What the owner sees is the same before and after the test."""
+@pytest.fixture(scope="class")
+def untouched(owner: World, stranger: World) -> Iterator[None]:
+    """What the owner sees is the same before and after all tests of a class: reading it takes as long as a test."""
     before = seen(owner)
     yield
     assert seen(owner) == before
@@ -152,63 +152,99 @@ def test_every_page_is_of_an_organization_or_known_to_be_of_none() -> None:
     assert {path for path in paths if not path.startswith("/organizations/{organization_id}")} == PAGES_ELSEWHERE
 
 
-@pytest.mark.parametrize("kind", CREDENTIALS)
 @pytest.mark.usefixtures("untouched")
-def test_ids_of_another_organization_name_nothing(
-    kind: str, owner: World, stranger: World, subtests: pytest.Subtests
-) -> None:
-    headers = CREDENTIALS[kind](stranger)
-    for endpoint in WITH_IDS:
-        for ids in mixtures(endpoint.label, owner, stranger):
-            with subtests.test(endpoint.label, ids=ids):
-                response = ask(stranger, headers, endpoint.label, ids, endpoint.right_body(stranger))
+class TestNothingOfTheOwnersChanges:
+    @pytest.mark.parametrize("kind", CREDENTIALS)
+    def test_ids_of_another_organization_name_nothing(
+        self, kind: str, owner: World, stranger: World, subtests: pytest.Subtests
+    ) -> None:
+        headers = CREDENTIALS[kind](stranger)
+        for endpoint in WITH_IDS:
+            for ids in mixtures(endpoint.label, owner, stranger):
+                with subtests.test(endpoint.label, ids=ids):
+                    response = ask(stranger, headers, endpoint.label, ids, endpoint.right_body(stranger))
+
+                    assert response.status_code in (403, 404), response.text
+                    nothing_of(owner, response, list(ids.values()))
+
+    @pytest.mark.parametrize("kind", CREDENTIALS)
+    def test_ids_of_another_organization_name_nothing_in_bodies(
+        self, kind: str, owner: World, stranger: World, subtests: pytest.Subtests
+    ) -> None:
+        headers = CREDENTIALS[kind](stranger)
+        for endpoint in ENDPOINTS:
+            if not endpoint.ids_in_body:
+                continue
+            with subtests.test(endpoint.label):
+                ids = {name: owner.ids[name] for name in endpoint.ids_in_body}
+                response = ask(stranger, headers, endpoint.label, stranger.ids, {**endpoint.beside_ids, **ids})
 
                 assert response.status_code in (403, 404), response.text
                 nothing_of(owner, response, list(ids.values()))
 
+    def test_what_takes_no_id_shows_and_makes_what_is_ones_own(
+        self, owner: World, stranger: World, subtests: pytest.Subtests
+    ) -> None:
+        for endpoint in OWN:
+            with subtests.test(endpoint.label):
+                response = ask(stranger, stranger.admin, endpoint.label, {}, endpoint.right_body(stranger))
 
-@pytest.mark.parametrize("kind", CREDENTIALS)
-@pytest.mark.usefixtures("untouched")
-def test_ids_of_another_organization_name_nothing_in_bodies(
-    kind: str, owner: World, stranger: World, subtests: pytest.Subtests
-) -> None:
-    headers = CREDENTIALS[kind](stranger)
-    for endpoint in ENDPOINTS:
-        if not endpoint.ids_in_body:
-            continue
-        with subtests.test(endpoint.label):
-            ids = {name: owner.ids[name] for name in endpoint.ids_in_body}
-            response = ask(stranger, headers, endpoint.label, stranger.ids, {**endpoint.beside_ids, **ids})
+                assert response.status_code == endpoint.requests[0].status, response.text
+                nothing_of(owner, response)
 
-            assert response.status_code in (403, 404), response.text
-            nothing_of(owner, response, list(ids.values()))
+    def test_a_session_cannot_name_an_organization_of_others(
+        self, owner: World, stranger: World, subtests: pytest.Subtests
+    ) -> None:
+        for endpoint in (*WITH_IDS, *OWN):
+            # A person's session is theirs, whatever organization is named.
+            if endpoint.takes == "person":
+                continue
+            with subtests.test(endpoint.label):
+                headers = {**stranger.admin, "X-Service-Org": owner.organization_id}
+                response = ask(stranger, headers, endpoint.label, owner.ids, endpoint.right_body(owner))
 
+                assert (response.status_code, response.json()["code"]) == (403, "not_an_active_member")
 
-@pytest.mark.usefixtures("untouched")
-def test_what_takes_no_id_shows_and_makes_what_is_ones_own(
-    owner: World, stranger: World, subtests: pytest.Subtests
-) -> None:
-    for endpoint in OWN:
-        with subtests.test(endpoint.label):
-            response = ask(stranger, stranger.admin, endpoint.label, {}, endpoint.right_body(stranger))
+    @pytest.mark.parametrize("method", ["GET", "POST"])
+    def test_pages_of_another_organization_are_not_there(self, method: str, owner: World, stranger: World) -> None:
+        session, value = sessions.begin(joined(stranger.organization_id, "admin"), "browser", clock.now())
+        headers = {"Cookie": f"__Host-headgate-session={value}", "Content-Type": "application/x-www-form-urlencoded"}
+        form = {
+            "csrf": signing.sign("csrf", session.id.encode()).hex(),
+            **{"name": "mine", "role": "admin", "email": "mine@example.com", "access": "read", "signal_type": "logs"},
+            **{"pipeline": "logs", "host_path": "/a", "mount_path": "/a", "condition": "true", "answer": "approve"},
+        }
+        everything = {"owner": owner, "stranger": stranger}
+        tried = 0
+        for _, path in pages({method}):
+            if not path.startswith("/organizations/"):
+                continue
+            names = [name for name in re.findall(r"{(\w+)}", path) if name != "n"]
+            for worlds in itertools.product(everything, repeat=len(names)):
+                if "owner" not in worlds:
+                    continue
+                ids = {
+                    name: everything[whose].ids.get(name, everything[whose].organization_id)
+                    for name, whose in zip(names, worlds, strict=True)
+                }
+                url = path_of(f"{method} {path}", ids)
+                content = urlencode(form) if method == "POST" else None
+                response = stranger.http.request(method, url, headers=headers, content=content, follow_redirects=False)
+                assert response.status_code in (403, 404), (url, response.status_code, response.text[:500])
+                nothing_of(owner, response, list(ids.values()))
+                tried += 1
+        assert tried > 10
 
-            assert response.status_code == endpoint.requests[0].status, response.text
-            nothing_of(owner, response)
+    def test_a_fleets_token_reaches_its_own_groups_only(self, owner: World, stranger: World) -> None:
+        said = agent(stranger.http, stranger.ids["fleet_id"], stranger.ids["deployment_id"]).full().SerializeToString()
 
+        foreign = report(stranger.http, stranger.ids["fleet_id"], owner.ids["deployment_id"], said)
+        other_fleet = report(stranger.http, stranger.ids["kubernetes_id"], stranger.ids["deployment_id"], said)
+        unknown = report(stranger.http, stranger.ids["fleet_id"], "dep_" + "0" * 26, said)
 
-@pytest.mark.usefixtures("untouched")
-def test_a_session_cannot_name_an_organization_of_others(
-    owner: World, stranger: World, subtests: pytest.Subtests
-) -> None:
-    for endpoint in (*WITH_IDS, *OWN):
-        # A person's session is theirs, whatever organization is named.
-        if endpoint.takes == "person":
-            continue
-        with subtests.test(endpoint.label):
-            headers = {**stranger.admin, "X-Service-Org": owner.organization_id}
-            response = ask(stranger, headers, endpoint.label, owner.ids, endpoint.right_body(owner))
-
-            assert (response.status_code, response.json()["code"]) == (403, "not_an_active_member")
+        assert (foreign.status_code, foreign.json()["detail"]) == (unknown.status_code, unknown.json()["detail"])
+        assert foreign.status_code == other_fleet.status_code == 403
+        nothing_of(owner, foreign)
 
 
 @pytest.mark.parametrize("path", LISTS)
@@ -251,38 +287,6 @@ def test_a_person_in_both_keeps_their_keys_apart(owner: World, stranger: World) 
     assert made["id"] not in again.text
 
 
-@pytest.mark.parametrize("method", ["GET", "POST"])
-@pytest.mark.usefixtures("untouched")
-def test_pages_of_another_organization_are_not_there(method: str, owner: World, stranger: World) -> None:
-    session, value = sessions.begin(joined(stranger.organization_id, "admin"), "browser", clock.now())
-    headers = {"Cookie": f"__Host-headgate-session={value}", "Content-Type": "application/x-www-form-urlencoded"}
-    form = {
-        "csrf": signing.sign("csrf", session.id.encode()).hex(),
-        **{"name": "mine", "role": "admin", "email": "mine@example.com", "access": "read", "signal_type": "logs"},
-        **{"pipeline": "logs", "host_path": "/a", "mount_path": "/a", "condition": "true", "answer": "approve"},
-    }
-    everything = {"owner": owner, "stranger": stranger}
-    tried = 0
-    for _, path in pages({method}):
-        if not path.startswith("/organizations/"):
-            continue
-        names = [name for name in re.findall(r"{(\w+)}", path) if name != "n"]
-        for worlds in itertools.product(everything, repeat=len(names)):
-            if "owner" not in worlds:
-                continue
-            ids = {
-                name: everything[whose].ids.get(name, everything[whose].organization_id)
-                for name, whose in zip(names, worlds, strict=True)
-            }
-            url = path_of(f"{method} {path}", ids)
-            content = urlencode(form) if method == "POST" else None
-            response = stranger.http.request(method, url, headers=headers, content=content, follow_redirects=False)
-            assert response.status_code in (403, 404), (url, response.status_code, response.text[:500])
-            nothing_of(owner, response, list(ids.values()))
-            tried += 1
-    assert tried > 10
-
-
 @pytest.mark.parametrize("way", ["device", "code"])
 def test_nobody_lets_a_command_line_into_an_organization_of_others(way: str, owner: World, stranger: World) -> None:
     session, value = sessions.begin(joined(stranger.organization_id, "admin"), "browser", clock.now())
@@ -306,19 +310,6 @@ def test_nobody_lets_a_command_line_into_an_organization_of_others(way: str, own
     assert response.status_code == 404
     nothing_of(owner, response)
     assert (redeemed.status_code, redeemed.json()["error"]) == (400, "authorization_pending")
-
-
-@pytest.mark.usefixtures("untouched")
-def test_a_fleets_token_reaches_its_own_groups_only(owner: World, stranger: World) -> None:
-    said = agent(stranger.http, stranger.ids["fleet_id"], stranger.ids["deployment_id"]).full().SerializeToString()
-
-    foreign = report(stranger.http, stranger.ids["fleet_id"], owner.ids["deployment_id"], said)
-    other_fleet = report(stranger.http, stranger.ids["kubernetes_id"], stranger.ids["deployment_id"], said)
-    unknown = report(stranger.http, stranger.ids["fleet_id"], "dep_" + "0" * 26, said)
-
-    assert (foreign.status_code, foreign.json()["detail"]) == (unknown.status_code, unknown.json()["detail"])
-    assert foreign.status_code == other_fleet.status_code == 403
-    nothing_of(owner, foreign)
 
 
 def test_a_collectors_uid_is_of_its_fleet(owner: World, stranger: World) -> None:

@@ -69,12 +69,14 @@ def test_a_new_account_comes_up_in_one_go(machine: Machine) -> None:
     assert {name for name in first if first[name] != second[name]} == {"FleetsFunction"}
 
 
-def test_the_image_holds_the_layers_collectors_and_no_list_of_processes_the_password(machine: Machine) -> None:
-    machine.has("podman")
+def test_the_image_holds_the_layers_collectors_on_the_digest_that_was_looked_up(machine: Machine) -> None:
+    pinned = "gcr.io/distroless/static-debian12@sha256:" + "a" * 64
+    machine.has("podman", more=f"if arguments[0] == 'image': print({pinned!r})")
 
     done = machine.make("deploy", "YES=1", "PARAMETERS=Architecture=arm64")
 
     assert done.returncode == 0, done.stdout + done.stderr
+    # No list of processes shows the password.
     (login,) = machine.called("podman", "login")
     assert (login["password_on_stdin"], "--password-stdin" in login["arguments"]) == (True, True)
     (build,) = machine.called("podman", "build")
@@ -84,20 +86,11 @@ def test_the_image_holds_the_layers_collectors_and_no_list_of_processes_the_pass
         ["--platform", "linux/arm64", "--build-arg", f"VERSION={VERSION}"],
         True,
     )
+    assert f"BASE={pinned}" in build["arguments"]
+    assert machine.called("podman", "pull")[0]["arguments"][-1] == "gcr.io/distroless/static-debian12:latest"
+    assert pinned in done.stdout
     assert machine.called("podman", "push")[0]["arguments"] == ["push", image]
     assert machine.called("sam", "build")[0]["variables"]["ARCHITECTURE"] == "arm64"
-
-
-def test_the_image_is_built_on_the_digest_that_was_looked_up(machine: Machine) -> None:
-    pinned = "gcr.io/distroless/static-debian12@sha256:" + "a" * 64
-    machine.has("docker", more=f"if arguments[0] == 'image': print({pinned!r})")
-
-    done = machine.make("deploy", "YES=1")
-
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert f"BASE={pinned}" in machine.called("docker", "build")[0]["arguments"]
-    assert machine.called("docker", "pull")[0]["arguments"][-1] == "gcr.io/distroless/static-debian12:latest"
-    assert pinned in done.stdout
 
 
 DIGESTS_NOT_TO_BE_HAD = ["", "gcr.io/distroless/static-debian12@sha256:short", "<no value>"]
@@ -252,9 +245,11 @@ def test_a_stack_that_takes_no_update_is_left_alone(
 def test_without_a_container_engine_it_says_what_will_not_work(machine: Machine) -> None:
     machine.has("docker", more="sys.exit(1)")
 
-    done = machine.make("deploy", "YES=1")
+    # The region is named as the guide does.
+    done = machine.make("deploy", "YES=1", without=("AWS_DEFAULT_REGION",))
 
     assert done.returncode == 0, done.stderr
+    assert f"region {os.environ['AWS_REGION']}." in done.stdout
     assert "Each test run will end in Error" in done.stdout
     assert machine.order()[-1] == "sam deploy"
 
@@ -301,13 +296,6 @@ def test_a_mistaken_command_does_nothing(machine: Machine, arguments: list[str],
 )
 def test_without_credentials_or_region_it_says_so(machine: Machine, without: tuple[str, ...], said: str) -> None:
     assert said in machine.make("deploy", without=without).stderr
-
-
-def test_the_region_may_be_named_as_the_guide_does(machine: Machine) -> None:
-    done = machine.make("deploy", "YES=1", without=("AWS_DEFAULT_REGION",))
-
-    assert done.returncode == 0, done.stderr
-    assert f"region {os.environ['AWS_REGION']}." in done.stdout
 
 
 def test_removal_asks_for_the_name_and_tells_what_stays(machine: Machine) -> None:
