@@ -40,6 +40,7 @@ def test_identity_tells_whom_the_credential_acts_as(ann: Member) -> None:
         "organization_id": ann.organization_id,
         "organization_name": "Acme",
         "kind": "service_account",
+        "id": ann.service_account_id,
         "name": "ann's token",
         "role": "contributor",
         "access": "read_write",
