@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.support.cli_support import Founder
 from tests.support.local_service import LocalService
 from tests.support.service import ROOT
 
@@ -79,17 +80,19 @@ def _without_token(answer: dict[str, object]) -> dict[str, object]:
 
 
 def test_an_organization_moves_to_another_deployment_with_all_it_has(
-    own_service: LocalService, there: LocalService, tmp_path: Path
+    service: LocalService, founder: Founder, there: LocalService, tmp_path: Path
 ) -> None:
     archive = tmp_path / "acme.jsonl.gz"
-    with own_service.client() as client:
+    token = founder.token("acme")
+    headers = {"Authorization": f"Bearer {token}"}
+    with httpx.Client(base_url=f"{service.base_url}/api/v1/public", headers=headers, timeout=120) as client:
         fill(client)
         before = everything(client)
         organization_id = client.get("identity").json()["organization_id"]
 
-    listed = organization(own_service, "list")
-    exported = organization(own_service, "export", organization_id, "--to", str(archive))
-    again = organization(own_service, "export", organization_id, "--to", str(archive))
+    listed = organization(service, "list")
+    exported = organization(service, "export", organization_id, "--to", str(archive))
+    again = organization(service, "export", organization_id, "--to", str(archive))
     imported = organization(there, "import", str(archive))
     twice = organization(there, "import", str(archive))
     invited = organization(there, "invite", organization_id)
@@ -103,7 +106,6 @@ def test_an_organization_moves_to_another_deployment_with_all_it_has(
     assert twice.returncode == 1
     assert "exists already" in twice.stderr
     assert invited.returncode == 0, invited.stderr
-    headers = {"Authorization": f"Bearer {own_service.read_write_token}"}
     with httpx.Client(base_url=f"{there.base_url}/api/v1/public", headers=headers) as client:
         assert everything(client) == before
         # It goes on from where it was.

@@ -17,6 +17,7 @@ from tests.support import fleet_host
 from tests.support.fleet_host import Host, until
 from tests.support.local_service import LocalService
 from tests.support.ports import free_port
+from tests.support.sizes import either
 
 HEARTBEAT = {"HEADGATE_FLEET_HEARTBEAT_SECONDS": "1"}
 
@@ -145,17 +146,20 @@ WITHOUT = [
 ]
 
 
-@pytest.mark.parametrize("service", WITHOUT)
-def test_a_version_without_pipelines_fails_while_the_old_one_runs_on(host: Host, service: str) -> None:
+@pytest.mark.sized
+def test_a_version_without_pipelines_fails_while_the_old_one_runs_on(host: Host, subtests: pytest.Subtests) -> None:
     n = host.apply(host.flowing("good"))
     whole = host.flowing("none")
-    none = host.publish(whole[: whole.index("service:")] + service)
-    host.assign(none)
+    # On each change one without the key, one with no pipeline in it, and one whose value is a variable's.
+    for service in either(WITHOUT[::3], WITHOUT):
+        with subtests.test(service):
+            none = host.publish(whole[: whole.index("service:")] + service)
+            host.assign(none)
 
-    said = host.wait_for("apply_failed", none)
-    assert said["state_message"] == "service::pipelines: service must have at least one pipeline"
-    assert said["running"]["version_number"] == n
-    assert host.flows_as("good")
+            said = host.wait_for("apply_failed", none)
+            assert said["state_message"] == "service::pipelines: service must have at least one pipeline"
+            assert said["running"]["version_number"] == n
+            assert host.flows_as("good")
 
 
 def test_the_supervisor_refuses_what_its_collector_would_run_without_pipelines(host: Host, tmp_path: Path) -> None:
@@ -251,16 +255,6 @@ def test_a_restart_that_was_ordered_starts_another_collector_under_the_same_supe
     assert host.flows_as("restarted")
 
 
-def test_a_restart_of_the_service_goes_unnoticed(host: Host, fleet_service: LocalService) -> None:
-    host.apply(host.flowing("before"))
-    fleet_service.restart()
-    host.api = fleet_service.client()
-
-    assert host.flows_as("before")
-    host.apply(host.flowing("after"))
-    assert host.flows_as("after")
-
-
 def test_a_restart_of_the_host_brings_back_what_ran(host: Host) -> None:
     n = host.apply(host.flowing("lasting"))
     identity, before = host.instance()["id"], len(host.log())
@@ -296,7 +290,9 @@ def test_installing_again_changes_nothing(host: Host) -> None:
     assert host.pid == pid
 
 
-def test_a_silent_host_is_stale_until_it_speaks_again(host: Host, fleet_service: LocalService) -> None:
+def test_a_silent_host_is_stale_until_it_speaks_again_and_a_restart_of_the_service_goes_unnoticed(
+    host: Host, fleet_service: LocalService
+) -> None:
     n = host.apply(host.flowing("silent"))
     os.kill(host.pid, signal.SIGSTOP)
     fleet_service.stop()
@@ -316,6 +312,10 @@ def test_a_silent_host_is_stale_until_it_speaks_again(host: Host, fleet_service:
         later.stop()
         fleet_service.start()
         host.api = fleet_service.client()
+
+    assert host.flows_as("silent")
+    host.apply(host.flowing("after"))
+    assert host.flows_as("after")
 
 
 def test_a_deleted_token_lets_nobody_report_and_leaves_the_collector_running(

@@ -199,4 +199,5 @@ def until(there: Callable[[], bool], told: Callable[[], str]) -> None:
     end = time.monotonic() + _PATIENCE
     while not there():
         assert time.monotonic() < end, told()
-        time.sleep(0.1)
+        # Most of these questions are requests, which cost the service more than the wait.
+        time.sleep(0.3)
