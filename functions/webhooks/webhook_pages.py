@@ -1,5 +1,6 @@
 """The pages of webhooks: the list with a form for a new one, and one webhook with its deliveries."""
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from fastapi import Request, Response
@@ -7,6 +8,7 @@ from pydantic import ValidationError
 
 from headgate.events.model import EVENT_TYPES
 from headgate.fleets import service as fleets
+from headgate.fleets.model import FleetNotFound
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.http.browser import public_url
@@ -17,6 +19,7 @@ from headgate.webhooks import service as webhooks
 from headgate.webhooks.addresses import MAX_URL
 from headgate.webhooks.model import Attempt, Delivery, DeliveryStatus, Webhook
 from headgate.webhooks.service import Changes
+from web.forms import given, model_of
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, page, redirect
 from web.pages import Form, Member, Visit, frame, page_router
@@ -37,7 +40,7 @@ from web.parts import (
     text,
 )
 from web.visitor import Visitor
-from webhooks.wire import NewWebhook
+from webhooks.wire import NewWebhook, WebhookPatch
 
 router = page_router()
 
@@ -81,7 +84,16 @@ _ONE: Final = """\
 <h1>{name}</h1>{secret}
 <div class="card"><p>{state} to <code>{host}</code> as {format}. Events: {types}. Fleets: {fleets}.</p>{rotation}
 <div class="buttons">{test}{switch}{renew}{delete}</div></div>
+{edit}
 <div class="card"><h2>Deliveries</h2><div id="live" data-live="{live}">{deliveries}</div>{more}</div>"""
+_EDIT: Final = """\
+<div class="card"><details{open}><summary>Change this webhook</summary>
+<form method="post" action="{own}/change">{csrf}
+{name}{url}{routing_key}
+<p class="small soft">No event or no fleet chosen means all.</p>
+<fieldset><legend>Events</legend>{types}</fieldset>
+<fieldset><legend>Fleets</legend>{fleets}</fieldset>
+<button>Save</button></form></details></div>"""
 _SHOWN_ONCE: Final = """\
 <div class="card"><h2>The secret of this webhook</h2><div class="code long" id="secret">{value}</div>
 <p class="soft">Give it to the receiver now: it cannot be shown again.</p></div>"""
@@ -105,8 +117,8 @@ def create_webhook(who: Visit, caller: Member, form: Form) -> Response:
         "url": form.get("url", ""),
         "format": form.get("format", ""),
         "routing_key": form.get("routing_key") or None,
-        "types": [kind for kind in _TYPES if form.get(f"type.{kind}") == "yes"],
-        "fleet_ids": [name.removeprefix("fleet.") for name, value in form.items() if _is_fleet(name, value)],
+        "types": _types(form),
+        "fleet_ids": _fleet_ids(form),
     }
     try:
         webhook, secret = webhooks.create(caller, NewWebhook.model_validate(chosen).settings())
@@ -137,6 +149,23 @@ def switch_webhook(caller: Member, webhook_id: WebhookId, form: Form) -> Respons
     return redirect(f"{home(caller)}/webhooks/{webhook_id}")
 
 
+@router.post("/organizations/{organization_id}/webhooks/{webhook_id}/change")
+def change_webhook(who: Visit, caller: Member, webhook_id: WebhookId, form: Form) -> Response:
+    before = webhooks.get(caller, webhook_id)
+    # A field without a change is not sent: a fleet that is gone may stay, and another Admin's change as well.
+    wanted = {"name": form.get("name", "").strip(), "types": _types(form), "fleet_ids": _fleet_ids(form)}
+    now = {"name": before.name, "types": list(before.types), "fleet_ids": list(before.fleet_ids)}
+    changed = {name: value for name, value in wanted.items() if _in_order(value) != _in_order(now[name])}
+    changed |= given(form, "url", "routing_key")
+    try:
+        if changed:
+            webhooks.change(caller, webhook_id, model_of(WebhookPatch, changed).changes())
+    except (errors.Invalid, FleetNotFound) as error:
+        part = webhooks.listed_deliveries(caller, webhook_id, ENTRIES, None)
+        return _one(who, caller, before, part, typed=form, refused=error)
+    return redirect(f"{home(caller)}/webhooks/{webhook_id}")
+
+
 @router.post("/organizations/{organization_id}/webhooks/{webhook_id}/secret")
 def renew_secret(who: Visit, caller: Member, webhook_id: WebhookId, form: Form) -> Response:
     # Read before the change, so that a fault leaves nothing changed whose secret nobody saw.
@@ -157,8 +186,17 @@ def resend_delivery(caller: Member, webhook_id: WebhookId, delivery_id: Delivery
     return redirect(f"{home(caller)}/webhooks/{webhook_id}")
 
 
-def _is_fleet(name: str, value: str) -> bool:
-    return name.startswith("fleet.") and value == "yes"
+def _types(form: Mapping[str, str]) -> list[str]:
+    return [kind for kind in _TYPES if form.get(f"type.{kind}") == "yes"]
+
+
+def _fleet_ids(form: Mapping[str, str]) -> list[str]:
+    ticked = [name for name, value in form.items() if value == "yes"]
+    return [name.removeprefix("fleet.") for name in ticked if name.startswith("fleet.")]
+
+
+def _in_order(value: str | Sequence[str]) -> str | list[str]:
+    return value if isinstance(value, str) else sorted(value)
 
 
 def _list(who: Visitor, caller: Caller, typed: dict[str, str], problem: str = "", status: int = 200) -> Response:
@@ -187,11 +225,20 @@ def _list(who: Visitor, caller: Caller, typed: dict[str, str], problem: str = ""
     return page(shown, "Webhooks", content, problem=problem, status=status)
 
 
-def _check(name: str, label: str, typed: dict[str, str]) -> Html:
+def _check(name: str, label: str, typed: Mapping[str, str]) -> Html:
     return check(name, label, checked=typed.get(name) == "yes")
 
 
-def _one(who: Visitor, caller: Caller, webhook: Webhook, part: Slice[Delivery], secret: str = "") -> Response:
+def _one(
+    who: Visitor,
+    caller: Caller,
+    webhook: Webhook,
+    part: Slice[Delivery],
+    secret: str = "",
+    *,
+    typed: Mapping[str, str] | None = None,
+    refused: errors.Invalid | FleetNotFound | None = None,
+) -> Response:
     shown = frame(who, caller, "webhooks")
     path, csrf = f"{home(caller)}/webhooks", csrf_field(shown)
     own = f"{path}/{webhook.id}"
@@ -223,11 +270,52 @@ def _one(who: Visitor, caller: Caller, webhook: Webhook, part: Slice[Delivery], 
             "New secret",
             "For a day, deliveries are signed with both; then with the new one only.",
         ),
+        edit=_edit(caller, webhook, own, csrf, typed),
         delete=confirmed(f"{own}/delete", csrf, "Delete", "Deliveries that wait are not sent."),
         deliveries=html(_TABLE, rows=rows) if rows else nothing_yet(_DELIVERIES_FOR, _FIRST_DELIVERY),
         more=more(own, part.position),
     )
-    return page(shown, webhook.name, content, script="live")
+    problem, status = (_told(refused), status_of(refused)) if refused else ("", 200)
+    return page(shown, webhook.name, content, script="live", problem=problem, status=status)
+
+
+def _told(refused: errors.Invalid | FleetNotFound) -> str:
+    """The first refusal, with its field as the form calls it."""
+    if isinstance(refused, FleetNotFound):
+        return f"{_LABELS['fleet_ids']}: {refused.detail}"
+    if not refused.errors:
+        return refused.detail
+    wrong = refused.errors[0]
+    return f"{_LABELS.get(str(wrong.loc[1]), str(wrong.loc[1]))}: {wrong.message}" if wrong.loc[1:] else wrong.message
+
+
+def _edit(caller: Caller, webhook: Webhook, own: str, csrf: Html, typed: Mapping[str, str] | None) -> Html:
+    """The form with what the webhook has, or with what was typed. Neither the address nor the key is ever in it."""
+    stored = {f"type.{kind}": "yes" for kind in webhook.types} | {f"fleet.{id}": "yes" for id in webhook.fleet_ids}
+    values = stored if typed is None else typed
+    labels = {one.id: one.label for one in fleets.fleets(caller, ENTRIES, None).entries}
+    labels = {id: id for id in webhook.fleet_ids} | labels
+    key = text(
+        "routing_key", "Integration key", most=200, required=False, hint="Give it again together with a new address"
+    )
+    return html(
+        _EDIT,
+        own=own,
+        csrf=csrf,
+        open=Html(" open") if typed is not None else NOTHING,
+        name=text("name", "Name", webhook.name if typed is None else typed.get("name", ""), most=200),
+        url=text(
+            "url",
+            "New address",
+            most=MAX_URL,
+            required=False,
+            hint="Leave it empty to keep the present one, which is not shown",
+        ),
+        routing_key=key if webhook.format == "pagerduty" else NOTHING,
+        types=[_check(f"type.{kind}", kind, values) for kind in _TYPES],
+        fleets=[_check(f"fleet.{id}", label, values) for id, label in labels.items()]
+        or [empty("There are no fleets yet.")],
+    )
 
 
 def _fleets(caller: Caller, webhook: Webhook) -> Html:

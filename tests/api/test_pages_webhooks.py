@@ -112,3 +112,67 @@ def test_a_contributor_gets_no_page_and_no_tab(organization_id: str, admin: Brow
     for below in ("", own):
         answer = member.page(below)
         assert (answer.status_code, "/webhooks" in answer.text) == (403, False)
+
+
+def test_a_webhook_is_changed_and_keeps_what_is_left_empty(admin: Browser, receiver: Receiver) -> None:
+    own = admin.add(receiver.url, **{"type__test.failed": "yes"})
+    shown = admin.page(own).text
+    answer = admin.post(f"{own}/change", name="Night <shift>", **{"type__rollout.halted": "yes"})
+    changed = admin.page(own).text
+    admin.post(f"{own}/test")
+    delivered()
+
+    assert answer.status_code == 303
+    assert 'name="type.test.failed" value="yes" checked' in shown
+    assert "Night &lt;shift&gt;" in changed
+    assert "Events: rollout.halted. Fleets: all." in changed
+    assert "HTTP 204" in admin.page(own).text
+    assert (receiver.url in shown + changed, "whsec_" in shown + changed) == (False, False)
+
+
+def test_a_new_address_replaces_the_old_one_and_is_not_shown(admin: Browser) -> None:
+    own = admin.add()
+    answer = admin.post(f"{own}/change", name="n", url="https://other.example.com/planted")
+    page = admin.page(own).text
+
+    assert answer.status_code == 303
+    assert "https://other.example.com" in page
+    assert "planted" not in page
+
+
+@pytest.mark.parametrize(
+    ("form", "status", "problem"),
+    [
+        ({"url": "http://hooks.example.com/planted"}, 422, "Address: This must begin with https://"),
+        ({"url": URL, "routing_key": "planted-key"}, 422, "Integration key: Only the format pagerduty takes"),
+        ({"name": " "}, 422, "Name: This must not be empty"),
+        ({"fleet__x": "yes"}, 422, "Fleets: This must be the id of a fleet"),
+        ({"fleet__flt_01m7xx1hyrfzpvacqe78v66545": "yes"}, 404, "Fleets: No such fleet"),
+    ],
+)
+def test_a_refused_change_names_its_field_and_changes_nothing(
+    admin: Browser, form: dict[str, str], status: int, problem: str
+) -> None:
+    own = admin.add()
+    answer = admin.post(f"{own}/change", **{"name": "Changed", **form})
+
+    assert answer.status_code == status
+    assert problem in answer.text
+    assert "planted" not in answer.text
+    assert "<h1>On &lt;call&gt;</h1>" in admin.page(own).text
+
+
+def test_a_change_needs_an_admin_and_the_forms_token(organization_id: str, admin: Browser) -> None:
+    own = admin.add()
+    csrf = re.search(r'name="csrf" value="([^"]+)"', admin.page().text)
+    assert csrf is not None
+    forged = admin.http.post(f"{admin.path}{own}/change", data={"csrf": "0" * 32, "name": "Changed"})
+    member = Browser(organization_id, "contributor")
+    page = member.http.get("/organizations/" + organization_id + "/webhooks").text
+    token = re.search(r'name="csrf" value="([^"]+)"', page)
+    assert token is not None
+    refused = member.http.post(f"{member.path}{own}/change", data={"csrf": token[1], "name": "Changed"})
+
+    assert (forged.status_code, refused.status_code) == (403, 403)
+    assert "This needs the Admin role" in refused.text
+    assert "Changed" not in admin.page(own).text

@@ -132,6 +132,7 @@ PAGES: Final = [
     page(WEBHOOK_PAGE),
     form(f"{WEBHOOK_PAGE}/test", 303, {}, in_steps=True),
     form(f"{WEBHOOK_PAGE}/switch", 303, {"enabled": "no"}),
+    form(f"{WEBHOOK_PAGE}/change", 303, {"name": "Renamed", "url": "https://hooks.example.com/2"}),
     form(f"{WEBHOOK_PAGE}/secret", 200, {}),
     form(f"{WEBHOOK_PAGE}/deliveries/{{delivery_id}}/resend", 303, {}, in_steps=True, repeated=(409,)),
     form(f"{WEBHOOK_PAGE}/delete", 303, {}, repeated=(404,)),
