@@ -57,6 +57,13 @@ def serve_variables(link: CheckedLink, authorization: Annotated[str, Header()] =
     return Response(text, media_type="text/plain", headers={"Cache-Control": "no-store"})
 
 
+class Program(FileResponse):
+    """A file of hundreds of megabytes, as the local service serves it."""
+
+    # A thread reads each chunk, which costs more than the bytes of a small one.
+    chunk_size = 1024 * 1024
+
+
 @router.get("/{platform}/{deployment_id}/{name}", response_class=Response)
 def serve_file(link: CheckedLink, name: str) -> Response:
     """A file of the release: the chart itself, or a redirect to a program, which is too large for a response."""
@@ -65,7 +72,7 @@ def serve_file(link: CheckedLink, name: str) -> Response:
         return Response(releases.content(artifact), media_type="application/gzip")
     path = releases.path(artifact)
     if path is not None:
-        return FileResponse(path, media_type="application/octet-stream", filename=PurePath(name).name)
+        return Program(path, media_type="application/octet-stream", filename=PurePath(name).name)
     return RedirectResponse(releases.url(artifact), status_code=307)
 
 
