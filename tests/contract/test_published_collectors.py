@@ -237,6 +237,8 @@ def test_a_question_that_is_stored_has_no_link_in_it(second: Aws) -> None:
     assert set(second.payloads[-1]) == {"url", "collector"}
 
 
+# The next test fetches it beside another one.
+@pytest.mark.full
 def test_the_real_collector_is_fetched_and_gives_its_verdict(
     here: Aws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
