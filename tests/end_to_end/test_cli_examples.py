@@ -129,6 +129,10 @@ def furnish(cli: Cli, line: str) -> str:
         called = "shop" if about[0] in OF_GROUPS else "edge"
         if about[:2] == ["config", "create"]:
             return line
+        if about[:2] == ["config", "delete"]:
+            # One of which nothing was published.
+            post("/configurations", name="attempt", yaml=EDGE)
+            return line
         edge = post("/configurations", name=called, yaml=EDGE)["id"]
         path = f"/configurations/{edge}/versions"
         if about[0] == "test":
