@@ -46,6 +46,11 @@ func TestSecretsAreFoundInEveryFormThatIsDescribed(t *testing.T) {
 		{"password='it''s hunter2' user=bob", "hunter2"},
 		{`password="a\"hunter2"`, "hunter2"},
 		{"sent Basic aHVudGVyMg==", "aHVudGVyMg"},
+		{"ran curl -s -u bob:hunter2 https://example.org", "hunter2"},
+		{"/usr/bin/curl --proxy-user='bob:hunter2' https://example.org", "hunter2"},
+		{`curl --user "bob:correct horse" https://example.org`, "horse"},
+		{"CMD (mysqldump -u bob -phunter2 shop)", "hunter2"},
+		{"sh -c 'mariadb -p\"correct horse\" shop'", "horse"},
 		{"secret key: hunter2", "hunter2"},
 		{"the AWS secret access key hunter2", "hunter2"},
 		{"token value = hunter2", "hunter2"},
@@ -119,6 +124,7 @@ func TestOrdinaryTextStaysReadable(t *testing.T) {
 		"digest mismatch", "pass through the proxy", "cookie consent given", "signature is valid", "session id is missing", "secret keyboard", "password hash mismatch",
 		"3 passwords expire in 14 days", "compass 270", "bypass the cache", "enter the passphrase\n12:30:01 ok",
 		`{"type":"token","user":"bob","id":7}`, `the field "password", which is required`, `columns "password" and "name"`,
+		"docker run -p 8080:80 -u 1000:1000 shop", "curl -s https://example.org:8080", "ssh -p2222 web", "mysql -u bob -p shop", "mysql --port 3306 shop",
 		"released 2026.11.22-20.11.00.123", "took 3.141592653589793 s", "10.20.30.40.50.60.70.80", "build 4.11.1111.1111.1111",
 		"4111.1111.1111.1112 is not a card number", "zero\u200bwidth family 👨\u200d👩\u200d👧", "prix\u00a0: 12\u00a0€",
 	} {
@@ -139,6 +145,7 @@ func TestWhatSurroundsASecretStays(t *testing.T) {
 		"GET /in?password=hunter2 from 10.0.0.1":        "GET /in?[REDACTED] from 10.0.0.1",
 		`{"password": {"value": "hunter2"}, "a": 1}`:    `{"[REDACTED], "a": 1}`,
 		"mysql --password=hunter2 -u bob (retry 2)":     "mysql --[REDACTED] -u bob (retry 2)",
+		"curl -u bob:hunter2 -s https://example.org":    "curl -u [REDACTED] -s https://example.org",
 		"user bob, passwd hunter2 refused":              "user bob, [REDACTED] refused",
 		"password=" + "hunter2\nnext line of the trace": "[REDACTED]\nnext line of the trace",
 		"password=&user=bob":                            "password=&user=bob",
@@ -154,6 +161,7 @@ var hostile = []string{
 	"password", "password ", `password "`, `token '" `, `"password",`, "password:{", `password=["`, "--token ", "<password>", "://a:b/",
 	"1 ", "4111.", "4 - ", "a.", "a@", "\u200b", "password: | ", "pw: a: ", "pw=", `pw \"`, "pw=`", "password=a ", "password   ",
 	"-----BEGIN ", "eyJaaaaa.", "aB3-", "pw=''", "api key is ",
+	"curl -u ", "mysql ", "curl a:b -u\"",
 }
 
 // `go test -bench Hostile ./internal/capture`: a text of four times the length takes four times as long.

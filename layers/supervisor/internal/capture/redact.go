@@ -53,6 +53,11 @@ var (
 		`(?i)<[\w:.-]*`+secretWords+`[\w:.-]*(\s[^<>]*)?>(\s*<!\[CDATA\[[\s\S]*?(\]\]>|$)|[^<]+)`,
 		`(?i)\b(key|name)\s*=\s*["'][\w:.-]*`+secretWords+`[\w:.-]*["']\s+value\s*=\s*("[^"]*"?|'[^']*'?)`,
 	)
+	// Options of programs whose names do not tell of a secret; what is before the value stays.
+	commandOptions = compiled(
+		`((?:^|[^\w.-])(?:curl|wget)\s(?:[^\r\n]*?\s)?(?:-u\s*|--(?:proxy-)?user[\s=]+))(?:"[^":]+:[^"]*"?|'[^':]+:[^']*'?|[^\s:"']+:\S+)`,
+		`((?:^|[^\w.-])(?:mysql(?:dump|admin)?|mariadb(?:-dump|-admin)?)\s(?:[^\r\n]*?\s)?-p)(?:"[^"]*"?|'[^']*'?|[^\s"']\S*)`,
+	)
 	credentialKey = regexp.MustCompile(`(?i)pass(word|wd|phrase|code)|pword|pswd?|pwd|pw($|[-_. 0-9])|secret|token|jwt|(api|access|account|encryption|master|private|shared|signing|ssh)[-_. ]?key|authorization|(^|[-_. ])(auth|pass|pin|sig)($|[-_. ])|cookie|credential|session[-_. ]?(id|key)|signature`)
 	mailPatterns  = compiled(`[\pL\pN._%+'-]+(@|%40)[\pL\pN-]+(\.[\pL\pN-]+)+`)
 	longText      = regexp.MustCompile(`[A-Za-z0-9+/=_-]{20,}`)
@@ -240,6 +245,9 @@ func (r *redactor) text(text string) string {
 func (r *redactor) searched(text string) string {
 	text = replaced(replaced(text, r.own), r.patterns)
 	if r.named {
+		for _, option := range commandOptions {
+			text = option.ReplaceAllString(text, "${1}"+redacted)
+		}
 		text = withoutNamed(text)
 	}
 	if r.cards {
