@@ -25,7 +25,7 @@ TOO_NARROW = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
             1,
             "cannot reach http://127.0.0.1:1: connection refused. Check the address and whether the server runs\n",
         ),
-        ("validate - <&-", 1, "could not validate <stdin>: yaml: This must not be empty\n"),
+        ("validate - <&-", 1, "could not validate <stdin>: it is empty\n"),
         ("flow list | head -n 1", 0, ""),
         ("flow show nginx --yaml | head -n 1", 0, ""),
         ("whoami --token ''", 2, "--token is empty"),

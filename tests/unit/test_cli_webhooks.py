@@ -101,6 +101,16 @@ def test_pagerduty_takes_its_key_from_the_second_line(
     assert last(server)[1]["routing_key"] == "planted-key"
 
 
+def test_a_create_without_an_address_says_how_it_is_given(
+    webhooks: Webhooks, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", StringIO(""))
+
+    code, _, err = run("webhook create on-call")
+    assert code == 2
+    assert "is missing on standard input: pass a file that has it in its first line, `< FILE`" in err
+
+
 def test_a_secret_that_was_lost_with_the_connection_is_told(webhooks: Webhooks, run: Run, stdin: StringIO) -> None:
     webhooks.secret = None
     code, out, err = run("webhook create on-call")

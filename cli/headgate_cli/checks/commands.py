@@ -170,7 +170,7 @@ def _ask(texts: Mapping[str, str], asked: Iterable[Entity | Failed], outage: str
             answers[file] = content, syntax
             continue
         failed = True
-        say(f"headgate: {outage} {one_line(file)}: {answer.message}")
+        say(f"headgate: {outage} {one_line(file)}: {answer.message if content else 'it is empty'}")
         # An error may be about this file alone: only an unreachable server ends the loop.
         if isinstance(answer, Unreachable):
             break
