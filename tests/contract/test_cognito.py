@@ -2,13 +2,14 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import ClassVar
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 
 from application import first_organization, mail
 from headgate.foundation import clock
@@ -209,3 +210,30 @@ def test_a_stack_begins_with_one_organization_and_an_invited_admin(
     people.replace_temporary(needed.value.challenge, PASSWORD, clock.now())
     items = [unmarshal(item) for item in aws.dynamodb().scan(TableName=settings().identity_table)["Items"]]
     assert [item["admins"] for item in items if item["sk"] == "organization" and item["name"] == "First"] == [1]
+
+
+def test_an_error_that_nobody_expects_is_raised_as_it_is_and_not_as_its_own_cause(
+    email: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "Any")
+
+    class Denied:
+        def __getattr__(self, _operation: str) -> Callable[..., None]:
+            def call(**_request: object) -> None:
+                raise refused
+
+            return call
+
+    monkeypatch.setattr(aws, "cognito", Denied)
+    for ask in (
+        lambda: passwords.check(email, PASSWORD),
+        lambda: passwords.replace_temporary(email, "challenge", PASSWORD),
+        lambda: passwords.send_code(email, "https://x", "https://x/reset-password"),
+        lambda: passwords.reset(email, "123456", PASSWORD),
+        lambda: passwords.create(email, "https://x"),
+        lambda: passwords.send_temporary_again(email, "https://x"),
+    ):
+        with pytest.raises(ClientError) as raised:
+            ask()
+        assert raised.value is refused
+        assert raised.value.__cause__ is None

@@ -69,3 +69,11 @@ def test_whoever_asked_the_part_answers_with_its_code() -> None:
     assert code_of(error) == "collector_being_built"
     assert not_ready(error) is error.__cause__
     assert code_of(Unavailable("another outage")) == "unavailable"
+
+
+def test_an_error_that_is_its_own_cause_comes_from_no_part() -> None:
+    error = Unavailable("an outage")
+    error.__cause__ = error
+
+    assert not_ready(error) is None
+    assert code_of(error) == "unavailable"

@@ -65,7 +65,8 @@ def _fill(api: Api, *, detach: bool) -> None:
         print_result(f"The simulated hosts report from the process {number}; `headgate demo --remove` ends it.")
         return
     hosts.report(agents, address=f"{one_line(api.url)}/")
-    say("The hosts have stopped. `headgate demo` starts them again, `headgate demo --remove` takes everything away and archives what was published.")
+    say("The hosts have stopped. `headgate demo` starts them again.")
+    say("`headgate demo --remove` takes everything away and archives what was published.")
 
 
 def _remove(api: Api) -> None:

@@ -276,7 +276,8 @@ def _line(what: str) -> str:
     """A line of standard input, asked for without showing it on a terminal."""
     line = click.prompt(what.capitalize(), hide_input=True) if sys.stdin.isatty() else sys.stdin.readline().strip()
     if not line:
-        raise click.UsageError(f"{what} is missing on standard input: pass a file that has it in its first line, `< FILE`")
+        given = "pass a file that has it in its first line, `< FILE`"
+        raise click.UsageError(f"{what} is missing on standard input: {given}")
     return str(line)
 
 

@@ -146,9 +146,12 @@ class NotReady(Unavailable):
 def not_ready(error: BaseException) -> NotReady | None:
     """The part that was not ready, if that is what the error comes from."""
     cause: BaseException | None = error
-    while cause is not None and not isinstance(cause, NotReady):
+    passed: set[int] = set()
+    # `raise error from error` makes an error its own cause.
+    while cause is not None and not isinstance(cause, NotReady) and id(cause) not in passed:
+        passed.add(id(cause))
         cause = cause.__cause__
-    return cause
+    return cause if isinstance(cause, NotReady) else None
 
 
 def code_of(error: HeadgateError) -> str:

@@ -5,7 +5,7 @@ Its many errors become few here, none of which tells whether an address has an a
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NoReturn
 
 from botocore.exceptions import ClientError, ParamValidationError
 
@@ -82,7 +82,7 @@ def check(email: str, password: str) -> str | None:
             AuthParameters={"USERNAME": email, "PASSWORD": password},
         )
     except ClientError as error:
-        raise _refusal(error, _REFUSED, WrongPassword()) from error
+        _refuse(error, _REFUSED, WrongPassword())
     return answer["Session"] if answer.get("ChallengeName") == "NEW_PASSWORD_REQUIRED" else None
 
 
@@ -98,7 +98,7 @@ def replace_temporary(email: str, challenge: str, password: str) -> None:
             Session=challenge,
         )
     except ClientError as error:
-        raise _refusal(error, (*_REFUSED, "CodeMismatchException"), WrongPassword()) from error
+        _refuse(error, (*_REFUSED, "CodeMismatchException"), WrongPassword())
 
 
 def send_code(email: str, url: str, link: str) -> None:
@@ -116,7 +116,7 @@ def send_code(email: str, url: str, link: str) -> None:
         return
     except ClientError as error:
         if error.response["Error"]["Code"] not in (*_REFUSED, "LimitExceededException"):
-            raise _refusal(error, (), WrongPassword()) from error
+            _refuse(error, (), WrongPassword())
 
 
 def reset(email: str, code: str, password: str) -> None:
@@ -129,7 +129,7 @@ def reset(email: str, code: str, password: str) -> None:
     except ParamValidationError as error:
         raise WrongCode from error
     except ClientError as error:
-        raise _refusal(error, _BAD_CODE, WrongCode()) from error
+        _refuse(error, _BAD_CODE, WrongCode())
 
 
 def was_asked_twice(refusal: errors.HeadgateError) -> bool:
@@ -157,7 +157,7 @@ def create(email: str, url: str) -> bool:
                 return False
             case "InvalidParameterException":
                 raise NotAnAddress from error
-        raise _not_mailed(error) from error
+        _not_mailed(error)
     return True
 
 
@@ -172,7 +172,7 @@ def send_temporary_again(email: str, url: str) -> None:
             ClientMetadata={"url": url},
         )
     except ClientError as error:
-        raise _not_mailed(error) from error
+        _not_mailed(error)
 
 
 def is_temporary(email: str) -> bool:
@@ -197,16 +197,20 @@ def _require_good(password: str) -> None:
         raise WeakPassword
 
 
-def _not_mailed(error: ClientError) -> Exception:
-    """What to raise if no mail was sent; the pool has a limit of mails a day."""
-    return Busy() if error.response["Error"]["Code"] in (*_BUSY, "CodeDeliveryFailureException") else error
+def _not_mailed(error: ClientError) -> NoReturn:
+    """Raise Busy if no mail was sent, for the pool has a limit of mails a day; any other error as it is."""
+    if error.response["Error"]["Code"] in (*_BUSY, "CodeDeliveryFailureException"):
+        raise Busy from error
+    raise error
 
 
-def _refusal(error: ClientError, expected: tuple[str, ...], answer: errors.HeadgateError) -> Exception:
-    """What to raise for an error of the user pool: `answer` if it is an expected one."""
+def _refuse(error: ClientError, expected: tuple[str, ...], answer: errors.HeadgateError) -> NoReturn:
+    """Raise `answer` for an error of the user pool that is an expected one; what is not known as it is."""
     code = error.response["Error"]["Code"]
     if code == "InvalidPasswordException":
-        return WeakPassword()
+        raise WeakPassword from error
     if code in _BUSY:
-        return Busy()
-    return answer if code in expected else error
+        raise Busy from error
+    if code in expected:
+        raise answer from error
+    raise error
