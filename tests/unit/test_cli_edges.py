@@ -108,7 +108,7 @@ def test_an_id_is_never_cut_on_a_narrow_terminal(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    monkeypatch.setattr(output.shutil, "get_terminal_size", lambda: terminal_size((40, 24)))
+    monkeypatch.setattr(output.shutil, "get_terminal_size", lambda *_: terminal_size((40, 24)))
     output.table(("ID", "NAME"), [(CONFIGURATION, "a name that is longer than the rest of the row")], nothing="none")
 
     printed = capsys.readouterr().out
