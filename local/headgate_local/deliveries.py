@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
 import boto3
+from botocore.exceptions import BotoCoreError, ClientError
 
 from headgate.settings import settings
 from headgate.webhooks import deliveries
 from headgate_local import calls
+from headgate_local.handlers import FunctionError, Handler, imported, invoke
 from headgate_local.running import Local
-from headgate_local.stepfunctions import imported
 from headgate_local.template import Node, Template
 
 logger: Final = logging.getLogger("headgate_local")
@@ -57,10 +58,10 @@ def part(local: Local) -> Iterator[None]:
         thread.join()
 
 
-def take(handler: Callable[[Node, object], Node]) -> int:
+def take(handler: Handler) -> int:
     """Hand up to ten messages of the queue to the function, and remove those that are done with. Returns how many came.
 
-    As Lambda does, with the rights of the function.
+    As Lambda does, with the rights of the function. Raises FunctionError if it fails: what was taken comes again.
     """
     sqs, url = boto3.client("sqs"), settings().deliveries_queue
     with calls.of(_FUNCTION):
@@ -71,7 +72,7 @@ def take(handler: Callable[[Node, object], Node]) -> int:
             {"messageId": one["MessageId"], "receiptHandle": one["ReceiptHandle"], "body": one["Body"]}
             for one in received
         ]
-        answer = handler({"Records": records}, None)
+        answer = invoke(handler, {"Records": records})
         left = {failed["itemIdentifier"] for failed in _failures(answer)}
         for one in received:
             if one["MessageId"] not in left:
@@ -93,11 +94,11 @@ def _failures(answer: Node) -> list[dict[str, str]]:
     return list(failures)
 
 
-def _poll(handler: Callable[[Node, object], Node], ended: threading.Event) -> None:
+def _poll(handler: Handler, ended: threading.Event) -> None:
     while not ended.is_set():
         try:
             came = take(handler) if waiting() else 0
-        except Exception:  # a function may raise anything; SQS delivers again
+        except (FunctionError, BotoCoreError, ClientError):  # SQS delivers again what was taken
             logger.exception("deliveries were not tried")
             came = 0
         if came == 0:

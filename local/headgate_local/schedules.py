@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from headgate_local.handlers import FunctionError, imported, invoke
 from headgate_local.running import Local
-from headgate_local.stepfunctions import imported
 from headgate_local.template import Schedule
 
 logger: Final = logging.getLogger("headgate_local")
@@ -35,6 +35,6 @@ def _call(schedule: Schedule, ended: threading.Event) -> None:
     handler = imported(schedule.function)
     while not ended.wait(schedule.seconds):
         try:
-            handler(schedule.event, None)
-        except Exception:  # a function may raise anything; the schedule goes on
+            invoke(handler, schedule.event)
+        except FunctionError:
             logger.exception("%s failed on %s", schedule.function.logical_id, schedule.event)

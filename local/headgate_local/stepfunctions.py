@@ -14,7 +14,6 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from importlib import import_module
 from typing import Final, cast
 from uuid import uuid4
 
@@ -41,13 +40,10 @@ from headgate.jobs import service as jobs
 from headgate.rollouts import executions
 from headgate.settings import settings
 from headgate.storage import aws
-from headgate_local import calls
 from headgate_local.fargate import Fargate, Task, task_definition_name
+from headgate_local.handlers import FunctionError, Handler, by_arn, invoke
 from headgate_local.running import Local
-from headgate_local.template import PATH, Function, Node, Template
-
-Handler = Callable[[Node, object], Node]
-"""A Lambda function's: it takes an event and a context."""
+from headgate_local.template import PATH, Node, Template
 
 _LOG: Final = logging.getLogger("headgate_local")
 _LOOK_SECONDS: Final = 0.05
@@ -60,7 +56,7 @@ def part(local: Local) -> Iterator[None]:
     rollouts go on.
     """
     version = settings().collector_version
-    with installed(handlers(local.template), Fargate(local.template, local.collectors, version)):
+    with installed(by_arn(local.template), Fargate(local.template, local.collectors, version)):
         for logical_id, properties in local.template.of_type("AWS::Serverless::StateMachine"):
             aws.stepfunctions().create_state_machine(
                 name=local.template.name_of(logical_id),
@@ -95,14 +91,6 @@ def definition(template: Template, properties: Mapping[str, Node]) -> str:
     return json.dumps(yaml.safe_load(text))
 
 
-def handlers(template: Template) -> dict[str, Handler]:
-    """The functions of the template by the ARN that a state machine calls them by, imported when first called."""
-    return {
-        str(template.resolve({"Fn::GetAtt": [function.logical_id, "Arn"]})): imported(function)
-        for function in template.functions()
-    }
-
-
 @contextmanager
 def installed(functions: Mapping[str, Handler], fargate: Fargate) -> Iterator[None]:
     """moto's interpreter carries out tasks until the end of the `with` block."""
@@ -134,18 +122,6 @@ class _OfThisProcess:
         return boto3.client(**named)  # type: ignore[call-overload]  # moto chooses the service
 
 
-def imported(function: Function) -> Handler:
-    """The function's handler, imported when first called; its calls to AWS are recorded as the function's."""
-    module, _, name = function.handler.rpartition(".")
-
-    def handler(event: Node, context: object) -> Node:
-        handle: Handler = getattr(import_module(module), name)
-        with calls.of(function.logical_id):
-            return handle(event, context)
-
-    return handler
-
-
 def _substitute(template: Template, node: Node) -> str:
     value = template.resolve(node)
     if isinstance(value, str):
@@ -162,10 +138,9 @@ def _invoke(functions: Mapping[str, Handler]) -> Callable[..., None]:
         payload = normalised_parameters["Payload"]
         event = json.loads(payload if isinstance(payload, bytes | str) else json.dumps(payload))
         try:
-            # As on AWS, the answer must be JSON.
-            answer = json.loads(json.dumps(handler(event, None)))
-        except Exception as error:
-            told = {"errorMessage": str(error), "errorType": type(error).__name__}
+            answer = invoke(handler, event)
+        except FunctionError as error:
+            told = {"errorMessage": error.message, "errorType": error.type}
             raise LambdaFunctionErrorException("Unhandled", json.dumps(told)) from error
         env.stack.append({"StatusCode": 200, "ExecutedVersion": "$LATEST", "Payload": answer})
 

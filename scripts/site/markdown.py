@@ -15,7 +15,7 @@ def code(text: str) -> str:
 
 
 def heading(name: str) -> str:
-    """Of the second level, with an anchor that tells capitals from small letters."""
+    """A second-level heading whose anchor keeps capital letters."""
     return f"## {name} {{: #{name} }}"
 
 

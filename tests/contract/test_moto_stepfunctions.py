@@ -13,7 +13,7 @@ import pytest
 import yaml
 from moto import mock_aws
 
-from headgate_local import stepfunctions, template
+from headgate_local import handlers, stepfunctions, template
 from headgate_local.fargate import Fargate, task_definition_name
 from tests.support.processes import wait_until_ended
 
@@ -265,7 +265,7 @@ def test_each_state_machine_of_the_template_is_accepted_with_nothing_left_to_sub
     states = json.loads(machines["TestRunStateMachine"])["States"]
     assert states["Collect"]["Parameters"]["TaskDefinition"] == task_definition_name("RunnerTaskDefinition")
     states = json.loads(machines["RolloutStateMachine"])["States"]
-    assert states["Tick"]["Parameters"]["FunctionName"] in stepfunctions.handlers(described)
+    assert states["Tick"]["Parameters"]["FunctionName"] in handlers.by_arn(described)
     for name, definition in machines.items():
         boto3.client("stepfunctions").create_state_machine(
             name=name, definition=definition, roleArn="arn:aws:iam::123456789012:role/local"

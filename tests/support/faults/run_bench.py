@@ -13,7 +13,7 @@ import pytest
 from moto.stepfunctions.parser.asl.component.common.retry import retrier_decl
 
 from headgate.settings import settings
-from headgate_local import stepfunctions
+from headgate_local import handlers, stepfunctions
 from headgate_local.fargate import Fargate, Task
 from headgate_local.template import Node, Template
 from tests.support.faults.aws_faults import PLANTED, Fault, NoSleep
@@ -151,7 +151,7 @@ def ready_to_run(described: Template, folder: Path) -> Iterator[RunBench]:
     with made_ready(described, folder) as bench, pytest.MonkeyPatch.context() as patch:
         patch.setattr(retrier_decl, "time", NoSleep())
         run = RunBench(bench)
-        functions = {arn: run.step_of(handle) for arn, handle in stepfunctions.handlers(described).items()}
+        functions = {arn: run.step_of(handle) for arn, handle in handlers.by_arn(described).items()}
         with stepfunctions.installed(functions, run.runner):
             # moto keeps those that are executed apart from those that are not.
             create_state_machines(described)
