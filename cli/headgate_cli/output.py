@@ -53,6 +53,14 @@ def print_json_text(written: str) -> None:
     click.echo(harmless_json(written))
 
 
+def print_outcome(value: object, as_json: bool, message: str) -> None:
+    """Print what a command did: the value for programs, or the message for people."""
+    if as_json:
+        print_json(value)
+    else:
+        print_result(message)
+
+
 def cells(text: str) -> int:
     """How many columns of a terminal the text takes."""
     return sum(

@@ -1,11 +1,13 @@
 """The endpoints of a group's rollouts."""
 
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeAlias
 
 from fastapi import Response
 
 from fleets.rollouts_wire import RolloutOut, StartRollout
 from fleets.routing import router
+from headgate.audit.actions import Action
 from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
 from headgate.http.auditing import audited
 from headgate.http.credentials import Reader, SessionMember, Writer
@@ -19,6 +21,17 @@ from headgate.rollouts import service as rollouts
 
 _OF_GROUP: Final = "/{fleet_id}/deployments/{deployment_id}/rollouts"
 _ONE: Final = f"{_OF_GROUP}/{{rollout_id}}"
+_Endpoint: TypeAlias = Callable[..., RolloutOut]
+
+
+def _action(verb: str, action: Action) -> Callable[[_Endpoint], _Endpoint]:
+    """Route `POST …/rollouts/{rollout_id}/VERB`, recorded in the audit log as that action."""
+    return router.post(
+        f"{_ONE}/{verb}",
+        operation_id=f"{verb}Rollout",
+        responses=documented(409),
+        openapi_extra=EXTENSION | audited(action),
+    )
 
 
 @router.post(
@@ -47,34 +60,19 @@ def get_rollout(fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: Roll
     return RolloutOut.of_rollout(rollouts.get(caller, fleet_id, deployment_id, rollout_id))
 
 
-@router.post(
-    f"{_ONE}/pause",
-    operation_id="pauseRollout",
-    responses=documented(409),
-    openapi_extra=EXTENSION | audited("rollout.paused"),
-)
+@_action("pause", "rollout.paused")
 def pause_rollout(fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: RolloutId, caller: Writer) -> RolloutOut:
     """Begin no further step until it is resumed. The gates go on judging."""
     return RolloutOut.of_rollout(rollouts.pause(caller, fleet_id, deployment_id, rollout_id))
 
 
-@router.post(
-    f"{_ONE}/resume",
-    operation_id="resumeRollout",
-    responses=documented(409),
-    openapi_extra=EXTENSION | audited("rollout.resumed"),
-)
+@_action("resume", "rollout.resumed")
 def resume_rollout(fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: RolloutId, caller: Writer) -> RolloutOut:
     """Go on with a rollout that is paused. One that is halted tries its step again."""
     return RolloutOut.of_rollout(rollouts.resume(caller, fleet_id, deployment_id, rollout_id))
 
 
-@router.post(
-    f"{_ONE}/promote",
-    operation_id="promoteRollout",
-    responses=documented(409),
-    openapi_extra=EXTENSION | audited("rollout.promoted"),
-)
+@_action("promote", "rollout.promoted")
 def promote_rollout(
     fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: RolloutId, caller: Writer
 ) -> RolloutOut:
@@ -82,12 +80,7 @@ def promote_rollout(
     return RolloutOut.of_rollout(rollouts.promote(caller, fleet_id, deployment_id, rollout_id))
 
 
-@router.post(
-    f"{_ONE}/approve",
-    operation_id="approveRollout",
-    responses=documented(409),
-    openapi_extra=EXTENSION | audited("rollout.approved"),
-)
+@_action("approve", "rollout.approved")
 def approve_rollout(
     fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: RolloutId, caller: SessionMember
 ) -> RolloutOut:
@@ -95,23 +88,13 @@ def approve_rollout(
     return RolloutOut.of_rollout(rollouts.approve(caller, fleet_id, deployment_id, rollout_id))
 
 
-@router.post(
-    f"{_ONE}/abort",
-    operation_id="abortRollout",
-    responses=documented(409),
-    openapi_extra=EXTENSION | audited("rollout.aborted"),
-)
+@_action("abort", "rollout.aborted")
 def abort_rollout(fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: RolloutId, caller: Writer) -> RolloutOut:
     """Take every instance back to what the group ran before."""
     return RolloutOut.of_rollout(rollouts.abort(caller, fleet_id, deployment_id, rollout_id))
 
 
-@router.post(
-    f"{_ONE}/retry",
-    operation_id="retryRollout",
-    responses=documented(409),
-    openapi_extra=EXTENSION | audited("rollout.retried"),
-)
+@_action("retry", "rollout.retried")
 def retry_rollout(fleet_id: FleetId, deployment_id: DeploymentId, rollout_id: RolloutId, caller: Writer) -> RolloutOut:
     """Offer the version again to the instances where it failed, and judge the step from now on."""
     return RolloutOut.of_rollout(rollouts.retry(caller, fleet_id, deployment_id, rollout_id))

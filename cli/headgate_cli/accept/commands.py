@@ -18,7 +18,7 @@ from headgate_cli.connection import as_json, server_options
 from headgate_cli.errors import FAILED, INTERRUPTED, Ended, Failed, NotAuthenticated
 from headgate_cli.login import credentials
 from headgate_cli.login.credentials import Credential
-from headgate_cli.output import print_json, print_result, say, status_line, table
+from headgate_cli.output import print_json, print_outcome, say, status_line, table
 from headgate_cli.untrusted import one_line
 
 if TYPE_CHECKING:
@@ -189,10 +189,7 @@ def _remove(writes: Credential, session: Credential | None, *, as_json: bool) ->
     left = [redacted(sentence) for sentence in found]
     if session is None:
         say("Webhooks and service accounts were not looked for: that takes --admin")
-    if as_json:
-        print_json({"left": left})
-    else:
-        print_result("\n".join(left) or "What earlier runs made is taken away")
+    print_outcome({"left": left}, as_json, "\n".join(left) or "What earlier runs made is taken away")
     if left:
         raise Ended(FAILED)
 

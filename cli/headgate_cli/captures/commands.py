@@ -15,7 +15,7 @@ from headgate_cli.configurations.lookup import VersionNumber
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended
 from headgate_cli.fleets import lookup
-from headgate_cli.output import minute, print_json, print_result, print_text, say, status_line, table
+from headgate_cli.output import minute, print_json, print_outcome, print_result, print_text, say, status_line, table
 from headgate_cli.rollouts.options import Duration
 from headgate_cli.untrusted import one_line, quoted
 
@@ -51,10 +51,9 @@ def _allowing(name: str, summary: str, *, allowed: bool) -> None:
         fleet_id = lookup.fleet(api, fleet)
         group_id = lookup.group(api, fleet_id, group)
         changed = api.put(f"/fleets/{fleet_id}/deployments/{group_id}/captures", {"allowed": allowed})
-        if as_json:
-            print_json(changed)
-            return
-        print_result(f"Captures are {'allowed' if allowed else 'off'} in {one_line(text(changed, 'name'))}")
+        print_outcome(
+            changed, as_json, f"Captures are {'allowed' if allowed else 'off'} in {one_line(text(changed, 'name'))}"
+        )
 
 
 _allowing("allow", "Allow captures in a group; for Admins, signed in with `headgate login`.", allowed=True)
@@ -181,10 +180,7 @@ def end(api: Api, fleet: str, capture: str, as_json: bool) -> None:
       headgate capture end servers CAPTURE
     """
     ending = api.post(f"{_path(api, fleet, capture)}/end")
-    if as_json:
-        print_json(ending)
-        return
-    print_result(f"{one_line(text(ending, 'id'))} ends with the host's next message")
+    print_outcome(ending, as_json, f"{one_line(text(ending, 'id'))} ends with the host's next message")
 
 
 @capture.command()
@@ -254,10 +250,7 @@ def delete(api: Api, fleet: str, capture: str, as_json: bool) -> None:
       headgate capture delete servers CAPTURE
     """
     api.delete(_path(api, fleet, capture))
-    if as_json:
-        print_json({"id": capture})
-        return
-    print_result(f"{one_line(capture)} is deleted")
+    print_outcome({"id": capture}, as_json, f"{one_line(capture)} is deleted")
 
 
 def _path(api: Api, fleet: str, capture: str) -> str:

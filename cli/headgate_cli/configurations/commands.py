@@ -20,7 +20,7 @@ from headgate_cli.configurations.push import create, push
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import FAILED, Ended, Failed
 from headgate_cli.output import diff as show_diff
-from headgate_cli.output import minute, print_json, print_result, print_text, say, table, unified
+from headgate_cli.output import minute, print_json, print_outcome, print_text, say, table, unified
 from headgate_cli.safe_files import STDIN, name, read
 from headgate_cli.suites import stored, sync
 from headgate_cli.untrusted import block, one_line
@@ -250,10 +250,7 @@ def publish(api: Api, configuration: str, n: int | None, force: bool, as_json: b
         content = lookup.text_of(api, latest, n)
         gate.require_valid_version(api, f"{latest.name} v{n}", content, undone="Nothing was published", forced=force)
     published = api.post(f"/configurations/{latest.id}/versions/{n}/publish")
-    if as_json:
-        print_json(published)
-    else:
-        print_result(f"{one_line(latest.name)} v{number(published, 'n')} is published")
+    print_outcome(published, as_json, f"{one_line(latest.name)} v{number(published, 'n')} is published")
 
 
 for _command in (archive, create, delete, describe, edit, pull, push, rename, restore):

@@ -13,7 +13,7 @@ from headgate_cli.checks.gate import require_valid_texts
 from headgate_cli.configurations import lookup
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Ended, Failed, NotAuthenticated
-from headgate_cli.output import print_json, print_result, say
+from headgate_cli.output import print_json, print_outcome, say
 from headgate_cli.safe_files import read, read_bytes
 from headgate_cli.untrusted import one_line
 
@@ -78,10 +78,7 @@ def edit(api: Api, configuration: str, description: str, as_json: bool) -> None:
         n = number(after, "n")
         compare = f"headgate config diff {configuration_id} --from {n - 1} --to {n}"
         say(f"Somebody else saved version {n - 1} meanwhile: compare the two with `{compare}`")
-    if as_json:
-        print_json(after)
-    else:
-        print_result(f"{one_line(latest.name)} v{number(after, 'n')} is saved as a draft")
+    print_outcome(after, as_json, f"{one_line(latest.name)} v{number(after, 'n')} is saved as a draft")
 
 
 def _edited(api: Api, file: Path, before: str, version: str) -> str | None:

@@ -10,7 +10,7 @@ from headgate_cli.api import Api, Entity, text
 from headgate_cli.configurations import lookup
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Failed
-from headgate_cli.output import print_json, print_result
+from headgate_cli.output import print_outcome
 from headgate_cli.untrusted import one_line
 
 _CONFIGURATION = "CONFIGURATION"
@@ -108,14 +108,8 @@ def delete(api: Api, configuration: str, yes: bool, as_json: bool) -> None:
     ):
         raise Failed("nothing was deleted")
     api.delete(f"/configurations/{configuration_id}")
-    if as_json:
-        print_json({"deleted": configuration_id})
-    else:
-        print_result(f"{one_line(configuration)} is deleted")
+    print_outcome({"deleted": configuration_id}, as_json, f"{one_line(configuration)} is deleted")
 
 
 def _say(after: Entity, sentence: str, *, as_json: bool) -> None:
-    if as_json:
-        print_json(after)
-    else:
-        print_result(one_line(sentence))
+    print_outcome(after, as_json, one_line(sentence))

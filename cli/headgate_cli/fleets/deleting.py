@@ -7,7 +7,7 @@ import click
 from headgate_cli.api import Api
 from headgate_cli.connection import as_json, connected
 from headgate_cli.fleets import lookup
-from headgate_cli.output import print_json, print_result
+from headgate_cli.output import print_outcome
 from headgate_cli.untrusted import one_line
 
 
@@ -64,7 +64,4 @@ def instance(api: Api, fleet: str, instance: str, as_json: bool) -> None:
 
 
 def _say_deleted(id_: str, name: str, *, as_json: bool) -> None:
-    if as_json:
-        print_json({"deleted": id_})
-    else:
-        print_result(f"{one_line(name)} is deleted")
+    print_outcome({"deleted": id_}, as_json, f"{one_line(name)} is deleted")

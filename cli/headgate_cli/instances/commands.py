@@ -16,7 +16,7 @@ from headgate_cli.connection import as_json, connected
 from headgate_cli.fleets import lookup
 from headgate_cli.instances import listing
 from headgate_cli.instances.listing import host, version
-from headgate_cli.output import minute, print_json, print_result, say, table
+from headgate_cli.output import minute, print_json, print_outcome, print_result, say, table
 from headgate_cli.rollouts.options import Duration
 from headgate_cli.untrusted import one_line, quoted
 
@@ -204,11 +204,10 @@ def override(
         return
     request = _version_of(api, configuration, n) | {"until": _until(seconds, until)}
     given = api.put(f"{path}/override", request | ({"message": message} if message else {}))
-    if as_json:
-        print_json(given)
-        return
-    print_result(
-        f"{one_line(instance)} is to run {one_line(version(given))} until {minute(text(given, 'until'))} (UTC)"
+    print_outcome(
+        given,
+        as_json,
+        f"{one_line(instance)} is to run {one_line(version(given))} until {minute(text(given, 'until'))} (UTC)",
     )
 
 

@@ -10,7 +10,7 @@ from headgate_cli.errors import USAGE, Failed, NotAuthenticated
 from headgate_cli.login import credentials
 from headgate_cli.login.credentials import Credential
 from headgate_cli.login.errors import CodeMistyped, LoginFailed
-from headgate_cli.output import print_json, print_result, say
+from headgate_cli.output import print_json, print_outcome, say
 from headgate_cli.untrusted import one_line, quoted
 
 
@@ -93,17 +93,12 @@ def whoami(api: Api, as_json: bool) -> None:
       headgate whoami
       headgate whoami --json
     """
-    if as_json:
-        print_json(api.get("/identity"))
-    else:
-        print_result(_told(api.get("/identity")))
+    identity = api.get("/identity")
+    print_outcome(identity, as_json, _told(identity))
 
 
 def _print_login(server: str, name: str, organization: str, told: str, as_json: bool) -> None:
-    if as_json:
-        print_json({"url": server, "name": name, "organization_name": organization})
-    else:
-        print_result(told)
+    print_outcome({"url": server, "name": name, "organization_name": organization}, as_json, told)
 
 
 def _told(identity: Entity) -> str:

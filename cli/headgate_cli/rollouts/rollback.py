@@ -12,7 +12,7 @@ from headgate_cli.configurations import names
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup as fleets
-from headgate_cli.output import print_json, print_result, say
+from headgate_cli.output import print_outcome, say
 from headgate_cli.rollouts import follow, lookup
 from headgate_cli.untrusted import one_line
 
@@ -66,11 +66,10 @@ def rollback(api: Api, place: Sequence[str], message: str | None, as_json: bool)
             f"The collectors stay at {one_line(optional(now, 'collector_version'))}: to move them as well, roll out a "
             "version that is for another one, with `headgate rollout start --upgrade-collector`"
         )
-    if as_json:
-        print_json(changed)
-        return
-    print_result(
-        f"{one_line(text(changed, 'name'))} ({one_line(text(changed, 'id'))}) goes back to {lookup.version(changed)}"
+    print_outcome(
+        changed,
+        as_json,
+        f"{one_line(text(changed, 'name'))} ({one_line(text(changed, 'id'))}) goes back to {lookup.version(changed)}",
     )
 
 

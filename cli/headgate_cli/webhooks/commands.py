@@ -14,7 +14,7 @@ from headgate_cli.command_group import Group
 from headgate_cli.connection import as_json, connected
 from headgate_cli.errors import Failed
 from headgate_cli.fleets import lookup
-from headgate_cli.output import print_json, print_result, say, table
+from headgate_cli.output import print_json, print_outcome, print_result, say, table
 from headgate_cli.untrusted import one_line
 
 _ID: Final = re.compile("whk_[0-7][0-9a-hjkmnp-tv-z]{25}")
@@ -149,10 +149,7 @@ def change(
     if not body:
         raise click.UsageError("say what to change: --name, --address, --on, --off, --type, --fleet or --everything")
     changed = api.patch(f"{_PATH}/{_find(api, webhook)}", body)
-    if as_json:
-        print_json(changed)
-    else:
-        print_result(f"{one_line(text(changed, 'name'))} is changed")
+    print_outcome(changed, as_json, f"{one_line(text(changed, 'name'))} is changed")
 
 
 @webhook.command()
@@ -185,12 +182,11 @@ def test(api: Api, webhook: str, as_json: bool) -> None:
       headgate webhook test on-call
     """
     sent = api.post(f"{_PATH}/{_find(api, webhook)}/test")
-    if as_json:
-        print_json(sent)
-    else:
-        print_result(
-            f"Sent as {text(sent, 'event_id')}: `headgate webhook deliveries {one_line(webhook)}` has the outcome"
-        )
+    print_outcome(
+        sent,
+        as_json,
+        f"Sent as {text(sent, 'event_id')}: `headgate webhook deliveries {one_line(webhook)}` has the outcome",
+    )
 
 
 @webhook.command()
@@ -231,10 +227,7 @@ def resend(api: Api, webhook: str, delivery: str, as_json: bool) -> None:
             f"{one_line(delivery)} is not the id of a delivery: `headgate webhook deliveries` lists them"
         )
     sent = api.post(f"{_PATH}/{_find(api, webhook)}/deliveries/{delivery}/resend")
-    if as_json:
-        print_json(sent)
-    else:
-        print_result(f"{delivery} is sent again")
+    print_outcome(sent, as_json, f"{delivery} is sent again")
 
 
 @webhook.command()
@@ -250,10 +243,7 @@ def delete(api: Api, webhook: str, as_json: bool) -> None:
     """
     webhook_id = _find(api, webhook)
     api.delete(f"{_PATH}/{webhook_id}")
-    if as_json:
-        print_json({"deleted": webhook_id})
-    else:
-        print_result(f"{one_line(webhook)} is deleted")
+    print_outcome({"deleted": webhook_id}, as_json, f"{one_line(webhook)} is deleted")
 
 
 def _find(api: Api, wanted: str) -> str:
