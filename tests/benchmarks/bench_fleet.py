@@ -179,6 +179,7 @@ def load(folder: Path, instances: int, minutes: float, interval: int) -> None:
         # All at once, more than a fleet lets in.
         running_service(
             folder / "data",
+            as_people_do=True,
             HEADGATE_FLEET_HEARTBEAT_SECONDS=str(interval),
             HEADGATE_INSTANCE_LIMIT=str(instances),
             HEADGATE_NEW_INSTANCES_PER_MINUTE=str(instances),

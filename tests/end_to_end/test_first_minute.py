@@ -17,7 +17,7 @@ pytestmark = pytest.mark.end_to_end
 def test_somebody_new_signs_in_by_the_link_and_sees_what_the_collector_says(
     console_browser: Browser, tmp_path: Path
 ) -> None:
-    service = LocalService(tmp_path / "data")
+    service = LocalService(tmp_path / "data", as_people_do=True)
     service.start()
     try:
         with visit(console_browser, service, by_link=True) as here:

@@ -17,7 +17,7 @@ def test_the_first_ten_minutes_are_as_they_are_written(tmp_path: Path) -> None:
     written = transcript(TEXT)
     (curl,) = blocks(TEXT, "sh")
     data = tmp_path / "data"
-    with running_service(data) as service:
+    with running_service(data, as_people_do=True) as service:
         *shown, listed = shell(
             [*(command for command, _ in written), curl.strip()], service.base_url, service.read_write_token, tmp_path
         )

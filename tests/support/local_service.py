@@ -14,8 +14,9 @@ from tests.support.service import Service, running_service
 class LocalService:
     """A service that keeps its address, data and tokens from one start to the next."""
 
-    def __init__(self, data: Path, **environment: str) -> None:
+    def __init__(self, data: Path, *, as_people_do: bool = False, **environment: str) -> None:
         self.data = data
+        self._as_people_do = as_people_do
         self.environment = {"HEADGATE_PORT": str(free_port()), **environment}
         self._running: ExitStack | None = None
         self._service: Service | None = None
@@ -46,7 +47,9 @@ class LocalService:
     def start(self) -> None:
         """Returns when the service answers. Raises RuntimeError if it does not come to that."""
         with ExitStack() as stack:
-            self._service = stack.enter_context(running_service(self.data, **self.environment))
+            self._service = stack.enter_context(
+                running_service(self.data, as_people_do=self._as_people_do, **self.environment)
+            )
             self._running = stack.pop_all()
 
     def stop(self) -> None:

@@ -2,15 +2,18 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 import httpx
 
+from tests.support.forking import forked
 from tests.support.ports import free_port
 
 ROOT = Path(__file__).parents[2]
@@ -35,10 +38,11 @@ class Service:
 
 
 @contextmanager
-def running_service(data: Path, **environment: str) -> Iterator[Service]:
+def running_service(data: Path, *, as_people_do: bool = False, **environment: str) -> Iterator[Service]:
     """Start the service with its data in `data`, on a free port unless `environment` names one.
 
-    It answers when this yields, and is stopped after.
+    It answers when this yields, and is stopped after. It is forked from a process that has imported what it needs,
+    unless it is to be started `as_people_do`.
     """
     port = environment.get("HEADGATE_PORT") or str(free_port())
     paths = os.pathsep.join(str(ROOT / name) for name in ("shared", "functions", "local"))
@@ -51,22 +55,43 @@ def running_service(data: Path, **environment: str) -> Iterator[Service]:
         "HEADGATE_CHECKS_UNDER_WAY": "1000",
         **environment,
     }
+    with (_started if as_people_do else _forked)(variables) as (pid, output):
+        sign_in_link = _wait_until_ready(output)
+        tokens = json.loads((data / "tokens.json").read_text())
+        url = f"http://127.0.0.1:{port}"
+        yield Service(url, tokens["read_write_token"], tokens["read_only_token"], pid, sign_in_link)
+
+
+@contextmanager
+def _started(variables: Mapping[str, str]) -> Iterator[tuple[int, TextIO]]:
     command = [sys.executable, "-m", "headgate_local"]
     with subprocess.Popen(command, cwd=ROOT, env=variables, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
         try:
-            sign_in_link = _wait_until_ready(process)
-            tokens = json.loads((data / "tokens.json").read_text())
-            url = f"http://127.0.0.1:{port}"
-            yield Service(url, tokens["read_write_token"], tokens["read_only_token"], process.pid, sign_in_link)
+            yield process.pid, process.stdout
         finally:
             process.terminate()
             process.communicate()
 
 
-def _wait_until_ready(process: subprocess.Popen[str]) -> str:
+@contextmanager
+def _forked(variables: Mapping[str, str]) -> Iterator[tuple[int, TextIO]]:
+    reader, writer = os.pipe()
+    streams = (0, writer, 2)
+    with os.fdopen(reader) as output, forked("headgate_local", [], ROOT, variables, streams) as process:
+        os.close(writer)
+        try:
+            yield process.pid, output
+        finally:
+            process.kill(signal.SIGTERM)
+            # What it prints while it ends must not fill the pipe.
+            output.read()
+            process.wait()
+
+
+def _wait_until_ready(output: TextIO) -> str:
     """The link that it prints once it is ready, which signs in once."""
-    assert process.stdout is not None
-    for line in process.stdout:
+    for line in output:
         if SIGN_IN_LINK in line:
             return line.split()[-1]
     raise RuntimeError("the service ended before it was ready; it says why on standard error")
