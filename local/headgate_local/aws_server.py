@@ -10,7 +10,7 @@ import os
 import secrets
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from functools import lru_cache
 from http import HTTPStatus
@@ -25,7 +25,7 @@ from moto.core.base_backend import BackendDict
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 from werkzeug.serving import make_server
 
-from headgate_local import direct_calls, signatures
+from headgate_local import direct_calls, direct_dynamodb, signatures
 from headgate_local.moto_data import REGION
 
 if TYPE_CHECKING:
@@ -73,7 +73,11 @@ def running(*, direct: bool = False) -> Iterator[str]:
     thread = threading.Thread(target=server.serve_forever, name="moto", daemon=True)
     thread.start()
     try:
-        with _signing_everything(), direct_calls.to(application, url) if direct else nullcontext():
+        with ExitStack() as stack:
+            stack.enter_context(_signing_everything())
+            if direct:
+                stack.enter_context(direct_calls.to(application, url))
+                stack.enter_context(direct_dynamodb.installed())
             yield url
     finally:
         server.shutdown()

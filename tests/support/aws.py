@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from headgate import checker
 from headgate.identity import signing
 from headgate.settings import settings
 from headgate.storage import aws
-from headgate_local import calls, deliveries, moto_patches, secrets_key, template, user_pool
+from headgate_local import calls, deliveries, direct_dynamodb, moto_patches, secrets_key, template, user_pool
 from headgate_local.moto_data import MotoData
 from tests.support.documented_data import Stored
 
@@ -45,7 +46,8 @@ def aws_for(monkeypatch: pytest.MonkeyPatch, folder: Path, *, documented: bool =
     settings.cache_clear()
     data = MotoData(described.tables(), described.buckets())
     stored = Stored(described)
-    with mock_aws(), moto_patches.installed(data, save=stored.note):
+    directly = nullcontext() if dynamodb_local else direct_dynamodb.installed()
+    with mock_aws(), moto_patches.installed(data, save=stored.note), directly:
         aws.forget_clients()
         # An earlier module of this process may have left one that looks for collectors elsewhere.
         checker.close()

@@ -22,6 +22,7 @@ from botocore.retries.quota import RetryQuota
 from moto.core.botocore_stubber import BotocoreStubber
 
 from headgate.storage import aws
+from headgate_local import direct_dynamodb
 from tests.support.faults.faulty_proxy import NOT_HANDED_ON, Break
 
 PLANTED: Final = "planted-words-of-aws-that-nobody-else-shall-read"
@@ -126,15 +127,38 @@ class Aws:
             return self.calls[fault.at].service == str(model.service_model.service_name)
         return asked == self._asked_at_fault
 
+    @property
+    def is_next(self) -> bool:
+        """Whether the fault meets the next attempt of this thread's call."""
+        with self._lock:
+            return self._is_next()
+
+    def _is_next(self) -> bool:
+        fault = self._fault
+        at = getattr(self._current, "number", -1)
+        return fault is not None and at == fault.at and not (fault.once and self._hit)
+
     def fate(self) -> tuple[Kind | SocketKind | None, Call]:
         """What an attempt that is about to be sent meets, and of which call it is."""
         with self._lock:
             fault = self._fault
-            number = getattr(self._current, "number", -1)
-            if fault is None or number != fault.at or (fault.once and self._hit):
+            if fault is None or not self._is_next():
                 return None, Call("", "")
             self._hit += 1
-            return fault.kind, self.calls[number]
+            return fault.kind, self.calls[fault.at]
+
+
+class _InProcess(Aws):
+    """Calls to moto in this process. Those of DynamoDB that meet no fault need no request."""
+
+    def watch(self, client: BaseClient) -> None:
+        super().watch(client)
+        events = client.meta.events
+        events.unregister(direct_dynamodb.EVENT, direct_dynamodb.answered)
+        events.register_last(direct_dynamodb.EVENT, self._answered)
+
+    def _answered(self, **asked: Any) -> direct_dynamodb.Answer | None:
+        return None if self.is_next else direct_dynamodb.answered(**asked)
 
 
 _moto: Final = BotocoreStubber.__call__
@@ -225,7 +249,7 @@ def counted(found: Aws) -> Iterator[None]:
 @contextmanager
 def watched() -> Iterator[Aws]:
     """The calls that go to moto in this process, with faults before it."""
-    found = Aws()
+    found = _InProcess()
     with counted(found), pytest.MonkeyPatch.context() as patch:
         patch.setattr(
             BotocoreStubber,
