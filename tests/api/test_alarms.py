@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
 
 from configurations.app import router as configurations_router
 from fleets.app import router as fleets_router
@@ -37,6 +36,7 @@ from headgate_local.service import functions
 from run_steps.app import PassingFault, handler
 from tests.support.askers import ASKER
 from tests.support.faults.aws_faults import Aws, Fault, Kind, watched
+from tests.support.in_process import TestClient
 from tests.support.lambda_invocations import Answer, running
 from tests.support.members import API, JoinWith
 from validation.app import router as validation_router

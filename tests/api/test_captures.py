@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from configurations.app import router as configurations_router
@@ -19,6 +18,7 @@ from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.settings import settings
 from headgate.storage import aws
 from tests.support.fleet_of_agents import Clock, Fleet, make_fleet, now
+from tests.support.in_process import TestClient
 from tests.support.members import API, JoinWith, application
 from tests.support.opamp_agent import Agent
 from tests.support.world import joined, session_of

@@ -4,7 +4,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import pytest
-from fastapi.testclient import TestClient
 
 from application.app import app
 from headgate.audit import service as audit
@@ -13,6 +12,7 @@ from headgate.audit.model import AuditRecord
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
 from headgate.identity import sessions
+from tests.support.in_process import TestClient
 from tests.support.organization_members import APP, Browser, ada, con
 from tests.support.page_visitor import SESSION, SITE
 from tests.support.world import joined

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from aws_lambda_powertools.utilities.typing import LambdaContext
-from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from components.app import app, handler
@@ -22,6 +21,7 @@ from headgate.foundation import clock
 from headgate.reference import builds
 from headgate.settings import settings
 from tests.support import faulty
+from tests.support.in_process import TestClient
 from tests.support.lambda_runtime import http_event
 from tests.support.members import API, JoinWith, Member
 from tests.support.service import ROOT

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from headgate.foundation import clock
@@ -15,6 +14,7 @@ from headgate.identity import checks, sessions
 from headgate.identity import service as identity
 from headgate.settings import settings
 from headgate_local import template
+from tests.support.in_process import TestClient
 from tests.support.page_visitor import Person, ada, browser, csrf, sign_in
 from web import assets
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 import pytest
-from fastapi.testclient import TestClient
 
 from headgate.foundation import clock
 from headgate.foundation.caller import Access, Caller, Role
@@ -21,6 +20,7 @@ from headgate.identity.model import Member, User
 from headgate_local import template
 from tests.support.endpoint import Endpoint, Takes
 from tests.support.endpoints import ENDPOINTS
+from tests.support.in_process import TestClient
 from tests.support.routes import operations
 
 Headers = dict[str, str]

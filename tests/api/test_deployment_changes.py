@@ -3,7 +3,6 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from fastapi.testclient import TestClient
 
 from application.app import app
 from configurations.app import router as configurations_router
@@ -18,6 +17,7 @@ from headgate.identity.model import Member as Membership
 from headgate.identity.model import User
 from tests.support import configurations as cfg
 from tests.support.deployments import add, server
+from tests.support.in_process import TestClient
 from tests.support.members import API, JoinWith, Member
 from web import visitor
 

@@ -3,7 +3,6 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from fastapi.testclient import TestClient
 
 from fleets.app import app
 from headgate.audit import service as audit
@@ -15,6 +14,7 @@ from headgate.foundation.principal import Principal
 from headgate.identity import member_store, sessions
 from headgate.identity.model import Member, User
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now
+from tests.support.in_process import TestClient
 from tests.support.members import API
 
 __all__ = ["ann", "fleet", "now"]

@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 
 import pytest
 import yaml
-from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from headgate.audit import service as audit
@@ -19,6 +18,7 @@ from headgate.installs.links import Platform
 from headgate.storage import aws, table
 from install.app import app as install_app
 from tests.support.fleet_of_agents import Clock, Fleet, admin_of, ann, fleet, make_fleet, now
+from tests.support.in_process import TestClient
 from tests.support.members import API, Member
 
 __all__ = ["ann", "fleet", "now"]

@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 import botocore.client
 import pytest
 from fastapi import APIRouter, Request
-from fastapi.testclient import TestClient
 
 from application import login_pages, oauth, sign_in_pages
 from headgate.foundation import clock
@@ -16,6 +15,7 @@ from headgate.foundation.ids import new_id
 from headgate.http.app import create_app, lambda_handler
 from headgate.identity import proofs, sessions
 from headgate_local import user_pool
+from tests.support.in_process import TestClient
 from tests.support.lambda_runtime import http_event
 from tests.support.page_visitor import (
     KNOWN,

@@ -8,7 +8,6 @@ from datetime import timedelta
 
 import pytest
 from botocore.exceptions import EndpointConnectionError
-from fastapi.testclient import TestClient
 
 from application.app import app as application
 from configurations.app import router as configurations
@@ -20,6 +19,7 @@ from headgate.identity.hashing import hash_of
 from headgate.settings import settings
 from headgate.storage import aws, items
 from identity.app import router as identities
+from tests.support.in_process import TestClient
 from tests.support.members import API, JoinWith, Member
 
 CONFIGURATION = {"name": "Edge", "yaml": "receivers: {}\n"}

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 import pytest
-from fastapi.testclient import TestClient
 
 from configurations.app import app as configurations
 from headgate.audit import store as audit_store
@@ -20,6 +19,7 @@ from headgate.identity import service as identity
 from headgate.settings import settings
 from headgate.storage import aws
 from identity.app import app as public
+from tests.support.in_process import TestClient
 from tests.support.organization_members import APP, IDENTITY, Browser, ada, con, enter
 
 __all__ = ["ada", "con"]

@@ -11,7 +11,6 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import boto3
 import pytest
 import yaml
-from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from configurations.app import router as configurations_router
@@ -31,6 +30,7 @@ from install.app import app
 from tests.support import configurations as cfg
 from tests.support.deployments import add
 from tests.support.fleets import create
+from tests.support.in_process import TestClient
 from tests.support.members import API, JoinWith, Member
 
 ORIGIN = "https://fleet.example"

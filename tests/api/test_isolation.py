@@ -12,7 +12,6 @@ from typing import Any, Final
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
-from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from headgate.foundation import clock
@@ -22,6 +21,7 @@ from headgate_local import template
 from tests.support.endpoint import Endpoint
 from tests.support.endpoints import CONFIGURATION, ENDPOINTS, RUN
 from tests.support.fleet_endpoints import FLEET
+from tests.support.in_process import TestClient
 from tests.support.routes import pages
 from tests.support.world import (
     A_TEST,

@@ -7,13 +7,13 @@ from typing import Any
 import anyio
 import pytest
 from fastapi import FastAPI
-from fastapi.testclient import TestClient
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from headgate_local.dispatch import Dispatcher, application_of
 from headgate_local.service import functions
 from headgate_local.template import Function, Route, read
+from tests.support.in_process import TestClient
 
 
 def answering(name: str) -> ASGIApp:

@@ -3,13 +3,13 @@
 from datetime import timedelta
 
 import pytest
-from fastapi.testclient import TestClient
 
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
 from headgate.identity import logins, member_store, passwords, people, proofs, sessions
 from headgate.identity.model import NotAuthenticated, Organization, Session
+from tests.support.in_process import TestClient
 from tests.support.page_visitor import NEW_PASSWORD, Person, ada, http
 
 __all__ = ["ada", "http"]

@@ -3,12 +3,12 @@
 import re
 
 import pytest
-from fastapi.testclient import TestClient
 
 from configurations.app import router as configurations
 from fleets.app import router as fleets
 from flows.app import router as flows
 from testing.app import router as runs
+from tests.support.in_process import TestClient
 from tests.support.members import API, JoinWith
 from tests.support.routes import operations
 from tests.support.world import PUBLIC, joined, session_of

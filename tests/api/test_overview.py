@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
 
 from configurations.app import router as configurations_router
 from fleets.app import app as fleets_app
@@ -23,6 +22,7 @@ from testing.app import router as runs_router
 from tests.support import configurations as cfg
 from tests.support.fleet_of_agents import Clock, Fleet, make_fleet, now
 from tests.support.fleets import create as create_fleet
+from tests.support.in_process import TestClient
 from tests.support.members import API, JoinWith, Member
 from tests.support.page_visitor import Person, ada, http, member_at, site
 from tests.support.request_units import counted

@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from fastapi.testclient import TestClient
 
 from components.api_document import document
 from components.app import app
+from tests.support.in_process import TestClient
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import re
 from datetime import UTC, datetime
 
 import pytest
-from fastapi.testclient import TestClient
 
 from configurations.app import router as configurations_router
 from fleets.app import app
@@ -12,6 +11,7 @@ from fleets.app import router as fleets_router
 from headgate.identity import sessions
 from headgate.settings import settings
 from tests.support.fleet_of_agents import Fleet, changes_of, make_fleet
+from tests.support.in_process import TestClient
 from tests.support.members import API, JoinWith
 from tests.support.page_visitor import SESSION, member_at, send_form
 from tests.support.world import joined

@@ -1,7 +1,6 @@
 """The page of a fleet's collectors."""
 
 import pytest
-from fastapi.testclient import TestClient
 
 from configurations.app import router as configurations_router
 from fleets.app import app
@@ -9,6 +8,7 @@ from fleets.app import router as fleets_router
 from headgate.identity import service as identity
 from headgate.opamp.wire import opamp_pb2 as wire
 from tests.support.fleet_of_agents import Fleet, make_fleet
+from tests.support.in_process import TestClient
 from tests.support.members import JoinWith
 from tests.support.page_visitor import member_at
 

@@ -7,13 +7,13 @@ import json
 from collections.abc import Iterator, Mapping
 
 import pytest
-from fastapi.testclient import TestClient
 
 from components.app import app
 from headgate import checker
 from headgate.flows import publish
 from headgate.reference import builds
 from headgate.settings import settings
+from tests.support.in_process import TestClient
 from tests.support.page_visitor import member_at, without_own_scripts
 from tests.support.service import ROOT
 

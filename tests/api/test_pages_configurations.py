@@ -4,7 +4,6 @@ import re
 from dataclasses import dataclass
 
 import pytest
-from fastapi.testclient import TestClient
 
 from configurations.app import app as configurations_app
 from headgate.foundation import clock
@@ -15,6 +14,7 @@ from headgate.validation.model import ValidationResult
 from testing.app import app as app_of_runs
 from tests.support import configurations as cfg
 from tests.support.fleet_of_agents import Fleet, ann, fleet, now
+from tests.support.in_process import TestClient
 from tests.support.members import API, Member
 from tests.support.page_visitor import member_at, send_form
 from tests.support.runs import queued

@@ -4,12 +4,12 @@ import html
 import re
 
 import pytest
-from fastapi.testclient import TestClient
 
 from fleets.app import app
 from tests.support import configurations as cfg
 from tests.support.fleet_of_agents import Fleet, ann, changes_of, fleet, version
 from tests.support.fleets import create
+from tests.support.in_process import TestClient
 from tests.support.members import API
 from tests.support.page_visitor import member_at, send_form
 

@@ -4,13 +4,13 @@ import re
 from collections.abc import Callable
 
 import pytest
-from fastapi.testclient import TestClient
 
 from fleets import page_parts
 from fleets.app import app
 from headgate.instances import shares
 from tests.support import released
 from tests.support.fleet_of_agents import Clock, Fleet, ann, changes_of, fleet, now, version
+from tests.support.in_process import TestClient
 from tests.support.page_visitor import member_at, send_form
 from tests.support.rolling import RollingGroup, no_executions
 

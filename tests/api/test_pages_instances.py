@@ -3,11 +3,11 @@
 import json
 
 import pytest
-from fastapi.testclient import TestClient
 
 from fleets.app import app
 from headgate.opamp.wire import opamp_pb2 as wire
 from tests.support.fleet_of_agents import Clock, Fleet, ann, changes_of, fleet, now
+from tests.support.in_process import TestClient
 from tests.support.members import API
 from tests.support.opamp_agent import Agent
 from tests.support.page_visitor import member_at, send_form

@@ -3,7 +3,6 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from fleets.app import app, router
@@ -19,6 +18,7 @@ from headgate.identity import member_store, sessions
 from headgate.identity.model import Member, User
 from headgate.settings import settings
 from tests.support.fleets import create
+from tests.support.in_process import TestClient
 from tests.support.members import API, JoinWith
 
 ONE = {"host_path": "/var/log", "mount_path": "/logs"}

@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from configurations.app import app
@@ -14,6 +13,7 @@ from headgate.foundation.principal import Principal
 from headgate.identity import sessions
 from headgate.policies import store
 from headgate.policies.model import Rule, Settings, Stored
+from tests.support.in_process import TestClient
 from tests.support.page_visitor import SESSION, SITE
 from tests.support.scripted_policies import Engine, scripted
 from tests.support.world import joined

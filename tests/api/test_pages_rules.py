@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from headgate.audit import service as audit
@@ -18,6 +17,7 @@ from headgate.rules import store
 from headgate.rules.model import MAX_RULES, Rule, RuleSet, StoredRule
 from headgate.settings import settings
 from testing.app import app
+from tests.support.in_process import TestClient
 
 TEXT = "receivers: {nop: }\nexporters: {nop: }\nservice: {pipelines: {logs/a b: {receivers: [nop], exporters: [nop]}}}"
 PIPELINE = "logs/a b"

@@ -5,7 +5,6 @@ import re
 from urllib.parse import urljoin
 
 import pytest
-from fastapi.testclient import TestClient
 
 from fleets import collector_pages
 from fleets.app import app
@@ -13,6 +12,7 @@ from headgate.opamp import service as opamp
 from headgate.settings import settings
 from tests.support import sizes
 from tests.support.fleet_of_agents import Fleet, ann, fleet
+from tests.support.in_process import TestClient
 from tests.support.opamp_agent import Agent
 from tests.support.page_visitor import member_at
 from tests.support.request_units import counted

@@ -4,7 +4,6 @@ import re
 from dataclasses import replace
 
 import pytest
-from fastapi.testclient import TestClient
 
 from headgate.configurations import service as configurations
 from headgate.foundation import clock
@@ -17,6 +16,7 @@ from headgate.suites.model import NamedTest
 from headgate.version_tests import service as version_tests
 from headgate.version_tests.model import Evidence, TestVerdict, text_digest
 from testing.app import app
+from tests.support.in_process import TestClient
 from tests.support.page_visitor import csrf, send_form
 from tests.support.world import joined
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from headgate.foundation import clock
@@ -12,6 +11,7 @@ from headgate.foundation.caller import Role
 from headgate.identity import sessions
 from tests.support import https_receiver
 from tests.support.https_receiver import Receiver
+from tests.support.in_process import TestClient
 from tests.support.page_visitor import SESSION, SITE
 from tests.support.webhooks import delivered
 from tests.support.world import joined

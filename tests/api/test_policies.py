@@ -4,7 +4,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from configurations.policies import router as policies_router
@@ -13,6 +12,7 @@ from headgate.checker import CheckerBusy, NoChecker, NotInstalled, Refused
 from headgate.foundation import clock
 from headgate.identity import service as identity
 from headgate.settings import settings
+from tests.support.in_process import TestClient
 from tests.support.members import API, JoinWith, Member, application
 from tests.support.scripted_policies import LINTED, NOTHING, Engine, found, scripted
 from tests.support.world import joined, session_of

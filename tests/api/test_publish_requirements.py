@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
 
 from configurations.app import router as configurations_router
 from configurations.policies import router as policies_router
@@ -15,6 +14,7 @@ from headgate.identity import checks
 from headgate.policies import service as policies
 from headgate.settings import settings
 from tests.support.configurations import create, get, patch, publish
+from tests.support.in_process import TestClient
 from tests.support.members import API, JoinWith, Member, application
 from tests.support.scripted_policies import NOTHING, Engine, found, scripted
 from tests.support.world import joined, session_of

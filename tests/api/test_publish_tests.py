@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from configurations.app import router as configurations_router
@@ -18,6 +17,7 @@ from headgate.version_tests import service as evidence
 from headgate.version_tests.model import MAX_EVIDENCE, Evidence, TestVerdict, Verdict, text_digest
 from testing import version_tests
 from tests.support.configurations import YAML, append, create, get, patch, publish
+from tests.support.in_process import TestClient
 from tests.support.members import API, JoinWith, Member, application
 from tests.support.scripted_policies import NOTHING, Engine, found, scripted
 from tests.support.world import joined, session_of

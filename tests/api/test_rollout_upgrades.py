@@ -4,7 +4,6 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from fastapi.testclient import TestClient
 
 from fleets.app import app as fleets_app
 from headgate.http.app import create_app
@@ -12,6 +11,7 @@ from headgate.installs import releases
 from install.app import router as install_router
 from tests.support import released
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now, version
+from tests.support.in_process import TestClient
 from tests.support.members import API
 from tests.support.page_visitor import member_at
 from tests.support.released import COLLECTOR, FURTHER

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
-from fastapi.testclient import TestClient
 
 from headgate.configurations import service as configurations
 from headgate.deployments import assignments, mounts
@@ -24,6 +23,7 @@ from headgate.rules.model import Rule, RuleSet, StoredRule
 from headgate.settings import settings
 from headgate.storage import aws
 from scripts.openapi import FUNCTIONS
+from tests.support.in_process import TestClient
 from tests.support.page_visitor import (
     PASSWORD,
     SESSION,

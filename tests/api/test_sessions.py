@@ -5,7 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
 
 from application.app import app
 from headgate.foundation import clock
@@ -16,6 +15,7 @@ from headgate.identity import service as identity
 from headgate.identity.model import Member, NotAuthenticated, Session, User
 from headgate.settings import settings
 from headgate.storage import aws, items, table
+from tests.support.in_process import TestClient
 from tests.support.organization_members import APP, Browser, ada
 
 __all__ = ["ada"]

@@ -4,11 +4,11 @@ import re
 from datetime import timedelta
 
 import pytest
-from fastapi.testclient import TestClient
 from starlette.types import ASGIApp
 
 from headgate.foundation import clock
 from headgate_local.sign_in_link import LIFETIME, PATH, Link, WithLink
+from tests.support.in_process import TestClient
 from tests.support.page_visitor import SESSION, SITE, Person, ada, site
 
 __all__ = ["ada"]

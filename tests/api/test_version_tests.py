@@ -6,7 +6,6 @@ from random import Random
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from configurations.app import router as configurations_router
@@ -19,6 +18,7 @@ from headgate.version_tests.model import MAX_TESTS, Content, Listed, VersionTest
 from headgate_local.template import Template
 from testing import version_tests
 from tests.support.configurations import append, create, publish
+from tests.support.in_process import TestClient
 from tests.support.members import API, JoinWith, Member
 from tests.support.world import joined, session_of
 

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
-from fastapi.testclient import TestClient
 from moto import mock_aws
 
 from configurations.app import router as configurations
@@ -19,6 +18,7 @@ from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local import template
 from identity.app import router as identities
+from tests.support.in_process import TestClient
 from tests.support.service import running_service
 
 SECONDS = 4.0

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from fastapi.testclient import TestClient
 
 from configurations.app import router as configurations_router
 from fleets.app import app
@@ -21,6 +20,7 @@ from headgate.opamp import service as opamp
 from headgate.settings import settings
 from tests.support.aws import aws_for
 from tests.support.fleet_of_agents import Fleet, make_fleet
+from tests.support.in_process import TestClient
 from tests.support.members import join
 from tests.support.opamp_agent import Agent
 from tests.support.page_visitor import member_at

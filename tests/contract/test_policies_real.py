@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from configurations.app import router as configurations_router
 from configurations.policies import router as policies_router
 from headgate import checker
 from tests.support.configurations import create, get, patch, publish
+from tests.support.in_process import TestClient
 from tests.support.members import API, JoinWith, Member, application
 from tests.support.world import joined, session_of
 from validation.app import router as validation_router

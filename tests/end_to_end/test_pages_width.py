@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from fastapi.testclient import TestClient
 from playwright.sync_api import Browser
 
 from configurations.app import router as configurations_router
@@ -35,6 +34,7 @@ from tests.support import configurations as cfg
 from tests.support.chromium import chromium
 from tests.support.faults.every_page import HERE, PAGES
 from tests.support.fleet_of_agents import API, make_fleet
+from tests.support.in_process import TestClient
 from tests.support.members import JoinWith
 from tests.support.page_visitor import SESSION, site
 from tests.support.service import ROOT

@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from configurations.app import router as configurations_router
@@ -23,6 +22,7 @@ from headgate.storage import aws, items
 from opamp.app import app
 from tests.support import configurations as cfg
 from tests.support.fleets import create as create_fleet
+from tests.support.in_process import TestClient
 from tests.support.members import API, JoinWith, Member
 from tests.support.opamp_agent import Agent
 

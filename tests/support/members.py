@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from fastapi import APIRouter, FastAPI
-from fastapi.testclient import TestClient
 
 from headgate.foundation.caller import Access
 from headgate.http.app import create_app
 from headgate.identity import service as identity
+from tests.support.in_process import TestClient
 
 API = "/api/v1/public"
 

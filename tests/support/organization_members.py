@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import pytest
-from fastapi.testclient import TestClient
 
 from application.app import app
 from headgate.foundation import clock
@@ -14,6 +13,7 @@ from headgate.identity import member_store, sessions
 from headgate.identity.model import Member, User
 from headgate_local import template
 from identity.app import app as public
+from tests.support.in_process import TestClient
 
 APP = "/api/v1/app"
 IDENTITY = "/api/v1/public/identity"

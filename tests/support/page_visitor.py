@@ -6,7 +6,6 @@ from functools import cache
 
 import pytest
 from fastapi import FastAPI
-from fastapi.testclient import TestClient
 from httpx2 import Response
 from starlette.types import ASGIApp
 
@@ -18,6 +17,7 @@ from headgate.identity import member_store, sessions
 from headgate.identity.model import Member, User
 from headgate_local import template, user_pool
 from headgate_local.dispatch import Dispatcher, application_of
+from tests.support.in_process import TestClient
 
 SITE = "https://testserver"
 PASSWORD = "four words in a row"

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import boto3
 import pytest
-from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from headgate import checker
@@ -24,6 +23,7 @@ from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local import calls, gallery, template
 from headgate_local.service import functions
+from tests.support.in_process import TestClient
 
 API = "/api/v1/public"
 YAML = "receivers: {nop: }\nexporters: {nop: }\nservice: {pipelines: {logs: {receivers: [nop], exporters: [nop]}}}\n"

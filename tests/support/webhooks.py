@@ -8,7 +8,6 @@ from typing import Any
 
 import boto3
 import pytest
-from fastapi.testclient import TestClient
 from moto.sqs.models import sqs_backends
 
 from deliver.app import handler
@@ -20,6 +19,7 @@ from headgate.settings import settings
 from headgate_local import deliveries
 from headgate_local.moto_data import ACCOUNT, REGION
 from tests.support.events import waiting
+from tests.support.in_process import TestClient
 from tests.support.world import PUBLIC, joined, session_of
 from webhooks.app import router
 

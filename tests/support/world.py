@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from headgate import checker
@@ -38,6 +37,7 @@ from headgate_local.service import functions
 from headgate_local.stepfunctions import definition
 from headgate_local.template import Template
 from tests.support import released
+from tests.support.in_process import TestClient
 from tests.support.opamp_agent import Agent
 from tests.support.run_outcomes import outcome
 from tests.support.traces import of_three_records

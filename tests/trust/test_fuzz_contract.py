@@ -16,7 +16,6 @@ from typing import Any, Final
 
 import pytest
 import schemathesis
-from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, Phase, given, seed
 from hypothesis import settings as limits
 from hypothesis import strategies as st
@@ -37,6 +36,7 @@ from headgate_local import template
 from scripts.openapi import complete, document
 from scripts.openapi_common import PARAMETERS
 from tests.support import sizes
+from tests.support.in_process import TestClient
 from tests.support.world import APP, YAML, Headers, World, founded, joined, service, session_of
 
 pytestmark = pytest.mark.sized

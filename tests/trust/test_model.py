@@ -11,12 +11,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 import pytest
-from fastapi.testclient import TestClient
 
 from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local import template
 from tests.support import sizes
+from tests.support.in_process import TestClient
 from tests.support.model import linearizable
 from tests.support.model.model import Actor, Answer, Mismatch, Model, Operation
 from tests.support.model.model_client import TEXTS, Clients, History, Observed, jitter

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from fastapi.testclient import TestClient
-
 from headgate.identity import service as identity
+from tests.support.in_process import TestClient
 from tests.support.model.model import Actor, Answer, Operation
 from tests.support.world import APP, PUBLIC, Headers, bearer, joined, session_of
 
