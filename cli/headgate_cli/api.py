@@ -17,7 +17,7 @@ import click
 
 from headgate_cli import VERSION
 from headgate_cli.errors import Failed, NotAuthenticated, Unreachable
-from headgate_cli.responses import MOST_LINKED_BYTES, Answer, fetch
+from headgate_cli.responses import MOST_LINKED_BYTES, Answer, fetch, trusted
 from headgate_cli.untrusted import harmless, one_line, quoted
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ class Api(ABC):
         if self.url.startswith("https://") and not url.startswith("https://"):
             raise Unreachable(f"{self.url} redirects to an address without https://, which is not followed")
         try:
-            with httpx.Client(timeout=_SECONDS) as storage:
+            with httpx.Client(timeout=_SECONDS, verify=trusted(url)) as storage:
                 answer = fetch(storage, "GET", url, most=MOST_LINKED_BYTES)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise Unreachable(
@@ -246,7 +246,8 @@ class HttpApi(Api):
         self._waits = waits
         headers = {"User-Agent": f"headgate/{VERSION}", **credential.headers}
         try:
-            self._http = httpx.Client(base_url=f"{credential.url}{base}", headers=headers, timeout=_SECONDS)
+            address = f"{credential.url}{base}"
+            self._http = httpx.Client(base_url=address, headers=headers, timeout=_SECONDS, verify=trusted(address))
         except httpx.InvalidURL as error:
             raise click.UsageError(f"{credential.url!r} is not a server address: {error}") from error
 

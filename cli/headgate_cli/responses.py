@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final, TypedDict, Unpack
 from headgate_cli.errors import Unreachable
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx
 
 # A Lambda function's answer is 6 MB at most.
@@ -53,6 +55,16 @@ class Request(TypedDict, total=False):
     headers: dict[str, str]
     # None keeps the query of the address, an empty dictionary removes it.
     params: dict[str, str | int] | None
+
+
+def trusted(url: str) -> ssl.SSLContext | bool:
+    """What a client of this address verifies servers with: without TLS nothing, and the authorities are not read.
+
+    To read them takes a quarter of a short command.
+    """
+    import ssl
+
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if url.startswith("http://") else True
 
 
 def fetch(http: httpx.Client, method: str, url: str, *, most: int = MOST_BYTES, **request: Unpack[Request]) -> Answer:

@@ -63,13 +63,13 @@ def forked(
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as channel:
         channel.settimeout(seconds)
         channel.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _LONGEST_REQUEST)
-        channel.connect(_parent(program))
+        channel.connect(parent(program))
         socket.send_fds(channel, [asked.encode()], list(descriptors))
         yield Forked(int(channel.recv(_LONGEST_NUMBER)), channel)
 
 
 @cache
-def _parent(program: str) -> str:
+def parent(program: str) -> str:
     """The address of the process that forks; it ends with this one."""
     address = f"\0headgate-{program}-{os.getpid()}-{os.urandom(8).hex()}"
     paths, _, _ = _PROGRAMS[program]
@@ -96,6 +96,9 @@ def _import_commands() -> None:
 
     for path, _ in main._COMMANDS.values():
         importlib.import_module(path.partition(":")[0])
+    # What the first client would import.
+    for name in ("httpx", "httpcore", "encodings.idna"):
+        importlib.import_module(name)
     # As `python -m` would find it: not imported yet.
     del sys.modules["headgate_cli.main"]
 
