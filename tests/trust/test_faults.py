@@ -61,15 +61,21 @@ def test_every_page_has_a_row() -> None:
     assert {row.endpoint for row in PAGES} == {f"{method} {path}" for method, path in pages({"GET", "POST"})} - constant
 
 
-@pytest.mark.parametrize("row", EVERY_ROW, ids=str)
+# What only reads leaves nothing half saved: a third of it, and all that writes.
+FAILED_ROWS: Final = sizes.either(
+    [row for number, row in enumerate(EVERY_ROW) if number % 3 == 0 or not row.reads], EVERY_ROW
+)
+
+
+@pytest.mark.parametrize("row", FAILED_ROWS, ids=str)
 def test_a_fault_at_any_call_ends_as_it_should(row: Row, bench: Bench) -> None:
     undisturbed = clean(row, bench)
     assert undisturbed.calls >= 1
 
     first = EVERY_ROW.index(row)
     calls = range(undisturbed.calls)
-    # Every fourth call, or each of them: rows make the same calls, and each row begins with another one.
-    places = sizes.either(calls[first % 4 :: 4] or calls[-1:], calls)
+    # Every eighth call, or each of them: rows make the same calls, and each row begins with another one.
+    places = sizes.either(calls[first % 8 :: 8] or calls[first % len(calls) :][:1], calls)
     faults = [
         Fault(kind, at, once) for number, at in enumerate(places) for kind, once in sizes.turn(WAYS, first + number)
     ]

@@ -36,6 +36,8 @@ from headgate_local import template
 from scripts.openapi import complete, document
 from scripts.openapi_common import PARAMETERS
 from tests.support import sizes
+from tests.support.faults.bench import forget
+from tests.support.faults.state import Held, State
 from tests.support.in_process import TestClient
 from tests.support.world import APP, YAML, Headers, World, founded, joined, service, session_of
 
@@ -100,9 +102,19 @@ def http(aws_here: template.Template) -> Iterator[TestClient]:
         yield http
 
 
+@pytest.fixture(scope="module")
+def filled(aws_here: template.Template, http: TestClient) -> tuple[World, State, Held]:
+    world, state = founded(http, "Acme"), State(aws_here)
+    return world, state, state.take()
+
+
 @pytest.fixture
-def world(http: TestClient) -> World:
-    return founded(http, "Acme")
+def world(filled: tuple[World, State, Held]) -> World:
+    """As it was founded, whatever the test before deleted."""
+    world, state, held = filled
+    state.put_back(held)
+    forget()
+    return world
 
 
 @cache

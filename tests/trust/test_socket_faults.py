@@ -26,8 +26,8 @@ pytestmark = pytest.mark.sized
 EVERY_ROW: Final = [*ROWS, *PAGES, *MESSAGES]
 WAYS: Final = [(kind, once) for kind in KINDS for once in (True, False)]
 # Each costs the time-out, or that three times.
-# tests/trust/test_faults.py goes through every row on each change, with faults of AWS.
-BROKEN_ROWS: Final = sizes.either(EVERY_ROW[::4], EVERY_ROW)
+# tests/trust/test_faults.py goes through every row that writes on each change, with faults of AWS.
+BROKEN_ROWS: Final = sizes.either(EVERY_ROW[::8], EVERY_ROW)
 WAITING_ROWS: Final = sizes.either(EVERY_ROW[::54], EVERY_ROW)
 # For the kinds that last until then; the others keep the time-outs of production. A busy machine is not so slow twice.
 SHORT_SECONDS: Final = sizes.either(0.6, 0.3)
@@ -42,11 +42,11 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
 @pytest.mark.parametrize("row", BROKEN_ROWS, ids=str)
 def test_a_connection_that_breaks_at_any_call_ends_as_it_should(row: Row, bench: Bench) -> None:
     undisturbed = clean(row, bench)
-    first = EVERY_ROW.index(row)
+    number = BROKEN_ROWS.index(row)
     faults = [
         Fault(kind, at, once)
-        for at in sizes.turn(range(undisturbed.calls), first)
-        for kind, once in sizes.turn(WAYS, first + at)
+        for at in sizes.turn(range(undisturbed.calls), number)
+        for kind, once in sizes.turn(WAYS, number)
     ]
     problems = list(problems_of(row, bench, faults, undisturbed))
     assert not problems, "\n".join([f"{undisturbed.calls} calls", *problems])
@@ -54,12 +54,14 @@ def test_a_connection_that_breaks_at_any_call_ends_as_it_should(row: Row, bench:
 
 @pytest.mark.parametrize("row", WAITING_ROWS, ids=str)
 def test_a_connection_that_says_nothing_at_any_call_ends_as_it_should(row: Row, bench: Bench) -> None:
+    number = WAITING_ROWS.index(row)
     with waiting(bench, SHORT_SECONDS):
         undisturbed = clean(row, bench)
+        # Six rows: each kind once at every attempt, and once at the first alone.
         faults = [
-            Fault(kind, at, once=(at + TIMED_KINDS.index(kind)) % 2 == 0)
-            for at in range(undisturbed.calls)
-            for kind in sizes.turn(TIMED_KINDS, at)
+            Fault(kind, at, once=(place + TIMED_KINDS.index(kind)) % 2 == 0)
+            for place, at in enumerate(sizes.turn(range(undisturbed.calls), number), number // len(TIMED_KINDS))
+            for kind in sizes.turn(TIMED_KINDS, number)
         ]
         problems = list(problems_of(row, bench, faults, undisturbed))
     assert not problems, "\n".join([f"{undisturbed.calls} calls", *problems])

@@ -119,12 +119,7 @@ class Bench:
         self.body = row.body(self.world) if row.body else None
         self.aws.settle()
         self.state.put_back(self.held)
-        overview_fleets._newest.clear()
-        overview_fleets._failed.clear()
-        opamp._fleet_of.cache_clear()
-        placement._selectors.clear()
-        texts._facts_of.cache_clear()
-        texts._version_text.cache_clear()
+        forget()
         self.log.seek(0)
         self.log.truncate()
 
@@ -132,6 +127,16 @@ class Bench:
         """What has become of the state, beside records and counters."""
         self.aws.settle()
         return {word for word in changes(self.held, self.state.take()) if not any(side in word for side in SIDE)}
+
+
+def forget() -> None:
+    """Nothing of earlier requests stays in this process's memory."""
+    overview_fleets._newest.clear()
+    overview_fleets._failed.clear()
+    opamp._fleet_of.cache_clear()
+    placement._selectors.clear()
+    texts._facts_of.cache_clear()
+    texts._version_text.cache_clear()
 
 
 @contextmanager

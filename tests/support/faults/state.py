@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from copy import deepcopy
 from typing import Final
 
 from moto.dynamodb.models.dynamo_type import DynamoType, Item
@@ -16,7 +15,6 @@ from headgate_local.moto_patches import LOCK
 from headgate_local.template import Template
 
 Held = dict[tuple[str, str], Change]
-Attributes = dict[str, DynamoType]
 
 _TIME_OR_NAME: Final = re.compile(
     r"\d{4}-\d\d-\d\dT[0-9:.]+Z|(?<=_)[0-9a-z]{26}|[0-9a-f]{64}|[0-9A-Za-z_]+@[a-z.]+|(?<=outbox#)\d+",
@@ -31,7 +29,7 @@ class State:
         self._tables = [table.name for table in template.tables()]
         self._buckets = [bucket.name for bucket in template.buckets()]
         # By the moto item, which is kept so that no other one gets its id: what it held, and as a change.
-        self._seen: dict[int, tuple[Item, Attributes, Change]] = {}
+        self._seen: dict[int, tuple[Item, object, Change]] = {}
 
     def take(self) -> Held:
         with LOCK:
@@ -60,9 +58,9 @@ class State:
         seen, self._seen = self._seen, {}
         for table in self._tables:
             for item in self._data.dynamodb.tables[table].all_items():
-                known = seen.get(id(item))
-                if known is None or not _same(known[1], item.attrs):
-                    known = item, dict(deepcopy(item).attrs), self._read(table, item)
+                known, attributes = seen.get(id(item)), _plain(item.attrs)
+                if known is None or known[1] != attributes:
+                    known = item, attributes, self._read(table, item)
                 self._seen[id(item)] = known
                 yield known[2]
         for bucket in self._buckets:
@@ -76,15 +74,14 @@ class State:
         return self._data.item(table, key)
 
 
-def _same(before: object, now: object) -> bool:
-    """Whether both are the same to the letter: moto's own comparison takes 1.0 for 1."""
-    if isinstance(before, DynamoType) and isinstance(now, DynamoType):
-        return before.type == now.type and _same(before.value, now.value)
-    if isinstance(before, dict) and isinstance(now, dict):
-        return before.keys() == now.keys() and all(_same(one, now[name]) for name, one in before.items())
-    if isinstance(before, list) and isinstance(now, list):
-        return len(before) == len(now) and all(map(_same, before, now))
-    return before == now
+def _plain(value: object) -> object:
+    """What is compared to the letter: moto's own comparison takes 1.0 for 1."""
+    if isinstance(value, DynamoType):
+        held = value.value
+        return value.type, _plain(held) if isinstance(held, dict | list) else held
+    if isinstance(value, dict):
+        return {name: _plain(one) for name, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list) else value
 
 
 def changes(before: Held, after: Held) -> set[str]:
