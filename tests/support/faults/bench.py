@@ -33,8 +33,9 @@ from tests.support.faults.state import Held, State, changes
 from tests.support.world import A_TEST, PUBLIC, World, bearer, founded, service
 from web.visitor import SESSION_COOKIE, VISIT_COOKIE
 
-# Beside the change: records, counters of uses and attempts, keys that may be used again, and texts by their hash.
-SIDE: Final = ("audit#", "rate#", "attempts#", "idempotency#", " versions/*")
+# Beside the change: records, counters of uses and attempts, keys that may be used again, and texts and their verdicts
+# by their hash.
+SIDE: Final = ("audit#", "rate#", "attempts#", "idempotency#", "verdicts#", " versions/*")
 _VISIT: Final = "v" * 43
 _LINK_SECONDS: Final = 86_400
 
