@@ -44,7 +44,7 @@ def sent(answer: object) -> Answer:
 
 
 def packed(text: bytes) -> Answer:
-    return sent({"gz": base64.b64encode(zlib.compress(text)).decode()})
+    return sent({"gz": base64.b64encode(zlib.compress(text, 1)).decode()})
 
 
 @pytest.fixture

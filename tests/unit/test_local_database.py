@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from headgate_local import old_data
 from headgate_local.database import NAME, Change, DamagedFile, Database
 from headgate_local.errors import CannotStart
+from tests.support import sizes
 
 Model = dict[tuple[str, str], tuple[object, bytes]]
 
@@ -55,7 +56,8 @@ def test_an_empty_folder_holds_nothing(tmp_path: Path) -> None:
     assert stored(tmp_path) == {}
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@pytest.mark.sized
+@settings(max_examples=sizes.either(20, 60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(writes | st.just("reopen"), max_size=25))
 def test_every_write_is_read_back(tmp_path_factory: pytest.TempPathFactory, steps: list[list[Change] | str]) -> None:
     folder = tmp_path_factory.mktemp("data")
@@ -125,6 +127,7 @@ def test_a_log_cut_off_anywhere_holds_the_writes_before_the_cut_and_no_half_of_o
     assert found[-1] == 5
 
 
+@pytest.mark.sized
 def test_a_flipped_bit_is_told_with_the_name_of_the_file_or_changes_nothing(tmp_path: Path) -> None:
     with closing(opened(tmp_path)) as database:
         database.write([Change("table/t", str(number), {"n": number}, b"x" * 90) for number in range(60)])
@@ -132,7 +135,7 @@ def test_a_flipped_bit_is_told_with_the_name_of_the_file_or_changes_nothing(tmp_
     whole, expected = path.read_bytes(), stored(tmp_path)
 
     told = 0
-    for place in range(100, len(whole), 13):
+    for place in range(100, len(whole), sizes.either(39, 13)):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x10]) + whole[place + 1 :])
         error = None
         try:
@@ -140,7 +143,7 @@ def test_a_flipped_bit_is_told_with_the_name_of_the_file_or_changes_nothing(tmp_
         except DamagedFile as damage:
             error, told = damage, told + 1
         assert error is None or str(path) in str(error)
-    assert told > 400
+    assert told > sizes.either(130, 400)
 
 
 def test_a_file_of_something_else_is_told(tmp_path: Path) -> None:
@@ -291,10 +294,11 @@ except OSError:
 """
 
 
+@pytest.mark.sized
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_full_disk_at_any_moment_of_the_move_loses_nothing(tmp_path: Path, when: str) -> None:
     ended = set()
-    for limit in range(0, 40_000, 4_000):
+    for limit in range(0, 40_000, sizes.either(8_000, 4_000)):
         folder = tmp_path / f"{limit}"
         folder.mkdir()
         leave_some(folder)

@@ -3,21 +3,22 @@
 import subprocess
 import sys
 
-BEGUN = "from headgate_local import light_imports; light_imports.leave_out_batch(); "
+PROGRAM = """
+import sys
+from headgate_local import light_imports
+light_imports.leave_out_batch()
+import moto.stepfunctions.parser.models
+print(*sys.modules)
+import moto.batch
+print(*vars(moto.batch))
+"""
 
 
-def printed(program: str) -> str:
-    """What a process of its own prints: this one may have imported moto's batch already."""
-    done = subprocess.run([sys.executable, "-c", BEGUN + program], capture_output=True, text=True, check=True)
-    return done.stdout
-
-
-def test_the_interpreter_of_state_machines_starts_without_ec2() -> None:
-    modules = printed("import moto.stepfunctions.parser.models, sys; print(*sys.modules)").split()
+def test_the_interpreter_of_state_machines_starts_without_ec2_and_aws_batch_can_still_be_asked_for() -> None:
+    # In a process of its own: this one may have imported moto's batch already.
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
+    modules, batch = (line.split() for line in done.stdout.splitlines())
 
     assert "moto.batch.utils" in modules
     assert [name for name in modules if name.startswith("moto.ec2")] == []
-
-
-def test_aws_batch_itself_can_still_be_asked_for() -> None:
-    assert "batch_backends" in printed("import moto.batch; print(*vars(moto.batch))").split()
+    assert "batch_backends" in batch
