@@ -77,13 +77,14 @@ def test_the_counters_are_exact_whatever_a_rollout_to_many_does_at_once(fleet: F
     assert fleet.counts() == {"total": AGENTS, **{state: states.count(state) for state in set(states)}}
 
 
+@pytest.mark.sized
 def test_the_counters_stay_exact_while_time_passes(fleet: Fleet, ann: Member, now: Clock) -> None:
     fleet.assign(1)
     chance = random.Random(11)
     agents = [fleet.agent(host_name=f"edge-{n}") for n in range(12)]
     for agent in agents:
         agent.start()
-    for _ in range(60):
+    for _ in range(sizes.either(24, 60)):
         now.moves(seconds=chance.choice([10, 95, 400, 4_000, 90_000]))
         agent = chance.choice(agents)
         chance.choice([agent.start, agent.heartbeat, agent.applies])()

@@ -103,7 +103,7 @@ def parts_left_out(text: str, trace: Json) -> dict[str, str]:
             for reason in reasons + (record["by"] if record["outcome"] == "dropped" else []):
                 if reason["path"] and (changed := without_statement(text, reason["path"])):
                     found.setdefault(reason["path"], changed)
-    return found if sizes.FULL else dict(list(found.items())[:4])
+    return found if sizes.FULL else dict(list(found.items())[:2])
 
 
 def without_component(text: str, component: str) -> str:
