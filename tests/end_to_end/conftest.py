@@ -2,9 +2,11 @@
 
 import os
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+from httpx._transports import default
 
 from headgate_local import calls
 from tests.support.cli_support import Cli, Founder
@@ -47,6 +49,14 @@ def recorded_calls(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _recording(recorded_calls: Path) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setenv(calls.VARIABLE, str(recorded_calls))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _authorities_read_once() -> Iterator[None]:
+    """Each client of a test would read the certificate authorities again, which takes 40 ms."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(default, "create_ssl_context", cache(default.create_ssl_context))
         yield
 
 

@@ -85,6 +85,7 @@ def test_nothing_is_wrong_with_this_service_and_nothing_is_left(operator: Operat
     assert {"endpoint", "first_ms", "median_ms"} <= report["latencies"][0].keys()
 
 
+@pytest.mark.full
 def test_a_host_is_installed_with_the_real_supervisor(operator: Operator) -> None:
     done = operator.accept("--only", "hosts", "--host")
 

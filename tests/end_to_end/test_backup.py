@@ -79,6 +79,7 @@ def _without_token(answer: dict[str, object]) -> dict[str, object]:
     return {name: value for name, value in answer.items() if name != "token_id"}
 
 
+@pytest.mark.full
 def test_an_organization_moves_to_another_deployment_with_all_it_has(
     service: LocalService, founder: Founder, there: LocalService, tmp_path: Path
 ) -> None:

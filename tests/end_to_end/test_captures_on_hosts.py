@@ -174,7 +174,7 @@ def test_a_reader_that_stalls_and_one_that_is_killed_cost_the_main_pipeline_noth
             record = f"{'late' if stalled.is_set() else 'early'} record {n}"
             if sends("logs", log(record)):
                 accepted.append(record)
-            done.wait(0.002)
+            done.wait(0.01)
 
     def more() -> None:
         goal = len(accepted) + 100

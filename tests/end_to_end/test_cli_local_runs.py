@@ -181,8 +181,12 @@ def test_a_local_comparison_says_what_the_service_says(cli: Cli) -> None:
         "not_compared",
     ]
 
-    versions = [{"yaml": left, "collector_version": version} for version in ("0.139.0", "0.158.0")]
-    body = {"left": versions[0], "right": versions[1], "tests": tests[:1], "ignore": []}
+
+@pytest.mark.full
+def test_a_local_comparison_on_two_collectors_says_what_the_service_says(cli: Cli) -> None:
+    versions = [{"yaml": FILES["edge.yaml"], "collector_version": version} for version in ("0.139.0", "0.158.0")]
+    tests = [{"name": "changed", **LOG}]
+    body = {"left": versions[0], "right": versions[1], "tests": tests, "ignore": []}
     asked, told = both(cli, "/testing/comparisons", body)
     same(told["result"], asked["result"])
 
@@ -192,7 +196,7 @@ def test_a_local_coverage_says_what_the_service_says(cli: Cli) -> None:
     body = {
         "yaml": FILES["edge.yaml"],
         "tests": [passes, {"name": "fails", **LOG, "expected": ""}],
-        "max_mutants": sizes.either(2, 4),
+        "max_mutants": sizes.either(1, 4),
     }
     asked, told = both(cli, "/testing/coverage", body)
 
@@ -206,7 +210,7 @@ processors: {batch: {timeot: 5s}, transform: {log_statements: ['set(log.body, "$
 exporters: {otlphttp: {endpoint: "http://x"}, debug: {}}
 service: {pipelines: {logs: {receivers: [filelog], processors: [transform], exporters: [otlphttp, debug]}}}
 """
-UPGRADES = [
+ALL_UPGRADES = [
     ["check", "upgraded.yaml", "edge.yaml", "not-yaml.yaml", "--to", "0.158.0", "--json", "--env", "TEAM=edge"],
     ["check", "upgraded.yaml", "--to", "0.139.0", "--from", "0.158.0"],
     ["check", "edge.yaml", "--to", "0.1.0"],
@@ -215,6 +219,8 @@ UPGRADES = [
     ["fix", "upgraded.yaml", "--to", "0.158.0", "--dry-run"],
     ["bisect", "edge.yaml", "--json"],
 ]
+# On each change a check of several files, one of no version that is installed, costly texts, and a bisection.
+UPGRADES = sizes.either(ALL_UPGRADES[::2], ALL_UPGRADES)
 
 
 def test_a_local_upgrade_check_says_what_the_service_says(cli: Cli) -> None:

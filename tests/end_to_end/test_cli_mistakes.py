@@ -1,6 +1,7 @@
 """What people do wrong at a command line: each is told what is wrong and the way out, and none sees a traceback."""
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,7 @@ TOO_NARROW = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     ],
 )
 def test_a_mistake_is_named_with_its_way_out(cli: Cli, line: str, code: int, said: str) -> None:
-    done = cli.shell(f"headgate {line}")
+    done = cli.shell(f"headgate {line}") if set(line) & set("<>|") else cli.run(*shlex.split(line))
 
     assert (done.code, "Traceback" in done.err) == (code, False), done
     assert said in done.err

@@ -345,6 +345,7 @@ def test_a_name_and_a_description_are_changed_in_place(here: Visit, service: Loc
     expect(page.get_by_text("What it is for").first).to_be_visible()
 
 
+@pytest.mark.full
 @needs_second_version
 def test_another_collector_version_says_what_it_would_change(here: Visit, service: LocalService) -> None:
     page = here.page
@@ -366,6 +367,7 @@ def test_another_collector_version_says_what_it_would_change(here: Visit, servic
     expect(page.get_by_label("Collector version")).to_have_value(newer)
 
 
+@pytest.mark.full
 def test_pages_can_be_read_without_scripts(here: Visit, service: LocalService) -> None:
     made = make(service, here)
     browser, state = here.context.browser, here.context.storage_state()

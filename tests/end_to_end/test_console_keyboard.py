@@ -147,7 +147,7 @@ def test_typing_beside_two_other_tabs_is_never_refused(
 
     On each change it is held against the limit what the time would come to in three minutes.
     """
-    seconds = either(12, 180)
+    seconds = either(8, 180)
     own = LocalService(tmp_path_factory.mktemp("limited"), HEADGATE_CHECKS_UNDER_WAY="4")
     own.start()
     try:

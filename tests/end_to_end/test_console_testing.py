@@ -95,6 +95,7 @@ def test_a_pipeline_is_tested_step_by_step_and_kept_as_a_test(here: Visit, servi
     expect(page.get_by_role("heading", name="Run Success")).to_be_visible()
 
 
+@pytest.mark.full
 def test_a_captured_sample_is_run_through_the_version_of_its_host(here: Visit, service: LocalService) -> None:
     page = here.page
     made = here.make("Captured", FILTERING)

@@ -226,6 +226,7 @@ def test_a_host_tells_what_its_collector_sends_and_what_was_changed_on_it(host: 
     until(lambda: host.instance()["drifted"] == [], host.log)
 
 
+@pytest.mark.full
 def test_a_collector_that_ends_again_and_again_goes_back_to_the_version_before(host: Host) -> None:
     good = host.apply(host.flowing("lives"))
     bad = host.apply(host.flowing("dies"))
@@ -282,6 +283,7 @@ def test_a_supervisor_that_is_killed_leaves_no_collector_behind(host: Host) -> N
     until(host.sends, host.log)
 
 
+@pytest.mark.full
 def test_installing_again_changes_nothing(host: Host) -> None:
     host.apply(host.flowing("steady"))
     pid = host.pid
@@ -290,6 +292,7 @@ def test_installing_again_changes_nothing(host: Host) -> None:
     assert host.pid == pid
 
 
+@pytest.mark.full
 def test_a_silent_host_is_stale_until_it_speaks_again_and_a_restart_of_the_service_goes_unnoticed(
     host: Host, fleet_service: LocalService
 ) -> None:
@@ -318,6 +321,7 @@ def test_a_silent_host_is_stale_until_it_speaks_again_and_a_restart_of_the_servi
     assert host.flows_as("after")
 
 
+@pytest.mark.full
 def test_a_deleted_token_lets_nobody_report_and_leaves_the_collector_running(
     fleet_service: LocalService, tmp_path: Path
 ) -> None:

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from scripts.openapi import DOCUMENT
 from tests.support.cli_support import Founder
 from tests.support.local_service import LocalService
@@ -56,6 +58,7 @@ def test_a_generated_python_client_creates_reads_publishes_and_is_told_an_error(
     assert walked(printed) == WALKED
 
 
+@pytest.mark.full
 def test_a_generated_typescript_client_creates_reads_publishes_and_is_told_an_error(
     service: LocalService, founder: Founder
 ) -> None:

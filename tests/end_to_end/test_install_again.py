@@ -51,6 +51,7 @@ def test_a_host_that_is_installed_again_keeps_its_variables(host: Host) -> None:
     assert [(host.root / "etc" / name).stat().st_mode & 0o777 for name in ("environment", "token")] == [0o600, 0o600]
 
 
+@pytest.mark.full
 def test_what_somebody_put_beside_an_install_stays(host: Host) -> None:
     host.install()
     (host.root / "var" / "mine").write_text("kept")

@@ -20,6 +20,7 @@ from tests.support.admin import Admin
 from tests.support.fleet_host import Host
 from tests.support.installing import host, installs, refused, released
 from tests.support.local_service import LocalService
+from tests.support.sizes import turn
 
 __all__ = ["host", "installs"]
 
@@ -132,7 +133,8 @@ def stalled(folder: Path) -> dict[str, str]:
     return {**os.environ, "PATH": f"{curl.parent}:{os.environ['PATH']}"}
 
 
-@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.sized
+@pytest.mark.parametrize("shell", turn(SHELLS, 0))
 def test_an_install_that_is_called_off_leaves_nothing_of_what_it_fetched(
     host: Host, tmp_path: Path, shell: str
 ) -> None:

@@ -123,6 +123,7 @@ def test_a_login_is_approved_in_the_browser_and_its_code_is_refused_afterwards(
     expect(page.get_by_role("alert")).to_contain_text("This code is not valid")
 
 
+@pytest.mark.full
 def test_a_login_asks_who_is_not_signed_in_to_sign_in_first(
     page: Page, terminal: Terminal, service: LocalService
 ) -> None:
@@ -267,6 +268,7 @@ def test_an_invited_person_signs_in_with_the_mailed_password_sets_their_own_and_
     hers.context.close()
 
 
+@pytest.mark.full
 def test_no_page_is_wider_than_a_phone(browser: Browser, service: LocalService, subtests: pytest.Subtests) -> None:
     context = browser.new_context(base_url=service.base_url, viewport=PHONE)
     page = context.new_page()

@@ -229,6 +229,7 @@ def test_a_page_that_is_not_there_says_so_in_its_heading(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Not found")
 
 
+@pytest.mark.full
 def test_an_organization_with_a_long_name_fits_a_phone(page: Page, made: Made) -> None:
     page.goto(f"{made.home}/settings")
     page.locator("#other").fill("x" * 200)
@@ -238,6 +239,7 @@ def test_an_organization_with_a_long_name_fits_a_phone(page: Page, made: Made) -
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
+@pytest.mark.full
 def test_long_names_leave_room_for_what_stands_beside_them(page: Page, service: LocalService, made: Made) -> None:
     with service.client() as api:
         api.post("/configurations", json={"name": "x" * 200, "yaml": YAML})
@@ -253,6 +255,7 @@ def test_long_names_leave_room_for_what_stands_beside_them(page: Page, service: 
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
 
 
+@pytest.mark.full
 def test_no_page_is_wider_than_a_phone(page: Page, made: Made, subtests: pytest.Subtests) -> None:
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))

@@ -19,7 +19,7 @@ import httpx
 import pytest
 
 from headgate.settings import settings
-from tests.support import sizes
+from tests.support import cli_forked, sizes
 from tests.support.local_service import LocalService
 from tests.support.ports import free_port
 from tests.support.service import ROOT, running_service
@@ -227,23 +227,25 @@ def test_stopped_in_order_it_has_the_same_tokens_and_data(left_behind: Left, dat
         assert client.get("/identity").json()["organization_name"] == "Local"
 
 
-def start_once(data: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def start_once(data: Path, *, as_people_do: bool = False, **environment: str) -> subprocess.CompletedProcess[bytes]:
     """A start that is expected to fail."""
     paths = os.pathsep.join(str(ROOT / name) for name in ("shared", "functions", "local"))
     variables = {**os.environ, "PYTHONPATH": paths, "HEADGATE_DATA": str(data), **environment}
+    if not as_people_do:
+        return cli_forked.run([], ROOT, variables, seconds=300, program="headgate_local")
     command = [sys.executable, "-m", "headgate_local"]
-    return subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, timeout=300, check=False)
 
 
-def told(outcome: subprocess.CompletedProcess[str]) -> str:
+def told(outcome: subprocess.CompletedProcess[bytes]) -> str:
     """The one line that a failed start told."""
-    assert (outcome.returncode, outcome.stdout) == (1, "")
-    (line,) = outcome.stderr.splitlines()
+    assert (outcome.returncode, outcome.stdout) == (1, b"")
+    (line,) = outcome.stderr.decode().splitlines()
     return line
 
 
 def test_a_second_service_on_the_same_data_is_refused_in_one_line(service: LocalService) -> None:
-    line = told(start_once(service.data, HEADGATE_PORT="1"))
+    line = told(start_once(service.data, as_people_do=True, HEADGATE_PORT="1"))
 
     assert f"the data folder {service.data} is in use by another Headgate, process {service.pid}" in line
 

@@ -38,7 +38,7 @@ class Running:
         end = time.monotonic() + 120
         while not there(shown := self.shown()):
             assert time.monotonic() < end, shown
-            time.sleep(0.2)
+            time.sleep(0.5)
         return shown
 
     def assigned(self) -> int:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from tests.support import run_support, sizes
+from tests.support import processes, run_support, sizes
 from tests.support.run_support import own, request
 from tests.support.service import running_service
 
@@ -54,6 +54,8 @@ def test_a_service_that_is_killed_ends_what_had_begun_and_begins_what_waited(tmp
     with running_service(tmp_path, HEADGATE_RUNS_UNDER_WAY="1") as service, service.client() as client:
         ids = [run_support.start(client, request(duration_seconds=30))["id"]]
         ids += [run_support.start(client, request())["id"] for _ in range(2)]
+        while not (sandboxed := processes.children(service.pid, "sandbox")):
+            time.sleep(0.1)
         before = all_of(client, ids)
         os.kill(service.pid, signal.SIGKILL)
     assert [one["status"] for one in before[1:]] == ["Queued"] * 2
@@ -63,4 +65,7 @@ def test_a_service_that_is_killed_ends_what_had_begun_and_begins_what_waited(tmp
         ended = [run_support.finished(client, one) for one in ids]
 
     assert [one["status"] for one in ended] == ["Error", "Success", "Success"], [one["stderr"] for one in ended]
+    assert "interrupted" in ended[0]["stderr"]
     assert ended[1]["finished_at"] <= ended[2]["started_at"]
+    for process in sandboxed:
+        processes.wait_until_ended(process)

@@ -376,6 +376,7 @@ def test_many_runs_at_once_all_end_rightly(client: httpx.Client) -> None:
     assert [run["status"] for run in ended] == ["Success"] * runs, ended
 
 
+@pytest.mark.full
 def test_after_a_kill_every_run_has_a_final_status_and_no_collector_is_left(own_service: LocalService) -> None:
     with own_service.client() as client:
         done = run_support.run(client, request())
@@ -396,6 +397,7 @@ def test_after_a_kill_every_run_has_a_final_status_and_no_collector_is_left(own_
         processes.wait_until_ended(process)
 
 
+@pytest.mark.full
 def test_a_run_takes_the_collector_version_that_was_asked_for(tmp_path: Path) -> None:
     """An official release beside ours would be one more download; what counts is which of two is taken."""
     ours = read_options(os.environ).collectors

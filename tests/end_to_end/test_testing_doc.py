@@ -19,6 +19,7 @@ def test_the_tests_of_a_configuration_are_as_they_are_written(cli: Cli) -> None:
         assert plain(said) == plain(expected), command
 
 
+@pytest.mark.full
 def test_what_the_tests_notice_is_as_it_is_written(cli: Cli) -> None:
     shown = shell([command for command, _ in COVERAGE], cli.url, cli.token, cli.folder)
 

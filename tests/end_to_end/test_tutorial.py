@@ -68,6 +68,7 @@ def without_secrets(text: str) -> str:
     return re.sub("|".join(patterns), "<own>", ready)
 
 
+@pytest.mark.full
 def test_every_command_of_the_tutorial_shows_what_is_written(tmp_path: Path) -> None:
     commands = [command for command, _ in WRITTEN]
     with started(START, tmp_path / "data") as shown_at_start, alone_with(13143):

@@ -13,16 +13,21 @@ from tests.support.forking import forked
 
 
 def run(
-    arguments: Sequence[str], folder: Path, environment: Mapping[str, str], given: bytes = b"", seconds: float = 60
+    arguments: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    given: bytes = b"",
+    seconds: float = 60,
+    program: str = "headgate",
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run `headgate` with these arguments, in pipes, and with `given` as its standard input."""
+    """Run `headgate`, or another program of tests/support/forking.py, in pipes, with `given` as its standard input."""
     with ExitStack() as ends:
         stdin = ends.enter_context(tempfile.TemporaryFile())
         stdin.write(given)
         stdin.seek(0)
         readers, writers = zip(os.pipe(), os.pipe(), strict=True)
         streams = (stdin.fileno(), *writers)
-        command = ends.enter_context(forked("headgate", arguments, folder, environment, streams, seconds))
+        command = ends.enter_context(forked(program, arguments, folder, environment, streams, seconds))
         for writer in writers:
             os.close(writer)
         pool = ends.enter_context(ThreadPoolExecutor(len(readers)))

@@ -200,4 +200,4 @@ def until(there: Callable[[], bool], told: Callable[[], str]) -> None:
     while not there():
         assert time.monotonic() < end, told()
         # Most of these questions are requests, which cost the service more than the wait.
-        time.sleep(0.3)
+        time.sleep(0.5)
