@@ -84,14 +84,14 @@ def test_a_pipeline_is_tested_step_by_step_and_kept_as_a_test(here: Visit, servi
     # The sample comes from the test, from the run, and from a flow.
     page.reload()
     page.get_by_label("From a test of this version").select_option("drops-noise")
-    expect(page.get_by_label("Sample")).to_have_value(SAMPLE)
+    expect(page.get_by_label("Sample", exact=True)).to_have_value(SAMPLE)
     expect(page.get_by_label("Condition")).to_have_value('attributes["a"] == "b"')
     expect(page.get_by_label("At most")).to_have_value("1")
     page.get_by_label("From a flow").select_option("host-logs")
-    expect(page.get_by_label("Sample")).not_to_have_value(SAMPLE)
+    expect(page.get_by_label("Sample", exact=True)).not_to_have_value(SAMPLE)
     run = here.asked("GET", f"/testing/runs?configuration_id={made.id}")["items"][0]["id"]
     page.goto(f"{made.path}/versions/1/run?run={run}")
-    expect(page.get_by_label("Sample")).to_have_value(SAMPLE)
+    expect(page.get_by_label("Sample", exact=True)).to_have_value(SAMPLE)
     expect(page.get_by_role("heading", name="Run Success")).to_be_visible()
 
 
@@ -132,7 +132,7 @@ def test_a_captured_sample_is_run_through_the_version_of_its_host(here: Visit, s
         agent.captured(capture["id"], f"{line}\n", records=2)
     page.reload()
     page.get_by_role("link", name="Run it through the version").click()
-    expect(page.get_by_label("Sample")).to_have_value(f"{line}\n")
+    expect(page.get_by_label("Sample", exact=True)).to_have_value(f"{line}\n")
     expect(page.get_by_label("Pipeline")).to_have_value("logs")
     page.get_by_label("How long").select_option("1")
     page.get_by_role("button", name="Run", exact=True).click()
