@@ -140,12 +140,12 @@ def test_every_expression_of_test_data_and_documentation(version: Version) -> No
         )
     )
 
-    # Each version sees another quarter, and the components with few expressions see all of theirs.
+    # Each version sees another eighth, and the components with few expressions see all of theirs.
     few = Counter(expression.component for expression in every)
     expressions = [
         expression
         for number, expression in enumerate(every)
-        if sizes.FULL or few[expression.component] < 20 or number % 4 == 2 * (version.name == DEFAULT)
+        if sizes.FULL or few[expression.component] < 8 or number % 8 == 4 * (version.name == DEFAULT)
     ]
     compared = compare(version, expressions)
 
@@ -163,7 +163,7 @@ def test_every_condition_in_the_fields_of_other_components(version: Version) -> 
         for component, pattern in version.fields()
         if Expression(component, pattern, "").is_condition and component != LATE and "profile" not in pattern
     ]
-    pairs = [(text, field) for text in texts for field in fields][:: sizes.either(18, 3)]
+    pairs = [(text, field) for text in texts for field in fields][:: sizes.either(36, 3)]
     expressions = [Expression(component, pattern, text) for text, (component, pattern) in pairs]
 
     compared = compare(version, expressions)

@@ -17,6 +17,7 @@ import pytest
 from headgate_cli.main import headgate
 from scripts.releasing import manual, programs, wheels
 from scripts.releasing.source import Source, version
+from scripts.releasing.wheels import Programs
 from tests.support.cli_support import BROKEN, EDGE
 from tests.support.ports import free_port
 from tests.support.service import READY, ROOT, running_service
@@ -33,13 +34,19 @@ def source() -> Source:
 
 
 @pytest.fixture(scope="module")
-def release(source: Source, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def built() -> Programs:
+    """The collector and the supervisor of this machine's platform, compressed."""
+    return programs.built(programs.here())
+
+
+@pytest.fixture(scope="module")
+def release(source: Source, built: Programs, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The wheels of this machine's platform, by name."""
     folder = tmp_path_factory.mktemp("dist")
     made = [
         wheels.command_line(source, folder),
         wheels.local_service(source, folder),
-        wheels.collector(source, programs.built(programs.here()), folder),
+        wheels.collector(source, built, folder),
     ]
     return {path.name.partition("-")[0]: path for path in made}
 
@@ -85,7 +92,11 @@ def service(site: Path, home: Path) -> Iterator[httpx.Client]:
 
 
 def test_packing_the_same_build_again_gives_the_same_bytes(
-    source: Source, release: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    source: Source,
+    built: Programs,
+    release: dict[str, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     before = os.umask(0o077)
@@ -93,7 +104,7 @@ def test_packing_the_same_build_again_gives_the_same_bytes(
         again = [
             wheels.command_line(source, tmp_path),
             wheels.local_service(source, tmp_path),
-            wheels.collector(source, programs.built(programs.here()), tmp_path),
+            wheels.collector(source, built, tmp_path),
         ]
     finally:
         os.umask(before)
