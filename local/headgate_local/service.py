@@ -134,9 +134,10 @@ def server_config(application: ASGIApp) -> uvicorn.Config:
 
 def _serve(application: ASGIApp, listener: socket.socket, ready: Callable[[], None]) -> None:
     config = server_config(application)
-    # On both signals, uvicorn finishes the open requests and then raises the signal again.
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # On both signals, uvicorn finishes the open requests and then raises the signal again. It is not ignored: a program
+    # that is started meanwhile, such as a build, would inherit that, and could not be ended.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: None)
     _Server(config, ready).run(sockets=[listener])
 
 

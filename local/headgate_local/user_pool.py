@@ -19,12 +19,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-import boto3
 from moto.cognitoidp.exceptions import ExpiredCodeException, UserNotFoundError
 from moto.cognitoidp.models import CognitoIdpUser, CognitoIdpUserPool, cognitoidp_backends
 from moto.cognitoidp.responses import CognitoIdpResponse
 
 from headgate.settings import settings
+from headgate.storage import aws
 from headgate_local import private_files
 from headgate_local.moto_data import ACCOUNT, REGION
 from headgate_local.template import Template
@@ -70,7 +70,7 @@ class HashedPassword(str):
 @contextmanager
 def running(template: Template, folder: Path) -> Iterator[None]:
     """The pool with the people of the folder; the environment names the pool. moto runs in this process."""
-    cognito = boto3.client("cognito-idp")
+    cognito = aws.cognito()
     ((_, properties),) = template.of_type("AWS::Cognito::UserPool")
     wanted = ("Policies", "UsernameAttributes", "UsernameConfiguration", "AutoVerifiedAttributes")
     described = {name: template.resolve(properties[name]) for name in (*wanted, "AccountRecoverySetting")}
@@ -95,7 +95,7 @@ def running(template: Template, folder: Path) -> Iterator[None]:
 
 def add_account(email: str, password: str) -> None:
     """Create an account with a final password, without a mail."""
-    cognito, pool_id = boto3.client("cognito-idp"), os.environ["HEADGATE_USER_POOL"]
+    cognito, pool_id = aws.cognito(), os.environ["HEADGATE_USER_POOL"]
     attributes: list[AttributeTypeTypeDef] = [
         {"Name": "email", "Value": email},
         {"Name": "email_verified", "Value": "true"},

@@ -257,8 +257,9 @@ def test_a_stack_is_found_by_its_resources_and_names_given_by_hand_win(
     )
     monkeypatch.setattr("sys.argv", ["organization", "list", "--stack", "other"])
     ours = {name: os.environ[name] for name in organization._RESOURCES.values() if name.endswith("_TABLE")}
-    for name in ours:
-        monkeypatch.setenv(name, "")
+    # The command sets these for its process, which is this one.
+    for name in (*organization._RESOURCES.values(), "HEADGATE_PUBLIC_URL"):
+        monkeypatch.setenv(name, "" if name in ours else os.environ.get(name, ""))
     settings.cache_clear()
 
     assert organization.main() == 0

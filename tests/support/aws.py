@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 import pytest
+from joserfc._rfc7518 import rsa_key
 from moto import mock_aws
 
 from headgate import checker
@@ -16,6 +18,8 @@ from headgate.storage import aws
 from headgate_local import calls, deliveries, direct_dynamodb, moto_patches, secrets_key, template, user_pool
 from headgate_local.moto_data import MotoData
 from tests.support.documented_data import Stored
+
+_prime_factors: Final = cache(rsa_key.rsa_recover_prime_factors)
 
 
 @cache
@@ -27,7 +31,8 @@ def read_template() -> template.Template:
 def aws_for(monkeypatch: pytest.MonkeyPatch, folder: Path, *, documented: bool = True) -> Iterator[template.Template]:
     """moto with the template's tables, bucket and user pool, for the body of a fixture.
 
-    What is stored has to be `documented` in docs/data.md.
+    What is stored has to be `documented` in docs/data.md. Clients stay for the next module; others are asked for by
+    forgetting them.
     """
     for name in [name for name in os.environ if name.startswith(("AWS_", "HEADGATE_"))]:
         if name not in ("HEADGATE_COLLECTORS_DIR", calls.VARIABLE):
@@ -43,12 +48,13 @@ def aws_for(monkeypatch: pytest.MonkeyPatch, folder: Path, *, documented: bool =
         monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", dynamodb_local)
     monkeypatch.setenv("HEADGATE_RATE_LIMIT_PER_MINUTE", "100000")
     monkeypatch.setenv("HEADGATE_CHECKS_UNDER_WAY", "1000")
+    # moto computes the factors of its key anew for each user pool.
+    monkeypatch.setattr(rsa_key, "rsa_recover_prime_factors", _prime_factors)
     settings.cache_clear()
     data = MotoData(described.tables(), described.buckets())
     stored = Stored(described)
     directly = nullcontext() if dynamodb_local else direct_dynamodb.installed()
     with mock_aws(), moto_patches.installed(data, save=stored.note), directly:
-        aws.forget_clients()
         # An earlier module of this process may have left one that looks for collectors elsewhere.
         checker.close()
         signing.signing_key.cache_clear()
@@ -62,5 +68,4 @@ def aws_for(monkeypatch: pytest.MonkeyPatch, folder: Path, *, documented: bool =
         deliveries.create(described)
         with user_pool.running(described, folder):
             yield described
-    aws.forget_clients()
     assert not documented or not stored.undocumented, f"docs/data.md does not list {sorted(stored.undocumented)}"
