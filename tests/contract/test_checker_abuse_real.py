@@ -59,6 +59,7 @@ def binary() -> Path:
 
 
 @pytest.fixture(
+    scope="module",
     params=[MEANS, ("root", "user"), ("landlock",), ()],
     ids=["all that there is", "no namespaces", "Landlock alone", "system calls alone, as in Lambda"],
 )

@@ -119,6 +119,8 @@ def test_a_rule_that_costs_too_much_is_refused_by_its_place(op: str, checker: Ch
 RULES: Final = {"fine": 'log.body == "a"', "costly": doubling(24)}
 
 
+# The next test comes to the same limit.
+@pytest.mark.full
 def test_a_rule_that_never_comes_to_an_end_is_ended_with_its_reason(checker: Checker) -> None:
     """A rule's functions may be dear on each record: time bounds those, and the next question is answered."""
     record = '{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"stringValue":"%s"}}]}]}]}\n' % ("a" * 50_000)

@@ -10,6 +10,7 @@ import logging
 import os
 import subprocess
 from datetime import datetime, timedelta, tzinfo
+from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -277,12 +278,16 @@ def publish_the_real_one(here: Aws, folder: Path, monkeypatch: pytest.MonkeyPatc
     binary = folder / f"real-{version}" / "otelcol-contrib"
     binary.parent.mkdir()
     binary.symlink_to(REAL_BINARY.parents[1].joinpath(version, "otelcol-contrib").resolve())
-    # Fast, since nothing here is about its size.
-    with binary.open("rb") as source, binary.with_suffix(".zst").open("wb") as target:
-        zstandard.ZstdCompressor(level=1, threads=-1).copy_stream(source, target)
+    binary.with_suffix(".zst").write_bytes(compressed(binary.resolve()))
     here.publish(binary, {**DESCRIPTION, "version": version})
     monkeypatch.setenv("HEADGATE_COLLECTOR_VERSIONS", version)
     settings.cache_clear()
+
+
+@cache
+def compressed(binary: Path) -> bytes:
+    # Fast, since nothing here is about its size.
+    return zstandard.ZstdCompressor(level=-5).compress(binary.read_bytes())
 
 
 def a_run(version: str) -> Run:

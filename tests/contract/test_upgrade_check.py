@@ -50,7 +50,7 @@ service:
 VERSIONS = [OLDER, pytest.param(NEWER, marks=needs_second_version)]
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def _collectors() -> Iterator[None]:
     settings.cache_clear()
     checker.close()
