@@ -38,7 +38,7 @@ def pytest_collection() -> Iterator[None]:
         yield
     finally:
         gc.freeze()
-        gc.set_threshold(20_000, 20, 50)
+        gc.set_threshold(50_000, 20, 50)
         gc.enable()
 
 

@@ -17,7 +17,7 @@ import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from inspect import signature
 from operator import itemgetter
 from types import ModuleType
@@ -31,6 +31,7 @@ from moto.core.utils import method_names_from_class
 from moto.dynamodb.comparisons import get_comparison_func
 from moto.dynamodb.models.dynamo_type import DynamoType, Item
 from moto.dynamodb.models.table import Table
+from moto.dynamodb.parsing.expressions import UpdateExpressionParser  # type: ignore[attr-defined]  # has no types
 from moto.dynamodb.responses import DynamoHandler, DynamoResult
 from moto.s3.models import FakeDeleteMarker, FakeKey, S3Backend
 from moto.s3.responses import S3Response
@@ -70,6 +71,8 @@ def installed(data: MotoData, save: Save) -> Iterator[None]:
         (BaseModel, "__new__", staticmethod(_untracked)),
         # moto inspects the class of each request anew: a twentieth of the time of a call.
         (responses, "method_names_from_class", cache(method_names_from_class)),
+        # It parses the expression of an update twice, a seventh of its time. Its validators work on copies.
+        (UpdateExpressionParser, "make", staticmethod(lru_cache(maxsize=256)(UpdateExpressionParser.make))),
     ]
     originals: list[Patch] = [(owner, name, owner.__dict__.get(name)) for owner, name, _ in patches]
     for owner, name, replacement in patches:

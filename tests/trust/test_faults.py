@@ -74,8 +74,8 @@ def test_a_fault_at_any_call_ends_as_it_should(row: Row, bench: Bench) -> None:
 
     first = EVERY_ROW.index(row)
     calls = range(undisturbed.calls)
-    # Every eighth call, or each of them: rows make the same calls, and each row begins with another one.
-    places = sizes.either(calls[first % 8 :: 8] or calls[first % len(calls) :][:1], calls)
+    # Every twelfth call, or each of them: rows make the same calls, and each row begins with another one.
+    places = sizes.either(calls[first % 12 :: 12] or calls[first % len(calls) :][:1], calls)
     faults = [
         Fault(kind, at, once) for number, at in enumerate(places) for kind, once in sizes.turn(WAYS, first + number)
     ]
