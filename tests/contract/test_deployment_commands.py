@@ -110,6 +110,8 @@ def test_an_image_whose_digest_is_not_to_be_had_is_built_on_the_tag_and_that_is_
     assert "is not known" in done.stdout
 
 
+# A new account brings the image first as well.
+@pytest.mark.full
 def test_an_upgrade_brings_the_image_before_what_needs_it_and_asks_nothing_new(machine: Machine) -> None:
     machine.has("docker")
     first = machine.make("deploy", "STAGE=dev", "YES=1", "PARAMETERS=AlarmEmail=ops@example.com")

@@ -85,6 +85,8 @@ def steps(job: str) -> list[tuple[str, str]]:
     return [(step["name"], step["run"]) for step in jobs[job]["steps"] if "run" in step]
 
 
+# test_action.py runs the action that the workflow calls.
+@pytest.mark.full
 def test_the_workflows_steps_run_in_a_fresh_environment(cli: Cli, package: Path, fresh: Path) -> None:
     cli.write("configurations/edge.yaml", EDGE)
     cli.write("configurations/edge.tests/one.yaml", TEST)

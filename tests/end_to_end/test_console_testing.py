@@ -228,6 +228,8 @@ def test_the_graph_shows_what_hosts_report_of_the_version_that_they_run(here: Vi
         expect(graph.get_by_text("sent 1,100")).to_have_count(0)
 
 
+# test_comparisons.py compares versions; the page shows what it answers.
+@pytest.mark.full
 def test_two_versions_are_compared_by_text_components_and_outputs(here: Visit, service: LocalService) -> None:
     page = here.page
     made = with_a_test(here, "Compared")

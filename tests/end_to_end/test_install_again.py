@@ -30,6 +30,8 @@ def variables_of(host: Host) -> dict[str, str]:
 STRANGE = "line\nbreak 'quote' $x `y` =é\t\\0101 %s \x01\n\n"
 
 
+# test_install_script.py installs a host again, too.
+@pytest.mark.full
 def test_a_host_that_is_installed_again_keeps_its_variables(host: Host) -> None:
     health = f"127.0.0.1:{host.health_port}"
     before = {"STRANGE": STRANGE, "KEPT": "a", "HEADGATE_HEALTH_ENDPOINT": health}

@@ -14,6 +14,8 @@ from tests.support.service import ROOT
 pytestmark = pytest.mark.end_to_end
 
 
+# test_console_fleets.py walks the same way in the browser.
+@pytest.mark.full
 def test_the_walk_from_a_fleet_to_applied(service: LocalService, tmp_path: Path) -> None:
     page = (ROOT / "docs" / "fleets.md").read_text()
     walk = page[page.index("## From a fleet to Applied") : page.index("### The three platforms")]

@@ -12,6 +12,8 @@ WRITTEN = transcript(section("docs/testing.md", "## Tests that live with the con
 COVERAGE = transcript(section("docs/testing.md", "## What the tests notice"))
 
 
+# test_suites.py saves and runs tests in the same way.
+@pytest.mark.full
 def test_the_tests_of_a_configuration_are_as_they_are_written(cli: Cli) -> None:
     shown = shell([command for command, _ in WRITTEN], cli.url, cli.token, cli.folder)
 
