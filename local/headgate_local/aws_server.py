@@ -15,17 +15,16 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from http import HTTPStatus
 from io import BytesIO
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 # moto's server answers requests of any web page, unless this is set before its import.
 os.environ["MOTO_DISABLE_GLOBAL_CORS"] = "true"
 
-import boto3
 from moto.core.base_backend import BackendDict
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 from werkzeug.serving import make_server
 
-from headgate_local import direct_calls, direct_dynamodb, signatures
+from headgate_local import default_session, direct_calls, direct_dynamodb, signatures
 from headgate_local.moto_data import REGION
 
 if TYPE_CHECKING:
@@ -73,8 +72,10 @@ def running(*, direct: bool = False) -> Iterator[str]:
     thread = threading.Thread(target=server.serve_forever, name="moto", daemon=True)
     thread.start()
     try:
+        _forget_credentials()
         with ExitStack() as stack:
-            stack.enter_context(_signing_everything())
+            # Also calls that AWS accepts unsigned, such as a code for a new password: others must not try codes here.
+            stack.enter_context(default_session.handling(_CHOOSE_SIGNER, lambda **_: "v4"))
             if direct:
                 stack.enter_context(direct_calls.to(application, url))
                 stack.enter_context(direct_dynamodb.installed())
@@ -102,27 +103,9 @@ def point_at(url: str, port: int) -> None:
     )
 
 
-@contextmanager
-def _signing_everything() -> Iterator[None]:
-    """Sign also calls that AWS accepts unsigned, such as a code for a new password: others must not try codes here."""
-    _forget_credentials()
-    assert boto3.DEFAULT_SESSION is not None
-    events = boto3.DEFAULT_SESSION.events
-    # This event's handlers return a value, which its type does not allow.
-    handler = cast("Callable[..., None]", lambda **_: "v4")
-    events.register_first(_CHOOSE_SIGNER, handler)
-    try:
-        yield
-    finally:
-        events.unregister(_CHOOSE_SIGNER, handler)
-
-
 def _forget_credentials() -> None:
     """Make boto3 read the credentials again: it reads them once for all clients of the process."""
-    if boto3.DEFAULT_SESSION is None:
-        boto3.setup_default_session()
-    assert boto3.DEFAULT_SESSION is not None
-    vars(boto3.DEFAULT_SESSION._session)["_credentials"] = None
+    vars(default_session.get()._session)["_credentials"] = None
 
 
 def _of_aws(environment: Mapping[str, str]) -> dict[str, str]:

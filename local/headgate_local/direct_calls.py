@@ -6,16 +6,17 @@ parsing on both sides, is more than half of what a call takes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from io import BytesIO
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-import boto3
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 from botocore.compat import HTTPHeaders
 from werkzeug.test import create_environ, run_wsgi_app
+
+from headgate_local import default_session
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -23,23 +24,14 @@ if TYPE_CHECKING:
 _BEFORE_SEND: Final = "before-send"
 
 
-@contextmanager
-def to(application: WSGIApplication, url: str) -> Iterator[None]:
+def to(application: WSGIApplication, url: str) -> AbstractContextManager[None]:
     """Until the end, clients that are made from boto3's default session call the application at that URL directly."""
 
     def send(request: AWSPreparedRequest, **_: object) -> AWSResponse | None:
         # None: botocore sends it, as to another service.
         return _call(application, request) if request.url.startswith(f"{url}/") else None
 
-    assert boto3.DEFAULT_SESSION is not None
-    events = boto3.DEFAULT_SESSION.events
-    # This event's handlers return a value, which its type does not allow.
-    handler = cast("Callable[..., None]", send)
-    events.register_first(_BEFORE_SEND, handler)
-    try:
-        yield
-    finally:
-        events.unregister(_BEFORE_SEND, handler)
+    return default_session.handling(_BEFORE_SEND, send)
 
 
 def _call(application: WSGIApplication, request: AWSPreparedRequest) -> AWSResponse:

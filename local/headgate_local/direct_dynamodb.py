@@ -9,17 +9,17 @@ tests/contract/test_direct_dynamodb.py compares the two ways.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from http import HTTPStatus
 from typing import Any, Final, cast
 
-import boto3
 from botocore.awsrequest import AWSResponse
 from botocore.parsers import JSONParser
 from moto.core.parse import PROTOCOL_PARSERS
 from moto.dynamodb.responses import DynamoHandler
 
+from headgate_local import default_session
 from headgate_local.moto_data import ACCOUNT, REGION
 
 EVENT: Final = "before-call.dynamodb"
@@ -30,20 +30,9 @@ Answer = tuple[AWSResponse, dict[str, Any]]
 _parser: Final = JSONParser()
 
 
-@contextmanager
-def installed() -> Iterator[None]:
+def installed() -> AbstractContextManager[None]:
     """Until the end, clients that are made from boto3's default session call the handler directly."""
-    if boto3.DEFAULT_SESSION is None:
-        boto3.setup_default_session()
-    assert boto3.DEFAULT_SESSION is not None
-    events = boto3.DEFAULT_SESSION.events
-    # This event's handlers return a value, which its type does not allow.
-    handler = cast("Callable[..., None]", answered)
-    events.register_last(EVENT, handler)
-    try:
-        yield
-    finally:
-        events.unregister(EVENT, handler)
+    return default_session.handling(EVENT, answered, last=True)
 
 
 def answered(model: Any, params: Mapping[str, Any], **_: object) -> Answer | None:

@@ -31,7 +31,7 @@ from moto.core.utils import method_names_from_class
 from moto.dynamodb.comparisons import get_comparison_func
 from moto.dynamodb.models.dynamo_type import DynamoType, Item
 from moto.dynamodb.models.table import Table
-from moto.dynamodb.parsing.expressions import UpdateExpressionParser  # type: ignore[attr-defined]  # has no types
+from moto.dynamodb.parsing.expressions import UpdateExpressionParser
 from moto.dynamodb.responses import DynamoHandler, DynamoResult
 from moto.s3.models import FakeDeleteMarker, FakeKey, S3Backend
 from moto.s3.responses import S3Response
