@@ -61,10 +61,9 @@ class _Transport(httpx2.BaseTransport):
         try:
             _here.loop.run_until_complete(self._answer(scope, request.read(), sent))
         except Exception:
-            if self._raise:
+            # What the application raised comes out of Starlette after its answer with 500.
+            if self._raise or not sent:
                 raise
-            # As a server does whose application raised before it answered.
-            sent = sent or [{"type": "http.response.start", "status": 500}]
         start, *parts = sent
         body = b"".join(part.get("body", b"") for part in parts) if request.method != "HEAD" else b""
         headers = [(key.decode(), value.decode()) for key, value in start.get("headers", [])]
