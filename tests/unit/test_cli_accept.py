@@ -85,6 +85,31 @@ def test_a_limit_that_is_not_kept_or_does_not_say_how_long_fails(server: Server,
         limits.rate.act(bench(server))
 
 
+BUSY = (503, {"Retry-After": "0", "X-Request-Id": "r"}, {"detail": "The checker was busy", "code": "unavailable"})
+THERE = (200, {"X-Request-Id": "r"}, {"items": []})
+
+
+@pytest.mark.parametrize(
+    ("answers", "method", "status", "requests"),
+    [
+        ([BUSY, THERE], "GET", 200, 2),
+        ([BUSY], "GET", 503, 3),
+        ([BUSY, THERE], "POST", 503, 1),
+        ([(503, {}, BUSY[2]), THERE], "GET", 503, 1),
+    ],
+    ids=["busy once", "out of order", "a write", "an outage that does not pass"],
+)
+def test_a_read_that_a_busy_server_asks_to_send_again_is_sent_three_times_at_most(
+    server: Server, answers: list[Answer], method: str, status: int, requests: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headgate_cli.accept.caller.time.sleep", lambda _: None)
+    server.answers = answers
+
+    answer = bench(server).write.send(method, "/fleets")
+
+    assert (answer.status, len(server.requests)) == (status, requests)
+
+
 def test_what_there_is_no_time_for_is_not_checked_and_nothing_is_green(server: Server) -> None:
     result = ran(server, ALL[0], seconds=0)
 

@@ -128,9 +128,9 @@ class Bench:
             asked += 1
             time.sleep(1 if asked < 10 else 3)
 
-    def _waiting(self, seconds: float) -> None:
+    def _waiting(self, seconds: float, reason: str) -> None:
         now = time.monotonic()
         with self._told_lock:
             told, self._told_until = now < self._told_until, max(self._told_until, now + seconds)
         if not told:
-            self._told(f"waits {seconds:.0f} s for the request limit")
+            self._told(f"waits {seconds:.0f} s for {reason}")

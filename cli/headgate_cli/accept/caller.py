@@ -1,4 +1,4 @@
-"""One credential's requests, with their times: it waits where the server says that its limit is reached."""
+"""One credential's requests, with their times. It waits if its limit is reached, or a part of the server is busy."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ MADE: Final = ("/fleets", "/configurations")
 # API Gateway answers within 30 s.
 _SECONDS: Final = 35.0
 _MOST_WAIT: Final = 61
+# How often a read is sent while a part of the server is busy. If it is still busy then, the check fails.
+_MOST_ASKED: Final = 3
 _ID: Final = re.compile(r"/[a-z]{3}_[0-9a-z]{26}(?=/|$)")
 _NUMBER: Final = re.compile(r"/versions/\d+")
 
@@ -60,7 +62,7 @@ class Caller:
         url: str,
         headers: Mapping[str, str],
         record: Record,
-        waiting: Callable[[float], None],
+        waiting: Callable[[float, str], None],
         left: Callable[[], float],
     ) -> None:
         # Imported here: it takes a third of a command's start, and --help does without.
@@ -83,10 +85,13 @@ class Caller:
     ) -> Answer:
         """The answer, whatever its status; one for too many requests only if it does not wait.
 
+        A read whose answer is 503 with `Retry-After` is sent up to three times.
+
         Raises Unreachable, and NotChecked if the run's time does not suffice to wait.
         """
         import httpx
 
+        asked = 0
         while True:
             started = time.monotonic()
             try:
@@ -95,14 +100,17 @@ class Caller:
                 raise Unreachable(f"{method} {path} got no answer: {error or type(error).__name__}") from error
             limited = answer.status == 429 and (answer.entity() or {}).get("code") == "rate_limited"
             if not limited:
+                asked += 1
                 self._record.take(method, path, answer, time.monotonic() - started)
-            if not limited or not waits:
+            may_pass = answer.status == 503 and "Retry-After" in answer.headers
+            busy = may_pass and method == "GET" and asked < _MOST_ASKED
+            if not (limited or busy) or not waits:
                 return answer
             said = answer.headers.get("Retry-After", "")
             seconds = min(int(said), _MOST_WAIT) if said.isascii() and said.isdigit() else 5
             if seconds > self._left():
-                raise NotChecked("the time of the run was over while it waited for the request limit")
-            self._waiting(seconds)
+                raise NotChecked("the time of the run was over while it waited, as the server asks for")
+            self._waiting(seconds, "the request limit" if limited else "a part of the server that is busy")
             # A server that asks to wait for 0 s is not asked without end.
             time.sleep(max(seconds, 1))
 

@@ -36,7 +36,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`seconds` is how long it took, with waits for the request limit; `message` is empty if it passed."""
+    """`seconds` is how long it took, with all waits; `message` is empty if it passed."""
 
     check: Check
     status: Status
