@@ -1,13 +1,16 @@
-"""`headgate demo --remove` against a server that answers what a test wants: it takes away what a demo made alone."""
+"""`headgate demo`: what its simulated hosts send, and that `--remove` takes away only what a demo made."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from headgate_cli.demo import hosts
-from headgate_cli.demo.content import FLEET, MARK
+from headgate_cli.demo.agent import Agent
+from headgate_cli.demo.content import FLEET, HOSTS, LABEL, MARK
 from headgate_cli.demo.remove import uid_of_id
+from headgate_cli.demo.wire import opamp_pb2 as wire
 from headgate_cli.errors import Failed
 from tests.support.answering import Answer, Server
 from tests.support.cli_in_process import Run
@@ -118,6 +121,21 @@ def test_detaching_what_is_removed_is_a_mistake_in_usage(run: Run) -> None:
 def test_an_instance_is_known_by_the_bytes_of_its_id() -> None:
     assert uid_of_id("ins_7zzzzzzzzzzzzzzzzzzzzzzzzz") == b"\xff" * 16
     assert uid_of_id("ins_00000000000000000000000001") == b"\x00" * 15 + b"\x01"
+
+
+def test_every_full_message_of_a_simulated_host_has_its_labels() -> None:
+    """The service forgets the labels of a host whose full message has none."""
+    sent: list[wire.AgentToServer] = []
+
+    def post(message: bytes) -> bytes:
+        sent.append(wire.AgentToServer.FromString(message))
+        asks_again = wire.ServerToAgentFlags_ReportFullState if len(sent) == 1 else 0
+        return wire.ServerToAgent(flags=asks_again).SerializeToString()
+
+    Agent(post, HOSTS[0], bytes(16), "0.139.0").start()
+
+    assert [one.HasField("agent_description") for one in sent] == [True, True]
+    assert [json.loads(one.custom_message.data)["labels"] for one in sent] == [dict([LABEL])] * 2
 
 
 def test_the_id_of_a_fleet_names_no_other_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,27 +52,26 @@ class Agent:
         """The first message of a process says everything."""
         self._sequence = 0
         self._send(self._whole())
-        self.beat()
+        self._apply()
 
     def beat(self) -> None:
         """A heartbeat with what the host counted. What it is given it applies, or fails to."""
-        message = self._message()
-        message.custom_message.capability = "io.headgate.host"
-        message.custom_message.type = "report"
-        message.custom_message.data = self._report()
-        self._send(message)
-        if self._status.last_remote_config_hash and self._status.status == wire.RemoteConfigStatuses_UNSET:
-            self._say(wire.RemoteConfigStatuses_APPLYING)
-            if self.host.fails:
-                self._say(wire.RemoteConfigStatuses_FAILED, self.host.fails)
-            else:
-                self._say(wire.RemoteConfigStatuses_APPLIED)
+        self._send(self._with_report(self._message()))
+        self._apply()
 
     def stop(self) -> None:
         """The last message of a supervisor that is stopped in order."""
         message = self._message()
         message.agent_disconnect.SetInParent()
         self._send(message)
+
+    def _apply(self) -> None:
+        if self._status.last_remote_config_hash and self._status.status == wire.RemoteConfigStatuses_UNSET:
+            self._say(wire.RemoteConfigStatuses_APPLYING)
+            if self.host.fails:
+                self._say(wire.RemoteConfigStatuses_FAILED, self.host.fails)
+            else:
+                self._say(wire.RemoteConfigStatuses_APPLIED)
 
     def _say(self, status: wire.RemoteConfigStatuses, error: str = "") -> None:
         self._status.status = status
@@ -95,6 +94,13 @@ class Agent:
         )
         message.health.healthy = True
         message.remote_config_status.CopyFrom(self._status)
+        # Without it, the service forgets the host's labels until the next report.
+        return self._with_report(message)
+
+    def _with_report(self, message: wire.AgentToServer) -> wire.AgentToServer:
+        message.custom_message.capability = "io.headgate.host"
+        message.custom_message.type = "report"
+        message.custom_message.data = self._report()
         return message
 
     def _report(self) -> bytes:
