@@ -1,9 +1,12 @@
 """What a client is told that AWS minds, and moto does not."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from urllib.parse import parse_qs, urlsplit
 
+import botocore
 import pytest
+from botocore.awsrequest import AWSPreparedRequest
+from botocore.client import BaseClient
 
 from headgate.storage import aws
 
@@ -28,3 +31,32 @@ def test_a_signed_url_names_its_region(region: str, monkeypatch: pytest.MonkeyPa
 
     assert url.netloc == f"a-bucket.s3.{region}.amazonaws.com"
     assert parse_qs(url.query)["X-Amz-Algorithm"] == ["AWS4-HMAC-SHA256"]
+
+
+class Sent(Exception):
+    """The request, in place of its answer."""
+
+
+@pytest.mark.parametrize(
+    ("client", "operation", "parameters"),
+    [
+        (aws.dynamodb, "list_tables", {}),
+        (aws.s3, "list_objects_v2", {"Bucket": "a-bucket"}),
+        (aws.functions, "invoke", {"FunctionName": "a-function"}),
+    ],
+    ids=["DynamoDB", "S3", "Lambda"],
+)
+def test_a_call_says_that_it_is_ours(
+    client: Callable[[], BaseClient], operation: str, parameters: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
+
+    def stopped(request: AWSPreparedRequest, **_: object) -> None:
+        raise Sent(request.headers["User-Agent"].decode())
+
+    made = client()
+    made.meta.events.register_first("before-send", stopped)
+    with pytest.raises(Sent) as sent:
+        getattr(made, operation)(**parameters)
+
+    assert str(sent.value).split()[:2] == ["Headgate", f"Botocore/{botocore.__version__}"]

@@ -122,6 +122,8 @@ def _config() -> Config:
 
     # API Gateway gives up after 30 s; three attempts that get no response have to end well before.
     return Config(
+        # What it begins with. botocore would compose more from its environment, anew for each call.
+        user_agent="Headgate",
         connect_timeout=2,
         read_timeout=6,
         retries={"mode": "standard", "total_max_attempts": 3},
