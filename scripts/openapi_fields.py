@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Final, TypeAlias, TypedDict
+from typing import Final, TypeAlias, TypedDict, cast
 
-import yaml
+from headgate.foundation import yaml_text
 
 FIELDS: Final = Path(__file__).parents[1] / "docs" / "api-fields.yaml"
 _TIME: Final = "2026-11-20T19:32:02.118Z"
@@ -30,8 +30,7 @@ class Undescribed(Exception):
 @cache
 def words() -> Mapping[str, Words]:
     """By `Shape.name` or `name`; parameters by `operationId.name`, or `path.name`, `query.name`, `header.name`."""
-    found: dict[str, Words] = yaml.safe_load(FIELDS.read_text(encoding="utf-8"))
-    return found
+    return cast("dict[str, Words]", yaml_text.safe_load(FIELDS.read_text(encoding="utf-8")))
 
 
 def describe(document: dict[str, Json]) -> None:

@@ -11,9 +11,9 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
-import yaml
+from headgate.foundation import yaml_text
 
 VARIABLE: Final = "HEADGATE_PARAMETERS"
 # Properties of a function's definition that are not part of the function.
@@ -26,7 +26,7 @@ def stamp(path: Path, values: Mapping[str, str], attempt: str = "") -> None:
     A parameter that is not in `values` has its default. Another `attempt` publishes every function again: the version
     of a failed deployment still exists, and Lambda does not publish the same version twice in a row.
     """
-    document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    document = cast("dict[str, Any]", yaml_text.safe_load(path.read_text(encoding="utf-8")))
     known = {name: str(definition.get("Default", "")) for name, definition in document["Parameters"].items()} | dict(
         values
     )
@@ -38,7 +38,7 @@ def stamp(path: Path, values: Mapping[str, str], attempt: str = "") -> None:
             digest = hashlib.sha256(json.dumps([attempt, *((name, known[name]) for name in named)]).encode())
             variables = properties.setdefault("Environment", {}).setdefault("Variables", {})
             variables[VARIABLE] = digest.hexdigest()[:16]
-    path.write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
+    path.write_text(yaml_text.safe_dump(document), encoding="utf-8")
 
 
 def _own(properties: Mapping[str, Any]) -> dict[str, Any]:

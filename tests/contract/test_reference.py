@@ -16,6 +16,7 @@ import yaml
 from headgate.checker import Checker, CheckerFailed
 from headgate.checker.installed import Installed
 from headgate.checker.limits import Limits
+from headgate.foundation import yaml_text
 from headgate.settings import settings
 from tests.support import collector_yaml, linked_modules, verdict_parity
 from tests.support.askers import ASKER
@@ -152,7 +153,7 @@ def configured(reference: Reference) -> Iterator[tuple[str, str]]:
                 if name.partition("/")[0] in types[section or ""]:
                     whole = collector_yaml.read(received("otlp: {protocols: {grpc: }}"))
                     whole.setdefault(section, {})[name] = own
-                    yield f"{folder.name}/{path.name}: {name}", yaml.safe_dump(whole)
+                    yield f"{folder.name}/{path.name}: {name}", yaml_text.safe_dump(whole)
 
 
 def test_every_valid_component_in_the_modules_test_data_passes_the_schema(

@@ -39,7 +39,7 @@ if arguments[:1] == ["build"] and name == "sam":
 if arguments[:1] == ["deploy"]:
     import yaml
     (built,) = [pathlib.Path(one.partition("=")[2]) for one in arguments if one.startswith("--template-file=")]
-    functions = yaml.safe_load(built.read_text())["Resources"].items()
+    functions = yaml.load(built.read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))["Resources"].items()
     shown["stamps"] = {{
         key: one["Properties"]["Environment"]["Variables"]["HEADGATE_PARAMETERS"]
         for key, one in functions if one["Type"] == "AWS::Serverless::Function"
