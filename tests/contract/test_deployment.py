@@ -24,7 +24,7 @@ from headgate.identity import service as identity
 from headgate.settings import settings
 from headgate.storage import aws
 from headgate_local import aws_server, gallery, template
-from tests.support import faulty, lambda_invocations
+from tests.support import faulty, lambda_invocations, sizes
 from tests.support.lambda_invocations import Answer, Invocations, answering
 from tests.support.lambda_runtime import LambdaFunction, http_event, started
 from tests.support.listening import listening
@@ -35,6 +35,11 @@ SAM = ROOT / ".venv-sam" / "bin" / "sam"
 RUNTIME = f"python{sys.version_info.major}.{sys.version_info.minor}"
 ARCHITECTURE = "arm64" if platform.machine() in ("arm64", "aarch64") else "x86_64"
 FUNCTIONS = [function.logical_id for function in TEMPLATE.functions()]
+# A start takes a second. On each change: all that answer no requests, those that other tests here start, and one for
+# each other way to answer requests. In `make trust`: all.
+OF_REQUESTS = {route.function.logical_id for route in TEMPLATE.routes()}
+ON_CHANGE = {"ApplicationFunction", "ConfigurationsFunction", "IdentityFunction", "OpampFunction", "ValidationFunction"}
+STARTED = sizes.either([name for name in FUNCTIONS if name in ON_CHANGE or name not in OF_REQUESTS], FUNCTIONS)
 EVENTS = ROOT / "local" / "sam"
 API = "/api/v1/public/"
 CHECKER = "arn:aws:lambda:us-east-1:123456789012:function:headgate-checker:live"
@@ -191,7 +196,8 @@ def cloudformation() -> Iterator[int]:
         yield server.server_port
 
 
-@pytest.mark.parametrize(("function", "name"), [(name, name) for name in FUNCTIONS], indirect=["function"])
+@pytest.mark.sized
+@pytest.mark.parametrize(("function", "name"), [(name, name) for name in STARTED], indirect=["function"])
 def test_every_function_answers_its_event_from_its_artefact(
     function: LambdaFunction, name: str, deployed: Deployed, cloudformation: int
 ) -> None:
@@ -239,9 +245,10 @@ def test_the_events_environment_is_that_of_the_local_tables() -> None:
     assert {name for name in TEMPLATE.environment() if name.endswith(("_TABLE", "_BUCKET"))} == set(given)
 
 
+@pytest.mark.sized
 @pytest.mark.parametrize(
     ("function", "path"),
-    [(logical_id, path) for logical_id in FUNCTIONS if (path := public_path(logical_id))],
+    [(logical_id, path) for logical_id in STARTED if (path := public_path(logical_id))],
     indirect=["function"],
 )
 def test_every_group_asks_for_a_credential(function: LambdaFunction, path: str) -> None:

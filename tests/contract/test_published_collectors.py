@@ -238,8 +238,6 @@ def test_a_question_that_is_stored_has_no_link_in_it(second: Aws) -> None:
     assert set(second.payloads[-1]) == {"url", "collector"}
 
 
-# The next test fetches it beside another one.
-@pytest.mark.full
 def test_the_real_collector_is_fetched_and_gives_its_verdict(
     here: Aws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -252,6 +250,8 @@ def test_the_real_collector_is_fetched_and_gives_its_verdict(
     assert [one["valid"] for one in answers] == [True, True]
 
 
+# On each change, the test before fetches a real collector, and a stand-in answers beside the default one.
+@pytest.mark.full
 @needs_second_version
 def test_two_real_collectors_are_fetched_and_answer_side_by_side(
     here: Aws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
