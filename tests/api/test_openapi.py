@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import jsonschema_rs
 import pytest
@@ -100,25 +101,28 @@ def test_a_route_without_a_short_name_of_its_own_for_generators_is_refused(name:
         require_operation_ids(paths)
 
 
-def _examples() -> Iterator[tuple[str, object, object]]:
-    """The place, the schema and the value of each example, with the shapes that the schemas refer to."""
-    text = DOCUMENT.read_text().replace("#/components/schemas/", "#/$defs/")
-    whole = json.loads(text)
-    shapes = whole["components"]["schemas"]
-    for shape, schema in shapes.items():
+def _examples(described: Any) -> Iterator[tuple[str, object, object]]:
+    """The place, the schema and the value of each example."""
+    for shape, schema in described["components"]["schemas"].items():
         for name, field in schema.get("properties", {}).items():
-            for example in field.get("examples", []):
-                yield f"{shape}.{name}", {**field, "$defs": shapes}, example
-    for item in whole["paths"].values():
+            for number, example in enumerate(field.get("examples", [])):
+                yield f"{shape}.{name} {number}", field, example
+    for item in described["paths"].values():
         for operation in item.values():
             for parameter in operation["parameters"]:
                 if "example" in parameter:
-                    where = f"{operation['operationId']}.{parameter['name']}"
-                    yield where, {**parameter["schema"], "$defs": shapes}, parameter["example"]
+                    yield f"{operation['operationId']}.{parameter['name']}", parameter["schema"], parameter["example"]
 
 
 def test_every_example_is_what_its_schema_allows() -> None:
-    assert [where for where, schema, example in _examples() if not jsonschema_rs.is_valid(schema, example)] == []
+    described = json.loads(DOCUMENT.read_text().replace("#/components/schemas/", "#/$defs/"))
+    examples = list(_examples(described))
+    # As one object of one schema, which is compiled once.
+    schema = {"$defs": described["components"]["schemas"], "properties": {where: one for where, one, _ in examples}}
+    found = jsonschema_rs.validator_for(schema).iter_errors({where: example for where, _, example in examples})
+
+    assert len(schema["properties"]) == len(examples) > 500
+    assert {str(error.instance_path[0]) for error in found} == set()
 
 
 def test_every_time_says_that_it_is_one() -> None:

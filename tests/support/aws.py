@@ -1,5 +1,6 @@
 """moto in this process, with what the template describes."""
 
+import json
 import os
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from joserfc._rfc7518 import rsa_key
 from moto import mock_aws
 
@@ -19,7 +21,12 @@ from headgate_local import calls, deliveries, direct_dynamodb, moto_patches, sec
 from headgate_local.moto_data import MotoData
 from tests.support.documented_data import Stored
 
-_prime_factors: Final = cache(rsa_key.rsa_recover_prime_factors)
+_import_private_key: Final = rsa_key.RSABinding.import_private_key
+
+
+@cache
+def _private_key(numbers: str) -> RSAPrivateKey:
+    return _import_private_key(json.loads(numbers))
 
 
 @cache
@@ -48,8 +55,9 @@ def aws_for(monkeypatch: pytest.MonkeyPatch, folder: Path, *, documented: bool =
         monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", dynamodb_local)
     monkeypatch.setenv("HEADGATE_RATE_LIMIT_PER_MINUTE", "100000")
     monkeypatch.setenv("HEADGATE_CHECKS_UNDER_WAY", "1000")
-    # moto computes the factors of its key anew for each user pool.
-    monkeypatch.setattr(rsa_key, "rsa_recover_prime_factors", _prime_factors)
+    # moto reads its one key anew for each user pool, and computes the factors that the key lacks.
+    once = staticmethod(lambda numbers: _private_key(json.dumps(numbers)))
+    monkeypatch.setattr(rsa_key.RSABinding, "import_private_key", once)
     settings.cache_clear()
     data = MotoData(described.tables(), described.buckets())
     stored = Stored(described)

@@ -12,6 +12,7 @@ from tests.support.markdown import broken_links
 ROOT: Final = Path(__file__).parents[2]
 DECISIONS: Final = ROOT / "docs" / "decisions"
 PAGES: Final = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+MODULES: Final = frozenset(path.name for path in (ROOT / "tests").rglob("test_*.py"))
 
 
 def named(page: Path) -> str:
@@ -27,7 +28,7 @@ def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
 def test_every_test_that_a_page_names_exists(page: Path) -> None:
     names = set(re.findall(r"\btest_\w+\.py\b", page.read_text()))
 
-    assert names - {path.name for path in (ROOT / "tests").rglob("test_*.py")} == set()
+    assert names - MODULES == set()
 
 
 def test_the_consoles_page_names_every_operation_of_the_api_once() -> None:
