@@ -19,6 +19,7 @@ import (
 	"github.com/headgate/headgate/layers/supervisor/internal/host"
 	"github.com/headgate/headgate/layers/supervisor/internal/identity"
 	"github.com/headgate/headgate/layers/supervisor/internal/launch"
+	"github.com/headgate/headgate/layers/supervisor/internal/official"
 	"github.com/headgate/headgate/layers/supervisor/internal/output"
 	"github.com/headgate/headgate/layers/supervisor/internal/relay"
 	"github.com/headgate/headgate/layers/supervisor/internal/settings"
@@ -150,8 +151,8 @@ func run(ours *settings.Settings, self string) error {
 	watching, endWatch := context.WithCancel(context.Background())
 	defer endWatch()
 	go known.Watch(watching)
-	events := map[string]func(){
-		exitedMessage: captures.Exited, initialMessage: known.Started, writtenMessage: known.Written, startedMessage: known.CollectorStarted,
+	events := official.Events{
+		Exited: captures.Exited, Initial: known.Started, Written: known.Written, Started: known.CollectorStarted,
 	}
 	if err := supervise(signals, cfg, instance, events, messages.Goodbye); err != nil {
 		return err
@@ -178,26 +179,25 @@ func openUpgrades(signals context.Context, ours *settings.Settings) (*upgrade.Up
 	})
 }
 
-// supervise runs the official supervisor until a signal. It calls the events by the lines that the supervisor logs, and
-// goodbye at its end.
+// supervise runs the official supervisor until a signal. It calls the events as they occur, and goodbye at the end.
 func supervise(
-	signals context.Context, cfg config.Supervisor, instance *identity.Identity, events map[string]func(), goodbye func(),
+	signals context.Context, cfg config.Supervisor, instance *identity.Identity, events official.Events, goodbye func(),
 ) error {
 	logger, err := telemetry.NewLogger(cfg.Telemetry.Logs)
 	if err != nil {
 		return fmt.Errorf("make the logger: %w", err)
 	}
-	logger = logger.Named("supervisor").WithOptions(zap.WrapCore(func(core zapcore.Core) zapcore.Core { return &listening{core, events} }))
+	logger = logger.Named("supervisor").WithOptions(zap.WrapCore(func(core zapcore.Core) zapcore.Core { return official.Listen(core, events) }))
 	// Not the signals' context: a clean shutdown needs this one alive. Its end stops what a failed start leaves running.
 	running, end := context.WithCancel(context.Background())
 	defer end()
-	official, err := supervisor.NewSupervisor(running, logger, cfg)
+	supervised, err := supervisor.NewSupervisor(running, logger, cfg)
 	if err != nil {
 		return fmt.Errorf("make the supervisor: %w", err)
 	}
 
 	started := make(chan error, 1)
-	go func() { started <- official.Start(running) }()
+	go func() { started <- supervised.Start(running) }()
 	select {
 	case err := <-started:
 		if err != nil {
@@ -220,7 +220,7 @@ func supervise(
 	<-signals.Done()
 	stopped := make(chan struct{})
 	go func() {
-		official.Shutdown()
+		supervised.Shutdown()
 		close(stopped)
 	}()
 	select {
@@ -230,39 +230,6 @@ func supervise(
 	goodbye()
 	<-stopped
 	return nil
-}
-
-// What the supervisor logs, at the level debug: when the collector ended by itself; when it has written the collector's
-// file at its own start, and later; and when it has started a process of the collector.
-const (
-	exitedMessage  = "Agent process exited unexpectedly. Will restart in a bit..."
-	initialMessage = "Effective config found, starting agent initial time"
-	writtenMessage = "Agent is not running, starting new instance"
-	startedMessage = "Agent process started"
-)
-
-// listening calls a function for each line that tells what the supervisor tells its log only, before the supervisor goes
-// on, and drops the line that it logs after every message.
-type listening struct {
-	zapcore.Core
-	events map[string]func()
-}
-
-func (l *listening) With(fields []zapcore.Field) zapcore.Core {
-	return &listening{l.Core.With(fields), l.events}
-}
-
-// Enabled is true for all levels, so that Check sees every line.
-func (l *listening) Enabled(zapcore.Level) bool { return true }
-
-func (l *listening) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
-	if event, known := l.events[entry.Message]; known {
-		event()
-	}
-	if entry.Message == "Connected to the server." || !l.Core.Enabled(entry.Level) {
-		return checked
-	}
-	return l.Core.Check(entry, checked)
 }
 
 // lock prevents a second supervisor with the same storage, which would use the first one's identity.

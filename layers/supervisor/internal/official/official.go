@@ -1,0 +1,144 @@
+// Package official follows the official supervisor by the lines that it logs, most of them at the level debug.
+package official
+
+import (
+	"log"
+	"sync"
+	"time"
+
+	"go.uber.org/zap/zapcore"
+)
+
+const (
+	exited  = "Agent process exited unexpectedly. Will restart in a bit..."
+	initial = "Effective config found, starting agent initial time"
+	written = "Agent is not running, starting new instance"
+	started = "Agent process started"
+
+	restarting = "Received restart command"
+	stopping   = "sending shutdown signal to agent process"
+	starting   = "Starting agent"
+	restarted  = "Agent restarted"
+
+	// The supervisor logs it after every message.
+	connected = "Connected to the server."
+)
+
+const (
+	// restartPatience is how long the notice of a collector that was stopped for a restart may take.
+	restartPatience = time.Second
+	// applyPause is more than a busy machine takes to go on with the supervisor's next step.
+	applyPause = 20 * time.Millisecond
+)
+
+// Events are called before the supervisor goes on.
+type Events struct {
+	// Exited is called when the collector has ended by itself.
+	Exited func()
+	// Initial is called when the supervisor, at its own start, has written the collector's file.
+	Initial func()
+	// Written is called when it has written the file later, and is about to start the collector from it.
+	Written func()
+	// Started is called when a process of the collector was started.
+	Started func()
+}
+
+// Listen returns a core that calls the events, and that drops the line which the supervisor logs after every message.
+//
+// The supervisor learns in two steps that a collector which it has stopped has ended: the first lets it start the next
+// one, the second tells that a collector has ended. If the second is late, it takes the new collector for the one that
+// ended: it reports an unexpected exit, or that the configuration failed. The core holds the start back until then.
+func Listen(core zapcore.Core, events Events) zapcore.Core {
+	return &listening{core, events, &restart{ended: make(chan struct{}, 1)}}
+}
+
+type listening struct {
+	zapcore.Core
+	events  Events
+	restart *restart
+}
+
+func (l *listening) With(fields []zapcore.Field) zapcore.Core {
+	return &listening{l.Core.With(fields), l.events, l.restart}
+}
+
+// Enabled is true for all levels, so that Check sees every line.
+func (l *listening) Enabled(zapcore.Level) bool { return true }
+
+func (l *listening) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
+	l.hear(entry.Message)
+	if entry.Message == connected || !l.Core.Enabled(entry.Level) {
+		return checked
+	}
+	return l.Core.Check(entry, checked)
+}
+
+func (l *listening) hear(message string) {
+	switch message {
+	case exited:
+		l.events.Exited()
+	case initial:
+		l.events.Initial()
+	case written:
+		// No line tells that the second step was made.
+		time.Sleep(applyPause)
+		l.events.Written()
+	case started:
+		l.events.Started()
+	case restarting:
+		l.restart.ordered()
+	case stopping:
+		l.restart.stops()
+	case restarted:
+		l.restart.hasEnded()
+	case starting:
+		l.restart.wait()
+	}
+}
+
+// restart is a restart that was ordered, until its collector is started.
+type restart struct {
+	mutex    sync.Mutex
+	underWay bool
+	// awaited: a collector was running, so that its end will be told.
+	awaited bool
+	ended   chan struct{}
+}
+
+func (r *restart) ordered() {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.underWay, r.awaited = true, false
+	select {
+	case <-r.ended:
+	default:
+	}
+}
+
+func (r *restart) stops() {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.awaited = r.underWay
+}
+
+func (r *restart) hasEnded() {
+	select {
+	case r.ended <- struct{}{}:
+	default:
+	}
+}
+
+func (r *restart) wait() {
+	r.mutex.Lock()
+	awaited := r.awaited
+	r.underWay, r.awaited = false, false
+	r.mutex.Unlock()
+	if !awaited {
+		return
+	}
+	select {
+	case <-r.ended:
+	case <-time.After(restartPatience):
+		log.Printf("the supervisor did not notice within %v that the collector ended for a restart", restartPatience)
+	}
+}
