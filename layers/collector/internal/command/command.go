@@ -10,6 +10,7 @@ import (
 	"github.com/headgate/headgate/layers/collector/internal/recorder"
 	"github.com/headgate/headgate/layers/collector/internal/reference"
 	"github.com/headgate/headgate/layers/collector/internal/sandbox"
+	"github.com/headgate/headgate/layers/collector/internal/startup"
 	"github.com/headgate/headgate/layers/collector/internal/trace"
 	"go.opentelemetry.io/collector/otelcol"
 )
@@ -20,9 +21,7 @@ import (
 // factories makes the same factories as the settings, at less cost; lacking are the components of the official release
 // that this build does not have.
 func Run(settings otelcol.CollectorSettings, factories func() (otelcol.Factories, error), lacking []operation.Absent) {
-	if len(os.Args) == 2 && os.Args[1] == sandbox.InitCommand {
-		os.Exit(sandbox.Init())
-	}
+	startup.End()
 	env := &operation.Environment{
 		BuildInfo: settings.BuildInfo, Factories: factories, Components: settings.Factories,
 		Providers: settings.ProviderModules, Lacking: lacking,

@@ -15,6 +15,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/headgate/headgate/layers/collector/internal/confine"
 	"golang.org/x/sys/unix"
 )
 
@@ -200,7 +201,7 @@ func becoming(how, path string) error {
 		if err != nil {
 			return err
 		}
-		return execute(descriptor, []string{path}, nil)
+		return confine.Execute(descriptor, []string{path}, nil)
 	case "execveat by path":
 		name, err := unix.BytePtrFromString(path)
 		if err != nil {

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"bytes"
-	"debug/elf"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/headgate/headgate/layers/collector/internal/confine"
 	"github.com/headgate/headgate/layers/collector/internal/inputname"
 	"github.com/headgate/headgate/layers/collector/internal/tracefile"
 	"golang.org/x/sys/unix"
@@ -63,9 +63,6 @@ func newRoot(run Run, tier tier) (_ *root, err error) {
 	return r, nil
 }
 
-// folderMessage comes with the descriptor of the folder that the launcher has mounted. Any other message is an error.
-const folderMessage = "folder"
-
 // listen reads the launcher's messages until it has become the collector, or ended.
 func (r *root) listen(status *os.File) (failure string, err error) {
 	text, rights := make([]byte, 4096), make([]byte, 64)
@@ -77,7 +74,7 @@ func (r *root) listen(status *os.File) (failure string, err error) {
 		if err != nil || size == 0 {
 			return failure, err
 		}
-		if string(text[:size]) != folderMessage {
+		if string(text[:size]) != confine.FolderMessage {
 			failure += string(text[:size])
 			continue
 		}
@@ -125,7 +122,7 @@ func (r *root) furnish(run Run) error {
 	if err := os.Symlink("/otelcol-contrib", filepath.Join(r.path, "proc/self/exe")); err != nil {
 		return err
 	}
-	libraries, err := sharedLibraries(run.Collector)
+	libraries, err := confine.SharedLibraries(run.Collector)
 	if err != nil {
 		return err
 	}
@@ -181,46 +178,6 @@ func (r *root) sample(run Run) string {
 		return filepath.Join(r.path, run.InputName)
 	}
 	return filepath.Join(r.folder, InputFile)
-}
-
-// sharedLibraries returns the files that a dynamically linked binary loads: none for an official release.
-func sharedLibraries(binary string) ([]string, error) {
-	file, err := elf.Open(binary)
-	if err != nil {
-		return nil, fmt.Errorf("reading the collector: %w", err)
-	}
-	defer file.Close()
-	var found []string
-	for _, program := range file.Progs {
-		if program.Type == elf.PT_INTERP {
-			interpreter, err := io.ReadAll(program.Open())
-			if err != nil {
-				return nil, fmt.Errorf("reading the collector: %w", err)
-			}
-			found = append(found, string(bytes.TrimRight(interpreter, "\x00")))
-		}
-	}
-	if len(found) == 0 {
-		return nil, nil
-	}
-	names, err := file.ImportedLibraries()
-	if err != nil {
-		return nil, fmt.Errorf("reading the collector: %w", err)
-	}
-	for _, name := range names {
-		for _, directory := range libraryDirectories {
-			if path := filepath.Join(directory, name); exists(path) {
-				found = append(found, path)
-				break
-			}
-		}
-	}
-	return found, nil
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // overLimit returns which limit of the folder is exceeded, or "".

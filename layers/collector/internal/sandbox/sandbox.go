@@ -2,7 +2,7 @@
 // environment but the run's own, no other program, no files but its own folder, and limited memory, threads and disk.
 //
 // The command that confines is this binary (`sandbox-init`); it then executes the collector in its own process. See
-// confine_linux.go for the means.
+// internal/confine for the means.
 package sandbox
 
 import (
@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/headgate/headgate/layers/collector/internal/confine"
 	"github.com/headgate/headgate/layers/collector/internal/hiding"
 	"github.com/headgate/headgate/layers/collector/internal/tracefile"
 )
@@ -26,12 +27,6 @@ const (
 	ConfigFile = "collector.yaml"
 	InputFile  = "sample"
 	OutputFile = "output"
-)
-
-// The room that a mounted folder has above the limits, so that exceeding them can be noticed.
-const (
-	overDisk  = 1 << 20
-	overNames = 16
 )
 
 // Limits bound one run.
@@ -149,7 +144,7 @@ func (e *unableError) Unwrap() error { return e.err }
 func try(ctx context.Context, run Run, tier tier) (*Outcome, error) {
 	run.user = newUser()
 	if run.Trace {
-		run.Limits.Disk += 2*tracefile.Largest + overDisk
+		run.Limits.Disk += 2*tracefile.Largest + confine.OverDisk
 	}
 	root, err := newRoot(run, tier)
 	if err != nil {

@@ -1,4 +1,4 @@
-package sandbox
+package confine
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 
 // restrictFiles limits a process that sees the machine's files to those it needs. A process with a root directory of
 // its own does not need this.
-func (p plan) restrictFiles() error {
+func (p Plan) restrictFiles() error {
 	if p.Chroot {
 		return nil
 	}
@@ -28,7 +28,7 @@ func (p plan) restrictFiles() error {
 	}
 	defer unix.Close(ruleset)
 	allowed := map[string]uint64{p.Folder: own}
-	libraries, err := sharedLibraries(p.Collector)
+	libraries, err := SharedLibraries(p.Collector)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package sandbox
+package confine
 
 import (
 	"errors"
@@ -64,9 +64,9 @@ func allowNext(listener uintptr) {
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, listener, unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&answer)))
 }
 
-// execute runs the program of a descriptor in this process, with this environment and nothing of its own. The root
+// Execute runs the program of a descriptor in this process, with this environment and nothing of its own. The root
 // directory that this process has now does not contain the program's path.
-func execute(program int, arguments, variables []string) error {
+func Execute(program int, arguments, variables []string) error {
 	empty, err := unix.BytePtrFromString("")
 	if err != nil {
 		return err

@@ -10,11 +10,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
 
+	"github.com/headgate/headgate/layers/collector/internal/confine"
 	"github.com/headgate/headgate/layers/collector/internal/tracefile"
 	"golang.org/x/sys/unix"
 )
@@ -33,8 +33,8 @@ type tier struct {
 	otherUser bool
 }
 
-// Every tier also has an environment of the run's variables only, resource limits, no new privileges, and a system call filter; see
-// seccomp_linux.go.
+// Every tier also has an environment of the run's variables only, resource limits, no new privileges, and a
+// system call filter; see internal/confine.
 func tiers() []tier {
 	if os.Geteuid() == 0 {
 		return ofRoot
@@ -53,12 +53,6 @@ var ofUsers = []tier{
 	{name: "user: Landlock"},
 }
 
-// Where the dynamic loader looks for libraries.
-var libraryDirectories = []string{
-	"/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
-	"/lib64", "/usr/lib64", "/lib", "/usr/lib",
-}
-
 // started counts the runs of this process.
 var started atomic.Int64
 
@@ -68,27 +62,6 @@ func newUser() int {
 	// Linux has at most four million processes.
 	const first, each, most = 200_000, 1 << 22, 500
 	return first + os.Getpid() + each*int(started.Add(1)%most)
-}
-
-// plan tells `sandbox-init` what to do.
-type plan struct {
-	Collector string   `json:"collector"`
-	Arguments []string `json:"arguments"`
-	// Environment is the collector's. The launcher, whose own is empty, does not read it.
-	Environment []string `json:"environment"`
-	Root        string   `json:"root"`
-	Folder      string   `json:"folder"`
-	// Files are what the run's folder holds at the start, by name.
-	Files  map[string][]byte `json:"files"`
-	Mount  bool              `json:"mount"`
-	Chroot bool              `json:"chroot"`
-	// User is 0 where the user stays the same.
-	User          int    `json:"user"`
-	UserNamespace bool   `json:"user_namespace"`
-	Data          uint64 `json:"data"`
-	Processes     uint64 `json:"processes"`
-	Disk          uint64 `json:"disk"`
-	Names         uint64 `json:"names"`
 }
 
 func (run Run) arguments() []string {
@@ -130,7 +103,7 @@ func launch(run Run, tier tier, root *root) (*collector, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding the collector: %w", err)
 	}
-	asked := plan{
+	asked := confine.Plan{
 		Collector: program, Arguments: run.arguments(), Environment: run.environment(),
 		Root: root.path, Folder: root.folder, Mount: tier.namespaces, Chroot: tier.chroot,
 		Files:         run.files(),
@@ -158,7 +131,7 @@ func launch(run Run, tier tier, root *root) (*collector, error) {
 	defer status.Close()
 
 	stderr := newTail()
-	command := exec.Command(self, InitCommand)
+	command := exec.Command(self, confine.Command)
 	command.Env = []string{}
 	command.Stderr = stderr
 	command.ExtraFiles = []*os.File{planRead, statusOfInit}
@@ -224,51 +197,4 @@ func attributes(tier tier) *syscall.SysProcAttr {
 		attributes.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}}
 	}
 	return attributes
-}
-
-// InitCommand is the hidden command that confines itself and becomes the collector.
-const InitCommand = "sandbox-init"
-
-// Descriptors of `sandbox-init`.
-const (
-	planDescriptor   = 3
-	statusDescriptor = 4
-)
-
-// Init carries out the plan on descriptor 3. It returns only on failure, which it reports on descriptor 4; that
-// descriptor closes when this process becomes the collector.
-func Init() int {
-	// The collector must not inherit other open descriptors.
-	_ = unix.CloseRange(planDescriptor, 1<<31-1, unix.CLOSE_RANGE_CLOEXEC)
-	syscall.CloseOnExec(planDescriptor)
-	syscall.CloseOnExec(statusDescriptor)
-	err := becomeCollector()
-	status := os.NewFile(statusDescriptor, "status")
-	if status == nil {
-		fmt.Fprintln(os.Stderr, InitCommand+" is started by the sandbox command only")
-		return 2
-	}
-	fmt.Fprint(status, err)
-	return 1
-}
-
-func becomeCollector() error {
-	// Some steps apply to the thread only, and this thread becomes the collector.
-	runtime.LockOSThread()
-	file := os.NewFile(planDescriptor, "plan")
-	if file == nil {
-		return errors.New("sandbox-init got no plan: it is started by the command sandbox")
-	}
-	var asked plan
-	if err := json.NewDecoder(file).Decode(&asked); err != nil {
-		return fmt.Errorf("reading the plan: %w", err)
-	}
-	return asked.carryOut()
-}
-
-// procSelf are the files of /proc that a memory_limiter with percentages and resource detection read, where a collector
-// sees the machine's /proc.
-func procSelf() []string {
-	self := "/proc/" + strconv.Itoa(os.Getpid())
-	return []string{self + "/cgroup", self + "/mountinfo", "/proc/meminfo", "/proc/stat", "/proc/cpuinfo"}
 }

@@ -1,4 +1,4 @@
-package sandbox
+package confine
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 )
 
 // carryOut confines this process and turns it into the collector. It returns only if a step failed.
-func (p plan) carryOut() error {
+func (p Plan) carryOut() error {
 	program, err := unix.Open(p.Collector, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("opening the collector: %w", err)
@@ -33,10 +33,10 @@ func (p plan) carryOut() error {
 			return fmt.Errorf("%s: %w", step.name, err)
 		}
 	}
-	return fmt.Errorf("starting the collector: %w", execute(program, p.Arguments, p.Environment))
+	return fmt.Errorf("starting the collector: %w", Execute(program, p.Arguments, p.Environment))
 }
 
-func (p plan) limitResources() error {
+func (p Plan) limitResources() error {
 	limits := map[int]uint64{
 		unix.RLIMIT_CORE:   0,
 		unix.RLIMIT_FSIZE:  p.Disk,
@@ -58,7 +58,7 @@ func (p plan) limitResources() error {
 // mountFolder mounts a file system in memory at the run's folder, which counts all space used, also by unlinked files
 // and beyond a file's end. Everything else that the collector sees becomes read-only. The folder's descriptor is passed
 // to the sandbox command, which cannot reach it by path, least of all when this process has ended.
-func (p plan) mountFolder() error {
+func (p Plan) mountFolder() error {
 	if !p.Mount {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (p plan) mountFolder() error {
 		return err
 	}
 	// Some room above the limits, so that exceeding them can be noticed.
-	options := fmt.Sprintf("mode=700,size=%d,nr_inodes=%d", p.Disk+overDisk, p.Names+overNames)
+	options := fmt.Sprintf("mode=700,size=%d,nr_inodes=%d", p.Disk+OverDisk, p.Names+OverNames)
 	if p.User != 0 {
 		options += fmt.Sprintf(",uid=%d,gid=%d", p.User, p.User)
 	}
@@ -92,11 +92,11 @@ func (p plan) mountFolder() error {
 		return err
 	}
 	defer unix.Close(folder)
-	return unix.Sendmsg(statusDescriptor, []byte(folderMessage), unix.UnixRights(folder), nil, 0)
+	return unix.Sendmsg(statusDescriptor, []byte(FolderMessage), unix.UnixRights(folder), nil, 0)
 }
 
 // fillFolder writes the run's files.
-func (p plan) fillFolder() error {
+func (p Plan) fillFolder() error {
 	for name, content := range p.Files {
 		path := filepath.Join(p.Folder, name)
 		if err := os.WriteFile(path, content, 0o600); err != nil {
@@ -112,7 +112,7 @@ func (p plan) fillFolder() error {
 	return nil
 }
 
-func (p plan) changeRoot() error {
+func (p Plan) changeRoot() error {
 	if !p.Chroot {
 		return unix.Chdir(p.Folder)
 	}
@@ -122,7 +122,7 @@ func (p plan) changeRoot() error {
 	return unix.Chdir("/run")
 }
 
-func (p plan) giveUpPrivileges() error {
+func (p Plan) giveUpPrivileges() error {
 	if p.User != 0 {
 		if err := syscall.Setgroups(nil); err != nil {
 			return err
