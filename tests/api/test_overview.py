@@ -284,14 +284,14 @@ def test_a_token_that_expires_is_told_behind_hundreds_that_do_not(ada: Person, h
     for name in "abcdef":
         account = identity.create_service_account(ada.organization_id, name)
         for number in range(40 if name < "f" else 1):
-            identity.create_token(ada.organization_id, account.id, name=f"{name}-{number}", access="read")
+            identity.create_token(ada.organization_id, account.id, name=f"lasting {name} {number}", access="read")
     soon = clock.now() + timedelta(days=3)
     identity.create_token(ada.organization_id, account.id, name="deploys", access="read", expires_at=soon)
 
     shown = http.get(f"/organizations/{ada.organization_id}/expiring-tokens").text
 
     assert "deploys" in shown
-    assert "a-0" not in shown
+    assert "lasting" not in shown
 
 
 def test_the_cost_does_not_grow_with_collectors_and_configurations(fleet: Fleet) -> None:
