@@ -3,7 +3,7 @@
 import gc
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from functools import partial
 
 import pytest
@@ -40,6 +40,15 @@ def pytest_collection() -> Iterator[None]:
         gc.freeze()
         gc.set_threshold(50_000, 20, 50)
         gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Leave what a test that passes has printed out of its report, which a worker would send to be thrown away."""
+    report = yield
+    if report.passed:
+        report.sections.clear()
+    return report
 
 
 def pytest_sessionfinish() -> None:

@@ -1,6 +1,7 @@
 """What the fleet service answers to those who may not ask, and to bytes that are not a message."""
 
 import gzip
+import logging
 import zlib
 
 import pytest
@@ -212,6 +213,7 @@ def test_a_passing_fault_is_503_with_a_time_to_come_back(
 def test_nothing_secret_is_logged(fleet: Fleet, caplog: pytest.LogCaptureFixture) -> None:
     fleet.assign(1)
     agent = fleet.agent()
+    caplog.set_level(logging.DEBUG)
     agent.start()
     agent.report(wire.RemoteConfigStatuses_FAILED, "password: hunter2")
     fleet.post(b"\xff", token="ft_" + "S" * 43)

@@ -1,8 +1,12 @@
-"""What a command imports: each start of the command line pays for it."""
+"""What a command imports, which each start pays for, and what it says if an extra is not installed."""
 
 import os
 import subprocess
 import sys
+
+import pytest
+
+from tests.support.cli_in_process import Run
 
 PROGRAM = """\
 import sys
@@ -22,3 +26,11 @@ def test_a_command_that_calls_the_server_leaves_out_the_command_line_of_httpx() 
     modules = done.stdout.split()
     assert "httpx" in modules
     assert "rich" not in modules
+
+
+def test_without_the_extra_lsp_says_how_to_install_it(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    code, _, error = run("lsp --local")
+
+    assert code == 1
+    assert 'pip install ".[lsp]"' in error

@@ -13,9 +13,10 @@ from pygls.exceptions import JsonRpcRequestCancelled
 
 from headgate_cli.lsp.schedule import BURST, EVERY, Pace
 from tests.support.answering import Answer, Server, serving
-from tests.support.cli_in_process import Run
 from tests.support.language_client import Editor, applied
 from tests.support.service import ROOT
+
+pytestmark = pytest.mark.contract
 
 TEXT = "receivers:\n  otlp:\nexporters:\n  debug:\n"
 VALID: Answer = (200, {}, {"valid": True, "errors": [], "warnings": []})
@@ -217,14 +218,6 @@ def test_who_is_not_signed_in_reads_how_to_sign_in(tmp_path: Path) -> None:
 
         assert "headgate login" in shown[0].message
         assert "headgate login" in editor.messages[0]
-
-
-def test_without_the_extra_the_command_says_how_to_install_it(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    code, _, error = run("lsp --local")
-
-    assert code == 1
-    assert 'pip install ".[lsp]"' in error
 
 
 CONDITIONS = "processors:\n  filter:\n    traces:\n      span:\n        - name = 1&&true\nservice:\n"
