@@ -161,15 +161,24 @@ lint-style:
 lint-types:
 	$(VENV)/bin/mypy shared/headgate cli/headgate_cli functions local/headgate_local
 
-lint-template:
-	@if [ -f template.yaml ]; then echo "cfn-lint template.yaml"; $(VENV)/bin/cfn-lint template.yaml; fi
+# These take seconds, so they look again only if there is something new to look at, as checkov does.
+LOOKED_AT := build/looked_at
+lint-template: $(LOOKED_AT)/template
+lint-api: $(LOOKED_AT)/api
+lint-go: $(LOOKED_AT)/go
 
-lint-api:
+$(LOOKED_AT)/template: template.yaml requirements/dev.txt
+	$(VENV)/bin/cfn-lint template.yaml
+	@mkdir -p $(@D) && touch $@
+
+$(LOOKED_AT)/api: functions/identity/openapi.json .spectral.yaml tests/clients/package.json tests/clients/package-lock.json
 	scripts/npm_script tests/clients lint
+	@mkdir -p $(@D) && touch $@
 
-lint-go:
+$(LOOKED_AT)/go: $(shell find layers -type f ! -name '*.py' ! -path '*/__pycache__/*')
 	$(MAKE) --no-print-directory -C layers/collector go-vet gofmt-check
 	$(MAKE) --no-print-directory -C layers/supervisor go-vet gofmt-check
+	@mkdir -p $(@D) && touch $@
 
 # tests/support/sizes.py has the sizes of both.
 trust: venv console collectors supervisor docs $(SAM_VENV)/.ready ## Run in full what `make test` runs in small sizes: about two hours
