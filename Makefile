@@ -175,7 +175,9 @@ $(LOOKED_AT)/api: functions/identity/openapi.json .spectral.yaml tests/clients/p
 	scripts/npm_script tests/clients lint
 	@mkdir -p $(@D) && touch $@
 
-$(LOOKED_AT)/go: $(shell find layers -type f ! -name '*.py' ! -path '*/__pycache__/*')
+# With their folders, which tell of a file that was removed.
+GO_FILES := $(shell find layers -type f ! -name '*.py' ! -path '*/__pycache__/*')
+$(LOOKED_AT)/go: $(GO_FILES) $(sort $(dir $(GO_FILES)))
 	$(MAKE) --no-print-directory -C layers/collector go-vet gofmt-check
 	$(MAKE) --no-print-directory -C layers/supervisor go-vet gofmt-check
 	@mkdir -p $(@D) && touch $@

@@ -292,8 +292,8 @@ def _if_match(etag: str) -> Mapping[str, str]:
 
 def _retry_after(answer: Answer) -> float | None:
     """The seconds that the answer asks to wait, at most 120; None if it does not say."""
-    said = answer.headers.get("Retry-After", "")
-    return min(float(said), _LONGEST_WAIT) if said.isascii() and said.isdigit() else None
+    seconds = answer.retry_after
+    return None if seconds is None else min(seconds, _LONGEST_WAIT)
 
 
 def _wait(answer: Answer) -> None:

@@ -40,6 +40,12 @@ class Answer:
         """Where the answer redirects to; empty if it does not."""
         return self.headers.get("location", "") if 300 <= self.status < 400 else ""
 
+    @property
+    def retry_after(self) -> float | None:
+        """The seconds that the answer asks to wait, without bound; None if it does not say, or names a time."""
+        said = self.headers.get("Retry-After", "")
+        return float(said) if said.isascii() and said.isdigit() else None
+
     def entity(self) -> Mapping[str, object] | None:
         """The JSON object in the answer; None if it is not one, or is nested too deeply."""
         try:

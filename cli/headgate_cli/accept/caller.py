@@ -106,8 +106,8 @@ class Caller:
             busy = may_pass and method == "GET" and asked < _MOST_ASKED
             if not (limited or busy) or not waits:
                 return answer
-            said = answer.headers.get("Retry-After", "")
-            seconds = min(int(said), _MOST_WAIT) if said.isascii() and said.isdigit() else 5
+            asked_for = answer.retry_after
+            seconds = 5 if asked_for is None else int(min(asked_for, _MOST_WAIT))
             if seconds > self._left():
                 raise NotChecked("the time of the run was over while it waited, as the server asks for")
             self._waiting(seconds, "the request limit" if limited else "a part of the server that is busy")

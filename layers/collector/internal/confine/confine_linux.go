@@ -16,8 +16,8 @@ import (
 // Command is the hidden command that confines itself and becomes the collector. The sandbox starts it.
 const Command = "sandbox-init"
 
-// It does not wait for the initialization of all packages of a collector, none of which it needs: that takes ten times as
-// long. This package must import few others for that.
+// It does not wait for the initialization of all packages of a collector, most of which it does not need: that takes eight
+// times as long. This package must import few others for that.
 func init() {
 	if len(os.Args) == 2 && os.Args[1] == Command {
 		os.Exit(run())

@@ -4,7 +4,7 @@ package startup
 
 import "runtime/debug"
 
-// This package imports few others, so it is initialized before nearly all.
+// This package imports the standard library only, so it is initialized before most others.
 var configured = debug.SetGCPercent(-1)
 
 // End lets garbage be collected from here on, as Go's environment says.

@@ -80,6 +80,7 @@ func (l *listening) hear(message string) {
 	case initial:
 		l.events.Initial()
 	case written:
+		l.restart.forget()
 		// No line tells that the second step was made.
 		time.Sleep(applyPause)
 		l.events.Written()
@@ -119,6 +120,13 @@ func (r *restart) stops() {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.awaited = r.underWay
+}
+
+// forget ends a restart that did not come to its start, which the start of an apply must not wait for.
+func (r *restart) forget() {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.underWay, r.awaited = false, false
 }
 
 func (r *restart) hasEnded() {

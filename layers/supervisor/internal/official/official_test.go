@@ -147,6 +147,18 @@ func TestARestartGoesOnIfTheEndIsNeverNoticed(t *testing.T) {
 	}
 }
 
+func TestAnApplyDoesNotWaitForARestartThatFailedBeforeItsStart(t *testing.T) {
+	logged := captureLog(t)
+	var events heard
+	logger, _ := events.logger()
+	for _, line := range []string{restarting, stopping, written, starting, started} {
+		logger.Debug(line)
+	}
+	if logged.Len() != 0 || events.started != 1 {
+		t.Error(logged.String(), events)
+	}
+}
+
 // sleeping is the official supervisor's commander of a program that runs until it is stopped.
 func sleeping(t *testing.T, logger *zap.Logger) *commander.Commander {
 	t.Helper()
