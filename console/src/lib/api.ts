@@ -73,10 +73,11 @@ export class Api {
   /** Throws ApiError. Over a limit, and after an outage where nothing was changed, it waits as long as the answer asks for and tries again. */
   async request<T>(method: string, path: string, options: Options = {}): Promise<Answer<T>> {
     for (let tries = 1; ; tries += 1) {
+      const token = this.page.csrf;
       const response = await this.once(method, path, options);
       if (response.ok) return { body: await read<T>(response), etag: response.headers.get("etag") };
       const problem = await problemOf(response);
-      if (problem.code === "foreign_request" && tries === 1 && (await this.renewToken())) continue;
+      if (problem.code === "foreign_request" && tries === 1 && (await this.hasNewerToken(token))) continue;
       const wait = Number(response.headers.get("retry-after") ?? "0");
       const again = problem.status === 429 || (problem.status === 503 && method === "GET");
       if (!again || tries === TRIES || wait <= 0 || wait > LONGEST_WAIT_SECONDS)
@@ -92,18 +93,22 @@ export class Api {
       ...headers,
     };
     if (body !== undefined) sent["Content-Type"] = "application/json";
+    return this.reach(BASE + path, {
+      method,
+      headers: sent,
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: signal ?? null,
+      cache: "no-store",
+      // A large answer is at another host, which this page may not ask.
+      redirect: "manual",
+    });
+  }
+
+  private async reach(address: string, init: RequestInit): Promise<Response> {
     try {
-      return await this.send(BASE + path, {
-        method,
-        headers: sent,
-        body: body === undefined ? null : JSON.stringify(body),
-        signal: signal ?? null,
-        cache: "no-store",
-        // A large answer is at another host, which this page may not ask.
-        redirect: "manual",
-      });
+      return await this.send(address, init);
     } catch (error) {
-      if (signal?.aborted) throw error;
+      if (init.signal?.aborted) throw error;
       throw new ApiError({
         status: 0,
         code: "unreachable",
@@ -112,12 +117,16 @@ export class Api {
     }
   }
 
-  /** After a sign-in in another tab, this page's token is of a session that has ended. Another person's is not taken. */
-  private async renewToken(): Promise<boolean> {
-    const text = await (await this.send(location.href, { cache: "no-store" })).text();
+  /**
+   * After a sign-in in another tab, this page's token is of a session that has ended. Another person's is not taken.
+   * Requests run at the same time: one that was sent before may have taken the new token already.
+   */
+  private async hasNewerToken(refused: string): Promise<boolean> {
+    if (this.page.csrf !== refused) return true;
+    const text = await (await this.reach(location.href, { cache: "no-store" })).text();
     const [, person, csrf] =
       /<body data-person="([^"]*)" data-organization="[^"]*" data-csrf="([0-9a-f]+)"/.exec(text) ?? [];
-    if (person !== this.page.person || csrf === undefined || csrf === this.page.csrf) return false;
+    if (person !== this.page.person || csrf === undefined || csrf === refused) return false;
     this.page.csrf = csrf;
     return true;
   }
