@@ -119,11 +119,16 @@ class Editor:
         return list(shown()[-1].diagnostics)
 
     def complete(self, uri: str, at: types.Position) -> dict[str, types.CompletionItem]:
-        """The suggestions by their labels."""
-        document = types.TextDocumentIdentifier(uri)
-        found = self.wait(self._client.text_document_completion_async(types.CompletionParams(document, at)))
-        assert isinstance(found, types.CompletionList)
-        return {item.label: item for item in found.items}
+        """The suggestions by their labels, asked for again while the list is incomplete, as an editor does."""
+        asked = types.CompletionParams(types.TextDocumentIdentifier(uri), at)
+        ends = time.monotonic() + PATIENCE
+        while True:
+            found = self.wait(self._client.text_document_completion_async(asked))
+            assert isinstance(found, types.CompletionList)
+            if not found.is_incomplete:
+                return {item.label: item for item in found.items}
+            assert time.monotonic() < ends, self.messages
+            self.run_for(0.1)
 
     def hover(self, uri: str, at: types.Position) -> str:
         """The text in Markdown; empty if there is none."""

@@ -68,13 +68,10 @@ async def _complete(server: Server, params: types.CompletionParams) -> types.Com
     store, number = server.references, document.number
     offset = _offset(document, params.position)
     items = completion.complete(document, offset, store.reference, store.lookup)
-    complete = True
-    if await store.settled(_PATIENCE):
-        complete = not await store.settled(0)
-        if document.number == number:
-            items = completion.complete(document, offset, store.reference, store.lookup)
+    if await store.settled(_PATIENCE) and document.number == number:
+        items = completion.complete(document, offset, store.reference, store.lookup)
     converted = [convert.completion(document.text, offset, item) for item in items]
-    return types.CompletionList(is_incomplete=not complete, items=converted)
+    return types.CompletionList(is_incomplete=not store.is_complete, items=converted)
 
 
 @_guarded

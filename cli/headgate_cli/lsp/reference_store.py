@@ -45,13 +45,19 @@ class ReferenceStore:
 
     async def settled(self, seconds: float) -> bool:
         """Wait for what is being fetched. Returns whether there was anything to wait for."""
-        waited = [future for future in self._pending.values() if not future.done()]
+        # Also for those that are done: their answers are in place when the loop has called `_fetched`.
+        waited = list(self._pending.values())
         if not waited:
             return False
         await asyncio.wait(waited, timeout=seconds)
         # So that the answers are in place.
         await asyncio.sleep(0)
         return True
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the schema is there and nothing is being fetched."""
+        return self.reference is not None and not self._pending
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
