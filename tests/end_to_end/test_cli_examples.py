@@ -30,6 +30,7 @@ PATIENCE_SECONDS = 60
 INTERRUPTED = {
     "headgate login(?!.*--token).*": ("Open this address|Approve this login", 130, 30),
     "headgate demo": ("until you press Ctrl-C", 0, 1),
+    "headgate (?!rollout).* --watch": ("Watching every", 130, 1),
 }
 # Commands whose examples need nothing on the server.
 ALONE = {
