@@ -120,6 +120,8 @@ def create_webhook(who: Visit, caller: Member, form: Form) -> Response:
         "types": _types(form),
         "fleet_ids": _fleet_ids(form),
     }
+    # Read before the change, so that a fault leaves nothing saved whose secret nobody saw.
+    labels = _labels(caller)
     try:
         webhook, secret = webhooks.create(caller, NewWebhook.model_validate(chosen).settings())
     except ValidationError as error:
@@ -128,13 +130,14 @@ def create_webhook(who: Visit, caller: Member, form: Form) -> Response:
         return _list(who, caller, form, f"{field}: {wrong['msg'].removeprefix('Value error, ')}", 422)
     except (errors.Invalid, errors.Conflict) as error:
         return _list(who, caller, form, error.detail, status_of(error))
-    return _one(who, caller, webhook, Slice([], None), secret)
+    return _one(who, caller, webhook, Slice([], None), labels, secret)
 
 
 @router.get("/organizations/{organization_id}/webhooks/{webhook_id}")
 def show_webhook(who: Visit, caller: Member, webhook_id: WebhookId, after: After) -> Response:
     webhook = webhooks.get(caller, webhook_id)
-    return _one(who, caller, webhook, webhooks.listed_deliveries(caller, webhook.id, ENTRIES, after))
+    part = webhooks.listed_deliveries(caller, webhook.id, ENTRIES, after)
+    return _one(who, caller, webhook, part, _labels(caller))
 
 
 @router.post("/organizations/{organization_id}/webhooks/{webhook_id}/test")
@@ -162,16 +165,16 @@ def change_webhook(who: Visit, caller: Member, webhook_id: WebhookId, form: Form
             webhooks.change(caller, webhook_id, model_of(WebhookPatch, changed).changes())
     except (errors.Invalid, FleetNotFound) as error:
         part = webhooks.listed_deliveries(caller, webhook_id, ENTRIES, None)
-        return _one(who, caller, before, part, typed=form, refused=error)
+        return _one(who, caller, before, part, _labels(caller), typed=form, refused=error)
     return redirect(f"{home(caller)}/webhooks/{webhook_id}")
 
 
 @router.post("/organizations/{organization_id}/webhooks/{webhook_id}/secret")
 def renew_secret(who: Visit, caller: Member, webhook_id: WebhookId, form: Form) -> Response:
     # Read before the change, so that a fault leaves nothing changed whose secret nobody saw.
-    part = webhooks.listed_deliveries(caller, webhook_id, ENTRIES, None)
+    part, labels = webhooks.listed_deliveries(caller, webhook_id, ENTRIES, None), _labels(caller)
     webhook, secret = webhooks.renew_secret(caller, webhook_id)
-    return _one(who, caller, webhook, part, secret)
+    return _one(who, caller, webhook, part, labels, secret)
 
 
 @router.post("/organizations/{organization_id}/webhooks/{webhook_id}/delete")
@@ -205,7 +208,6 @@ def _list(who: Visitor, caller: Caller, typed: dict[str, str], problem: str = ""
         html(_ENTRY, path=path, id=one.id, name=one.name, host=one.host, state=_state(one))
         for one in webhooks.webhooks(caller, ENTRIES, None).entries
     ]
-    listed = fleets.fleets(caller, ENTRIES, None).entries
     content = html(
         _LIST,
         path=path,
@@ -220,7 +222,8 @@ def _list(who: Visitor, caller: Caller, typed: dict[str, str], problem: str = ""
             "routing_key", "Integration key", "", most=200, required=False, hint="For PagerDuty only: Events API v2"
         ),
         types=[_check(f"type.{kind}", kind, typed) for kind in _TYPES],
-        fleets=[_check(f"fleet.{one.id}", one.label, typed) for one in listed] or [empty("There are no fleets yet.")],
+        fleets=[_check(f"fleet.{id}", label, typed) for id, label in _labels(caller).items()]
+        or [empty("There are no fleets yet.")],
     )
     return page(shown, "Webhooks", content, problem=problem, status=status)
 
@@ -234,6 +237,7 @@ def _one(
     caller: Caller,
     webhook: Webhook,
     part: Slice[Delivery],
+    labels: Mapping[str, str],
     secret: str = "",
     *,
     typed: Mapping[str, str] | None = None,
@@ -253,7 +257,7 @@ def _one(
         host=webhook.host,
         format=dict(_FORMATS)[webhook.format],
         types=", ".join(webhook.types) or "all",
-        fleets=_fleets(caller, webhook),
+        fleets=_fleets(caller, webhook, labels),
         live="yes" if any(one.status == "waiting" for one in part.entries) else "no",
         rotation=empty(f"The previous secret signs as well until {moment(until)}.") if until else NOTHING,
         test=action(f"{own}/test", csrf, "Send a test", ""),
@@ -270,7 +274,7 @@ def _one(
             "New secret",
             "For a day, deliveries are signed with both; then with the new one only.",
         ),
-        edit=_edit(caller, webhook, own, csrf, typed),
+        edit=_edit(webhook, own, csrf, labels, typed),
         delete=confirmed(f"{own}/delete", csrf, "Delete", "Deliveries that wait are not sent."),
         deliveries=html(_TABLE, rows=rows) if rows else nothing_yet(_DELIVERIES_FOR, _FIRST_DELIVERY),
         more=more(own, part.position),
@@ -289,12 +293,16 @@ def _told(refused: errors.Invalid | FleetNotFound) -> str:
     return f"{_LABELS.get(str(wrong.loc[1]), str(wrong.loc[1]))}: {wrong.message}" if wrong.loc[1:] else wrong.message
 
 
-def _edit(caller: Caller, webhook: Webhook, own: str, csrf: Html, typed: Mapping[str, str] | None) -> Html:
+def _labels(caller: Caller) -> dict[str, str]:
+    """The labels of the organization's fleets by their ids."""
+    return {one.id: one.label for one in fleets.fleets(caller, ENTRIES, None).entries}
+
+
+def _edit(webhook: Webhook, own: str, csrf: Html, labels: Mapping[str, str], typed: Mapping[str, str] | None) -> Html:
     """The form with what the webhook has, or with what was typed. Neither the address nor the key is ever in it."""
     stored = {f"type.{kind}": "yes" for kind in webhook.types} | {f"fleet.{id}": "yes" for id in webhook.fleet_ids}
     values = stored if typed is None else typed
-    labels = {one.id: one.label for one in fleets.fleets(caller, ENTRIES, None).entries}
-    labels = {id: id for id in webhook.fleet_ids} | labels
+    offered = {id: id for id in webhook.fleet_ids} | dict(labels)
     key = text(
         "routing_key", "Integration key", most=200, required=False, hint="Give it again together with a new address"
     )
@@ -313,16 +321,15 @@ def _edit(caller: Caller, webhook: Webhook, own: str, csrf: Html, typed: Mapping
         ),
         routing_key=key if webhook.format == "pagerduty" else NOTHING,
         types=[_check(f"type.{kind}", kind, values) for kind in _TYPES],
-        fleets=[_check(f"fleet.{id}", label, values) for id, label in labels.items()]
+        fleets=[_check(f"fleet.{id}", label, values) for id, label in offered.items()]
         or [empty("There are no fleets yet.")],
     )
 
 
-def _fleets(caller: Caller, webhook: Webhook) -> Html:
+def _fleets(caller: Caller, webhook: Webhook, labels: Mapping[str, str]) -> Html:
     """Links to the webhook's fleets by their labels; one that is gone by its id."""
     if not webhook.fleet_ids:
         return html("all")
-    labels = {one.id: one.label for one in fleets.fleets(caller, ENTRIES, None).entries}
     links = [
         html('<a href="{home}/fleets/{id}">{label}</a>', home=home(caller), id=id, label=labels.get(id, id))
         for id in webhook.fleet_ids
