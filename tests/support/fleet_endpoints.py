@@ -239,7 +239,7 @@ FLEETS: Final = [
         f"DELETE {CAPTURE}",
         "write",
         404,
-        right(204, ids=CAPTURED, repeated=(404,)),
+        right(204, ids=CAPTURED, repeated=(404,), in_steps=True),
         action="capture.deleted",
         target="fleets/{captured_fleet_id}/captures/{capture_id}",
     ),

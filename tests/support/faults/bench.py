@@ -5,8 +5,9 @@ import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from time import monotonic
 from typing import Any, Final, cast
 
 import pytest
@@ -55,6 +56,24 @@ class Browser:
         return signing.sign("csrf", of.encode()).hex()
 
 
+class Time:
+    """The time of day for the whole process. It is put back as the state is: hosts' reports do not become stale."""
+
+    def __init__(self) -> None:
+        self._held = datetime.now(UTC)
+        self._since = monotonic()
+
+    def now(self) -> datetime:
+        return self._held + timedelta(seconds=monotonic() - self._since)
+
+    def hold(self) -> None:
+        """From now on, `put_back` goes back to this time."""
+        self._held, self._since = self.now(), monotonic()
+
+    def put_back(self) -> None:
+        self._since = monotonic()
+
+
 @dataclass
 class Bench:
     """A world, AWS under watch, what they hold, and what is logged."""
@@ -67,6 +86,7 @@ class Bench:
     held: Held
     log: io.StringIO
     expires: int
+    time: Time
     body: object = None
 
     @property
@@ -119,6 +139,7 @@ class Bench:
         self.aws.begin()
         self.body = row.body(self.world) if row.body else None
         self.aws.settle()
+        self.time.put_back()
         self.state.put_back(self.held)
         forget()
         self.log.seek(0)
@@ -148,6 +169,8 @@ def made_ready(
     with service(described) as http, logged() as log, calls() as aws, pytest.MonkeyPatch.context() as patch:
         # The one login under way is redeemed again and again.
         patch.setattr(logins, "LIFETIME", timedelta(days=1))
+        time = Time()
+        patch.setattr(clock, "now", time.now)
         world = founded(http, "Acme")
         ids = world.ids
         large = world.call(world.admin, "POST", f"{PUBLIC}/configurations", 201, {"name": "Large", "yaml": LARGE})
@@ -163,7 +186,8 @@ def made_ready(
         released.release()
         state = State(described)
         expires = int(clock.now().timestamp()) + _LINK_SECONDS
-        yield Bench(world, browser, messages, aws, state, state.take(), log, expires)
+        time.hold()
+        yield Bench(world, browser, messages, aws, state, state.take(), log, expires, time)
 
 
 def _admin(world: World) -> Session:
