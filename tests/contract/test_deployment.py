@@ -32,6 +32,7 @@ from tests.support.listening import listening
 ROOT = Path(__file__).parents[2]
 TEMPLATE = template.read()
 SAM = ROOT / ".venv-sam" / "bin" / "sam"
+BASE_PYTHON = Path(sys.base_prefix) / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}"
 RUNTIME = f"python{sys.version_info.major}.{sys.version_info.minor}"
 ARCHITECTURE = "arm64" if platform.machine() in ("arm64", "aarch64") else "x86_64"
 FUNCTIONS = [function.logical_id for function in TEMPLATE.functions()]
@@ -146,6 +147,39 @@ def public_path(logical_id: str) -> str | None:
     paths = [route.path for route in TEMPLATE.routes() if route.function.logical_id == logical_id]
     public = [path for path in paths if path.startswith(API) and "{" not in path and path != f"{API}openapi.json"]
     return public[0] if public else None
+
+
+CLIENTS = """
+import inspect
+from headgate.storage import aws
+
+for name, opened in inspect.getmembers(aws, inspect.isfunction):
+    if hasattr(getattr(aws, f"_{name}", None), "cache_clear"):
+        print(opened().meta.service_model.service_name)
+"""
+
+
+def test_every_aws_client_opens_from_the_layer_alone(deployed: Deployed) -> None:
+    done = subprocess.run(
+        [BASE_PYTHON, "-S", "-c", CLIENTS],
+        env={**deployed.environment, "PYTHONPATH": str(deployed.artefacts / "PythonLayer" / "python")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    opened = sorted(done.stdout.split())
+    assert opened == ["cognito-idp", "dynamodb", "events", "kms", "lambda", "s3", "sqs", "stepfunctions"]
+
+
+def test_one_module_opens_aws_clients() -> None:
+    """So that its services are those of the layer."""
+    sources = [path for folder in ("shared", "functions") for path in (ROOT / folder).rglob("*.py")]
+
+    opening = [path.relative_to(ROOT).as_posix() for path in sources if "boto3.client(" in path.read_text()]
+
+    assert opening == ["shared/headgate/storage/aws.py"]
 
 
 # `make lint` asks cfn-lint the same on each change.
