@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 from scripts import parameters as template_parameters
-from scripts import runner_image, stack, versions
+from scripts import protection, runner_image, stack, versions
 from scripts.stack import ROOT, Account, Stack, Stage, Stop
 
 _NO_ENGINE = """\
@@ -84,6 +84,8 @@ def _deploy(options: argparse.Namespace) -> None:
     template_parameters.check(parameters)
     # Not the stack's version: the layer has only the collector of this release.
     parameters.setdefault("CollectorVersion", _value("CollectorVersion", {}, None))
+    protected = {"DeletionProtection": parameters.pop("DeletionProtection", "yes")}
+    parameters |= protected if before else {"DeletionProtection": "no"}
 
     built = {name: _value(name, parameters, before) for name in ("PythonRuntime", "Architecture")}
     # The layers' makefiles do not see parameters.
@@ -94,21 +96,25 @@ def _deploy(options: argparse.Namespace) -> None:
         _push(options.build_dir, engine, before, parameters)
     if before:
         _publish_collectors(before, parameters)
+        protection.protect(stage.stack_name)
     undone = before.updated if before and before.status == "UPDATE_ROLLBACK_COMPLETE" else ""
     deployed = _apply(options, stage, parameters, before, undone, ask=ask)
-    if not before and engine:
-        _push(options.build_dir, engine, deployed, parameters)
     if not before:
+        protection.protect(stage.stack_name)
+        if engine:
+            _push(options.build_dir, engine, deployed, parameters)
         _publish_collectors(deployed, parameters)
     bucket = deployed.outputs["BucketName"]
     _python("scripts.build_flows", "--bucket", bucket)
     if options.releases:
         further = [option for version in _further(deployed, parameters) for option in ("--collector", version)]
         _python("scripts.publish_release", "--bucket", bucket, *further)
+    later = {} if before else protected
     if not deployed.parameters.get("FleetEndpoint") and not deployed.parameters.get("DomainName"):
         # The stack's own address is known only now.
-        endpoint = {"FleetEndpoint": deployed.outputs["BaseUrl"]}
-        deployed = _apply(options, stage, {**parameters, **endpoint}, deployed, undone, ask=False)
+        later["FleetEndpoint"] = deployed.outputs["BaseUrl"]
+    if later:
+        deployed = _apply(options, stage, {**parameters, **later}, deployed, undone, ask=False)
     _conclude(deployed, first=before is None, with_runner=engine is not None)
 
 
@@ -142,11 +148,17 @@ def _apply(
     *,
     ask: bool,
 ) -> Stack:
-    """Deploy what was built. `undone` identifies the previous deployment if it was rolled back. Raises Stop."""
+    """Deploy what was built. `undone` identifies the previous deployment if it was rolled back.
+
+    Raises Stop if it fails, or if the update of a stack would lose data.
+    """
     built = options.build_dir / "template.yaml"
     versions.stamp(built, {**(there.parameters if there else {}), **parameters}, undone)
     quietly = [] if ask else ["--no-confirm-changeset"]
     where = [f"--template-file={built}", f"--config-file={ROOT / 'samconfig.toml'}", "--config-env", stage.name]
+    if there:
+        _sam(options.sam, "deploy", *where, "--no-execute-changeset", "--no-confirm-changeset", *_overrides(parameters))
+        protection.refuse_losses(stage.stack_name)
     _sam(options.sam, "deploy", *where, *quietly, *_overrides(parameters))
     found = stack.find(stage.stack_name)
     if found is None or "BucketName" not in found.outputs:

@@ -4,7 +4,7 @@ import argparse
 import sys
 
 from headgate_local import template
-from scripts import stack
+from scripts import protection, stack
 from scripts.stack import ROOT, Stop
 
 
@@ -42,6 +42,7 @@ def _destroy(options: argparse.Namespace) -> None:
     print("A new stack does not use them: export your organizations first (docs/backup.md).")
     if input(f"\nType the stack's name to remove it [{stage.stack_name}]: ").strip() != stage.stack_name:
         raise Stop("Nothing was removed.")
+    protection.allow_deletion(stage.stack_name)
     command = [options.sam, "delete", "--stack-name", stage.stack_name, "--region", account.region, "--no-prompts"]
     stack.run(command, "`sam delete` failed; its error is above.")
 

@@ -161,7 +161,7 @@ class Template:
         return [
             logical_id
             for logical_id, resource in self._resources.items()
-            if _mapping(resource, logical_id).get("DeletionPolicy") == "Retain"
+            if _mapping(resource, logical_id).get("DeletionPolicy") in ("Retain", "RetainExceptOnCreate")
         ]
 
     def environment(self) -> dict[str, str]:

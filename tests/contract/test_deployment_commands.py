@@ -15,7 +15,7 @@ from pathlib import Path
 import boto3
 import pytest
 
-from scripts import deploy, runner_image, stack
+from scripts import deploy, protection, runner_image, stack
 from scripts.stack import Stop
 from tests.support import operators_machine, sizes
 from tests.support.operators_machine import (
@@ -27,6 +27,7 @@ from tests.support.operators_machine import (
     outputs,
     parameters,
     stack_of_the_template,
+    terminates,
 )
 
 pytestmark = pytest.mark.contract
@@ -36,6 +37,12 @@ pytestmark = pytest.mark.contract
 def machine(tmp_path: Path) -> Iterator[Machine]:
     with operators_machine.machine(tmp_path) as made:
         yield made
+
+
+DATA = [
+    *("ConfigurationsTable", "VersionsTable", "IdentityTable", "FleetsTable", "EventsTable"),
+    *("Bucket", "SecretsKey", "UserPool"),
+]
 
 
 def test_a_new_account_comes_up_in_one_go(machine: Machine) -> None:
@@ -54,6 +61,7 @@ def test_a_new_account_comes_up_in_one_go(machine: Machine) -> None:
         "docker build",
         "docker push",
         "sam deploy",
+        "sam deploy",
     ]
     known = parameters("headgate")
     assert (known["FirstOrganization"], known["FirstAdminEmail"]) == ('Acme "Edge"', "ada@example.com")
@@ -62,11 +70,82 @@ def test_a_new_account_comes_up_in_one_go(machine: Machine) -> None:
     index = boto3.client("s3").get_object(Bucket=outputs("headgate")["BucketName"], Key="flows/index.json")
     assert len(json.loads(index["Body"].read())) > 10
     assert "ada@example.com gets a mail with the password" in done.stdout
+    policy = json.loads(boto3.client("cloudformation").get_stack_policy(StackName="headgate")["StackPolicyBody"])
+    denied = [statement for statement in policy["Statement"] if statement["Effect"] == "Deny"]
+    assert [statement["Action"] for statement in denied] == [["Update:Replace", "Update:Delete"]]
+    assert denied[0]["Resource"] == [f"LogicalResourceId/{name}" for name in DATA]
+    # A failed creation removes what it created; after that nothing is removed.
+    assert [given["DeletionProtection"] for given in machine.overrides()] == ["no", "yes", "yes"]
+    assert terminates("headgate") is False
     # The second time is about one thing only, which reaches the functions that it is for.
-    deployments = machine.called("sam", "deploy")
+    deployments = machine.executed()
     assert [("--no-confirm-changeset" in one["arguments"]) for one in deployments] == [False, True]
     first, second = (one["stamps"] for one in deployments)
     assert {name for name in first if first[name] != second[name]} == {"FleetsFunction"}
+
+
+def test_an_update_that_would_remove_data_is_refused_and_changes_nothing(machine: Machine) -> None:
+    """With YES=1 as well. The stand-in for SAM makes a change set in which the bucket is gone."""
+    make_stack()
+    bucket = outputs("headgate")["BucketName"]
+    body = stack_of_the_template()
+    del body["Resources"]["Bucket"]
+    body["Outputs"]["BucketName"]["Value"] = "another"
+    machine.stack.write_text(json.dumps(body))
+
+    refused = machine.make("deploy", "YES=1")
+
+    assert refused.returncode != 0
+    assert "Bucket (AWS::S3::Bucket) would be removed" in refused.stderr
+    assert outputs("headgate")["BucketName"] == bucket
+    assert boto3.client("cloudformation").list_change_sets(StackName="headgate")["Summaries"] == []
+
+
+def test_an_operators_own_statements_of_the_stack_policy_stay(machine: Machine) -> None:
+    make_stack()
+    own = {"Effect": "Deny", "Action": "Update:*", "Principal": "*", "Resource": "LogicalResourceId/Api"}
+    client = boto3.client("cloudformation")
+    client.set_stack_policy(StackName="headgate", StackPolicyBody=json.dumps({"Statement": [own]}))
+
+    protection.protect("headgate")
+    protection.protect("headgate")
+
+    statements = json.loads(client.get_stack_policy(StackName="headgate")["StackPolicyBody"])["Statement"]
+    assert (statements[0], len(statements)) == (own, 2)
+
+
+# As CloudFormation's reference shows the structure ResourceChange.
+REPLACED = {
+    "Action": "Modify",
+    "LogicalResourceId": "VersionsTable",
+    "ResourceType": "AWS::DynamoDB::Table",
+    "Replacement": "True",
+    "Details": [
+        {"Target": {"Attribute": "Properties", "Name": "KeySchema", "RequiresRecreation": "Always"}},
+        {"Target": {"Attribute": "Tags", "RequiresRecreation": "Never"}},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("change_set", "lines"),
+    [
+        (
+            REPLACED,
+            ["VersionsTable (AWS::DynamoDB::Table) would be replaced by an empty one, for KeySchema"],
+        ),
+        ({**REPLACED, "Replacement": "False"}, []),
+        ({**REPLACED, "Replacement": "Conditional"}, []),
+        ({**REPLACED, "LogicalResourceId": "RunsTable"}, []),
+        (
+            {**REPLACED, "Action": "Remove", "Replacement": None},
+            ["VersionsTable (AWS::DynamoDB::Table) would be removed"],
+        ),
+    ],
+    ids=["replaced", "modified", "left to the stack policy", "holds nothing that is kept", "removed"],
+)
+def test_a_change_set_tells_what_would_be_lost(change_set: dict[str, object], lines: list[str]) -> None:
+    assert protection.losses([change_set], ["VersionsTable"]) == lines
 
 
 def test_the_image_holds_the_layers_collectors_on_the_digest_that_was_looked_up(machine: Machine) -> None:
@@ -123,6 +202,7 @@ def test_an_upgrade_brings_the_image_before_what_needs_it_and_asks_nothing_new(m
     assert (first.returncode, again.returncode) == (0, 0), first.stderr + again.stderr
     assert machine.order() == [
         *("docker info", "sam build", "docker login", "docker pull", "docker image", "docker build", "docker push"),
+        "sam deploy",
         "sam deploy",
     ]
     known = parameters("headgate-dev")
@@ -220,7 +300,7 @@ def test_after_a_deployment_that_was_undone_every_function_is_published_again(
 
     assert deploy.main() == 0
 
-    before, after = (one["stamps"] for one in machine.called("sam", "deploy")[-2:])
+    before, after = (one["stamps"] for one in machine.executed()[-2:])
     assert [name for name in before if before[name] == after[name]] == []
 
 
@@ -311,6 +391,7 @@ def test_removal_asks_for_the_name_and_tells_what_stays(machine: Machine) -> Non
     assert done.returncode == 0, done.stderr
     assert f"Bucket: {bucket} (AWS::S3::Bucket)" in done.stdout
     assert "ValidationLog" not in done.stdout
+    assert terminates("headgate", default=True)
     assert machine.called("sam", "delete")[0]["arguments"][:3] == ["delete", "--stack-name", "headgate"]
     assert "There is no stack headgate" in machine.make("destroy").stderr
 

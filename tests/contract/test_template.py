@@ -249,6 +249,10 @@ def test_the_handbook_says_what_to_do_at_each_alarm(resources: dict[str, Any]) -
     assert sorted(name for name, _ in sections) == sorted(of_type(resources, "AWS::CloudWatch::Alarm"))
 
 
+# A table that refuses its deletion would outlive a failed creation of its stack.
+PROTECTED = {"Fn::If": ["ProtectsData", True, False]}
+
+
 def test_what_is_kept_is_protected_and_can_be_restored(resources: dict[str, Any]) -> None:
     for name, table in of_type(resources, "AWS::DynamoDB::Table").items():
         properties = table["Properties"]
@@ -257,12 +261,13 @@ def test_what_is_kept_is_protected_and_can_be_restored(resources: dict[str, Any]
         assert properties["SSESpecification"]["SSEEnabled"], name
         # Runs end after a month anyway, and go with the stack.
         kept = (table["DeletionPolicy"], properties.get("DeletionProtectionEnabled", False))
-        assert kept == (("Delete", False) if name == "RunsTable" else ("Retain", True)), name
+        assert kept == (("Delete", False) if name == "RunsTable" else ("RetainExceptOnCreate", PROTECTED)), name
     bucket = resources["Bucket"]
-    assert (bucket["DeletionPolicy"], bucket["UpdateReplacePolicy"]) == ("Retain", "Retain")
+    assert (bucket["DeletionPolicy"], bucket["UpdateReplacePolicy"]) == ("RetainExceptOnCreate", "Retain")
     assert set(bucket["Properties"]["PublicAccessBlockConfiguration"].values()) == {True}
     assert bucket["Properties"]["VersioningConfiguration"] == {"Status": "Enabled"}
-    assert resources["UserPool"]["Properties"]["DeletionProtection"] == "ACTIVE"
+    protected = {"Fn::If": ["ProtectsData", "ACTIVE", "INACTIVE"]}
+    assert resources["UserPool"]["Properties"]["DeletionProtection"] == protected
 
 
 def test_what_is_denied_by_its_key_is_denied_for_that_key_alone(resources: dict[str, Any]) -> None:

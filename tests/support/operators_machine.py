@@ -16,6 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import boto3
+import pytest
+from moto.cloudformation.models import cloudformation_backends
+from moto.cloudformation.responses import CloudFormationResponse
+from moto.core.responses import EmptyResult
 
 from headgate_local import aws_server, template
 
@@ -72,8 +76,13 @@ elif arguments[0] == "deploy":
     known = {one["ParameterKey"]: one["ParameterValue"] for one in there["Parameters"]} if there else {}
     values = {**{key: one["Default"] for key, one in body["Parameters"].items()}, **known, **given}
     parameters = [{"ParameterKey": key, "ParameterValue": value} for key, value in values.items()]
-    call = cloudformation.update_stack if there else cloudformation.create_stack
-    call(StackName=stack_name, TemplateBody=json.dumps(body), Parameters=parameters)
+    about = dict(StackName=stack_name, TemplateBody=json.dumps(body), Parameters=parameters)
+    if "--no-execute-changeset" in arguments:
+        cloudformation.create_change_set(**about, ChangeSetName="looked-at", ChangeSetType="UPDATE")
+    elif there:
+        cloudformation.update_stack(**about)
+    else:
+        cloudformation.create_stack(**about)
 elif arguments[0] == "delete":
     import boto3
     boto3.client("cloudformation").delete_stack(StackName=arguments[arguments.index("--stack-name") + 1])
@@ -125,6 +134,8 @@ class Machine:
     programs: Path
     calls: Path
     build_dir: Path
+    stack: Path
+    """The template that the stand-in for SAM deploys."""
 
     def has(self, name: str, more: str = "") -> None:
         path = self.programs / name
@@ -156,6 +167,16 @@ class Machine:
         lines = [json.loads(line) for line in self.calls.read_text().splitlines()]
         return [one for one in lines if one["command"] == command and first in ("", one["arguments"][0])]
 
+    def executed(self) -> list[dict[str, Any]]:
+        """The deployments that changed the stack, without those that only made a change set."""
+        return [one for one in self.called("sam", "deploy") if "--no-execute-changeset" not in one["arguments"]]
+
+    def overrides(self) -> list[dict[str, str]]:
+        """The parameters of each deployment."""
+        texts = [one["arguments"] for one in self.called("sam", "deploy")]
+        pairs = [arguments[arguments.index("--parameter-overrides") + 1 :] for arguments in texts]
+        return [{name: json.loads(value) for name, value in (pair.split("=", 1) for pair in each)} for each in pairs]
+
     def order(self) -> list[str]:
         lines = [json.loads(line) for line in self.calls.read_text().splitlines()]
         return [f"{one['command']} {one['arguments'][0]}" for one in lines]
@@ -170,9 +191,13 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
     body.write_text(json.dumps(stack_of_the_template()))
     built = tmp_path / "built.yaml"
     built.write_text(json.dumps(BUILT))
-    made = Machine(programs, tmp_path / "calls.jsonl", tmp_path / "build")
+    made = Machine(programs, tmp_path / "calls.jsonl", tmp_path / "build", body)
     made.has("sam", OF_SAM % (str(built), VERSION, str(body)))
-    with aws_server.running():
+    with pytest.MonkeyPatch.context() as patch, aws_server.running():
+        # moto lacks this call.
+        patch.setattr(
+            CloudFormationResponse, "update_termination_protection", _update_termination_protection, raising=False
+        )
         yield made
         if bucket := outputs("headgate").get("BucketName"):
             boto3.resource("s3").Bucket(bucket).objects.all().delete()
@@ -180,6 +205,19 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
             boto3.client("cloudformation").delete_stack(StackName=name)
         for repository in boto3.client("ecr").describe_repositories()["repositories"]:
             boto3.client("ecr").delete_repository(repositoryName=repository["repositoryName"], force=True)
+
+
+def _update_termination_protection(self: CloudFormationResponse) -> EmptyResult:
+    stack = self.cloudformation_backend.get_stack(self._get_param("StackName"))
+    stack.enable_termination_protection = bool(self._get_param("EnableTerminationProtection"))
+    return EmptyResult()
+
+
+def terminates(stack_name: str, *, default: bool = False) -> bool:
+    """True if the stack may be deleted, `default` if it is gone."""
+    backend = cloudformation_backends["123456789012"]["us-east-1"]
+    stacks = [stack for stack in backend.stacks.values() if stack.name == stack_name]
+    return not stacks[0].enable_termination_protection if stacks else default
 
 
 def outputs(stack_name: str) -> dict[str, str]:
