@@ -75,8 +75,8 @@ def refuse_losses(stack_name: str) -> None:
                 [
                     f"This update would lose data, so the stack {stack_name} was not changed:",
                     *(f"  {line}" for line in lost),
-                    "Undo that change of template.yaml, and deploy again. To move data on purpose, see "
-                    '"Replace a resource that holds data" in docs/operating.md.',
+                    'Undo that change of template.yaml, and deploy again. "An update would lose data" in '
+                    "docs/operating.md says how to replace one on purpose.",
                 ]
             )
         )
