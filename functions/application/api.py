@@ -178,6 +178,7 @@ def create_token(
         name=body.name,
         access=body.access,
         expires_at=expiry(body),
+        owner=body.owner,
         by=caller,
     )
     response.headers["Location"] = f"{APPLICATION}/service-accounts/{service_account_id}/tokens/{token.id}"

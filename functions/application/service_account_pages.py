@@ -13,11 +13,11 @@ from headgate.foundation.caller import Caller
 from headgate.http.parameters import ServiceAccountId, TokenId
 from headgate.identity import members
 from headgate.identity import service as identity
-from headgate.identity.model import ServiceAccount, Token
+from headgate.identity.model import OwnerNotFound, ServiceAccount, Token
 from web.html import NOTHING, Html, html
 from web.layout import csrf_field, options, page, redirect
 from web.pages import Form, Member, Visit, frame, page_router
-from web.parts import ENTRIES, After, action, confirmed, home, moment, more, nothing_yet, tag
+from web.parts import ENTRIES, After, action, confirmed, home, moment, more, nothing_yet, tag, text
 from web.visitor import Visitor
 
 router = page_router()
@@ -53,6 +53,7 @@ _TOKENS: Final = """\
 <div class="two">{name_field}
 <div class="field"><label for="lifetime">Expires</label><select id="lifetime" name="days">{lifetimes}</select></div>
 </div>
+{owner}
 <label class="check"><input type="checkbox" name="write_access" value="yes"{write}> Allow write access</label>
 <button>Create token</button></form></div>
 <div class="card"><h2>Tokens</h2>{tokens}</div>
@@ -62,9 +63,11 @@ _VALUE: Final = """\
 <div class="card"><h2>Your new token</h2><div class="code long" id="token">{value}</div>
 <p class="soft">Copy it now: it is not stored and cannot be shown again.</p></div>"""
 _KEY_TABLE: Final = """\
-<table><thead><tr><th>Name</th><th>Access</th><th>Expires</th><td></td></tr></thead><tbody>{rows}</tbody></table>"""
+<table><thead><tr><th>Name</th><th>Access</th><th>Held by</th><th>Expires</th><td></td></tr></thead>
+<tbody>{rows}</tbody></table>"""
 _KEY_ROW: Final = """\
-<tr><td>{name}</td><td data-label="Access">{access}</td><td data-label="Expires">{expires}</td>
+<tr><td>{name}</td><td data-label="Access">{access}</td><td data-label="Held by">{owner}</td>
+<td data-label="Expires">{expires}</td>
 <td class="end">{delete}</td></tr>"""
 _REMOVED: Final = """\
 <div class="card"><h2>Not a member</h2><p>This service account was removed from the organization, and its tokens were
@@ -157,14 +160,18 @@ def create_token(who: Visit, caller: Member, service_account_id: ServiceAccountI
         name = name_of(form)
     except errors.Invalid as error:
         return _page_of(who, caller, shown, wrong=Wrong(form, error))
-    token, value = identity.create_token(
-        caller.organization_id,
-        service_account_id,
-        name=name,
-        access="read_write" if form.get("write_access") == "yes" else "read",
-        expires_at=clock.now() + timedelta(days=int(days)) if days else None,
-        by=caller,
-    )
+    try:
+        token, value = identity.create_token(
+            caller.organization_id,
+            service_account_id,
+            name=name,
+            access="read_write" if form.get("write_access") == "yes" else "read",
+            expires_at=clock.now() + timedelta(days=int(days)) if days else None,
+            owner=form.get("owner", "").strip() or None,
+            by=caller,
+        )
+    except OwnerNotFound as error:
+        return _page_of(who, caller, shown, wrong=Wrong(form, error))
     return _page_of(who, caller, replace(shown, tokens=[*shown.tokens, token]), html(_VALUE, value=value))
 
 
@@ -192,6 +199,7 @@ def _page_of(
     who: Visitor, caller: Caller, shown: _Account, value: Html = NOTHING, wrong: Wrong | None = None
 ) -> Response:
     typed = wrong.form if wrong else {}
+    no_owner = wrong is not None and isinstance(wrong.error, OwnerNotFound)
     account = shown.account
     around = frame(who, caller, "service-accounts")
     csrf = csrf_field(around)
@@ -206,7 +214,16 @@ def _page_of(
         membership=NOTHING if shown.is_member else removed,
         path=path,
         csrf=csrf,
-        name_field=name_field(wrong),
+        name_field=name_field(None, typed.get("name", "")) if no_owner else name_field(wrong),
+        owner=text(
+            "owner",
+            "Held by",
+            typed.get("owner", ""),
+            most=254,
+            hint=f"The address of the member who is to use it; you, {caller.name}, if empty. Neither of you can then "
+            "approve a rollout that it starts",
+            error=wrong.error.detail if wrong and no_owner else "",
+        ),
         lifetimes=options(_LIFETIMES, typed.get("days", "")),
         write=Html(" checked") if typed.get("write_access") == "yes" else NOTHING,
         tokens=html(_KEY_TABLE, rows=rows) if rows else nothing_yet(_TOKENS_FOR, _NONE_YET),
@@ -220,6 +237,7 @@ def _token_row(csrf: Html, path: str, token: Token) -> Html:
     return html(
         _KEY_ROW,
         name=token.name,
+        owner=token.owner.name if token.owner else "not recorded",
         access="Read and write" if token.access == "read_write" else "Read",
         expires="Expired" if expired else moment(token.expires_at) if token.expires_at else "Never",
         delete=confirmed(

@@ -10,7 +10,7 @@ from headgate.foundation import clock
 from headgate.foundation.caller import Access, Role
 from headgate.foundation.ids import id_pattern
 from headgate.foundation.principal import PrincipalKind
-from headgate.http.wire import Input, Name, refused_as
+from headgate.http.wire import Input, Name, PrincipalOut, refused_as
 from headgate.identity.model import Invitation, Member, Membership, MemberStatus, ServiceAccount, Session, Token
 
 Email = Annotated[str, StringConstraints(strict=True, min_length=3, max_length=254)]
@@ -66,9 +66,15 @@ class CreateServiceAccount(Input):
 
 
 class CreateToken(Input):
+    """`owner` is the email address of the member who is to hold the token, by default of who creates it.
+
+    Neither of the two may approve a rollout that it starts.
+    """
+
     name: Name
     write_access: Annotated[bool, Field(strict=True)] = False
     expires_at: Annotated[str, AfterValidator(_time)] | None = None
+    owner: Email | None = None
 
     @property
     def access(self) -> Access:
@@ -152,21 +158,33 @@ class Invitations(BaseModel):
 
 
 class ServiceAccountShown(BaseModel):
+    """`created_by` is null for one that an earlier release created."""
+
     id: str
     name: str
     created_at: str
+    created_by: PrincipalOut | None
 
     @classmethod
     def of(cls, account: ServiceAccount) -> "ServiceAccountShown":
-        return cls(id=account.id, name=account.name, created_at=clock.rfc3339(account.created_at))
+        return cls(
+            id=account.id,
+            name=account.name,
+            created_at=clock.rfc3339(account.created_at),
+            created_by=PrincipalOut.of(account.created_by) if account.created_by else None,
+        )
 
 
 class TokenShown(BaseModel):
+    """`created_by` and `owner`, who is to hold it, are null for one that an earlier release created."""
+
     id: str
     name: str
     access: Access
     created_at: str
     expires_at: str | None
+    created_by: PrincipalOut | None
+    owner: PrincipalOut | None
 
     @classmethod
     def of(cls, token: Token) -> "TokenShown":
@@ -176,6 +194,8 @@ class TokenShown(BaseModel):
             access=token.access,
             created_at=clock.rfc3339(token.created_at),
             expires_at=clock.rfc3339(token.expires_at) if token.expires_at else None,
+            created_by=PrincipalOut.of(token.created_by) if token.created_by else None,
+            owner=PrincipalOut.of(token.owner) if token.owner else None,
         )
 
 

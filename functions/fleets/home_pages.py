@@ -21,6 +21,7 @@ router = page_router()
 # What is older is grey: whoever was to see it has seen it.
 _OLD: Final = timedelta(days=1)
 _TITLES: Final[dict[NoticeKind, tuple[str, str]]] = {
+    "rollback_failed": ("Not rolled back", "bad"),
     "rollout_halted": ("Rollout halted", "bad"),
     "rollout_rolled_back": ("Rolled back", "bad"),
     "apply_failed": ("Not applied", "bad"),

@@ -25,9 +25,9 @@ Check = Annotated[
 def get_overview(caller: Reader, check: Check = False) -> OverviewOut:
     """What needs somebody now, and every fleet's collectors by state.
 
-    Told are rollouts that halted, were rolled back or wait for an approval, collectors that could not apply their
-    version, up to five of your drafts that are not valid or not checked yet, pipelines whose newest test run failed,
-    and tokens of fleets and groups that expire within two weeks. With `check=true`, up to five drafts that are not
-    checked yet are checked first, as one check under way each.
+    Told are rollouts that halted, were rolled back, could not be, or wait for an approval, collectors that could not
+    apply their version, up to five of your drafts that are not valid or not checked yet, pipelines whose newest test
+    run failed, and tokens of fleets and groups that expire within two weeks. With `check=true`, up to five drafts that
+    are not checked yet are checked first, as one check under way each.
     """
     return OverviewOut.of(caller, service.overview(caller, check=check))

@@ -77,7 +77,7 @@ def page_of(caller: Caller, notice: Notice) -> str:
     match notice.kind:
         case "rollout_halted" | "rollout_waiting":
             return group
-        case "rollout_rolled_back":
+        case "rollout_rolled_back" | "rollback_failed":
             return f"{group}/rollouts/{notice.rollout_id}"
         case "apply_failed":
             return f"{fleet}/collectors?state=apply_failed"

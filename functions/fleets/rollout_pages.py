@@ -33,10 +33,24 @@ router = page_router()
 
 _PATH: Final = "/organizations/{organization_id}/fleets/{fleet_id}/deployments/{deployment_id}/rollouts/{rollout_id}"
 # The worst first.
-_PHASES: Final[Sequence[Phase]] = ("failed", "silent", "not_moved", "pending", "applied", "waiting", "absent")
+_PHASES: Final[Sequence[Phase]] = (
+    "failed",
+    "silent",
+    "left",
+    "going_back",
+    "not_moved",
+    "leaving",
+    "pending",
+    "applied",
+    "waiting",
+    "absent",
+)
 _PHASE_TAGS: Final[Mapping[Phase, tuple[str, str]]] = {
     "failed": ("failed", "bad"),
     "silent": ("silent", "bad"),
+    "left": ("left", "bad"),
+    "going_back": ("goes back", "bad"),
+    "leaving": ("stopped, may be back", ""),
     "not_moved": ("a person has to upgrade it", ""),
     "pending": ("changing", ""),
     "applied": ("runs it", "good"),
@@ -50,6 +64,7 @@ _ON_FAILURE: Final[Mapping[OnFailure, str]] = {
     "halt": "the rollout halts, and the collectors stay as they are",
 }
 _UNITS: Final = {
+    "left": " collectors may",
     "restarts": " more than before",
     "send_failed": " percent points more than before",
     "refused": " percent points more than before",

@@ -63,13 +63,19 @@ def status_tag(status: Status) -> Html:
 
 
 def acts(caller: Caller, path: str, csrf: Html, rollout: Rollout) -> Html:
-    """The buttons of what the status allows. Who started a rollout is told that somebody else has to approve it."""
+    """The buttons of what the status allows. Who may not approve is told who may."""
     allowed = _ACTS.get(rollout.status, ()) if rollout.strategy else ()
-    own = caller.principal.id == rollout.created_by.id
-    buttons = [_button(path, csrf, act, named(rollout.to)) for act in allowed if not (act == "approve" and own)]
+    behind = rollout.people
+    own = caller.principal.id in (behind or ())
+    may_approve = caller.is_admin if behind is None else not own
+    buttons = [_button(path, csrf, act, named(rollout.to)) for act in allowed if act != "approve" or may_approve]
     told = NOTHING
     if "approve" in allowed:
-        who = "Another member has to approve it: you started it." if own else "Any other member may approve it."
+        who = "Any member who did not start it may approve it."
+        if own:
+            who = "Another member has to approve it: you started it, or hold the token that did."
+        elif behind is None:
+            who = "An Admin has to approve it: who created the token that started it is not recorded."
         told = html('<p class="hint">{who}</p>', who=who)
     return html('<div class="buttons">{buttons}</div>{told}', buttons=buttons, told=told) if allowed else NOTHING
 

@@ -43,7 +43,7 @@ class StepIn(Input):
 
     A percentage is rounded down, and every step has at least one instance. One that adds none is left out.
     `soak_seconds` count from when all of them run the version or have failed to. With `approval`, the step waits until
-    another person approves it.
+    another person approves it; if the step is left out, the next step waits for that, or the end of the rollout.
     """
 
     hosts: Annotated[int, Field(ge=1, le=_MOST_HOSTS)] | None = None
@@ -117,7 +117,8 @@ class GatesIn(Input):
     """What stops a rollout, if more than `tolerated_percent` of a step's instances do it; null or false: not that.
 
     `apply_failed`: the version could not be applied, or not within five minutes. `crash_loop`: it was applied, and
-    failed later. `silent`: nothing is heard. `restarts`: the collector ended more often by itself since then.
+    failed later. `silent`: nothing is heard. `left`: more instances than that stopped or left the group after they got
+    the version, before they were well for their soak. `restarts`: the collector ended more often by itself since then.
     `send_failed`, `refused` and `queue_growth` are percent points above what the same instance had before, and above
     the median of those that are not due; `throughput_drop` is in percent of what the same instance took in or sent.
     """
@@ -126,6 +127,7 @@ class GatesIn(Input):
     apply_failed: bool = True
     crash_loop: bool = True
     silent: bool = True
+    left: Annotated[int, Field(ge=0, le=_MOST_HOSTS)] | None = 0
     restarts: Annotated[int, Field(ge=0, le=1_000)] | None = 1
     send_failed: Tolerance | None = 5
     refused: Tolerance | None = 5
@@ -194,6 +196,7 @@ class GatesOut(BaseModel):
     apply_failed: bool
     crash_loop: bool
     silent: bool
+    left: int | None
     restarts: int | None
     send_failed: int | None
     refused: int | None
@@ -249,7 +252,8 @@ class FailureOut(BaseModel):
 
 class RolloutOut(VersionOut):
     """A rollout. `step` is the number of the step under way, 0 before the first; `reason` why the rollout waits or
-    stopped, `notes` what could not be judged, `failures` up to ten instances that a gate counts. `collector` is null
+    stopped, `notes` what could not be judged, `failures` up to ten instances that a gate counts, before them up to ten
+    that did not go back to the version before (gate `rollback_failed`). `collector` is null
     for one that moves no collectors, `not_moved` up to twenty instances whose collectors Headgate cannot upgrade.
 
     An assignment at once has neither strategy nor gates, and no `hosts`: the group's instances say how it went.

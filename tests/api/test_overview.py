@@ -152,6 +152,22 @@ def test_a_rollout_that_was_rolled_back_is_told_until_another_version_is_assigne
     assert told(fleet.member, "rollout_rolled_back") == []
 
 
+@pytest.mark.usefixtures("no_executions")
+def test_collectors_that_do_not_go_back_are_told_before_all_else(fleet: Fleet, now: Clock) -> None:
+    group = RollingGroup.of(fleet, now, 2)
+    started = group.start()
+    group.goes_on(started, lambda shown: bool(shown["hosts"] and shown["hosts"]["applied"]))
+    for host in group.hosts:
+        host.stuck = True
+    assert group.act(started, "abort").status_code == 200
+    assert group.ends(started)["status"] == "aborted"
+
+    notice = told(fleet.member)[0]
+    assert (notice["kind"], notice["subject"]) == ("rollback_failed", "Edge / Default")
+    assert notice["reason"] == "1 instance has not gone back to the version before within 7 minutes"
+    assert notice["page"].endswith(f"/rollouts/{started['id']}")
+
+
 def test_drafts_are_checked_only_if_that_is_asked_for_and_once(ann: Member, collector: Collector) -> None:
     made = cfg.create(ann, name="Edge", yaml="bad: 1")
     cfg.create(ann, name="Good", yaml="good: 1")

@@ -4,6 +4,7 @@ import pytest
 
 from headgate.foundation import clock
 from headgate.identity import sessions
+from headgate.instances.model import instance_id
 from tests.support.events import waiting
 from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, now
 from tests.support.members import API
@@ -59,6 +60,54 @@ def test_a_wrong_backend_is_taken_back_and_told_of_in_words_of_our_own(fleet: Fl
     told = [event for event in waiting(fleet.member.organization_id) if event.type.startswith("rollout.")]
     assert [event.type for event in told] == ["rollout.started", "rollout.rolled_back"]
     assert told[1].about.reason == ended["reason"]
+
+
+def test_a_host_that_does_not_go_back_is_named_on_the_rollout_and_in_an_event(fleet: Fleet, now: Clock) -> None:
+    group = RollingGroup.of(fleet, now, hosts=2, fares="401")
+    rollout = group.start()
+    group.goes_on(rollout, lambda shown: shown["status"] == "rolling_back")
+    (host,) = group.with_new()
+    host.stuck = True
+    ended = group.ends(rollout)
+
+    first = ended["failures"][0]
+    assert (ended["status"], first["gate"], first["instance_id"]) == (
+        "rolled_back",
+        "rollback_failed",
+        instance_id(host.agent.uid),
+    )
+    assert ended["reason"].endswith("1 instance has not gone back to the version before within 7 minutes")
+    told = [event.type for event in waiting(fleet.member.organization_id) if event.type.startswith("rollout.")]
+    assert told == ["rollout.started", "rollout.rolled_back", "rollout.rollback_failed"]
+
+
+def test_an_assignment_takes_the_place_of_a_rollout_that_goes_back(fleet: Fleet, now: Clock) -> None:
+    group = RollingGroup.of(fleet, now, hosts=2, fares="401")
+    rollout = group.start()
+    group.goes_on(rollout, lambda shown: shown["status"] == "rolling_back")
+    for host in group.hosts:
+        host.fares, host.stuck = "well", True
+    fleet.publish_up_to(3)
+    fleet.assign(3)
+    assert group.now(rollout)["status"] == "superseded"
+    for host in group.hosts:
+        host.stuck = False
+    group.beats(2)
+
+    assert fleet.counts() == {"total": 2, "applied": 2}
+
+
+def test_a_host_that_moves_to_another_group_in_its_turn_stops_the_rollout(fleet: Fleet, now: Clock) -> None:
+    group = RollingGroup.of(fleet, now, hosts=2)
+    other = fleet.add_group("other", 1)
+    rollout = group.start()
+    group.goes_on(rollout, applied)
+    (host,) = group.with_new()
+    host.agent.post = fleet.agent(group=other).post
+    ended = group.ends(rollout)
+
+    assert (ended["status"], [failure["gate"] for failure in ended["failures"]]) == ("rolled_back", ["left"])
+    assert ended["failures"][0]["message"].startswith("It moved to another group")
 
 
 def test_what_a_host_says_is_quoted_in_failures_and_nowhere_else(fleet: Fleet, now: Clock) -> None:

@@ -21,10 +21,11 @@ from headgate.instances.desired import Desired, config_hash, offer, with_offer
 from headgate.instances.host import Ability, Counters, HostReport
 from headgate.instances.model import Instance
 from headgate.instances.reports import Description, Health, Report, ReportedConfig, Status
-from headgate.instances.watch import watched
+from headgate.instances.watch import departure, watched, with_departure
 from headgate.rollouts.acts import Act
 from headgate.rollouts.model import FINAL, Rollout
-from headgate.rollouts.progress import State, advance
+from headgate.rollouts.progress import advance
+from headgate.rollouts.state import State
 from headgate.rollouts.strategy import Gates, Step, Strategy
 
 Fare = Literal["well", "fails", "crashes", "401", "refuses", "queues", "dries up", "restarts", "hangs", "flaps"]
@@ -51,7 +52,8 @@ class Host:
 
     `can` is what its supervisor understands, `collector` the version that runs, which is another one after an offer
     unless it `keeps_collector`. `here` is whether it is up, `tells` whether it reports counters, `stuck` whether it
-    takes what it is offered.
+    takes nothing that it is offered. `old_fails` is whether the version before fails on it now, `starts_slowly` whether
+    it is not healthy yet.
     """
 
     instance: Instance
@@ -60,6 +62,8 @@ class Host:
     tells: bool = True
     here: bool = True
     stuck: bool = False
+    old_fails: bool = False
+    starts_slowly: bool = False
     elsewhere: Counters = QUIET
     can: Sequence[Ability] = ()
     collector: str = "0.139.0"
@@ -105,8 +109,13 @@ class Host:
         )
         config = None if status is None else ReportedConfig(self.reported, status, "no such exporter")
         number = self.instance.sequence_num + 1
-        report = Report(b"", number, True, True, health=Health(True), config=config, host=said, leaves=leaves)
+        report = Report(
+            b"", number, True, True, health=Health(not self.starts_slowly), config=config, host=said, leaves=leaves
+        )
         known = self.instance
+        if known.deployment_id != group.id:
+            outcomes = tuple(replace(outcome, revision=0) for outcome in known.outcomes)
+            known = replace(known, deployment_id=group.id, outcomes=outcomes)
         desired = Desired.of(group, known, at)
         after = transitions.after_report(known, report, desired, at)
         sent = None if leaves else offer(after, desired)
@@ -115,7 +124,9 @@ class Host:
         rollout = group.rollout
         measured = rollout is not None and rollout.is_watched(after.id, after.host.labels)
         watch = watched(known, after, said, rollout, desired, at) if rollout and measured else None
-        self.instance = replace(after, last_seen_at=at, watch=watch)
+        left = departure(self.instance, after, rollout, at)
+        departures = with_departure(after.departures, left) if left else after.departures
+        self.instance = replace(after, last_seen_at=at, watch=watch, departures=departures)
         if sent is not None:
             self._take(sent, group, at)
 
@@ -126,7 +137,7 @@ class Host:
         self.runs, self.exits, self.reported = offered.assignment, 0, offered.config_hash
         if "upgrade_collector" in self.can and not self.keeps_collector:
             self.collector = offered.collector.version if offered.collector else "0.139.0"
-        if self.has_new and self.fares == "fails":
+        if (self.has_new and self.fares == "fails") or (self.old_fails and self.runs == OLD):
             self.say(group, at, "failed")
         elif self.has_new and (self.fares == "hangs" or (self.fares == "flaps" and self.beats % 2)):
             self.say(group, at, "applying")
@@ -134,9 +145,9 @@ class Host:
             self.say(group, at, "applied")
 
 
-def _group() -> Deployment:
+def _group(deployment_id: str = "dep_1") -> Deployment:
     at = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-    return Deployment("dep_1", "flt_1", "web", False, None, None, None, OLD, at, at)
+    return Deployment(deployment_id, "flt_1", "web", False, None, None, None, OLD, at, at)
 
 
 @dataclass
@@ -147,11 +158,12 @@ class Group:
     hosts: list[Host] = field(default_factory=list)
     at: datetime = field(default_factory=lambda: datetime(2026, 11, 21, 12, 0, tzinfo=UTC))
     shown: Rollout | None = None
+    moved: list[Host] = field(default_factory=list)
 
     @classmethod
-    def of(cls, hosts: int, **fields: Any) -> Group:
+    def of(cls, hosts: int, deployment_id: str = "dep_1", **fields: Any) -> Group:
         """With so many hosts that run version 1 in health."""
-        group = cls()
+        group = cls(_group(deployment_id))
         for _ in range(hosts):
             group.join(**fields)
         for _ in range(2):
@@ -165,11 +177,25 @@ class Group:
 
     def join(self, **fields: Any) -> Host:
         described = Description(arch="amd64")
-        instance = Instance(new_id("ins", self.at), "flt_1", "dep_1", 0, self.at, self.at, self.at, described)
+        instance = Instance(new_id("ins", self.at), "flt_1", self.stored.id, 0, self.at, self.at, self.at, described)
         host = Host(instance, **fields)
         self.hosts.append(host)
         host.beat(self.stored, self.at)
         return host
+
+    def leaves(self, host: Host) -> None:
+        """It says goodbye and is gone."""
+        host.say(self.stored, self.at, leaves=True)
+        host.here = False
+
+    def moves(self, host: Host, to: Group) -> None:
+        """From now on it reports to the other group."""
+        self.hosts.remove(host)
+        self.moved.append(host)
+        to.hosts.append(host)
+        if host in to.moved:
+            to.moved.remove(host)
+        host.beat(to.stored, self.at)
 
     def beats(self, times: int = 1) -> None:
         """Half a minute passes, and each host sends a heartbeat."""
@@ -193,7 +219,7 @@ class Group:
             new_id("rol", at),
             "org_1",
             "flt_1",
-            "dep_1",
+            self.stored.id,
             named,
             before,
             strategy,
@@ -208,7 +234,12 @@ class Group:
         self.stored = replace(self.stored, rollout=running, revision=revision)
 
     def state(self) -> State:
-        return State(self.rollout, self.stored, [host.instance for host in self.hosts], self.at)
+        left = [
+            host.instance
+            for host in self.moved
+            if any(departure.rollout_id == self.rollout.id for departure in host.instance.departures)
+        ]
+        return State(self.rollout, self.stored, [*(host.instance for host in self.hosts), *left], self.at)
 
     def tick(self) -> None:
         if self.rollout.status not in FINAL:

@@ -98,7 +98,7 @@ _GATES: Final = sections.keys(
     {
         **dict.fromkeys(("apply_failed", "crash_loop", "silent"), sections.boolean),
         **dict.fromkeys(
-            ("tolerated_percent", "restarts", "send_failed", "refused", "queue_growth", "throughput_drop"),
+            ("tolerated_percent", "left", "restarts", "send_failed", "refused", "queue_growth", "throughput_drop"),
             sections.or_null(sections.whole_number),
         ),
     }

@@ -31,6 +31,7 @@ const SWITCHES: [string, string][] = [
 ];
 /** Each with what it is by default, and with what it counts. */
 const LIMITS: [string, number, string, string][] = [
+  ["left", 0, "Left", "collectors that stop or move away before they were well for the wait"],
   ["restarts", 1, "Ended by itself", "more often than this"],
   ["send_failed", 5, "Failed to send", "percent points more than before"],
   ["refused", 5, "Refused", "percent points more than before"],

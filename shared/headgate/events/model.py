@@ -12,6 +12,7 @@ EventType = Literal[
     "rollout.started",
     "rollout.halted",
     "rollout.rolled_back",
+    "rollout.rollback_failed",  # hosts did not go back to the version before
     "rollout.finished",
     "instance.apply_failed",
     "instance.silent",

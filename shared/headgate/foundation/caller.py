@@ -24,6 +24,8 @@ class Caller:
     """An authenticated request: which principal, in which organization, with which access.
 
     `name` is the token's name or the user's email address; `credential_id` names the token or session, never its value.
+    `people` are the ids of the people behind the credential: who is signed in, or who created or holds the token; None
+    if its creator was not recorded.
     """
 
     organization_id: str
@@ -33,6 +35,7 @@ class Caller:
     role: Role
     access: Access
     credential_id: str
+    people: tuple[str, ...] | None = None
 
     @property
     def is_admin(self) -> bool:

@@ -34,15 +34,22 @@ class Organization:
 
 @dataclass(frozen=True, slots=True)
 class ServiceAccount:
+    """`created_by` is None for one that an earlier release, or the operator, created."""
+
     id: str
     organization_id: str
     name: str
     created_at: datetime
+    created_by: Principal | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A service account's API token, as it may be shown: its value is not stored."""
+    """A service account's API token, as it may be shown: its value is not stored.
+
+    `created_by` saw its value, `owner` is the person who is to hold it. Both are None for one that an earlier release,
+    or the operator, created.
+    """
 
     id: str
     organization_id: str
@@ -51,6 +58,8 @@ class Token:
     access: Access
     created_at: datetime
     expires_at: datetime | None
+    created_by: Principal | None = None
+    owner: Principal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +189,16 @@ class TokenNotFound(errors.NotFound):
 
     def __init__(self) -> None:
         super().__init__("No such token")
+
+
+class OwnerNotFound(errors.Invalid):
+    """A token is held by a person of the organization."""
+
+    code = "owner_not_found"
+
+    def __init__(self) -> None:
+        message = "No member of the organization has this address: a token is held by one of its people"
+        super().__init__(message, [errors.FieldError(("body", "owner"), message)])
 
 
 class MemberNotFound(errors.NotFound):

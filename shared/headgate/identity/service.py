@@ -11,11 +11,13 @@ from headgate.audit import service as audit
 from headgate.foundation import clock
 from headgate.foundation.caller import Access, Caller
 from headgate.foundation.ids import new_id
+from headgate.foundation.principal import Principal
 from headgate.identity import member_store, rate_store, service_account_store, session_store, sessions
 from headgate.identity.hashing import hash_of
 from headgate.identity.model import (
     NotAuthenticated,
     Organization,
+    OwnerNotFound,
     RateWindow,
     ServiceAccount,
     ServiceAccountNotFound,
@@ -95,7 +97,13 @@ def create_service_account(organization_id: str, name: str, *, by: Caller | None
     """Create a service account, a member and Contributor. Raises AdminRequired."""
     if by is not None:
         by.require_admin()
-    account = ServiceAccount(id=new_id("sva"), organization_id=organization_id, name=name, created_at=clock.now())
+    account = ServiceAccount(
+        id=new_id("sva"),
+        organization_id=organization_id,
+        name=name,
+        created_at=clock.now(),
+        created_by=by.principal if by else None,
+    )
     entries = [audit.entry(by, "service_account.created", account.id, name=name)] if by else []
     service_account_store.create(account, *entries)
     return account
@@ -152,11 +160,13 @@ def create_token(
     name: str,
     access: Access,
     expires_at: datetime | None = None,
+    owner: str | None = None,
     by: Caller | None = None,
 ) -> tuple[Token, str]:
     """Create a token. Returns it with its value, which cannot be read again.
 
-    Raises AdminRequired, ServiceAccountNotFound, TooManyTokens.
+    `owner` is the address of the member who is to hold it, by default who creates it. Neither may approve what it
+    starts. Raises AdminRequired, ServiceAccountNotFound, OwnerNotFound, TooManyTokens.
     """
     if by is not None:
         by.require_admin()
@@ -166,6 +176,7 @@ def create_token(
         organization_name = member_store.organization_name(organization_id)
         if organization_name is None:
             raise ServiceAccountNotFound
+        creator = by.principal if by else None
         value = TOKEN_PREFIX + secrets.token_urlsafe(32)
         token = Token(
             id=new_id("tok"),
@@ -175,12 +186,24 @@ def create_token(
             access=access,
             created_at=clock.now(),
             expires_at=expires_at,
+            created_by=creator,
+            owner=_owner(organization_id, owner) if owner else creator,
         )
-        entries = [audit.entry(by, "token.created", token.id, name=name, access=access)] if by else []
-        service_account_store.create_token(token, hash_of(value), organization_name, account.name, revision, *entries)
+        told = {"name": name, "access": access} | ({"owner": token.owner.name} if token.owner else {})
+        entries = [audit.entry(by, "token.created", token.id, **told)] if by else []
+        service_account_store.create_token(token, hash_of(value), organization_name, account, revision, *entries)
         return token, value
 
     return retry(once)
+
+
+def _owner(organization_id: str, address: str) -> Principal:
+    """Two reads. Raises OwnerNotFound."""
+    user = member_store.user_by_email(address.strip().lower())
+    member = member_store.member(organization_id, user.id) if user else None
+    if member is None or member.status != "active":
+        raise OwnerNotFound
+    return member.principal
 
 
 def delete_token(caller: Caller, service_account_id: str, token_id: str) -> None:

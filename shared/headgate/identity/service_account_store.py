@@ -12,7 +12,7 @@ from headgate.foundation.caller import Access, Caller
 from headgate.foundation.principal import Principal
 from headgate.identity import keys
 from headgate.identity.model import ServiceAccount, ServiceAccountNotFound, Token, TokenNotFound, TooManyTokens
-from headgate.storage import items, table
+from headgate.storage import items, principals, table
 from headgate.storage.items import Item
 from headgate.storage.page import Slice
 from headgate.storage.table import ConditionFailed, Write, identity
@@ -36,13 +36,32 @@ def caller_of_token(value_hash: str, at: datetime) -> Caller | None:
         role="contributor",
         access="read_write" if items.text(item, "access") == "read_write" else "read",
         credential_id=items.text(item, "token_id"),
+        people=_people(item),
     )
+
+
+def _people(item: Item) -> tuple[str, ...] | None:
+    """The people behind a token: who created it, who is to hold it, and who created its account."""
+    creator = _principal(item, "created_by")
+    if creator is None:
+        return None
+    behind = (creator, _principal(item, "owner"), _principal(item, "account_created_by"))
+    return tuple(dict.fromkeys(person.id for person in behind if person))
+
+
+def _principal(item: Item, name: str) -> Principal | None:
+    return principals.read(item, name) if item.get(name) else None
+
+
+def _by(name: str, principal: Principal | None) -> Item:
+    return {name: principals.attribute(principal)} if principal else {}
 
 
 def create(account: ServiceAccount, *more: Write) -> None:
     """Store a new service account and make it a member, a Contributor; one transaction."""
     created_at = clock.rfc3339(account.created_at)
     item: Item = {"service_account_id": account.id, "name": account.name, "created_at": created_at, "revision": 0}
+    item |= _by("created_by", account.created_by)
     member: Item = {
         "principal_id": account.id,
         "kind": "service_account",
@@ -99,7 +118,7 @@ def create_token(
     token: Token,
     value_hash: str,
     organization_name: str,
-    service_account_name: str,
+    account: ServiceAccount,
     revision: int,
     *more: Write,
 ) -> None:
@@ -118,8 +137,11 @@ def create_token(
         "access": token.access,
         "created_at": clock.rfc3339(token.created_at),
         **(items.expiry(token.expires_at) if token.expires_at else {}),
+        **_by("created_by", token.created_by),
+        **_by("owner", token.owner),
     }
-    names: Item = {"organization_name": organization_name, "service_account_name": service_account_name}
+    names: Item = {"organization_name": organization_name, "service_account_name": account.name}
+    names |= _by("account_created_by", account.created_by)
     listing = keys.token_listing(token.organization_id, token.service_account_id, token.id)
     table.transact(
         [
@@ -212,6 +234,7 @@ def _service_account(organization_id: str, item: Item) -> ServiceAccount:
         organization_id=organization_id,
         name=items.text(item, "name"),
         created_at=clock.parse(items.text(item, "created_at")),
+        created_by=_principal(item, "created_by"),
     )
 
 
@@ -225,4 +248,6 @@ def _token(item: Item) -> Token:
         access="read_write" if items.text(item, "access") == "read_write" else "read",
         created_at=clock.parse(items.text(item, "created_at")),
         expires_at=clock.parse(expires_at) if expires_at else None,
+        created_by=_principal(item, "created_by"),
+        owner=_principal(item, "owner"),
     )

@@ -130,6 +130,7 @@ def caller(session: Session, organization_id: str | None) -> Caller:
         role=membership.role,
         access="read_write",
         credential_id=session.id,
+        people=(session.user.id,),
     )
 
 

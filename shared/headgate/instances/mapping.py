@@ -21,7 +21,7 @@ from headgate.instances.orders import Override, PendingOrder
 from headgate.instances.reports import Description, Health, ReportedConfig, Status
 from headgate.instances.states import InstanceState, day_of, expires, mark_of
 from headgate.instances.timeline import NOTHING_NOTED, Noted
-from headgate.instances.watch import Sums, Watch
+from headgate.instances.watch import Departure, Sums, Watch
 from headgate.storage import items, principals
 from headgate.storage.items import Item, Value
 
@@ -66,6 +66,7 @@ def instance_item(instance: Instance) -> Item:
         "told_seconds": instance.told_seconds,
         "token_id": instance.token_id,
         "watch": _watch_item(instance.watch) if instance.watch else None,
+        "departures": [_departure_item(departure) for departure in instance.departures] or None,
         # Counted by its last day, so that counters and time to live agree.
         "expires": expires(day_of(mark_of(instance.last_seen_at))),
     }
@@ -112,6 +113,7 @@ def instance(item: Item) -> Instance:
         told_seconds=items.number(item, "told_seconds"),
         token_id=items.optional_text(item, "token_id"),
         watch=_watch(items.mapping(item, "watch")) if item.get("watch") else None,
+        departures=tuple(_departure(one) for one in cast("list[Item]", item.get("departures") or ())),
         revision=items.number(item, "revision"),
     )
 
@@ -173,6 +175,7 @@ def _watch_item(watch: Watch) -> Item:
         "before_seconds": watch.before_seconds,
         "since": asdict(watch.since) if watch.since else None,
         "exits": watch.exits,
+        "taken_back": watch.taken_back or None,
     }
 
 
@@ -187,6 +190,27 @@ def _watch(item: Mapping[str, Value]) -> Watch:
         before_seconds=items.number(item, "before_seconds"),
         since=_sums(item, "since"),
         exits=items.number(item, "exits"),
+        taken_back=item.get("taken_back") is True,
+    )
+
+
+def _departure_item(departure: Departure) -> Item:
+    return {
+        "rollout_id": departure.rollout_id,
+        "revision": departure.revision,
+        "at": clock.rfc3339(departure.at),
+        "well_since": _time_item(departure.well_since),
+        "relabelled": departure.relabelled,
+    }
+
+
+def _departure(item: Item) -> Departure:
+    return Departure(
+        rollout_id=items.text(item, "rollout_id"),
+        revision=items.number(item, "revision"),
+        at=clock.parse(items.text(item, "at")),
+        well_since=_time(item, "well_since"),
+        relabelled=item["relabelled"] is True,
     )
 
 

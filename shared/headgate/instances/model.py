@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from headgate.foundation import errors
 from headgate.foundation.ids import encode_id, new_uuid
@@ -16,7 +16,10 @@ from headgate.instances.orders import Override, PendingOrder
 from headgate.instances.reports import NEVER_CONFIGURED, UNDESCRIBED, Description, Health, ReportedConfig
 from headgate.instances.states import InstanceState, mark_of, shown, stale
 from headgate.instances.timeline import NOTHING_NOTED, Noted
-from headgate.instances.watch import Watch
+from headgate.instances.watch import Departure, Watch
+
+if TYPE_CHECKING:
+    from headgate.deployments.running import RunningRollout
 
 _OUTCOMES: Final = 6
 
@@ -48,7 +51,8 @@ class Instance:
     said so.
     `conflicts` counts messages of a second process with the same uid; `told_seconds` is the heartbeat it was told.
     `token_id` names the token that it last reported with, None if an earlier release recorded that message.
-    `watch` is what a rollout measures; as with counters, a change of it alone is not stored.
+    `watch` is what a rollout measures; as with counters, a change of it alone is not stored. `departures` are the
+    newest rollouts that it left after its turn came.
     """
 
     id: str
@@ -76,6 +80,7 @@ class Instance:
     conflicts: int = 0
     told_seconds: int = 0
     token_id: str | None = None
+    departures: Sequence[Departure] = ()
     watch: Watch | None = field(default=None, compare=False)
     revision: int = field(default=0, compare=False)
 
@@ -92,6 +97,11 @@ class Instance:
     def overridden(self, at: datetime) -> Override | None:
         """The override that holds at that time."""
         return self.override if self.override and at < self.override.until else None
+
+    def departure_from(self, rollout: RunningRollout) -> Departure | None:
+        """How it left the rollout since the last assignment or retry; None if it did not."""
+        key = (rollout.id, rollout.revision)
+        return next((one for one in self.departures if (one.rollout_id, one.revision) == key), None)
 
     def outcome_of(self, config_hash: str) -> Outcome | None:
         return next((outcome for outcome in self.outcomes if outcome.config_hash == config_hash), None)

@@ -98,6 +98,16 @@ def of_group(fleet_id: str, deployment_id: str) -> list[Instance]:
     return [instance for instance in store.each(fleet_id) if instance.deployment_id == deployment_id]
 
 
+def of_rollout(fleet_id: str, deployment_id: str, rollout_id: str) -> list[Instance]:
+    """Those of the group, and those that left the rollout for another one of the fleet; the same queries."""
+    return [
+        instance
+        for instance in store.each(fleet_id)
+        if instance.deployment_id == deployment_id
+        or any(departure.rollout_id == rollout_id for departure in instance.departures)
+    ]
+
+
 def overridden(fleet_id: str, configuration_id: str, at: datetime) -> list[Instance]:
     """The instances that an override makes run the configuration at that time; a query for each megabyte of all."""
     found = store.overridden(fleet_id, configuration_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 # Longer ago says little of now, so what was before counts half from then on.
 _BEFORE_SECONDS: Final = 900
 _MOST_SECONDS: Final = 3_600
+_MOST_DEPARTURES: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,7 @@ class Watch:
     `waiting_since` is when it was told to run the new version, or ceased to run it in health; None while it does.
     `applied_at` is when it first did, `exits` how often its collector ended since then. Neither is set before its turn.
     `before` and `since` are None for a host that reported no counters. `before` are those of about `before_seconds`.
+    `taken_back` is whether it was told to run the version and then to go back.
     """
 
     rollout_id: str
@@ -58,11 +61,65 @@ class Watch:
     before_seconds: int = 0
     since: Sums | None = None
     exits: int = 0
+    taken_back: bool = False
 
     @property
     def is_due(self) -> bool:
         """Whether the instance was told to run the new version."""
         return self.waiting_since is not None or self.applied_at is not None
+
+    @property
+    def well_since(self) -> datetime | None:
+        """Since when it runs the new version in health; None if it does not."""
+        return self.applied_at if self.waiting_since is None else None
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """An instance left a rollout at that time, after it was told to run the version under that revision.
+
+    `well_since` is since when it ran the version in health then. `relabelled` is whether its labels took it out, and
+    not a move to another group.
+    """
+
+    rollout_id: str
+    revision: int
+    at: datetime
+    well_since: datetime | None
+    relabelled: bool
+
+    @property
+    def words(self) -> str:
+        what = "Its labels took it out of its step" if self.relabelled else "It moved to another group"
+        return f"{what} before it had run the version in health for its soak"
+
+
+def departure(
+    before: Instance | None, after: Instance, rollout: RunningRollout | None, at: datetime
+) -> Departure | None:
+    """How a message takes an instance out of the rollout in whose turn it was; None if it does not.
+
+    `rollout` is that of the group that it is in after the message.
+    """
+    watch = before.watch if before else None
+    if before is None or watch is None or not watch.is_due:
+        return None
+    moved = before.deployment_id != after.deployment_id
+    relabelled = (
+        rollout is not None
+        and (rollout.id, rollout.revision) == (watch.rollout_id, watch.revision)
+        and rollout.is_due(before.id, before.host.labels)
+        and not rollout.is_due(after.id, after.host.labels)
+    )
+    if not (moved or relabelled):
+        return None
+    return Departure(watch.rollout_id, watch.revision, at, watch.well_since, relabelled=not moved)
+
+
+def with_departure(departures: Sequence[Departure], departure: Departure) -> tuple[Departure, ...]:
+    """The newest few, one of each rollout."""
+    others = [other for other in departures if other.rollout_id != departure.rollout_id]
+    return (*others[1 - _MOST_DEPARTURES :], departure)
 
 
 def watched(
@@ -79,14 +136,19 @@ def watched(
         watch, elapsed = _begun(before, rollout), counters.seconds if counters else 0
     elif watch.revision != rollout.revision:
         # A retry: what was measured under the assignment before it does not count.
-        watch = Watch(rollout.id, rollout.revision, None, None, watch.before, watch.before_seconds)
+        back = watch.taken_back or watch.is_due
+        anew = Watch(rollout.id, rollout.revision, None, None, watch.before, watch.before_seconds)
+        watch = replace(anew, taken_back=back)
+    if after.stopped:
+        # It is sent nothing, so that its turn does not come now; what it ran in health until then, it ran.
+        return watch
     due = desired.revision == rollout.revision
     if not watch.is_due:
         watch = _waited(watch, counters, elapsed)
-        return replace(watch, waiting_since=at) if due else watch
+        return replace(watch, waiting_since=at, taken_back=False) if due else watch
     if not due:
         # Taken back; if its turn comes again, it is measured anew.
-        return replace(watch, waiting_since=None, applied_at=None, since=None, exits=0)
+        return replace(watch, waiting_since=None, applied_at=None, since=None, exits=0, taken_back=True)
     runs = after.state == "applied" and after.state_revision == rollout.revision
     waiting_since = None if runs else watch.waiting_since or at
     if watch.applied_at is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -21,7 +22,7 @@ from headgate.instances.model import Instance
 from headgate.instances.orders import PendingOrder
 from headgate.instances.reports import Report
 from headgate.instances.states import SAVED_EVERY
-from headgate.instances.watch import Watch, watched
+from headgate.instances.watch import Departure, Watch, departure, watched, with_departure
 from headgate.observability.log import logger
 from headgate.opamp import messages, placement, texts, to_fetch
 from headgate.opamp.messages import Offer, Reply
@@ -128,6 +129,7 @@ def _answer(sender: _Sender, report: Report) -> Reply:
         told_seconds=interval if send_interval else known.told_seconds,
         token_id=tokens.id_of(sender.token_hash),
         watch=_watch(known, after, report, group, desired, at),
+        departures=_departures(before, after, group, at),
     )
     after, lists = _components(known, after, report, at)
     # Read before anything is written, so that a fault here leaves nothing half done.
@@ -182,6 +184,12 @@ def _watch(
     if rollout is None or not rollout.is_watched(after.id, after.host.labels):
         return None
     return watched(before, after, report.host, rollout, desired, at)
+
+
+def _departures(before: Instance | None, after: Instance, group: Deployment, at: datetime) -> Sequence[Departure]:
+    """The rollouts that the instance left after its turn came, with the one that this message takes it out of."""
+    left = departure(before, after, group.rollout, at)
+    return with_departure(after.departures, left) if left else after.departures
 
 
 @dataclass(frozen=True, slots=True)

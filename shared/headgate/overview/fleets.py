@@ -23,6 +23,7 @@ _HOSTS: Final = 3
 _KEPT: Final = timedelta(minutes=1)
 _STANDING: Final[dict[Status, NoticeKind]] = {"halted": "rollout_halted", "waiting_for_approval": "rollout_waiting"}
 _SAID: Final = {
+    "rollback_failed": "Collectors did not go back to the version before",
     "rollout_halted": "A gate failed",
     "rollout_rolled_back": "A gate failed",
     "rollout_waiting": "A step waits until another member approves it",
@@ -52,7 +53,7 @@ def _rollouts(counted: Sequence[CountedFleet]) -> list[Notice]:
     groups = {group.id: group for one in counted for group in one.groups}
     told = []
     for rollout in rollouts.open_in(groups.values()):
-        kind = _STANDING.get(rollout.status)
+        kind: NoticeKind | None = "rollback_failed" if rollout.not_back else _STANDING.get(rollout.status)
         if kind is not None:
             where = f"{labels[rollout.fleet_id]} / {groups[rollout.deployment_id].name}"
             told.append(_of_rollout(kind, rollout, where))
@@ -60,7 +61,7 @@ def _rollouts(counted: Sequence[CountedFleet]) -> list[Notice]:
 
 
 def _rolled_back(counted: Sequence[CountedFleet], at: datetime) -> list[Notice]:
-    """Tell the newest rollout of each group that changed in the last days, if it was rolled back."""
+    """Tell the newest rollout of each group that changed in the last days, if it was rolled back or was to be."""
     labels = {one.fleet.id: one.fleet.label for one in counted}
     ended = (group for one in counted for group in one.groups if group.rollout is None)
     changed = sorted(
@@ -72,8 +73,11 @@ def _rolled_back(counted: Sequence[CountedFleet], at: datetime) -> list[Notice]:
     for group in changed[:_GROUPS]:
         key = (group.id, group.revision)
         rollout = _newest.get(key) if _newest.has(key) else _newest.put(key, rollouts.newest_of(group))
-        if rollout is not None and rollout.status == "rolled_back" and at - rollout.updated_at < _ROLLED_BACK_FOR:
-            told.append(_of_rollout("rollout_rolled_back", rollout, f"{labels[group.fleet_id]} / {group.name}"))
+        if rollout is None or at - rollout.updated_at >= _ROLLED_BACK_FOR:
+            continue
+        if rollout.not_back or rollout.status == "rolled_back":
+            kind: NoticeKind = "rollback_failed" if rollout.not_back else "rollout_rolled_back"
+            told.append(_of_rollout(kind, rollout, f"{labels[group.fleet_id]} / {group.name}"))
     return told
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from headgate.instances.counting import CountedFleet
 
 NoticeKind = Literal[
+    "rollback_failed",
     "rollout_halted",
     "rollout_rolled_back",
     "rollout_waiting",
@@ -24,6 +25,7 @@ NoticeKind = Literal[
     "token_expiring",
 ]
 KINDS: Final[tuple[NoticeKind, ...]] = (
+    "rollback_failed",
     "rollout_halted",
     "rollout_rolled_back",
     "apply_failed",

@@ -8,8 +8,9 @@ from typing import Final
 
 from headgate.deployments.running import NOBODY
 from headgate.foundation.principal import Principal
-from headgate.rollouts.model import NotNow, OwnRollout, Status
-from headgate.rollouts.progress import State, take_back
+from headgate.rollouts.going_back import take_back
+from headgate.rollouts.model import AdminHasToApprove, NotNow, OwnRollout, Status, TokenCannotApprove
+from headgate.rollouts.state import State
 
 Act = Callable[[State], State]
 _OPEN: Final[tuple[Status, ...]] = ("in_progress", "paused", "waiting_for_approval", "halted", "rolling_back")
@@ -47,16 +48,28 @@ def retry(state: State) -> State:
 def abort(state: State) -> State:
     """Every instance goes back to what the group ran before."""
     _require(state, "aborting", *_OPEN)
+    if state.rollout.status == "rolling_back" and state.running.cut == NOBODY:
+        # All of them go back already, and have no more time for it.
+        return state.with_rollout(ends_as="aborted")
     return take_back(state, NOBODY, "aborted").with_rollout(reason=None)
 
 
-def approved_by(person: Principal) -> Act:
-    """Begin the step that waits. Raises OwnRollout for who started the rollout."""
+def approved_by(person: Principal, *, is_admin: bool = False) -> Act:
+    """Begin what waits for an approval.
+
+    Raises OwnRollout for a person behind the rollout's start, AdminHasToApprove if these are not known,
+    TokenCannotApprove.
+    """
 
     def approve(state: State) -> State:
         _require(state, "approving", "waiting_for_approval")
-        if person.id == state.rollout.created_by.id:
+        if person.kind != "user":
+            raise TokenCannotApprove
+        behind = state.rollout.people
+        if person.id in (behind or ()):
             raise OwnRollout
+        if behind is None and not is_admin:
+            raise AdminHasToApprove
         return state.with_progress(approved=state.progress.awaits).with_rollout(status="in_progress", reason=None)
 
     return approve

@@ -78,6 +78,9 @@ def judge(gates: Gates, members: Sequence[Host], rest: Sequence[Host], then: Rat
     """
     members = [host for host in members if host.counts]
     others = Others.of(rest, then)
+    leavers = sum(1 for host in members if host.phase == "left")
+    if gates.left is None or leavers <= gates.left:
+        members = [host for host in members if host.phase != "left"]
     failures = [failure for host in members for failure in _failures(host, gates, others)]
     failed = {failure.instance_id for failure in failures}
     tolerated = len(members) * gates.tolerated_percent // 100
@@ -98,6 +101,9 @@ def _problems(host: Host, gates: Gates, others: Others) -> Iterator[tuple[Gate, 
     if host.phase == "silent":
         if gates.silent:
             yield "silent", host.message
+        return
+    if host.phase == "left":
+        yield "left", host.message
         return
     if host.phase == "failed":
         watch = host.instance.watch

@@ -14,14 +14,19 @@ from headgate.instances.model import Instance
 from headgate.instances.obstacles import obstacle
 from headgate.instances.states import SAVED_EVERY, STALE_AFTER
 from headgate.instances.watch import Watch
+from headgate.rollouts.model import Rollout
 from headgate.settings import settings
 
-Phase = Literal["absent", "not_moved", "waiting", "pending", "applied", "failed", "silent"]
+Phase = Literal[
+    "absent", "not_moved", "waiting", "pending", "applied", "failed", "silent", "leaving", "left", "going_back"
+]
 APPLY_WITHIN: Final = timedelta(minutes=5)
 """A supervisor needs some 14 seconds. An instance that has not applied the version by then has failed to."""
 UPGRADE_WITHIN: Final = timedelta(minutes=15)
 """The same with a collector to fetch: 100 MB, which takes 13 minutes at a megabit a second."""
 _LATE: Final = timedelta(seconds=30)
+_STOPPING: Final = ("restart", "upgrade_supervisor")
+_STOPPED: Final = "It stopped before it had run the version in health for its soak"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +34,9 @@ class Host:
     """An instance in a rollout. `absent` ones, and those with an override, count nowhere.
 
     `not_moved`: the rollout upgrades collectors and cannot upgrade this one, so that it counts nowhere either.
-    `waiting`: not due yet. `pending`: due, and neither applied nor failed.
+    `waiting`: not due yet. `pending`: due, and neither applied nor failed. `leaving`: stopped or moved after its turn
+    came, and may be back; `left`: it was not. `going_back`: was due, and does not report yet that it runs the version
+    before in health.
     """
 
     instance: Instance
@@ -48,11 +55,6 @@ class Host:
         assert self.instance.watch is not None
         return self.instance.watch
 
-    def runs(self, version: Desired) -> bool:
-        """Whether it says that it runs this version, or is about to."""
-        reported = self.instance.reported
-        return reported.config_hash == version.config_hash and reported.status != "failed"
-
 
 def quiet_after() -> timedelta:
     """An instance whose heartbeats are all stored is silent after this time."""
@@ -69,10 +71,8 @@ def of_rollout(group: Deployment, running: RunningRollout) -> Desired:
     return desired.on(running.collector or group.collector, group)
 
 
-def hosts(
-    instances: Sequence[Instance], group: Deployment, grown_at: datetime, awake_since: datetime, at: datetime
-) -> list[Host]:
-    """The instances in the order of the rollout; `grown_at` is when its cut last grew.
+def hosts(instances: Sequence[Instance], group: Deployment, rollout: Rollout, at: datetime) -> list[Host]:
+    """The instances in the order of the rollout, with those that left the group after their turn came.
 
     Before `awake_since` they may have had nobody to report to.
     """
@@ -82,16 +82,27 @@ def hosts(
 
     def host(instance: Instance) -> Host:
         labels = instance.host.labels
-        place, due = running.place(instance.id, labels), running.is_due(instance.id, labels)
+        here = instance.deployment_id == group.id
+        place, due = running.place(instance.id, labels), here and running.is_due(instance.id, labels)
         if instance.overridden(at):
             # Somebody pinned it to another version: it is not the rollout's.
             return Host(instance, place, due, "absent")
+        departure = None if due else instance.departure_from(running)
+        if departure is not None:
+            phase, message = _of_left(departure.well_since, departure.at, departure.words, place, rollout, at)
+            return Host(instance, place, True, phase, message)
+        if not here:
+            return Host(instance, place, False, "absent")
         why = obstacle(instance, wanted.collector)
         if why and not instance.stopped and at - instance.last_seen_at <= STALE_AFTER:
             return Host(instance, place, due, "not_moved", why)
-        if not due:
-            return Host(instance, place, due, "waiting" if _is_there(instance, at) else "absent")
-        return Host(instance, place, due, *_of_due(instance, running, wanted, grown_at, awake_since, at))
+        if due:
+            return Host(instance, place, due, *_of_due(instance, running, wanted, rollout, place, at))
+        if _was_told(instance, running):
+            back = _of_taken_back(instance, Desired.of(group, instance, at), rollout, at)
+            if back is not None:
+                return Host(instance, place, due, "going_back", back)
+        return Host(instance, place, due, "waiting" if _is_there(instance, at) else "absent")
 
     return sorted((host(instance) for instance in instances), key=lambda host: host.place)
 
@@ -114,34 +125,66 @@ def _is_there(instance: Instance, at: datetime) -> bool:
 
 
 def _of_due(
-    instance: Instance,
-    running: RunningRollout,
-    wanted: Desired,
-    grown_at: datetime,
-    awake_since: datetime,
-    at: datetime,
+    instance: Instance, running: RunningRollout, wanted: Desired, rollout: Rollout, place: Place, at: datetime
 ) -> tuple[Phase, str]:
-    watch = instance.watch
+    watch, progress = instance.watch, rollout.progress
     told = watch is not None and watch.rollout_id == running.id and watch.revision == running.revision
-    if instance.stopped:
-        return "absent", ""
     if watch is None or not told or not watch.is_due:
-        if not _is_there(instance, grown_at):
+        if instance.stopped or not _is_there(instance, progress.grown_at):
             return "absent", ""
-        if at - max(grown_at, awake_since) <= quiet_after():
+        if at - max(progress.grown_at, progress.awake_since) <= quiet_after():
             return "pending", ""
         return "silent", "Nothing was heard since its turn came"
-    if at - max(instance.last_seen_at, awake_since) > quiet_after():
+    failed = instance.failure_of(wanted) or _is(instance, "apply_failed", running)
+    if instance.stopped and not failed:
+        if any(order.do in _STOPPING and order.waits(at) for order in instance.orders):
+            return "pending", ""
+        return _of_left(watch.well_since, instance.last_seen_at, _STOPPED, place, rollout, at)
+    if not instance.stopped and at - max(instance.last_seen_at, progress.awake_since) > quiet_after():
         return "silent", "Nothing was heard since it was told to run the version"
-    if instance.failure_of(wanted) or _is(instance, "apply_failed", running):
+    if failed:
         return "failed", instance.state_message or "The host says that it failed"
     if _is(instance, "applied", running):
         return "applied", ""
     within = apply_within(running)
-    if watch.waiting_since is not None and at - max(watch.waiting_since, awake_since) > within:
+    if watch.waiting_since is not None and at - max(watch.waiting_since, progress.awake_since) > within:
         minutes = within.total_seconds() / 60
         return "failed", f"It does not run the version in health for {minutes:.0f} minutes"
     return "pending", ""
+
+
+def _of_left(
+    well_since: datetime | None, left_at: datetime, words: str, place: Place, rollout: Rollout, at: datetime
+) -> tuple[Phase, str]:
+    """How an instance counts that left at that time: not at all if it was well for the soak of its step before."""
+    step, strategy = rollout.progress.step_of(place), rollout.strategy
+    soak = timedelta(seconds=strategy.steps[step - 1].soak_seconds) if step and strategy else timedelta()
+    if well_since is not None and left_at - well_since >= soak:
+        return "absent", ""
+    if at - max(left_at, rollout.progress.awake_since) <= quiet_after():
+        return "leaving", words
+    return "left", f"{words} and is not back"
+
+
+def _was_told(instance: Instance, running: RunningRollout) -> bool:
+    """Whether it was told to run the version since the last assignment or retry, or before it was taken back."""
+    watch = instance.watch
+    return watch is not None and watch.rollout_id == running.id and (watch.is_due or watch.taken_back)
+
+
+def _of_taken_back(instance: Instance, desired: Desired, rollout: Rollout, at: datetime) -> str | None:
+    """Why an instance is not back yet; None once it reports in health what it is to run now."""
+    if instance.state in ("applied", "idle") and instance.state_revision == desired.revision:
+        return None
+    if instance.stopped:
+        last = instance.last_applied()
+        if last and last.at and last.at >= rollout.progress.grown_at and last.config_hash == desired.config_hash:
+            return None
+        return "It stopped, and nothing was heard of it since"
+    if at - max(instance.last_seen_at, rollout.progress.awake_since) > quiet_after():
+        return "Nothing was heard of it since it was to go back"
+    why = instance.state_message if instance.state_revision == desired.revision else None
+    return why or "It does not report that it runs the version before in health"
 
 
 def _is(instance: Instance, state: str, running: RunningRollout) -> bool:

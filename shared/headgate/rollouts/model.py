@@ -28,12 +28,14 @@ Gate = Literal[
     "apply_failed",
     "crash_loop",
     "silent",
+    "left",
     "restarts",
     "send_failed",
     "refused",
     "queue_growth",
     "throughput_drop",
     "max_unavailable",
+    "rollback_failed",  # it was to go back, and did not
 ]
 FINAL: Final[frozenset[Status]] = frozenset({"rolled_back", "completed", "aborted", "superseded"})
 MOST_STEPS: Final = 20
@@ -64,7 +66,28 @@ class OwnRollout(errors.Forbidden):
     code = "own_rollout"
 
     def __init__(self) -> None:
-        super().__init__("You started this rollout: another member has to approve it")
+        super().__init__("You started this rollout, or hold the token that did: another member has to approve it")
+
+
+class AdminHasToApprove(errors.Forbidden):
+    """It is not known which people are behind the token that started the rollout."""
+
+    code = "admin_has_to_approve"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "A token whose creator was not recorded started this rollout: an Admin has to approve it. Tokens created "
+            "from now on record theirs"
+        )
+
+
+class TokenCannotApprove(errors.Forbidden):
+    """An approval is a person's."""
+
+    code = "token_cannot_approve"
+
+    def __init__(self) -> None:
+        super().__init__("A token cannot approve a rollout: a person who is signed in has to")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +162,9 @@ class Begun:
 class Progress:
     """How far a rollout is. `begun` are its steps so far, without those that would have added no instance.
 
-    `awaits` is the step that waits for approval, `approved` the last one that was approved. `target` is the cut that
-    the last begun step is to reach, `grown_at` when the cut last changed, and `soaking_since` when every instance of
-    the step had applied the version or failed to. `rates` are those of the instances that were not due when the step
+    `awaits` is the last step whose approval is awaited, `approved` the last one that was approved. `target` is the cut
+    that the last begun step is to reach, `grown_at` when the cut last changed, and `soaking_since` when every instance
+    of the step had applied the version or failed to. `rates` are those of the instances that were not due when the step
     began. `ticked_at` is when it was last judged, and `awake_since` when judging began again after an interruption, in
     which hosts may have had nobody to report to.
     """
@@ -177,7 +200,8 @@ class Rollout:
 
     One without a strategy was assigned at once: it was completed when it was made. `ends_as` is the status that follows
     `rolling_back`. `reason` is Headgate's own text of why it is where it is, `notes` what could not be judged.
-    `not_moved` are the first of the instances whose collectors it cannot upgrade.
+    `not_moved` are the first of the instances whose collectors it cannot upgrade. `started_by` are the ids of the
+    people behind the credential that started it, as of then; None if that is not known.
     """
 
     id: str
@@ -202,11 +226,25 @@ class Rollout:
     upgrade: Upgrade | None = None
     not_moved: Sequence[NotMoved] = ()
     ends_as: Status | None = None
+    started_by: Sequence[str] | None = None
     revision: int = 1
 
     @property
     def is_final(self) -> bool:
         return self.status in FINAL
+
+    @property
+    def people(self) -> frozenset[str] | None:
+        """The ids of the people behind its start, who may not approve it; None if they are not known."""
+        if self.started_by is not None:
+            return frozenset(self.started_by)
+        # A rollout of an earlier release.
+        return frozenset({self.created_by.id}) if self.created_by.kind == "user" else None
+
+    @property
+    def not_back(self) -> Sequence[Failure]:
+        """The first of the instances that were to go back and did not."""
+        return [failure for failure in self.failures if failure.gate == "rollback_failed"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,110 +1,30 @@
 """What a judgement makes of a rollout and its group: pure functions of what is stored and what the hosts report.
 
 A step begins, its cut grows, its instances settle, it soaks, and the next one begins, until the group is assigned the
-version. A gate that fails takes the step back.
+version. A gate that fails takes the step back. An approval, or the window, holds whatever begins next: a step, or the
+end of the rollout.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Final, TypedDict, Unpack
+from typing import Final
 
-from headgate.deployments.model import Deployment
-from headgate.deployments.running import EVERYONE, NOBODY, Place, RunningRollout
-from headgate.instances.model import Instance
+from headgate.deployments.running import EVERYONE, NOBODY, Place
 from headgate.instances.states import STALE_AFTER
 from headgate.rollouts import gates
-from headgate.rollouts.hosts import APPLY_WITHIN, Host, apply_within, hosts, lost, of_rollout, quiet_after
-from headgate.rollouts.model import Begun, Failure, Hosts, NotMoved, Progress, Rollout, Status
-from headgate.rollouts.strategy import Gates, Strategy
+from headgate.rollouts.going_back import gone_back, take_back
+from headgate.rollouts.hosts import Host, lost
+from headgate.rollouts.model import Begun, Hosts, NotMoved, Status
+from headgate.rollouts.state import State
+from headgate.rollouts.strategy import Strategy
 
-SETTLED_WITHIN: Final = timedelta(minutes=10)
-"""A step soaks, or a taken back one ends, after this time at the latest, whatever its instances do."""
 _MOST_NOT_MOVED: Final = 20
 # Ticks are a minute apart at most.
 _INTERRUPTED_AFTER: Final = timedelta(seconds=90)
 _JUDGED: Final[frozenset[Status]] = frozenset({"in_progress", "paused", "waiting_for_approval"})
-
-
-class _RolloutChanges(TypedDict, total=False):
-    status: Status
-    finished_at: datetime
-    progress: Progress
-    hosts: Hosts
-    reason: str | None
-    notes: Sequence[str]
-    failures: Sequence[Failure]
-    not_moved: Sequence[NotMoved]
-    ends_as: Status | None
-
-
-class _ProgressChanges(TypedDict, total=False):
-    begun: Sequence[Begun]
-    awaits: int
-    approved: int
-    grown_at: datetime
-    soaking_since: datetime | None
-    promoted: bool
-    target: Place
-    ticked_at: datetime
-    awake_since: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """A rollout with its group as they are stored, and what the group's instances last reported."""
-
-    rollout: Rollout
-    group: Deployment
-    instances: Sequence[Instance]
-    at: datetime
-
-    @property
-    def running(self) -> RunningRollout:
-        assert self.group.rollout is not None
-        return self.group.rollout
-
-    @property
-    def progress(self) -> Progress:
-        return self.rollout.progress
-
-    @property
-    def strategy(self) -> Strategy:
-        assert self.rollout.strategy is not None
-        return self.rollout.strategy
-
-    @property
-    def gates(self) -> Gates:
-        assert self.rollout.gates is not None
-        return self.rollout.gates
-
-    @property
-    def since(self) -> datetime:
-        """When the cut last grew, or judging began again."""
-        return max(self.progress.grown_at, self.progress.awake_since)
-
-    @property
-    def settled_within(self) -> timedelta:
-        return SETTLED_WITHIN - APPLY_WITHIN + apply_within(self.running)
-
-    @property
-    def is_waking(self) -> bool:
-        """Whether judging has just begun again: what hosts said before does not tell how they are."""
-        return self.at - self.progress.awake_since < quiet_after()
-
-    def hosts(self) -> list[Host]:
-        return hosts(self.instances, self.group, self.progress.grown_at, self.progress.awake_since, self.at)
-
-    def with_rollout(self, **changes: Unpack[_RolloutChanges]) -> State:
-        return replace(self, rollout=replace(self.rollout, **changes))
-
-    def with_progress(self, **changes: Unpack[_ProgressChanges]) -> State:
-        return self.with_rollout(progress=replace(self.progress, **changes))
-
-    def with_running(self, running: RunningRollout | None) -> State:
-        return replace(self, group=replace(self.group, rollout=running))
 
 
 def advance(state: State) -> State:
@@ -116,19 +36,11 @@ def advance(state: State) -> State:
         state = state.with_progress(awake_since=state.at)
     state = state.with_progress(ticked_at=state.at)
     if state.rollout.status == "rolling_back":
-        after = _rolled_back(state)
-    elif state.rollout.status in _JUDGED:
-        after = _judged(state)
-    else:
-        after = state
-    return after if after.rollout.is_final else _counted(after, after.hosts())
-
-
-def take_back(state: State, cut: Place, ends_as: Status) -> State:
-    """Instances after `cut` go back to what they ran; the rollout ends as that once they have."""
-    running = replace(state.running, cut=cut, watched=max(state.running.cut, state.running.watched))
-    progress = replace(state.progress, target=cut, grown_at=state.at, soaking_since=None, promoted=False)
-    return state.with_running(running).with_rollout(status="rolling_back", ends_as=ends_as, progress=progress)
+        after = _counted(gone_back(state))
+        # The group runs what it ran before.
+        return after.with_running(None) if after.rollout.is_final else after
+    after = _judged(state) if state.rollout.status in _JUDGED else state
+    return after if after.rollout.is_final else _counted(after)
 
 
 def _judged(state: State) -> State:
@@ -140,8 +52,10 @@ def _judged(state: State) -> State:
         if state.strategy.on_failure == "roll_back_step":
             state = _with_failed_step_last(state, due, rest)
         return _failed(state, verdict.reason)
-    if state.rollout.status != "in_progress":
+    if state.rollout.status == "paused" or (state.is_waking and state.rollout.status == "waiting_for_approval"):
         return state
+    # What an approval is awaited for may be something else by now, as after hosts have joined.
+    state = state.with_rollout(status="in_progress")
     return _in_progress(_noted(state, verdict.notes) if _is_soaked(state) else state, listed)
 
 
@@ -159,6 +73,10 @@ def _in_progress(state: State, listed: Sequence[Host]) -> State:
         return _next(state, listed)
     if state.running.cut < state.progress.target:
         return _grown(state, listed)
+    if not any(host.due for host in _present(listed)) and any(host.phase == "waiting" for host in listed):
+        # The step's hosts are gone: others take their place, so that what follows is not begun unjudged.
+        refilled = state.with_progress(target=_target(state, listed, state.progress.step), soaking_since=None)
+        return _grown(refilled, listed)
     pending = any(host.phase == "pending" for host in listed)
     if state.progress.soaking_since is None:
         if pending and state.at - state.since < state.settled_within:
@@ -176,27 +94,39 @@ def _is_soaked(state: State) -> bool:
 
 
 def _next(state: State, listed: Sequence[Host]) -> State:
-    """Begin the next step that adds instances, or end; unless most of them were lost, who would get it unjudged."""
+    """Begin the next step that adds instances, or end, unless something holds it.
+
+    If most of the instances were lost, they would get the version unjudged; one that stopped may be back.
+    """
     gone = lost(listed, state.at)
     if gone and len(gone) >= len(_present(listed)):
         minutes = STALE_AFTER.seconds // 60
         return state.with_rollout(
             reason=f"Waits for {len(gone)} instances that ceased to report, {minutes} minutes at most"
         )
+    leaving = sum(1 for host in listed if host.phase == "leaving")
+    if leaving:
+        return state.with_rollout(reason=f"Waits for {_instances(leaving)} that stopped")
     number = _next_step(state, listed, state.progress.step)
+    unapproved = [step for step in _approvals(state, number) if step > state.progress.approved]
+    if unapproved:
+        waits = state.with_progress(awaits=unapproved[-1])
+        return waits.with_rollout(status="waiting_for_approval", reason=_awaited(number, unapproved))
+    # Once the last step has begun, the end gives the version to nobody who was not to have it.
+    skips = number is not None or state.progress.step < len(state.strategy.steps)
+    if skips and not _may_begin(state.strategy, state.at):
+        return state.with_rollout(reason=_closed(state.strategy, number))
+    state = state.with_notes(*(_carried(number, step) for step in _approvals(state, number) if step != number))
     if number is None:
         return _completed(state, listed)
-    if state.strategy.steps[number - 1].approval and state.progress.approved < number:
-        state = state.with_progress(awaits=number)
-        return state.with_rollout(status="waiting_for_approval", reason=f"Step {number} waits for approval")
-    if not _may_begin(state.strategy, state.at):
-        return state.with_rollout(reason=_closed(state.strategy, number))
     target = _target(state, listed, number)
     following = _next_step(state, listed, number)
     watched = target if following is None else _target(state, listed, following)
     progress = replace(
         state.progress,
         begun=(*state.progress.begun, Begun(number, state.running.cut)),
+        # What was approved for a later step, as for a group without instances, is not approved for this course.
+        approved=min(state.progress.approved, number),
         grown_at=state.at,
         soaking_since=None,
         promoted=False,
@@ -205,9 +135,41 @@ def _next(state: State, listed: Sequence[Host]) -> State:
     )
     begun = state.with_rollout(progress=progress)
     if state.strategy.steps[number - 1].canaries and not any(_is_canary(host) for host in _present(listed)):
-        note = f"Step {number} began with one of the others: no instance has the labels of the canaries"
-        begun = begun.with_rollout(notes=tuple(dict.fromkeys([*state.rollout.notes, note])))
+        begun = begun.with_notes(
+            f"Step {number} began with one of the others: no instance has the labels of the canaries"
+        )
     return _grown(begun.with_running(replace(state.running, watched=max(watched, state.running.cut))), listed)
+
+
+def _approvals(state: State, number: int | None) -> list[int]:
+    """The steps whose approvals hold step `number`, or the end: its own, and those of the steps that are left out."""
+    until = number or len(state.strategy.steps)
+    steps = range(state.progress.step + 1, until + 1)
+    return [step for step in steps if state.strategy.steps[step - 1].approval]
+
+
+def _what(number: int | None) -> str:
+    return f"step {number}" if number else "the end of the rollout"
+
+
+def _awaited(number: int | None, unapproved: Sequence[int]) -> str:
+    """Why a step, or the end, waits."""
+    what = _what(number).capitalize()
+    left_out = [step for step in unapproved if step != number]
+    if not left_out:
+        return f"{what} waits for approval"
+    adds = "adds" if len(left_out) == 1 else "add"
+    steps = " and ".join(f"step {step}" for step in left_out)
+    own = "its approval and " if number in unapproved else ""
+    return f"{what} waits for {own}the approval of {steps}, which {adds} no instance"
+
+
+def _carried(number: int | None, step: int) -> str:
+    return f"The approval of step {step}, which added no instance, was asked for before {_what(number)}"
+
+
+def _instances(count: int) -> str:
+    return "1 instance" if count == 1 else f"{count:,} instances"
 
 
 def _next_step(state: State, listed: Sequence[Host], step: int) -> int | None:
@@ -240,7 +202,8 @@ def _target(state: State, listed: Sequence[Host], number: int) -> Place:
 
 
 def _present(listed: Sequence[Host]) -> list[Host]:
-    return [host for host in listed if host.counts]
+    """Those that a step can reach, or has reached."""
+    return [host for host in listed if host.counts and host.phase != "left"]
 
 
 def _is_canary(host: Host) -> bool:
@@ -260,7 +223,7 @@ def _grown(state: State, listed: Sequence[Host]) -> State:
     most = state.strategy.max_unavailable
     if most is None or not coming:
         return _with_cut(state, target)
-    unavailable = [host for host in listed if host.due and host.phase in ("pending", "silent")]
+    unavailable = [host for host in listed if host.due and host.phase in ("pending", "leaving", "silent")]
     room = most - len(unavailable)
     if room >= len(coming):
         return _with_cut(state, target)
@@ -281,10 +244,10 @@ def _may_begin(strategy: Strategy, at: datetime) -> bool:
     return strategy.window is None or strategy.window.is_open(at)
 
 
-def _closed(strategy: Strategy, number: int) -> str:
+def _closed(strategy: Strategy, number: int | None) -> str:
     window = strategy.window
     assert window is not None
-    return f"Step {number} waits for the window from {window.start} to {window.end}, {window.time_zone}"
+    return f"{_what(number).capitalize()} waits for the window from {window.start} to {window.end}, {window.time_zone}"
 
 
 def _with_failed_step_last(state: State, due: Sequence[Host], rest: Sequence[Host]) -> State:
@@ -305,25 +268,11 @@ def _failed(state: State, reason: str) -> State:
         case "halt":
             return state.with_rollout(status="halted")
         case "roll_back_step" if previous > NOBODY:
-            # Its steps before stay; what follows is the same step again.
-            return take_back(state, previous, "halted").with_progress(begun=state.progress.begun[:-1])
+            # Its steps before stay; what follows is the same step again, and so is its approval.
+            begun = state.progress.begun[:-1]
+            approved = min(state.progress.approved, begun[-1].step)
+            return take_back(state, previous, "halted").with_progress(begun=begun, approved=approved)
     return take_back(state, NOBODY, "rolled_back")
-
-
-def _rolled_back(state: State) -> State:
-    """End a rollout whose instances have gone back; after some time also without the others."""
-    to = of_rollout(state.group, state.running)
-    still = [host for host in state.hosts() if not host.due and host.phase == "waiting" and host.runs(to)]
-    if (still and state.at - state.since < state.settled_within) or state.is_waking:
-        return state
-    ends_as = state.rollout.ends_as or "rolled_back"
-    state = state.with_rollout(status=ends_as, ends_as=None)
-    if still:
-        minutes = state.settled_within.seconds // 60
-        state = _noted(state, [f"{len(still)} instances had not gone back after {minutes} minutes"])
-    if ends_as == "halted":
-        return state
-    return _counted(state, state.hosts()).with_rollout(finished_at=state.at).with_running(None)
 
 
 def _completed(state: State, listed: Sequence[Host]) -> State:
@@ -331,7 +280,7 @@ def _completed(state: State, listed: Sequence[Host]) -> State:
     running = state.running
     if not _present(listed):
         state = _noted(state, ["no instance of the group reports, so that nothing was judged"])
-    done = _counted(state, listed).with_rollout(status="completed", reason=None, finished_at=state.at)
+    done = _counted(state).with_rollout(status="completed", reason=None, finished_at=state.at)
     group = replace(
         state.group,
         assignment=running.to,
@@ -343,16 +292,17 @@ def _completed(state: State, listed: Sequence[Host]) -> State:
     return replace(done, group=group)
 
 
-def _counted(state: State, listed: Sequence[Host]) -> State:
+def _counted(state: State) -> State:
     """With the number of instances, as they are to be shown."""
-    present = _present(listed)
+    listed = state.hosts()
+    present = [host for host in listed if host.counts]
     due = [host for host in present if host.due]
     others = [host for host in listed if host.phase == "not_moved"]
     counts = Hosts(
         total=len(present),
         due=len(due),
         applied=sum(1 for host in due if host.phase == "applied"),
-        failed=sum(1 for host in due if host.phase in ("failed", "silent")),
+        failed=sum(1 for host in due if host.phase in ("failed", "silent", "left")),
         not_moved=len(others),
     )
     return state.with_rollout(hosts=counts, not_moved=tuple(map(_not_moved, others[:_MOST_NOT_MOVED])))

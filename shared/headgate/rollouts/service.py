@@ -25,7 +25,8 @@ from headgate.instances import service as instances
 from headgate.rollouts import acts, executions, store, upgrading
 from headgate.rollouts.acts import Act
 from headgate.rollouts.model import Order, Rollout, RolloutNotFound, Status, Tick
-from headgate.rollouts.progress import State, advance
+from headgate.rollouts.progress import advance
+from headgate.rollouts.state import State
 from headgate.settings import settings
 from headgate.storage.retry import LostRace
 from headgate.storage.retry import retry as again
@@ -73,6 +74,7 @@ def start(caller: Caller, fleet_id: str, deployment_id: str, order: Order) -> Ro
             created_at=at,
             updated_at=at,
             upgrade=upgrading.upgrade(before, collector) if collector else None,
+            started_by=caller.people,
         )
         revision = before.revision + 1
         running = RunningRollout(
@@ -142,10 +144,17 @@ def promote(caller: Caller, fleet_id: str, deployment_id: str, rollout_id: str) 
 
 
 def approve(caller: Caller, fleet_id: str, deployment_id: str, rollout_id: str) -> Rollout:
-    """Let the step begin that waits for it. `caller` is a person. Raises as `get` does, NotNow and OwnRollout."""
+    """Let the step begin that waits for it. Raises as `get` does, NotNow, and as `acts.approved_by`."""
     target = f"fleets/{fleet_id}/deployments/{deployment_id}/rollouts/{rollout_id}"
     recorded = audit.entry(caller, "rollout.approved", target)
-    return _act(caller, fleet_id, deployment_id, rollout_id, acts.approved_by(caller.principal), recorded)
+    return _act(
+        caller,
+        fleet_id,
+        deployment_id,
+        rollout_id,
+        acts.approved_by(caller.principal, is_admin=caller.is_admin),
+        recorded,
+    )
 
 
 def abort(caller: Caller, fleet_id: str, deployment_id: str, rollout_id: str) -> Rollout:
@@ -233,7 +242,7 @@ def _state(fleet_id: str, deployment_id: str, rollout_id: str) -> State | None:
         return None
     if group.rollout is None or group.rollout.id != rollout_id:
         return None
-    return State(rollout, group, instances.of_group(fleet_id, deployment_id), clock.now())
+    return State(rollout, group, instances.of_rollout(fleet_id, deployment_id, rollout_id), clock.now())
 
 
 def _save(before: State, after: State, *writes: Write) -> Rollout:
@@ -257,6 +266,8 @@ def _save(before: State, after: State, *writes: Write) -> Rollout:
         changes.append(history.recorded(assigned))
     if rollout.status != before.rollout.status and rollout.status in _EVENTS:
         changes.append(_event(_EVENTS[rollout.status], rollout, after.at))
+    if rollout.not_back and not before.rollout.not_back:
+        changes.append(_event("rollout.rollback_failed", rollout, after.at))
     store.save(*changes)
     return rollout
 

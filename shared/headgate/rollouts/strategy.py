@@ -76,14 +76,16 @@ class Gates:
     """What an instance may not do in the new version; None or False switches a gate off.
 
     More than `tolerated_percent` of a step's instances that do stop the rollout. `restarts` of the collector are
-    counted from when it ran the version. The others are in percent points above what the same instance had before
-    and above what the instances have that are not due yet.
+    counted from when it ran the version. Up to `left` instances may leave after they were told to run it and before
+    they were well for their soak. The others are in percent points above what the same instance had before and above
+    what the instances have that are not due yet.
     """
 
     tolerated_percent: int = 2
     apply_failed: bool = True
     crash_loop: bool = True
     silent: bool = True
+    left: int | None = 0
     restarts: int | None = 1
     send_failed: int | None = 5
     refused: int | None = 5

@@ -28,6 +28,11 @@ _SENTENCES: Final[Mapping[EventType, tuple[str, str, Severity]]] = {
     "rollout.started": ("A rollout started", "{n} rollouts started", "info"),
     "rollout.halted": ("A rollout was halted", "{n} rollouts were halted", "error"),
     "rollout.rolled_back": ("A rollout was rolled back", "{n} rollouts were rolled back", "error"),
+    "rollout.rollback_failed": (
+        "Hosts did not go back to the version before",
+        "Hosts did not go back to the version before in {n} rollouts",
+        "critical",
+    ),
     "rollout.finished": ("A rollout finished", "{n} rollouts finished", "info"),
     "instance.apply_failed": (
         "A host could not apply its configuration",

@@ -1,0 +1,48 @@
+"""Taking a version back: it has ended once the hosts report the version before as applied and healthy.
+
+A host that does not within the time to apply it and the time in which it would be heard is a failure, by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from headgate.deployments.running import Place
+from headgate.rollouts.hosts import Host, apply_within, quiet_after
+from headgate.rollouts.model import Failure, Status
+from headgate.rollouts.state import State
+
+_MOST_FAILURES: Final = 10
+_LONGEST_MESSAGE: Final = 300
+
+
+def take_back(state: State, cut: Place, ends_as: Status) -> State:
+    """Instances after `cut` go back to what they ran; the rollout ends as that once they have."""
+    running = replace(state.running, cut=cut, watched=max(state.running.cut, state.running.watched))
+    progress = replace(state.progress, target=cut, grown_at=state.at, soaking_since=None, promoted=False)
+    return state.with_running(running).with_rollout(status="rolling_back", ends_as=ends_as, progress=progress)
+
+
+def gone_back(state: State) -> State:
+    """End a rollout whose instances have gone back; after some time also without the others, which are named."""
+    still = [host for host in state.hosts() if host.phase == "going_back"]
+    if still and state.at - state.since < apply_within(state.running) + quiet_after():
+        return state
+    ends_as = state.rollout.ends_as or "rolled_back"
+    state = state.with_rollout(status=ends_as, ends_as=None)
+    if still:
+        state = _with_failures(state, still)
+    return state if ends_as == "halted" else state.with_rollout(finished_at=state.at)
+
+
+def _with_failures(state: State, still: Sequence[Host]) -> State:
+    failures = [
+        Failure(host.instance.id, "rollback_failed", host.message[:_LONGEST_MESSAGE]) for host in still[:_MOST_FAILURES]
+    ]
+    minutes = (apply_within(state.running) + quiet_after()).total_seconds() / 60
+    instances = "1 instance has" if len(still) == 1 else f"{len(still)} instances have"
+    reason = f"{instances} not gone back to the version before within {minutes:.0f} minutes"
+    before = f"{state.rollout.reason}. " if state.rollout.reason else ""
+    return state.with_rollout(reason=before + reason, failures=(*failures, *state.rollout.failures))

@@ -1,0 +1,104 @@
+"""A rollout, its group and what the group's instances report, at one time: what a judgement reads and changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final, TypedDict, Unpack
+
+from headgate.deployments.model import Deployment
+from headgate.deployments.running import Place, RunningRollout
+from headgate.instances.model import Instance
+from headgate.rollouts.hosts import APPLY_WITHIN, Host, apply_within, hosts, quiet_after
+from headgate.rollouts.model import Begun, Failure, Hosts, NotMoved, Progress, Rollout, Status
+from headgate.rollouts.strategy import Gates, Strategy
+
+SETTLED_WITHIN: Final = timedelta(minutes=10)
+"""A step soaks after this time at the latest, whatever its instances do."""
+
+
+class _RolloutChanges(TypedDict, total=False):
+    status: Status
+    finished_at: datetime
+    progress: Progress
+    hosts: Hosts
+    reason: str | None
+    notes: Sequence[str]
+    failures: Sequence[Failure]
+    not_moved: Sequence[NotMoved]
+    ends_as: Status | None
+
+
+class _ProgressChanges(TypedDict, total=False):
+    begun: Sequence[Begun]
+    awaits: int
+    approved: int
+    grown_at: datetime
+    soaking_since: datetime | None
+    promoted: bool
+    target: Place
+    ticked_at: datetime
+    awake_since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A rollout with its group as they are stored, and what the group's instances last reported.
+
+    Instances that left the group after their turn came are among them.
+    """
+
+    rollout: Rollout
+    group: Deployment
+    instances: Sequence[Instance]
+    at: datetime
+
+    @property
+    def running(self) -> RunningRollout:
+        assert self.group.rollout is not None
+        return self.group.rollout
+
+    @property
+    def progress(self) -> Progress:
+        return self.rollout.progress
+
+    @property
+    def strategy(self) -> Strategy:
+        assert self.rollout.strategy is not None
+        return self.rollout.strategy
+
+    @property
+    def gates(self) -> Gates:
+        assert self.rollout.gates is not None
+        return self.rollout.gates
+
+    @property
+    def since(self) -> datetime:
+        """When the cut last changed, or judging began again."""
+        return max(self.progress.grown_at, self.progress.awake_since)
+
+    @property
+    def settled_within(self) -> timedelta:
+        return SETTLED_WITHIN - APPLY_WITHIN + apply_within(self.running)
+
+    @property
+    def is_waking(self) -> bool:
+        """Whether judging has just begun again: what hosts said before does not tell how they are."""
+        return self.at - self.progress.awake_since < quiet_after()
+
+    def hosts(self) -> list[Host]:
+        return hosts(self.instances, self.group, self.rollout, self.at)
+
+    def with_rollout(self, **changes: Unpack[_RolloutChanges]) -> State:
+        return replace(self, rollout=replace(self.rollout, **changes))
+
+    def with_progress(self, **changes: Unpack[_ProgressChanges]) -> State:
+        return self.with_rollout(progress=replace(self.progress, **changes))
+
+    def with_running(self, running: RunningRollout | None) -> State:
+        return replace(self, group=replace(self.group, rollout=running))
+
+    def with_notes(self, *notes: str) -> State:
+        """With these notes as well, each once."""
+        return self.with_rollout(notes=tuple(dict.fromkeys([*self.rollout.notes, *notes])))
