@@ -17,7 +17,7 @@ export ARCHITECTURE ?= x86_64
 export SAM_CLI_TELEMETRY := 0
 # Otherwise every process compiles all modules again: each worker of the tests, each start of the service.
 unexport PYTHONDONTWRITEBYTECODE
-export PYTHONPATH := $(CURDIR)/shared:$(CURDIR)/functions:$(CURDIR)/local:$(CURDIR)/cli
+export PYTHONPATH := $(CURDIR)/shared:$(CURDIR)/engine:$(CURDIR)/functions:$(CURDIR)/local:$(CURDIR)/cli
 export HEADGATE_CACHE ?= $(if $(XDG_CACHE_HOME),$(XDG_CACHE_HOME),$(HOME)/.cache)/headgate
 export HEADGATE_COLLECTORS_DIR ?= $(HEADGATE_CACHE)/collectors
 
@@ -160,7 +160,7 @@ lint-style:
 	$(VENV)/bin/hadolint layers/collector/Dockerfile
 
 lint-types:
-	$(VENV)/bin/mypy shared/headgate cli/headgate_cli functions local/headgate_local
+	$(VENV)/bin/mypy shared/headgate engine/headgate_engine cli/headgate_cli functions local/headgate_local
 
 # These take seconds, so they look again only if there is something new to look at, as checkov does.
 LOOKED_AT := build/looked_at

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "shared"))
+sys.path[:0] = [str(ROOT / "shared"), str(ROOT / "engine")]
 
 from headgate.flows import publish, source  # noqa: E402  the path must be set first
 

@@ -23,8 +23,8 @@ from xml.etree import ElementTree
 
 from headgate import checker
 from headgate.checker import Asker
-from headgate.foundation.collector import VERSION, by_age
 from headgate.foundation.errors import Unavailable
+from headgate_engine.collector import VERSION, by_age
 from scripts import component_reference, default_version, gallery_upgrade
 from scripts.stack import ROOT, Stop
 

@@ -13,7 +13,7 @@ from headgate.checker import Asker
 from headgate.flows import source
 from headgate.flows.model import FlowPipeline
 from headgate.flows.source import Graphs
-from headgate.validation import service as validation
+from headgate_engine.validation import service as validation
 
 FLOWS: Final = Path(__file__).parents[1] / "flows"
 _ASKER: Final = Asker("org_of_the_gallery", "tok_of_the_gallery")

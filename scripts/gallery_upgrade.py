@@ -13,9 +13,9 @@ from headgate import checker
 from headgate.checker import Asker
 from headgate.flows import source
 from headgate.settings import settings
-from headgate.upgrades import service as upgrades
-from headgate.upgrades.model import Report
-from headgate.upgrades.service import Text
+from headgate_engine.upgrades import service as upgrades
+from headgate_engine.upgrades.model import Report
+from headgate_engine.upgrades.service import Text
 
 FLOWS: Final = Path(__file__).parents[1] / "flows"
 _ASKER: Final = Asker("org_of_the_gallery", "tok_of_the_gallery")
@@ -26,7 +26,7 @@ def slugs() -> list[str]:
 
 
 def check(slug: str, source_version: str, target: str) -> Report:
-    """The report of one flow. Raises what `headgate.upgrades.service.check` does."""
+    """The report of one flow. Raises what `upgrades.service.check` does."""
     text = Text(source.read(FLOWS / slug).yaml, {}, ("flow", slug))
     return upgrades.check(text, target, source_version, asker=_ASKER)
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from headgate.checker import Asker, Checker
-from headgate.checker.installed import Installed
-from headgate.checker.limits import Limits
 from headgate.settings import settings
+from headgate_engine.checker.installed import Installed
+from headgate_engine.checker.limits import Limits
 
 PAGE: Final = Path(__file__).parents[1] / "docs" / "policies.md"
 BEGIN: Final = "<!-- Written by `make policies`: begin -->\n"

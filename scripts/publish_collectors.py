@@ -14,8 +14,8 @@ from typing import Final
 import boto3
 
 from headgate.checker import NoChecker, Unusable, publish
-from headgate.checker.descriptions import Descriptions, short
-from headgate.checker.limits import default_limits
+from headgate_engine.checker.descriptions import Descriptions, short
+from headgate_engine.checker.limits import default_limits
 from scripts.publish_release import collector
 
 _TARGETS: Final = {"x86_64": "amd64", "arm64": "arm64"}

@@ -10,8 +10,9 @@ from headgate.foundation import clock
 from headgate.foundation.caller import Access, Role
 from headgate.foundation.ids import id_pattern
 from headgate.foundation.principal import PrincipalKind
-from headgate.http.wire import Input, Name, PrincipalOut, refused_as
+from headgate.http.wire import PrincipalOut
 from headgate.identity.model import Invitation, Member, Membership, MemberStatus, ServiceAccount, Session, Token
+from headgate_engine.wire.inputs import Input, Name, refused_as
 
 Email = Annotated[str, StringConstraints(strict=True, min_length=3, max_length=254)]
 

@@ -21,12 +21,12 @@ from headgate.checker import (
     NoChecker,
     NotInstalled,
     Refused,
-    messages,
 )
 from headgate.checker.fetched import Source
-from headgate.checker.limits import in_lambda
-from headgate.checker.messages import Message
 from headgate.foundation.errors import Unavailable
+from headgate_engine.checker import messages
+from headgate_engine.checker.limits import in_lambda
+from headgate_engine.checker.messages import Message
 
 _LONGEST_SECONDS: Final = 20.0
 _KINDS: Final[tuple[tuple[type[Unavailable], str], ...]] = (
@@ -82,7 +82,7 @@ def _having(collector: object, question: Message) -> AbstractContextManager[None
     source = Source.of(collector)
     if source.version != question.get("version"):
         raise ValueError("the collector is of another version than the question")
-    return checker.of_this_process().using(source)
+    return checker.using(source)
 
 
 def _result(question: Message, asker: Asker) -> Mapping[str, object]:

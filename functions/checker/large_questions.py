@@ -2,8 +2,9 @@
 
 import http.client
 
-from headgate.checker import links, messages
-from headgate.checker.messages import Message
+from headgate.checker import links
+from headgate_engine.checker import messages
+from headgate_engine.checker.messages import Message
 
 
 def fetch(url: str) -> Message:

@@ -7,10 +7,10 @@ from fastapi import Path, Query
 from pydantic import BaseModel, Field, StringConstraints
 
 from headgate.flows.model import Example
-from headgate.http.wire import CollectorVersion, refused_as
 from headgate.reference.fields import Field as FieldOfSchema
 from headgate.reference.fields import fields
 from headgate.reference.model import TYPE, Component, Kind, OttlComponent, OttlReference
+from headgate_engine.wire.inputs import CollectorVersion, refused_as
 
 Version = Annotated[
     CollectorVersion | None, Query(description="The collector version; the server's default collector without it")

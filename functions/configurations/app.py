@@ -30,10 +30,10 @@ from headgate.http.paths import PUBLIC
 from headgate.http.problems import documented
 from headgate.http.routing import EXTENSION
 from headgate.http.routing import router as group
-from headgate.http.upgrade_wire import CheckUpgrade, UpgradeReport
 from headgate.identity import checks
-from headgate.upgrades import service as upgrades
 from headgate.usage import service as usage
+from headgate_engine.upgrades import service as upgrades
+from headgate_engine.wire.upgrades import CheckUpgrade, UpgradeReport
 from web import pages
 
 router = group("/configurations", "Configurations")
@@ -227,7 +227,7 @@ def check_upgrade(
     """
     with checks.under_way(caller):
         version = configurations.get_version(caller, configuration_id, n)
-        text = body.text_of(version, ("path", "n"))
+        text = body.text_of(version.yaml, version.collector_version, ("path", "n"))
         return UpgradeReport.of(upgrades.check(text, body.to, body.source, asker=Asker.of(caller)))
 
 

@@ -5,8 +5,9 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
 
-from headgate.http.wire import Input, PrincipalOut, Time
-from headgate.policies.model import (
+from headgate.http.wire import PrincipalOut, Time
+from headgate.policies.service import Policies
+from headgate_engine.policies.model import (
     MAX_EXAMPLE,
     MAX_EXAMPLES,
     MAX_EXPRESSION,
@@ -20,7 +21,7 @@ from headgate.policies.model import (
     Settings,
     Severity,
 )
-from headgate.policies.service import Policies
+from headgate_engine.wire.inputs import Input
 
 _MAX_CODES = 100
 

@@ -10,8 +10,8 @@ from headgate.foundation.caller import Caller
 from headgate.http.statuses import status_of
 from headgate.identity import checks
 from headgate.policies import service as policies
-from headgate.policies.model import Policy, Requirement, Rule, Setting, Settings
 from headgate.policies.service import Policies
+from headgate_engine.policies.model import Policy, Requirement, Rule, Setting, Settings
 from web.html import NOTHING, Html, html, joined
 from web.layout import csrf_field, options, page, redirect
 from web.pages import Form, Member, Visit, frame, page_router, with_retry_after

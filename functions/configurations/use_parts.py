@@ -5,7 +5,7 @@ from typing import Final
 
 from headgate.foundation.caller import Caller
 from headgate.usage.model import CountedUse
-from headgate.validation.model import Verdict
+from headgate_engine.validation.model import Verdict
 from web.html import Html, html, joined
 from web.parts import home, moment, tag
 

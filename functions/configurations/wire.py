@@ -6,9 +6,10 @@ from typing import Annotated, Self
 from pydantic import BaseModel, Field, StringConstraints
 
 from headgate.configurations.model import Configuration, Status, Version
-from headgate.foundation.collector import DISTRIBUTION
-from headgate.http.wire import PRESENT, CollectorVersion, Input, ManagedBy, Name, Patch, PrincipalOut, Time, Yaml
-from headgate.policies.model import Suppression
+from headgate.http.wire import ManagedBy, PrincipalOut, Time
+from headgate_engine.collector import DISTRIBUTION
+from headgate_engine.policies.model import Suppression
+from headgate_engine.wire.inputs import PRESENT, CollectorVersion, Input, Name, Patch, Yaml
 
 Description = Annotated[str, StringConstraints(max_length=2_000)]
 

@@ -5,10 +5,10 @@ from typing import Final
 
 from pydantic import BaseModel, Field, JsonValue, TypeAdapter
 
-from headgate.foundation.threads import Threads
 from headgate.observability.log import logger
 from headgate.webhooks import deliveries, queue
 from headgate.webhooks.queue import Ticket
+from headgate_engine.threads import Threads
 
 # As many as the queue hands over at once: a receiver that stalls holds up nobody else.
 AT_ONCE: Final = 10

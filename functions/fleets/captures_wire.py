@@ -17,9 +17,10 @@ from headgate.captures.model import (
     Status,
 )
 from headgate.captures.service import Known
-from headgate.foundation.collector import Signal
-from headgate.http.wire import Input, PrincipalOut, Time
+from headgate.http.wire import PrincipalOut, Time
 from headgate.instances.captured import Reason
+from headgate_engine.collector import Signal
+from headgate_engine.wire.inputs import Input
 
 _COSTS: Final = (
     "The host's collector restarts twice, to add a branch to the pipeline and to remove it. Each time it refuses "

@@ -16,9 +16,10 @@ from headgate.http.auditing import add_details, audited
 from headgate.http.credentials import Reader, SessionAdmin, Writer
 from headgate.http.parameters import DeploymentId, FleetId
 from headgate.http.routing import EXTENSION
-from headgate.http.wire import Input, Time, VariableName
+from headgate.http.wire import Time
 from headgate.instances import counting
 from headgate.storage.sealed import MAX_BYTES
+from headgate_engine.wire.inputs import Input, VariableName
 
 
 def _one_line(value: str) -> str:

@@ -27,13 +27,13 @@ from headgate.http.parameters import AtTime, DeploymentId, FleetId
 from headgate.http.paths import PUBLIC
 from headgate.http.problems import documented
 from headgate.http.routing import EXTENSION
-from headgate.http.upgrade_wire import CheckUpgrade, UpgradeReport
 from headgate.http.wire import ids_in_body
 from headgate.identity import checks
 from headgate.instances import counting, deletion, suitability
 from headgate.instances.suitability import Hosts
 from headgate.rollouts import assigning
-from headgate.upgrades import service as upgrades
+from headgate_engine.upgrades import service as upgrades
+from headgate_engine.wire.upgrades import CheckUpgrade, UpgradeReport
 
 
 @router.get("/{fleet_id}/deployments", operation_id="listDeployments")
@@ -138,7 +138,7 @@ def check_upgrade(fleet_id: FleetId, deployment_id: DeploymentId, body: CheckUpg
     """
     with checks.under_way(caller):
         version = assigned.version(caller, fleet_id, deployment_id)
-        text = body.text_of(version, ("path", "deployment_id"))
+        text = body.text_of(version.yaml, version.collector_version, ("path", "deployment_id"))
         return UpgradeReport.of(upgrades.check(text, body.to, body.source, asker=Asker.of(caller)))
 
 

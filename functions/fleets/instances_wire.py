@@ -11,7 +11,7 @@ from fleets.wire import AssignmentOut, InstanceOut
 from headgate.deployments.model import Assignment
 from headgate.foundation import clock
 from headgate.http.parameters import moment
-from headgate.http.wire import ConfigurationId, Input, PrincipalOut, Time
+from headgate.http.wire import ConfigurationId, PrincipalOut, Time
 from headgate.instances import orders
 from headgate.instances.details import Known
 from headgate.instances.history import Listed, Then
@@ -19,6 +19,7 @@ from headgate.instances.orders import Override, PendingOrder
 from headgate.instances.states import InstanceState
 from headgate.instances.timeline import InstanceEvent
 from headgate.instances.truth import Attempt, Moment
+from headgate_engine.wire.inputs import Input
 
 
 class VersionOut(AssignmentOut):

@@ -18,8 +18,7 @@ from pydantic.config import JsonDict
 from headgate.deployments.model import Assignment
 from headgate.fleets import tokens
 from headgate.fleets.model import ExpiresIn, Fleet, FleetType, Grace
-from headgate.foundation.collector import VARIABLE_NAME
-from headgate.http.wire import Input, ManagedBy, Name, PrincipalOut, Time, refused_as
+from headgate.http.wire import ManagedBy, PrincipalOut, Time
 from headgate.installs.commands import Architecture
 from headgate.installs.links import Platform
 from headgate.installs.service import Install, Options
@@ -27,6 +26,8 @@ from headgate.instances.counting import CountedFleet
 from headgate.instances.host import MOST_LABELS, Counters
 from headgate.instances.service import Seen
 from headgate.instances.states import INSTANCE_STATES, InstanceState
+from headgate_engine.collector import VARIABLE_NAME
+from headgate_engine.wire.inputs import Input, Name, refused_as
 
 _ENV_NAME: Final = re.compile(VARIABLE_NAME)
 # The script follows links, and refuses more of them.

@@ -9,7 +9,7 @@ from fastapi import Path, Query, Response
 from flows.pictures import picture
 from headgate.flows import service as flows
 from headgate.flows.model import SLUG, Flow, FlowPipeline, FlowTest
-from headgate.foundation.collector import DISTRIBUTION, Signal
+from headgate_engine.collector import DISTRIBUTION, Signal
 from web.html import NOTHING, Html, html
 from web.layout import page
 from web.pages import Member, Visit, frame, page_router

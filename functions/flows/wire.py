@@ -6,7 +6,7 @@ from typing import Self
 from pydantic import BaseModel
 
 from headgate.flows.model import Flow, FullFlow
-from headgate.foundation.collector import Signal
+from headgate_engine.collector import Signal
 
 
 class FlowSummary(BaseModel):

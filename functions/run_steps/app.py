@@ -11,10 +11,10 @@ from headgate.foundation import clock
 from headgate.foundation.errors import Unavailable
 from headgate.foundation.ids import is_id
 from headgate.jobs import steps as job_steps
-from headgate.jobs.model import Unworkable
 from headgate.observability import faults, metrics
 from headgate.runs import steps as run_steps
 from headgate.runs.steps import RunGone
+from headgate_engine.testing.model import Unworkable
 
 
 class PassingFault(Exception):

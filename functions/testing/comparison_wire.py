@@ -4,15 +4,16 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from headgate.foundation.collector import Signal
-from headgate.http.wire import CollectorVersion, ConfigurationId, Input, Yaml
+from headgate.http.wire import ConfigurationId
 from headgate.jobs.comparisons import Ask, Source
-from headgate.jobs.kinds.comparison import ComparisonResult
 from headgate.jobs.model import Job
-from headgate.rules.engine import Format, Sample
-from headgate.runs.samples import of_json
-from headgate.suites.model import DURATION_SECONDS, NamedTest, signal_of
 from headgate.version_tests.model import MAX_TESTS, NAME
+from headgate_engine.collector import Signal
+from headgate_engine.rules.engine import Format, Sample
+from headgate_engine.testing.comparison import ComparisonResult
+from headgate_engine.testing.named_test import DURATION_SECONDS, NamedTest, signal_of
+from headgate_engine.testing.samples import of_json
+from headgate_engine.wire.inputs import CollectorVersion, Input, Yaml
 from testing.stand_ins import TakesStandIns
 from testing.suite_wire import JobOut, fields_of
 from testing.tests_wire import MAX_IGNORED, Ignored

@@ -6,8 +6,8 @@ from pydantic import Field
 
 from headgate.foundation.caller import Caller
 from headgate.jobs import coverages
-from headgate.jobs.kinds.coverage import MAX_MUTANTS, MUTANTS, CoverageResult
 from headgate.jobs.model import Job
+from headgate_engine.testing.coverage import MAX_MUTANTS, MUTANTS, CoverageResult
 from testing.suite_wire import JobOut, TakesTests, fields_of
 
 

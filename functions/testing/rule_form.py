@@ -6,8 +6,8 @@ from typing import Final, Self, get_args
 from pydantic import ValidationError
 
 from headgate.foundation import errors
-from headgate.foundation.collector import Signal
-from headgate.rules.model import DEFAULT_CONTEXTS, Context, Rule
+from headgate_engine.collector import Signal
+from headgate_engine.rules.model import DEFAULT_CONTEXTS, Context, Rule
 from testing.wire import RuleIn
 from web.html import Html, html
 from web.parts import area, choice, text

@@ -16,8 +16,9 @@ from headgate.http.statuses import status_of
 from headgate.identity import checks
 from headgate.rules import by_hand
 from headgate.rules import service as rules
-from headgate.rules.model import Rule, RuleSet, StoredRule
+from headgate.rules.model import RuleSet, StoredRule
 from headgate.suites import service as suites
+from headgate_engine.rules.model import Rule
 from testing import tests_card
 from testing.rule_form import RuleForm
 from web.html import NOTHING, Html, html

@@ -5,10 +5,10 @@ from typing import Annotated, Self
 from fastapi import Depends, Query
 from pydantic import BaseModel, Field
 
-from headgate.foundation.collector import Signal
 from headgate.foundation.ids import id_pattern
 from headgate.http.wire import PrincipalOut, Time
 from headgate.runs.model import ListedRun, Status, Wanted
+from headgate_engine.collector import Signal
 from testing.wire import RecordsOut, shared
 
 

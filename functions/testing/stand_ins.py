@@ -6,8 +6,8 @@ from typing import Annotated, Final
 from pydantic import AfterValidator, Field, StringConstraints
 from pydantic.config import JsonDict
 
-from headgate.http.wire import Input, Variables, refused_as
-from headgate.rules.engine import Scalar, StandIns
+from headgate_engine.rules.engine import Scalar, StandIns
+from headgate_engine.wire.inputs import Input, Variables, refused_as
 
 _BEYOND: Final[JsonDict] = {"x-extension": True}
 _MOST_CHARACTERS: Final = 16_384

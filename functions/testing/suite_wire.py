@@ -5,13 +5,14 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, Discriminator, Field, StringConstraints, Tag, model_validator
 
 from headgate.foundation.caller import Caller
-from headgate.http.refusals import HIDDEN
-from headgate.http.wire import CollectorVersion, ConfigurationId, Input, Time
+from headgate.http.wire import ConfigurationId, Time
 from headgate.jobs import suites
-from headgate.jobs.kinds.suite_result import SuiteResult
 from headgate.jobs.model import Job, Status
-from headgate.suites.model import NamedTest
 from headgate.version_tests.model import MAX_TESTS, NAME
+from headgate_engine.testing.named_test import NamedTest
+from headgate_engine.testing.suite_result import SuiteResult
+from headgate_engine.wire.inputs import CollectorVersion, Input
+from headgate_engine.wire.refusals import HIDDEN
 from testing.tests_wire import NamedTestIn
 
 TestName = Annotated[str, StringConstraints(pattern=f"^{NAME.pattern}$")]

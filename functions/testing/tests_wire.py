@@ -4,14 +4,15 @@ from typing import Annotated, Final, Self
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
 
-from headgate.foundation.collector import Signal
-from headgate.http.wire import PrincipalOut, Time, Variables
-from headgate.rules.engine import Format, Sample, Scalar
-from headgate.rules.model import MAX_RULES, Context, Expect, Rule
-from headgate.runs.samples import of_json
-from headgate.suites.model import DURATION_SECONDS, NamedTest, signal_of
+from headgate.http.wire import PrincipalOut, Time
 from headgate.suites.service import Overview, Shown
 from headgate.version_tests.model import Listed, Verdict
+from headgate_engine.collector import Signal
+from headgate_engine.rules.engine import Format, Sample, Scalar
+from headgate_engine.rules.model import MAX_RULES, Context, Expect, Rule
+from headgate_engine.testing.named_test import DURATION_SECONDS, NamedTest, signal_of
+from headgate_engine.testing.samples import of_json
+from headgate_engine.wire.inputs import Variables
 from testing.stand_ins import TakesStandIns
 from testing.wire import FeatureGate, Pipeline, RuleIn, SampleIn, distinct
 

@@ -10,8 +10,8 @@ from pydantic import BaseModel, BeforeValidator
 from headgate.http.pagination import PageRequest
 from headgate.http.parameters import AtLeastOne, whole_number
 from headgate.runs.service import LARGEST_ANSWER
-from headgate.runs.trace import LeftOut, Step, StepRecord, Trace
 from headgate.storage.page import Slice
+from headgate_engine.testing.trace import LeftOut, Step, StepRecord, Trace
 
 StepNumber = Annotated[AtLeastOne, BeforeValidator(whole_number), Path()]
 RecordNumber = Annotated[

@@ -15,13 +15,15 @@ from pydantic import (
 )
 from pydantic.config import JsonDict
 
-from headgate.foundation.collector import Signal
-from headgate.http.wire import CollectorVersion, ConfigurationId, Input, Name, Time, refused_as
-from headgate.rules.engine import Format, Sample, Scalar
-from headgate.rules.model import DEFAULT_CONTEXTS, MAX_RULES, Context, Expect, Rule, RuleSet, StoredRule
+from headgate.http.wire import ConfigurationId, Time
+from headgate.rules.model import RuleSet, StoredRule
 from headgate.runs.model import ListedRun, RuleResult, Run, Status
-from headgate.runs.samples import of_json
 from headgate.runs.service import Start, StoredVersion
+from headgate_engine.collector import Signal
+from headgate_engine.rules.engine import Format, Sample, Scalar
+from headgate_engine.rules.model import DEFAULT_CONTEXTS, MAX_RULES, Context, Expect, Rule
+from headgate_engine.testing.samples import of_json
+from headgate_engine.wire.inputs import CollectorVersion, Input, Name, refused_as
 from testing.stand_ins import TakesStandIns
 
 Pipeline = Annotated[str, StringConstraints(min_length=1, max_length=1_024)]

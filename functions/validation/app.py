@@ -8,21 +8,21 @@ from pydantic import BeforeValidator
 from headgate.checker import Asker
 from headgate.collectors import service as collectors
 from headgate.configurations.model import UnknownDistribution
-from headgate.foundation.collector import DISTRIBUTION
 from headgate.http.app import create_app, lambda_handler
 from headgate.http.credentials import Reader
 from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import true_or_false
 from headgate.http.routing import EXTENSION
 from headgate.http.routing import router as group
-from headgate.http.upgrade_wire import UpgradeReport
 from headgate.identity import checks
 from headgate.installs import releases
 from headgate.policies import checking
 from headgate.policies.checking import Parts
-from headgate.upgrades import service as upgrades
-from headgate.validation import service as validation
-from headgate.validation.model import LintResult
+from headgate_engine.collector import DISTRIBUTION
+from headgate_engine.upgrades import service as upgrades
+from headgate_engine.validation import service as validation
+from headgate_engine.validation.model import LintResult
+from headgate_engine.wire.upgrades import UpgradeReport
 from validation.check_wire import ValidationResult, ValidationResults
 from validation.wire import CheckTextUpgrade, InstalledVersionOut, Lint, Validate, ValidateBatch
 

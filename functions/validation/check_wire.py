@@ -8,8 +8,8 @@ from pydantic.json_schema import SkipJsonSchema
 
 from headgate.foundation.errors import Invalid, Unavailable, code_of
 from headgate.policies.checking import Checked, Part
-from headgate.policies.model import PolicyResult
-from headgate.validation.model import Finding, Graph, LintResult, Variable
+from headgate_engine.policies.model import PolicyResult
+from headgate_engine.validation.model import Finding, Graph, LintResult, Variable
 
 
 class PartProblem(BaseModel):

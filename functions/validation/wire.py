@@ -5,15 +5,15 @@ from typing import Final, Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from headgate.collectors.model import Capabilities, InstalledVersion, Lacking, Source
 from headgate.deployments.programs import Architecture
-from headgate.foundation.collector import DISTRIBUTION
-from headgate.http.upgrade_wire import CheckUpgrade
-from headgate.http.wire import CollectorVersion, Input, Variables, Yaml
 from headgate.policies.checking import Request
-from headgate.upgrades.service import Text
-from headgate.validation.model import YAML_IN_BODY
-from headgate.validation.service import ExpressionKind
+from headgate_engine.collector import DISTRIBUTION
+from headgate_engine.collectors.model import Capabilities, InstalledVersion, Lacking, Source
+from headgate_engine.upgrades.service import Text
+from headgate_engine.validation.model import YAML_IN_BODY
+from headgate_engine.validation.service import ExpressionKind
+from headgate_engine.wire.inputs import CollectorVersion, Input, Variables, Yaml
+from headgate_engine.wire.upgrades import CheckUpgrade
 
 MAX_EXPRESSIONS: Final = 200
 MAX_TEXTS: Final = 50

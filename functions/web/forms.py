@@ -10,7 +10,7 @@ from fastapi import Request
 from pydantic import BaseModel, ValidationError
 
 from headgate.foundation import errors
-from headgate.http import refusals
+from headgate_engine.wire import refusals
 
 _MAX_FIELDS = 200
 _MINUTE: Final = "%Y-%m-%dT%H:%M"

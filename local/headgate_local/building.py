@@ -1,6 +1,6 @@
 """Builds the collector behind the running service, where `make dev` found none.
 
-What needs it is answered 503 `collector_being_built` meanwhile (headgate.checker.being_built).
+What needs it is answered 503 `collector_being_built` meanwhile (headgate_engine.checker.being_built).
 """
 
 from __future__ import annotations

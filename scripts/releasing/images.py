@@ -71,7 +71,7 @@ def local_service(source: Source, programs: Programs, wheels: Iterable[Path], ca
     configuration = yaml.safe_load((ROOT / "images" / "headgate-dev.yaml").read_text(encoding="utf-8"))
     variables = configuration.pop("Env") | {
         "PYTHONPATH": ":".join(
-            [*(f"{service}/{name}" for name in ("shared", "functions", "local")), f"/{_HOME}/python"]
+            [*(f"{service}/{name}" for name in ("shared", "engine", "functions", "local")), f"/{_HOME}/python"]
         ),
         "HEADGATE_COLLECTOR_VERSION": programs.collector_version,
     }

@@ -28,7 +28,7 @@ _SHELLS: Final = {
     "fish": "fish/vendor_completions.d/headgate.fish",
 }
 # What the local service reads, beside the console's assets, which are built.
-_SERVICE: Final = ("charts", "flows", "functions", "local", "shared", "statemachines", "template.yaml")
+_SERVICE: Final = ("charts", "engine", "flows", "functions", "local", "shared", "statemachines", "template.yaml")
 _ASSETS: Final = "functions/web/assets"
 _PINNED: Final = re.compile(r"^([A-Za-z0-9._-]+)(\[[^]]*\])?==([^\s;\\]+)\s*(;[^\\\n]*)?", re.MULTILINE)
 

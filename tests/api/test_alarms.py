@@ -30,7 +30,7 @@ from headgate.observability.faults import Blame, blame
 from headgate.runs import steps
 from headgate.settings import settings
 from headgate.storage import aws
-from headgate.validation import service as validation
+from headgate_engine.validation import service as validation
 from headgate_local import template
 from headgate_local.service import functions
 from run_steps.app import PassingFault, handler

@@ -8,7 +8,7 @@ import pytest
 from configurations.app import router as configurations_router
 from headgate.foundation.ids import new_id
 from headgate.jobs import steps, store
-from headgate.jobs.kinds.comparison import Request
+from headgate_engine.testing.comparison import Request
 from headgate_local.template import Template
 from testing import comparisons, version_tests
 from tests.support.configurations import append, create, publish

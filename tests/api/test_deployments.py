@@ -6,8 +6,8 @@ from httpx2 import Response
 from configurations.app import router as configurations_router
 from fleets.app import router
 from headgate.foundation.ids import new_id
-from headgate.validation import service as validation
-from headgate.validation.model import CollectorVersionNotInstalled, Finding, NotChecked, ValidationResult
+from headgate_engine.validation import service as validation
+from headgate_engine.validation.model import CollectorVersionNotInstalled, Finding, NotChecked, ValidationResult
 from tests.support import configurations as cfg
 from tests.support.deployments import add, kubernetes, server
 from tests.support.members import API, JoinWith, Member

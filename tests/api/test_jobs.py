@@ -15,12 +15,12 @@ from headgate.foundation.principal import Principal
 from headgate.identity import service as identity
 from headgate.jobs import keys, runner, service, store
 from headgate.jobs.kinds import KINDS
-from headgate.jobs.model import MAX_CASES, MAX_REQUEST_BYTES, Case, Job, JobTooLarge, Unworkable
-from headgate.rules import engine
-from headgate.rules.engine import Prepared, Results, Sample
-from headgate.runs.execution import LONGEST
+from headgate.jobs.model import MAX_REQUEST_BYTES, Job, JobTooLarge
 from headgate.settings import settings
 from headgate.storage import aws, objects
+from headgate_engine.rules import engine
+from headgate_engine.rules.engine import Prepared, Results, Sample
+from headgate_engine.testing.model import LONGEST, MAX_CASES, Case, Unworkable
 from run_steps.app import PassingFault, handler
 from testing.app import router
 from tests.support.members import API, JoinWith, Member
@@ -42,16 +42,13 @@ class Counting:
         self.unworkable = ""
         self.size = 0
 
-    def cases(self, _job: Job, request: Any, _asker: object) -> list[Case]:
+    def cases(self, request: Any, _asker: object) -> list[Case]:
         if self.unworkable:
             raise Unworkable(self.unworkable)
         return [Case(name, "a: b", "logs", "logs", Sample("x", is_otlp=False), "0.139.0") for name in request["cases"]]
 
-    def conclude(self, _job: Job, _request: Any, results: Any, _asker: object) -> Any:
+    def conclude(self, _begun: object, _request: Any, results: Any, _asker: object) -> Any:
         return [[one.case.id, one.status, one.reason, one.output] for one in results] + ["x" * self.size]
-
-    def evidence(self, _job: Job, _request: Any, _result: Any) -> None:
-        return None
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ from headgate.foundation import clock
 from headgate.runs import store
 from headgate.settings import settings
 from headgate.validation import verdicts
-from headgate.validation.model import ValidationResult
+from headgate_engine.validation.model import ValidationResult
 from testing.app import app as app_of_runs
 from tests.support import configurations as cfg
 from tests.support.fleet_of_agents import Fleet, ann, fleet, now

@@ -12,7 +12,8 @@ from headgate.foundation.caller import Role
 from headgate.foundation.principal import Principal
 from headgate.identity import sessions
 from headgate.policies import store
-from headgate.policies.model import Rule, Settings, Stored
+from headgate.policies.model import Stored
+from headgate_engine.policies.model import Rule, Settings
 from tests.support.in_process import TestClient
 from tests.support.page_visitor import SESSION, SITE
 from tests.support.scripted_policies import Engine, scripted

@@ -14,8 +14,9 @@ from headgate.foundation.principal import Principal
 from headgate.identity import member_store, sessions
 from headgate.identity.model import Member, User
 from headgate.rules import store
-from headgate.rules.model import MAX_RULES, Rule, RuleSet, StoredRule
+from headgate.rules.model import RuleSet, StoredRule
 from headgate.settings import settings
+from headgate_engine.rules.model import MAX_RULES, Rule
 from testing.app import app
 from tests.support.in_process import TestClient
 

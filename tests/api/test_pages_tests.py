@@ -10,11 +10,11 @@ from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
 from headgate.identity import sessions
-from headgate.rules.model import Rule
 from headgate.suites import service as suites
-from headgate.suites.model import NamedTest
 from headgate.version_tests import service as version_tests
 from headgate.version_tests.model import Evidence, TestVerdict, text_digest
+from headgate_engine.rules.model import Rule
+from headgate_engine.testing.named_test import NamedTest
 from testing.app import app
 from tests.support.in_process import TestClient
 from tests.support.page_visitor import csrf, send_form

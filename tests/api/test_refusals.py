@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from headgate.http import refusals
-from headgate.http.wire import Input
 from headgate_cli.api import ServerError
 from headgate_cli.local_testing.refusals import require_rules
+from headgate_engine.wire import refusals
+from headgate_engine.wire.inputs import Input
 from testing.wire import SaveRules
 from tests.support.routes import applications
 

@@ -104,7 +104,7 @@ def test_a_lie_about_how_it_ended_ends_the_run_in_error(lie: str, run: Run, ann:
 def test_what_cannot_have_come_out_ends_the_run_in_error(
     files: dict[str, bytes], reason: str, run: Run, ann: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("headgate.rules.engine.evaluate", nothing_to_judge)
+    monkeypatch.setattr("headgate_engine.rules.engine.evaluate", nothing_to_judge)
     left(run, **files)
     answer = ended(ann, run)
 
@@ -115,7 +115,7 @@ def test_what_cannot_have_come_out_ends_the_run_in_error(
 
 
 def nothing_to_judge(*_: object, **__: object) -> Any:
-    from headgate.rules.engine import Results
+    from headgate_engine.rules.engine import Results
 
     return Results(verdicts=[], records={"logs": 0})
 

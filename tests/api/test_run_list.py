@@ -11,10 +11,10 @@ from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
 from headgate.identity import service as identity
 from headgate.runs import keys, service, store
-from headgate.runs.execution import LONGEST
 from headgate.runs.model import LONGEST_REASON, Run, Wanted
 from headgate.settings import settings
 from headgate.storage import aws, table
+from headgate_engine.testing.model import LONGEST
 from testing.app import router
 from tests.support.members import API, JoinWith, Member
 from tests.support.runs import failed, queued

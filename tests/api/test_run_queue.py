@@ -12,14 +12,14 @@ from botocore.exceptions import ClientError
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
 from headgate.identity import service as identity
-from headgate.rules import engine
-from headgate.rules.engine import Prepared
 from headgate.runs import service, steps, store, turns
-from headgate.runs.execution import LONGEST
 from headgate.runs.model import Run
 from headgate.runs.queue import TooManyRuns
 from headgate.settings import settings
 from headgate.storage import aws
+from headgate_engine.rules import engine
+from headgate_engine.rules.engine import Prepared
+from headgate_engine.testing.model import LONGEST
 from run_steps.app import PassingFault, handler
 from testing.app import router
 from tests.support.members import API, JoinWith, Member

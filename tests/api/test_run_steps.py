@@ -10,11 +10,11 @@ from botocore.exceptions import EndpointConnectionError
 from headgate import checker
 from headgate.checker import CheckerFailed, NoChecker, NotInstalled, Refused
 from headgate.foundation import clock
-from headgate.rules.engine import Verdict
 from headgate.runs import keys, runner, store
 from headgate.runs.model import Run
-from headgate.runs.trace import LARGEST_DOCUMENT
 from headgate.storage import objects
+from headgate_engine.rules.engine import Verdict
+from headgate_engine.testing.trace import LARGEST_DOCUMENT
 from run_steps.app import handler
 from testing.app import router
 from tests.support.members import API, JoinWith, Member

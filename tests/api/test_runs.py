@@ -11,10 +11,10 @@ from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
 from headgate.identity import service as identity
-from headgate.rules.engine import parts
 from headgate.runs import service, steps, store
-from headgate.runs.execution import LONGEST
 from headgate.runs.model import Run, RunRule
+from headgate_engine.rules.engine import parts
+from headgate_engine.testing.model import LONGEST
 from run_steps.app import PassingFault, handler
 from testing.app import router
 from tests.support.members import API, JoinWith, Member

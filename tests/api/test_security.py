@@ -14,14 +14,15 @@ from headgate.deployments import assignments, mounts
 from headgate.deployments import service as deployments
 from headgate.deployments.model import VolumeMount
 from headgate.foundation import clock
-from headgate.foundation.collector import DISTRIBUTION
 from headgate.foundation.ids import new_id
 from headgate.identity import logins, member_store, service_account_store, sessions
 from headgate.identity import service as identity
 from headgate.rules import store as rule_store
-from headgate.rules.model import Rule, RuleSet, StoredRule
+from headgate.rules.model import RuleSet, StoredRule
 from headgate.settings import settings
 from headgate.storage import aws
+from headgate_engine.collector import DISTRIBUTION
+from headgate_engine.rules.model import Rule
 from scripts.openapi import FUNCTIONS
 from tests.support.in_process import TestClient
 from tests.support.page_visitor import (

@@ -8,13 +8,13 @@ from httpx2 import Response
 
 from configurations.app import router as configurations_router
 from headgate.jobs import steps as job_steps
-from headgate.rules import engine, outputs
-from headgate.rules.engine import Prepared, Results, Sample, Verdict
-from headgate.rules.outputs import Differences, Incomparable
 from headgate.runs import turns
 from headgate.settings import settings
 from headgate.storage import aws, objects, table
 from headgate.version_tests.model import text_digest
+from headgate_engine.rules import engine, outputs
+from headgate_engine.rules.engine import Prepared, Results, Sample, Verdict
+from headgate_engine.rules.outputs import Differences, Incomparable
 from testing import app, version_tests
 from tests.support.configurations import YAML, create, get, patch, publish
 from tests.support.events import waiting

@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from headgate.foundation.collector import by_age
+from headgate_engine.collector import by_age
 from tests.benchmarks.bench_rollout_hosts import APPLY_TIMEOUT, HEARTBEAT, measured, story
 from tests.support import fleet_host, rolling_hosts
 from tests.support.rolling_hosts import Hosts

@@ -17,9 +17,9 @@ from typing import Any, cast
 import httpx
 
 from headgate.checker import Asker, Checker
-from headgate.checker.installed import Installed
-from headgate.checker.limits import default_limits
 from headgate.settings import settings
+from headgate_engine.checker.installed import Installed
+from headgate_engine.checker.limits import default_limits
 from tests.benchmarks.bench_validate import CONFIGURATION, Times
 from tests.support.cli_support import Founder
 from tests.support.service import Service, running_service

@@ -12,9 +12,9 @@ import httpx
 import yaml
 
 from headgate.checker import Checker
-from headgate.checker.installed import Installed
-from headgate.checker.limits import default_limits
 from headgate.settings import settings
+from headgate_engine.checker.installed import Installed
+from headgate_engine.checker.limits import default_limits
 from tests.benchmarks.bench_validate import Times
 from tests.support.askers import ASKER
 from tests.support.service import running_service

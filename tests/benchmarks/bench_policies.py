@@ -11,9 +11,9 @@ from statistics import median
 from typing import Any, Final
 
 from headgate.checker import Checker
-from headgate.checker.installed import Installed
-from headgate.checker.limits import Limits
 from headgate.settings import settings
+from headgate_engine.checker.installed import Installed
+from headgate_engine.checker.limits import Limits
 from tests.support.askers import ASKER
 
 HUNDRED_LINES: Final = Path(__file__).with_name("hundred_lines.yaml")

@@ -23,12 +23,12 @@ import boto3
 import zstandard
 
 from headgate.checker import Checker, publish, published
-from headgate.checker.descriptions import Descriptions, short
 from headgate.checker.fetched import Source
-from headgate.checker.installed import BINARY, Installed
-from headgate.checker.limits import Limits
 from headgate.settings import settings
 from headgate.storage import aws
+from headgate_engine.checker.descriptions import Descriptions, short
+from headgate_engine.checker.installed import BINARY, Installed
+from headgate_engine.checker.limits import Limits
 from headgate_local import aws_server
 from tests.support.askers import ASKER
 

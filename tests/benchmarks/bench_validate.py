@@ -18,9 +18,9 @@ from statistics import quantiles
 import httpx
 
 from headgate.checker import Checker
-from headgate.checker.installed import Installed
-from headgate.checker.limits import default_limits
 from headgate.settings import settings
+from headgate_engine.checker.installed import Installed
+from headgate_engine.checker.limits import default_limits
 from tests.support.askers import ASKER
 from tests.support.service import running_service
 

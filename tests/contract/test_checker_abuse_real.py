@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from headgate.checker import CheckerFailed
-from headgate.checker.check_process import Child
-from headgate.checker.installed import Installed
-from headgate.checker.limits import Limits
-from headgate.checker.plain_command import PlainCommand
-from headgate.checker.spawn import MEANS
 from headgate.settings import settings
+from headgate_engine.checker.check_process import Child
+from headgate_engine.checker.installed import Installed
+from headgate_engine.checker.limits import Limits
+from headgate_engine.checker.plain_command import PlainCommand
+from headgate_engine.checker.spawn import MEANS
 
 pytestmark = pytest.mark.contract
 
@@ -96,7 +96,7 @@ def test_where_a_component_would_execute_one_the_kernel_refuses(
     plain: PlainCommand, binary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Though the caller's variables were the environment, as they were once."""
-    monkeypatch.setattr("headgate.checker.plain_command._ENVIRONMENT", PICKED)
+    monkeypatch.setattr("headgate_engine.checker.plain_command._ENVIRONMENT", PICKED)
 
     said = plain.validate(binary, EXECUTING, {}).message
 

@@ -15,9 +15,9 @@ import psutil
 import pytest
 
 from headgate.checker import Checker
-from headgate.checker.installed import Installed
-from headgate.checker.limits import Limits
 from headgate.settings import settings
+from headgate_engine.checker.installed import Installed
+from headgate_engine.checker.limits import Limits
 from tests.support import processes, sizes
 from tests.support.askers import ASKER
 from tests.support.service import Service, running_service

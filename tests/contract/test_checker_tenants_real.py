@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from headgate.checker import Asker, Checker, CheckerFailed
-from headgate.checker.check_process import Child
-from headgate.checker.installed import Installed
-from headgate.checker.limits import Limits
 from headgate.settings import settings
+from headgate_engine.checker.check_process import Child
+from headgate_engine.checker.installed import Installed
+from headgate_engine.checker.limits import Limits
 from tests.support import sizes
 
 pytestmark = [pytest.mark.contract, pytest.mark.sized]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from headgate.checker.installed import Installed
 from headgate.settings import settings
+from headgate_engine.checker.installed import Installed
 from tests.support.second_version import versions_in_turn
 
 pytestmark = [pytest.mark.contract, pytest.mark.sized]

@@ -9,9 +9,9 @@ import pytest
 
 from headgate import checker
 from headgate.settings import settings
-from headgate.upgrades.model import Report
-from headgate.validation import service as validation
-from headgate.validation.model import ComponentNotInBuild
+from headgate_engine.upgrades.model import Report
+from headgate_engine.validation import service as validation
+from headgate_engine.validation.model import ComponentNotInBuild
 from scripts import gallery_upgrade
 from tests.support import sizes
 from tests.support.askers import ASKER

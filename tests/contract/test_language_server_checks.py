@@ -181,7 +181,7 @@ def test_an_editor_that_ends_sees_the_server_end_well_with_nothing_on_its_error_
         for body in (json.dumps({"jsonrpc": "2.0", **message}).encode(),)
     )
     command = [sys.executable, "-m", "headgate_cli.main", "lsp"]
-    environment = {"PYTHONPATH": str(ROOT / "cli"), "HOME": str(tmp_path)}
+    environment = {"PYTHONPATH": f"{ROOT / 'cli'}:{ROOT / 'engine'}", "HOME": str(tmp_path)}
     done = subprocess.run(command, input=frames, env=environment, capture_output=True, timeout=90, check=False)
 
     assert (done.returncode, done.stderr) == (0, b"")
@@ -204,7 +204,11 @@ def test_nothing_of_a_text_or_a_token_is_logged(server: Server, tmp_path: Path) 
         for body in (json.dumps({"jsonrpc": "2.0", **message}).encode(),)
     )
     command = [sys.executable, "-m", "headgate_cli.main", "lsp", "--url", server.url]
-    environment = {"PYTHONPATH": str(ROOT / "cli"), "SERVICE_API_TOKEN": "sv_secret", "HOME": str(tmp_path)}
+    environment = {
+        "PYTHONPATH": f"{ROOT / 'cli'}:{ROOT / 'engine'}",
+        "SERVICE_API_TOKEN": "sv_secret",
+        "HOME": str(tmp_path),
+    }
     done = subprocess.run(command, input=frames, env=environment, capture_output=True, timeout=90, check=False)
 
     assert secret.encode() not in done.stderr

@@ -82,7 +82,7 @@ def test_neovim_shows_findings_completion_hover_definition_rename_and_fixes(tmp_
     command.chmod(0o755)
     environment = os.environ | {
         "PATH": f"{command.parent}:{os.environ['PATH']}",
-        "PYTHONPATH": str(ROOT / "cli"),
+        "PYTHONPATH": f"{ROOT / 'cli'}:{ROOT / 'engine'}",
         "HOME": str(tmp_path),
         "XDG_STATE_HOME": str(tmp_path),
     }

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from headgate.checker import Checker
-from headgate.checker.installed import Installed
-from headgate.checker.limits import Limits
 from headgate.settings import settings
+from headgate_engine.checker.installed import Installed
+from headgate_engine.checker.limits import Limits
 from tests.support.askers import ASKER
 
 pytestmark = pytest.mark.contract

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from headgate.checker import Checker
-from headgate.checker.installed import Installed
-from headgate.checker.limits import Limits
-from headgate.foundation.collector import by_age
 from headgate.settings import settings
+from headgate_engine.checker.installed import Installed
+from headgate_engine.checker.limits import Limits
+from headgate_engine.collector import by_age
 from tests.support import lint_corpus, sizes
 from tests.support.askers import ASKER
 from tests.support.lint_corpus import FIELDS, Body, Expression

@@ -109,6 +109,7 @@ def packages(into: Path) -> Path:
     for entry in Path(sysconfig.get_path("purelib")).iterdir():
         (into / entry.name).symlink_to(entry)
     (into / "headgate").symlink_to(ROOT / "shared" / "headgate")
+    (into / "headgate_engine").symlink_to(ROOT / "engine" / "headgate_engine")
     return into
 
 
@@ -175,7 +176,7 @@ def test_many_agents_of_several_processes_are_counted_exactly(stack: Stack) -> N
 
 def test_the_function_starts_without_the_web_framework(stack: Stack) -> None:
     script = "import sys, opamp.app; print(sorted({'fastapi', 'pydantic', 'uvicorn'} & set(sys.modules)))"
-    path = os.pathsep.join(str(ROOT / folder) for folder in ("shared", "functions"))
+    path = os.pathsep.join(str(ROOT / folder) for folder in ("shared", "engine", "functions"))
     variables = {**os.environ, "PYTHONPATH": path}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=variables)
     assert done.stdout.strip() == "[]"

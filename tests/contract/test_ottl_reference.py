@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from headgate.checker import Checker
-from headgate.checker.errors import Refused
-from headgate.checker.installed import Installed
-from headgate.checker.limits import Limits
 from headgate.settings import settings
+from headgate_engine.checker.errors import Refused
+from headgate_engine.checker.installed import Installed
+from headgate_engine.checker.limits import Limits
 from tests.support.askers import ASKER
 from tests.support.second_version import versions_in_turn
 

@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 from headgate.checker import Checker, Refused
-from headgate.checker.installed import Installed
-from headgate.checker.limits import Limits
 from headgate.settings import settings
+from headgate_engine.checker.installed import Installed
+from headgate_engine.checker.limits import Limits
 from scripts.policy_pages import PAGE, with_policies
 from tests.support.askers import ASKER
 from tests.support.second_version import versions_in_turn

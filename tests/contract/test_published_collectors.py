@@ -25,12 +25,12 @@ from headgate.checker import (
     NotInstalled,
     published,
 )
-from headgate.collectors import service as collectors
 from headgate.foundation import clock
 from headgate.runs import runner
 from headgate.runs.model import Run
 from headgate.settings import settings
 from headgate.storage import objects
+from headgate_engine.collectors import service as collectors
 from headgate_local import aws_server
 from tests.support import faulty
 from tests.support.askers import ASKER

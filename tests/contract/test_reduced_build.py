@@ -8,10 +8,10 @@ import pytest
 
 from headgate import checker
 from headgate.checker import CheckerFailed
-from headgate.collectors import service as collectors
 from headgate.settings import settings
-from headgate.validation import service as validation
-from headgate.validation.model import ComponentNotInBuild
+from headgate_engine.collectors import service as collectors
+from headgate_engine.validation import service as validation
+from headgate_engine.validation.model import ComponentNotInBuild
 from headgate_local.options import read_options
 from tests.support.askers import ASKER
 from tests.support.second_version import needs_second_version, second_version

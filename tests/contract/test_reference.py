@@ -14,10 +14,10 @@ import pytest
 import yaml
 
 from headgate.checker import Checker, CheckerFailed
-from headgate.checker.installed import Installed
-from headgate.checker.limits import Limits
 from headgate.foundation import yaml_text
 from headgate.settings import settings
+from headgate_engine.checker.installed import Installed
+from headgate_engine.checker.limits import Limits
 from tests.support import collector_yaml, linked_modules, verdict_parity
 from tests.support.askers import ASKER
 from tests.support.second_version import needs_second_version, second_version

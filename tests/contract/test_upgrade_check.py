@@ -6,11 +6,11 @@ from collections.abc import Iterator
 import pytest
 
 from headgate import checker
-from headgate.http.upgrade_wire import UpgradeReport
 from headgate.settings import settings
-from headgate.upgrades import service as upgrades
-from headgate.upgrades.model import Report
-from headgate.upgrades.service import Text
+from headgate_engine.upgrades import service as upgrades
+from headgate_engine.upgrades.model import Report
+from headgate_engine.upgrades.service import Text
+from headgate_engine.wire.upgrades import UpgradeReport
 from tests.support.askers import ASKER
 from tests.support.second_version import needs_second_version, older_and_newer
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from headgate import checker
-from headgate.upgrades.comparison import compare
-from headgate.upgrades.model import (
+from headgate_engine.upgrades.comparison import compare
+from headgate_engine.upgrades.model import (
     ChangedDefault,
     Component,
     ComponentType,
@@ -20,7 +20,7 @@ from headgate.upgrades.model import (
     Report,
     Version,
 )
-from headgate.validation.model import Code, Finding
+from headgate_engine.validation.model import Code, Finding
 from tests.support import scripted_collectors
 from tests.support.askers import ASKER
 

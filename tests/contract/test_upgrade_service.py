@@ -9,11 +9,11 @@ import pytest
 from headgate import checker
 from headgate.checker import CheckerBusy, NoChecker, NotInstalled, Refused
 from headgate.foundation.errors import HeadgateError
-from headgate.upgrades import comparison
-from headgate.upgrades import service as upgrades
-from headgate.upgrades.model import Report, UpgradeCheckNotPossible
-from headgate.upgrades.service import Text
-from headgate.validation.model import CollectorVersionNotInstalled, NotChecked, TooCostly
+from headgate_engine.upgrades import comparison
+from headgate_engine.upgrades import service as upgrades
+from headgate_engine.upgrades.model import Report, UpgradeCheckNotPossible
+from headgate_engine.upgrades.service import Text
+from headgate_engine.validation.model import CollectorVersionNotInstalled, NotChecked, TooCostly
 from tests.support.askers import ASKER
 from tests.support.scripted_collectors import NOTHING_FOUND, Collectors, scripted
 

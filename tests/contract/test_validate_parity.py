@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from headgate.checker import Checker
-from headgate.checker.installed import Installed
-from headgate.checker.limits import Limits
 from headgate.settings import settings
+from headgate_engine.checker.installed import Installed
+from headgate_engine.checker.limits import Limits
 from tests.support import sizes, verdict_parity
 from tests.support.askers import ASKER
 from tests.support.second_version import needs_second_version, second_version

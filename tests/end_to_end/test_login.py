@@ -65,7 +65,7 @@ class Terminal:
     def start(self, *arguments: str, **environment: str) -> "pexpect.spawn[str]":
         variables = {
             "PATH": os.environ["PATH"],
-            "PYTHONPATH": str(ROOT / "cli"),
+            "PYTHONPATH": f"{ROOT / 'cli'}:{ROOT / 'engine'}",
             "XDG_CONFIG_HOME": str(self.home),
             "HEADGATE_URL": self.url,
             "HOME": str(self.home),

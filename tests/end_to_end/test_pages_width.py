@@ -24,10 +24,11 @@ from headgate.identity.model import Member as Membership
 from headgate.identity.model import User
 from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.rules import store as rules
-from headgate.rules.model import Rule, RuleSet, StoredRule
+from headgate.rules.model import RuleSet, StoredRule
 from headgate.settings import settings
 from headgate.webhooks import service as webhooks
 from headgate.webhooks.service import Settings
+from headgate_engine.rules.model import Rule
 from headgate_local.options import read_options
 from tests.support import configurations as cfg
 from tests.support.chromium import chromium

@@ -12,11 +12,11 @@ import pytest
 from checker.app import handler
 from headgate.checker import Asker, published
 from headgate.foundation.ids import new_id
-from headgate.rules import engine
-from headgate.rules.model import Rule
 from headgate.runs import runner
 from headgate.settings import settings
 from headgate.storage import aws
+from headgate_engine.rules import engine
+from headgate_engine.rules.model import Rule
 from headgate_local import calls, template
 from tests.support import recorded_here
 from tests.support.lambda_invocations import Invocations, answering, running

@@ -229,7 +229,7 @@ def test_stopped_in_order_it_has_the_same_tokens_and_data(left_behind: Left, dat
 
 def start_once(data: Path, *, as_people_do: bool = False, **environment: str) -> subprocess.CompletedProcess[bytes]:
     """A start that is expected to fail."""
-    paths = os.pathsep.join(str(ROOT / name) for name in ("shared", "functions", "local"))
+    paths = os.pathsep.join(str(ROOT / name) for name in ("shared", "engine", "functions", "local"))
     variables = {**os.environ, "PYTHONPATH": paths, "HEADGATE_DATA": str(data), **environment}
     if not as_people_do:
         return cli_forked.run([], ROOT, variables, seconds=300, program="headgate_local")

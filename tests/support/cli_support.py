@@ -144,7 +144,7 @@ class Cli:
             command.chmod(0o755)
         return {
             "PATH": f"{command.parent}:{os.environ['PATH']}",
-            "PYTHONPATH": str(ROOT / "cli"),
+            "PYTHONPATH": f"{ROOT / 'cli'}:{ROOT / 'engine'}",
             "HOME": str(home),
             "XDG_CONFIG_HOME": str(home / ".config"),
             "HEADGATE_URL": self.url,

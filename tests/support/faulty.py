@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from headgate.checker.limits import MEBIBYTE, Limits
+from headgate_engine.checker.limits import MEBIBYTE, Limits
 
 VERSION = "1.2.3"
 # Long enough for any machine; a test that is about a limit makes it short.

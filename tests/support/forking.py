@@ -114,8 +114,8 @@ def _import_service() -> None:
 
 
 _PROGRAMS: Final[Mapping[str, tuple[Sequence[str], Callable[[], None], str]]] = {
-    "headgate": (("cli",), _import_commands, "headgate_cli.main"),
-    "headgate_local": (("shared", "functions", "local"), _import_service, "headgate_local"),
+    "headgate": (("cli", "engine"), _import_commands, "headgate_cli.main"),
+    "headgate_local": (("shared", "engine", "functions", "local"), _import_service, "headgate_local"),
 }
 """The folders that it is imported from, what imports what it needs, and the module that runs it."""
 

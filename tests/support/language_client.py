@@ -26,7 +26,7 @@ class Editor:
         self._encodings = encodings
         self._environment = {
             "PATH": os.environ["PATH"],
-            "PYTHONPATH": str(ROOT / "cli"),
+            "PYTHONPATH": f"{ROOT / 'cli'}:{ROOT / 'engine'}",
             "LANG": "C.UTF-8",
             **{name: os.environ[name] for name in ("HEADGATE_COLLECTORS_DIR", "HEADGATE_CACHE") if name in os.environ},
             **environment,

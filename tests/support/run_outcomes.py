@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from headgate.foundation import clock
-from headgate.runs.runner import Outcome
+from headgate_engine.testing.outcome import Outcome
 
 
 def outcome(seconds: float, *, ran: bool = True, executed: bool = True, reason: str = "", cause: str = "") -> Outcome:

@@ -6,10 +6,10 @@ from typing import Any
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
-from headgate.rules.engine import Verdict
-from headgate.rules.model import Rule
 from headgate.runs import runner, store
 from headgate.runs.model import RuleResult, Run, RunRule
+from headgate_engine.rules.engine import Verdict
+from headgate_engine.rules.model import Rule
 from run_steps.app import handler
 from tests.support.members import API, Member
 from tests.support.run_outcomes import outcome

@@ -10,9 +10,9 @@ import pytest
 
 from headgate import checker
 from headgate.checker import Checker, CheckerBusy
-from headgate.checker.installed import Installed
-from headgate.checker.limits import Limits
 from headgate.settings import settings
+from headgate_engine.checker.installed import Installed
+from headgate_engine.checker.limits import Limits
 from headgate_local.options import read_options
 from tests.support.askers import ASKER
 

@@ -13,9 +13,9 @@ from typing import Final
 
 import pytest
 
-from headgate.checker.installed import Installed
-from headgate.foundation.collector import by_age
 from headgate.settings import settings
+from headgate_engine.checker.installed import Installed
+from headgate_engine.collector import by_age
 from headgate_local.options import read_options
 from tests.support import sizes
 

@@ -45,7 +45,7 @@ def running_service(data: Path, *, as_people_do: bool = False, **environment: st
     unless it is to be started `as_people_do`.
     """
     port = environment.get("HEADGATE_PORT") or str(free_port())
-    paths = os.pathsep.join(str(ROOT / name) for name in ("shared", "functions", "local"))
+    paths = os.pathsep.join(str(ROOT / name) for name in ("shared", "engine", "functions", "local"))
     variables = {
         **os.environ,
         "PYTHONPATH": paths,

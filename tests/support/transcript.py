@@ -53,7 +53,7 @@ def shell(lines: list[str], url: str, token: str, folder: Path) -> list[str]:
     (bin_folder / "headgate").chmod(0o755)
     environment = {
         "PATH": f"{bin_folder}:{os.environ['PATH']}",
-        "PYTHONPATH": str(ROOT / "cli"),
+        "PYTHONPATH": f"{ROOT / 'cli'}:{ROOT / 'engine'}",
         "HOME": str(folder),
         "LANG": "C.UTF-8",
         "HEADGATE_URL": url,

@@ -28,11 +28,11 @@ from headgate.observability.log import logger
 from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.rollouts import service as rollout_service
 from headgate.runs import steps, store, tracing
-from headgate.runs.trace import RecordedTrace
 from headgate.settings import settings
 from headgate.storage import aws
 from headgate.webhooks import deliveries
 from headgate.webhooks.queue import Ticket
+from headgate_engine.testing.trace import RecordedTrace
 from headgate_local.service import functions
 from headgate_local.stepfunctions import definition
 from headgate_local.template import Template

@@ -16,7 +16,7 @@ import httpx
 import psutil
 import pytest
 
-from headgate.checker.limits import default_limits
+from headgate_engine.checker.limits import default_limits
 from tests.support import processes, sizes
 from tests.support.opamp_agent import Agent
 from tests.support.service import Service, running_service

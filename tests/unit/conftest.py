@@ -7,10 +7,10 @@ import pytest
 
 from headgate import checker
 from headgate.checker import Checker
-from headgate.checker.installed import Installed
-from headgate.checker.limits import Limits
 from headgate.settings import settings
 from headgate_cli.comparisons import run as comparing
+from headgate_engine.checker.installed import Installed
+from headgate_engine.checker.limits import Limits
 from tests.support import bucket_stand_in, cli_in_process, comparisons_served, faulty, suites_served, upgrade_reports
 from tests.support.answering import Server, serving
 from tests.support.bucket_stand_in import Bucket

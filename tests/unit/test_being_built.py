@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from headgate.checker import NotInstalled
-from headgate.checker.errors import BeingBuilt, BuildFailed
-from headgate.checker.installed import Installed
 from headgate.foundation.errors import Unavailable, code_of, not_ready
+from headgate_engine.checker.errors import BeingBuilt, BuildFailed
+from headgate_engine.checker.installed import Installed
 
 VERSION = "0.139.0"
 

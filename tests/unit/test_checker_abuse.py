@@ -13,12 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from headgate.checker import CheckerFailed, system_calls
-from headgate.checker.check_process import Child
-from headgate.checker.errors import ProcessFailed
-from headgate.checker.limits import MEBIBYTE, Limits
-from headgate.checker.plain_command import PlainCommand
-from headgate.checker.spawn import MEANS
+from headgate.checker import CheckerFailed
+from headgate_engine.checker import system_calls
+from headgate_engine.checker.check_process import Child
+from headgate_engine.checker.errors import ProcessFailed
+from headgate_engine.checker.limits import MEBIBYTE, Limits
+from headgate_engine.checker.plain_command import PlainCommand
+from headgate_engine.checker.spawn import MEANS
 from tests.support.faulty import install
 
 LIMITS = Limits(kill_bytes=300 * MEBIBYTE)
@@ -173,8 +174,8 @@ def test_each_process_is_a_user_of_its_own_where_the_service_is_root(binary: Pat
 AS_NOBODY = """
 import ctypes, os, sys
 from pathlib import Path
-from headgate.checker.check_process import Child
-from headgate.checker.limits import Limits
+from headgate_engine.checker.check_process import Child
+from headgate_engine.checker.limits import Limits
 
 if os.geteuid() == 0:
     libc = ctypes.CDLL(None)
@@ -206,8 +207,8 @@ def test_who_is_not_root_has_means_as_well(binary: Path, means: str, held_by: st
 STARTED_IN_LAMBDA = """
 import ctypes, sys
 from pathlib import Path
-from headgate.checker.check_process import Child
-from headgate.checker.limits import Limits
+from headgate_engine.checker.check_process import Child
+from headgate_engine.checker.limits import Limits
 
 child = Child.start(Path(sys.argv[1]), Limits())
 child.kill()

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from headgate.checker.check_process import Child
-from headgate.checker.limits import MEBIBYTE, Limits
+from headgate_engine.checker.check_process import Child
+from headgate_engine.checker.limits import MEBIBYTE, Limits
 from tests.support.faulty import install
 from tests.support.processes import wait_until_ended
 
 PARENT = """
 import sys, threading, time
 from pathlib import Path
-from headgate.checker.check_process import Child
-from headgate.checker.limits import Limits
+from headgate_engine.checker.check_process import Child
+from headgate_engine.checker.limits import Limits
 
 started = []
 starter = threading.Thread(target=lambda: started.append(Child.start(Path(sys.argv[1]), Limits())))

@@ -13,10 +13,11 @@ import zstandard
 
 from checker.app import handler
 from headgate import checker
-from headgate.checker import fetched, verified_files
-from headgate.checker.errors import CollectorNotFetched
+from headgate.checker import fetched
 from headgate.checker.fetched import Fetched, Source
-from headgate.checker.spawn import spawn
+from headgate_engine.checker import verified_files
+from headgate_engine.checker.errors import CollectorNotFetched
+from headgate_engine.checker.spawn import spawn
 from tests.support import bucket_stand_in, faulty
 from tests.support.askers import ASKER
 from tests.support.bucket_stand_in import Bucket

@@ -20,18 +20,18 @@ from headgate.checker import (
     NotInstalled,
     Refused,
     links,
-    messages,
 )
 from headgate.checker.function import CheckerFunction
 from headgate.checker.links import ForeignAddress
-from headgate.checker.messages import Malformed
-from headgate.rules import engine
-from headgate.rules.engine import SandboxFailed
-from headgate.rules.model import Rule
 from headgate.settings import settings
 from headgate.storage import aws
-from headgate.validation import service as validation
-from headgate.validation.model import NotChecked
+from headgate_engine.checker import messages
+from headgate_engine.checker.messages import Malformed
+from headgate_engine.rules import engine
+from headgate_engine.rules.engine import SandboxFailed
+from headgate_engine.rules.model import Rule
+from headgate_engine.validation import service as validation
+from headgate_engine.validation.model import NotChecked
 from tests.support.askers import ASKER
 from tests.support.lambda_invocations import Answer, Invocations, running
 

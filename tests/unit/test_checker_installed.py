@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from headgate.checker.errors import CheckerFailed, NotInstalled
-from headgate.checker.installed import Installed
+from headgate_engine.checker.errors import CheckerFailed, NotInstalled
+from headgate_engine.checker.installed import Installed
 
 PROGRAM = b"#!/bin/sh\n" + bytes(range(256)) * 4096
 

@@ -8,8 +8,8 @@ import pytest
 from checker import large_questions
 from checker.app import handler
 from headgate import checker
-from headgate.checker import messages
-from headgate.checker.messages import Malformed
+from headgate_engine.checker import messages
+from headgate_engine.checker.messages import Malformed
 from tests.support.askers import ASKER
 from tests.support.bucket_stand_in import Bucket
 

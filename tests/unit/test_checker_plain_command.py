@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from headgate.checker import CheckerBusy, CheckerFailed, PlainVerdict
-from headgate.checker.limits import MEBIBYTE, Limits
-from headgate.checker.plain_command import PlainCommand
-from headgate.checker.variables import rename
+from headgate_engine.checker.limits import MEBIBYTE, Limits
+from headgate_engine.checker.plain_command import PlainCommand
+from headgate_engine.checker.variables import rename
 from tests.support.faulty import install
 
 LIMITS = Limits(processes=1, queue_seconds=0.1, request_seconds=60, kill_bytes=300 * MEBIBYTE)

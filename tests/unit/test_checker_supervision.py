@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from headgate.checker import Asker, Checker, CheckerBusy, CheckerFailed, NoChecker, NotInstalled, Refused
-from headgate.checker.limits import Limits
+from headgate_engine.checker.limits import Limits
 from tests.support.askers import ASKER
 from tests.support.faulty import LIMITS, VERSION, install
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from headgate.checker import Asker, Checker, CheckerBusy, CheckerFailed
-from headgate.checker.limits import Limits
-from headgate.checker.turns import Turns
+from headgate_engine.checker.limits import Limits
+from headgate_engine.checker.turns import Turns
 from tests.support import faulty, sizes
 
 LIMITS = replace(faulty.LIMITS, processes=2, spares=1, queue_length=100)

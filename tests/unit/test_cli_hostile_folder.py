@@ -105,7 +105,7 @@ def shell(server: Server, folder: Path, line: str) -> Done:
 def variables(server: Server, folder: Path) -> dict[str, str]:
     return {
         "PATH": os.environ["PATH"],
-        "PYTHONPATH": str(ROOT / "cli"),
+        "PYTHONPATH": f"{ROOT / 'cli'}:{ROOT / 'engine'}",
         "HOME": str(folder.parent / "home"),
         "HEADGATE_URL": server.url,
         "SERVICE_API_TOKEN": TOKEN,

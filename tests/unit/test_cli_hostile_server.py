@@ -190,7 +190,7 @@ def variables(server: Server, folder: Path) -> dict[str, str]:
     (folder / "rules.yaml").write_text("logs: [{name: a, condition: b}]\n")
     return {
         "PATH": os.environ["PATH"],
-        "PYTHONPATH": str(ROOT / "cli"),
+        "PYTHONPATH": f"{ROOT / 'cli'}:{ROOT / 'engine'}",
         "HOME": str(folder / "home"),
         "HEADGATE_URL": server.url,
         "SERVICE_API_TOKEN": "sv_x",

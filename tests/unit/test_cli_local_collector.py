@@ -125,7 +125,9 @@ def test_a_refusal_leaves_it_running_and_an_excess_ends_it(collector: LocalColle
 
 def test_it_ends_with_the_command_however_that_ends(binary: Path) -> None:
     command = [sys.executable, "-c", PARENT, str(binary)]
-    parent = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={"PYTHONPATH": str(ROOT / "cli")})
+    parent = subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env={"PYTHONPATH": f"{ROOT / 'cli'}:{ROOT / 'engine'}"}
+    )
     with parent:
         assert parent.stdout is not None
         pid = int(parent.stdout.readline())

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from headgate.suites.model import to_text
 from headgate_cli.suites import fields
+from headgate_engine.testing.named_test import to_text
 from testing.tests_wire import NamedTestIn
 from tests.support.answering import Answer, Server
 from tests.support.cli_in_process import Run

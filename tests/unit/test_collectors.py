@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 
 from headgate import checker
-from headgate.checker import CheckerBusy, NoChecker, NotInstalled, descriptions
-from headgate.collectors import service as collectors
-from headgate.collectors.model import Capabilities, InstalledVersion, Lacking
+from headgate.checker import CheckerBusy, NoChecker, NotInstalled
+from headgate.collectors import service as pages
+from headgate_engine.checker import descriptions
+from headgate_engine.collectors import service as collectors
+from headgate_engine.collectors.model import Capabilities, InstalledVersion, Lacking
 from tests.support.askers import ASKER
 from tests.support.faulty import VERSION, install
 
@@ -124,9 +126,9 @@ def test_pages_continue_after_a_version_whether_or_not_it_is_still_there(faulty_
     for version in ("1.9.0", "1.10.0", "2.0.0"):
         install(faulty_collectors / version)
 
-    first = collectors.listed(2, None, asker=ASKER)
+    first = pages.listed(2, None, asker=ASKER)
     (faulty_collectors / "1.10.0" / "otelcol-contrib").unlink()
-    second = collectors.listed(2, first.position, asker=ASKER)
+    second = pages.listed(2, first.position, asker=ASKER)
 
     assert [one.version for one in first.entries] == ["2.0.0", "1.10.0"]
     assert ([one.version for one in second.entries], second.position) == (["1.9.0", VERSION], None)

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from headgate.configurations.model import VersionIsPublished
-from headgate.validation.model import Code
+from headgate_engine.validation.model import Code
 from scripts.openapi import DOCUMENT
 from scripts.site import errors, hooks, settings
 from scripts.site.staging import DOCS, ROOT, stage

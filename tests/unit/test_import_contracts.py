@@ -10,7 +10,7 @@ CONTRACTS = {
     contract["name"]: contract
     for contract in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
 }
-MAX_IMPORTS_BETWEEN_FOLDERS = 195
+MAX_IMPORTS_BETWEEN_FOLDERS = 173
 """Eight are those of `overview`, which gathers from the others and which nobody imports, eleven those of `captures`,
 six those of `usage`, which tells where configurations run.
 
@@ -22,7 +22,7 @@ def test_every_function_is_under_the_contracts() -> None:
 
     assert set(CONTRACTS["Functions ask services, never stores or clients"]["source_modules"]) == folders
     assert folders <= set(CONTRACTS["The domain knows neither functions nor the local service"]["forbidden_modules"])
-    assert folders <= set(CONTRACTS["The command line knows the API only"]["forbidden_modules"])
+    assert folders <= set(CONTRACTS["The command line knows the API and the engine"]["forbidden_modules"])
 
 
 def test_every_store_is_under_the_contracts() -> None:

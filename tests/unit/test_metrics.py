@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
+from headgate import checker
 from headgate.checker import CheckerFailed, NoChecker, PlainVerdict
 from headgate.observability import metrics
 from headgate.observability.faults import Blame
-from headgate.validation import service as validation
+from headgate_engine.validation import service as validation
 from tests.support.askers import ASKER
 
 FUNCTION = "headgate-ValidationFunction-1A2B"
@@ -65,8 +66,8 @@ def test_a_fallback_of_the_checker_is_counted(
     def decide(*_: object, **__: object) -> PlainVerdict:
         return PlainVerdict(valid=True, message="")
 
-    monkeypatch.setattr(validation.checker, "call", fail)
-    monkeypatch.setattr(validation.checker, "validate_plainly", decide)
+    monkeypatch.setattr(checker, "call", fail)
+    monkeypatch.setattr(checker, "validate_plainly", decide)
 
     assert validation.validate("a: secret", asker=ASKER).valid
     lines = counted(capsys)

@@ -13,8 +13,6 @@ import pytest
 
 from headgate import checker
 from headgate.checker import Asker, CheckerBusy, NoChecker, NotInstalled, Refused
-from headgate.checker.messages import MAX_BYTES
-from headgate.collectors.model import Lacking
 from headgate.foundation.errors import HeadgateError
 from headgate.reference import answers, builds, service
 from headgate.reference.model import (
@@ -26,7 +24,9 @@ from headgate.reference.model import (
     ReferenceUnavailable,
 )
 from headgate.settings import settings
-from headgate.validation.model import CollectorVersionNotInstalled
+from headgate_engine.checker.messages import MAX_BYTES
+from headgate_engine.collectors.model import Lacking
+from headgate_engine.validation.model import CollectorVersionNotInstalled
 
 DEFAULT, OTHER = settings().collector_version, "9.9.9"
 
@@ -75,7 +75,7 @@ def collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
         return made.answer(op, fields)
 
     monkeypatch.setattr(checker, "call", call)
-    monkeypatch.setattr("headgate.collectors.service.lacks", lambda *_, **__: frozenset())
+    monkeypatch.setattr("headgate_engine.collectors.service.lacks", lambda *_, **__: frozenset())
     builds.forget()
     yield made
     builds.forget()
@@ -124,7 +124,7 @@ def test_an_unknown_component_is_told_with_similar_ones(collector: Collector) ->
 
 def test_what_only_a_reduced_build_lacks_is_not_unknown(collector: Collector, monkeypatch: pytest.MonkeyPatch) -> None:
     lacking = frozenset({Lacking("receiver", "hostmetrics")})
-    monkeypatch.setattr("headgate.collectors.service.lacks", lambda *_, **__: lacking)
+    monkeypatch.setattr("headgate_engine.collectors.service.lacks", lambda *_, **__: lacking)
 
     with pytest.raises(NotInThisBuild, match="lacks the receiver hostmetrics of the official release"):
         service.component(OTHER, "receiver", "hostmetrics")

@@ -3,11 +3,11 @@
 import json
 from typing import Any
 
-from headgate.jobs.kinds import suite_result
-from headgate.jobs.kinds.suite_result import RuleOutcome, TestOutcome
-from headgate.jobs.model import MAX_RESULT_BYTES
-from headgate.rules.outputs import Difference, Differences, FieldDifference, SignalSummary
 from headgate.version_tests.model import MAX_TESTS
+from headgate_engine.rules.outputs import Difference, Differences, FieldDifference, SignalSummary
+from headgate_engine.testing import suite_result
+from headgate_engine.testing.model import MAX_RESULT_BYTES
+from headgate_engine.testing.suite_result import RuleOutcome, TestOutcome
 
 
 def outcome(name: str, **changes: Any) -> TestOutcome:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from headgate.validation.model import Finding, Variable
-from headgate.validation.plain_messages import findings, variables
+from headgate_engine.validation.model import Finding, Variable
+from headgate_engine.validation.plain_messages import findings, variables
 
 DECODING = (
     "failed to get config: cannot unmarshal the configuration: decoding failed due to the following error(s):\n\n"

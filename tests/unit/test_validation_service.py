@@ -6,8 +6,8 @@ import pytest
 
 from headgate import checker
 from headgate.checker import NoChecker, PlainVerdict, Refused
-from headgate.validation import service as validation
-from headgate.validation.model import (
+from headgate_engine.validation import service as validation
+from headgate_engine.validation.model import (
     CollectorVersionNotInstalled,
     ComponentNotInBuild,
     NotChecked,

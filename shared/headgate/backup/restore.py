@@ -17,7 +17,6 @@ from headgate.backup.archive import TABLES, BucketObject, Header, Record, TableI
 from headgate.fleets import keys as fleet_keys
 from headgate.fleets import tokens as fleet_tokens
 from headgate.foundation import clock, errors
-from headgate.foundation.threads import Threads
 from headgate.identity import keys, passwords
 from headgate.identity.hashing import hash_of
 from headgate.instances import recount
@@ -25,6 +24,7 @@ from headgate.rollouts import imported as rollouts
 from headgate.storage import items, objects
 from headgate.storage.items import Item, Value
 from headgate.storage.table import ConditionFailed, write
+from headgate_engine.threads import Threads
 
 _AT_ONCE: Final = 8
 _BATCH: Final = 200

@@ -9,9 +9,9 @@ from typing import Final, Literal
 
 from headgate.deployments.model import Assignment
 from headgate.foundation import errors
-from headgate.foundation.collector import Signal
 from headgate.foundation.principal import Principal
 from headgate.instances.captured import Reason
+from headgate_engine.collector import Signal
 
 KEPT: Final = timedelta(days=30)
 """How long a capture and its sample are stored after it has ended."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from headgate.foundation.collector import Signal
+    from headgate_engine.collector import Signal
 
 MOST_BYTES: Final = 1 << 20
 DEEPEST: Final = 48

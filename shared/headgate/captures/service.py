@@ -32,7 +32,6 @@ from headgate.deployments.model import Assignment, Deployment
 from headgate.fleets import service as fleets
 from headgate.foundation import clock, errors
 from headgate.foundation.caller import Caller
-from headgate.foundation.collector import Signal
 from headgate.foundation.ids import is_id, new_id
 from headgate.instances import components, timeline
 from headgate.instances import service as instances
@@ -43,7 +42,8 @@ from headgate.storage import idempotent_create
 from headgate.storage.page import Slice
 from headgate.storage.retry import retry
 from headgate.storage.table import transact
-from headgate.validation import service as validation
+from headgate_engine.collector import Signal
+from headgate_engine.validation import service as validation
 
 _ALWAYS: Final = "true"
 

@@ -9,13 +9,13 @@ from headgate.captures.model import DEFAULT, Capture, Redaction, Wanted
 from headgate.deployments.model import Assignment
 from headgate.fleets import keys
 from headgate.foundation import clock
-from headgate.foundation.collector import Signal
 from headgate.instances.captured import Reason
 from headgate.storage import items, objects, principals
 from headgate.storage.items import Item, Value
 from headgate.storage.page import Slice
 from headgate.storage.table import Write, transact
 from headgate.storage.table import fleets as table
+from headgate_engine.collector import Signal
 
 _FOLDER: Final = "captures"
 

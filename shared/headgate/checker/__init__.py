@@ -12,13 +12,18 @@ from __future__ import annotations
 import atexit
 import threading
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, Self
 
-from headgate.checker.asker import Asker
-from headgate.checker.descriptions import Described
-from headgate.checker.errors import (
+from headgate.checker.fetched import Fetched, Source
+from headgate.observability import metrics
+from headgate.settings import settings
+from headgate_engine.checker import asker as engine
+from headgate_engine.checker.descriptions import Described
+from headgate_engine.checker.errors import (
     CheckerBusy,
     CheckerFailed,
     CheckerNotStarted,
@@ -29,11 +34,10 @@ from headgate.checker.errors import (
     Refused,
     Unusable,
 )
-from headgate.checker.installed import Installed
-from headgate.checker.limits import default_limits
-from headgate.checker.plain_command import PlainVerdict
-from headgate.checker.supervisor import Checker
-from headgate.settings import settings
+from headgate_engine.checker.installed import Installed
+from headgate_engine.checker.limits import default_limits
+from headgate_engine.checker.plain_command import PlainVerdict
+from headgate_engine.checker.supervisor import Checker
 
 if TYPE_CHECKING:
     # The type's module imports boto3, which the function with the collectors does without.
@@ -59,9 +63,67 @@ __all__ = [
     "described",
     "installed",
     "of_this_process",
+    "using",
     "validate_plainly",
     "warm",
 ]
+
+
+class _Authenticated(Protocol):
+    """The part of a caller that is needed here."""
+
+    @property
+    def organization_id(self) -> str: ...
+
+    @property
+    def credential_id(self) -> str: ...
+
+
+class _Asked:
+    """The collectors that this process asks, by its settings."""
+
+    @property
+    def default_version(self) -> str:
+        return settings().collector_version
+
+    def call(
+        self,
+        op: str,
+        fields: Mapping[str, object],
+        *,
+        asker: engine.Asker,
+        version: str | None = None,
+        timeout: float | None = None,
+    ) -> dict[str, object]:
+        return call(op, fields, asker=asker, version=version, timeout=timeout)
+
+    def validate_plainly(
+        self, yaml: str, env: dict[str, str], *, asker: engine.Asker, version: str | None = None
+    ) -> PlainVerdict:
+        return validate_plainly(yaml, env, asker=asker, version=version)
+
+    def installed(self, *, asker: engine.Asker) -> tuple[str, ...]:
+        return installed(asker=asker)
+
+    def describe(self, version: str, *, asker: engine.Asker) -> dict[str, object]:
+        return describe(version, asker=asker)
+
+    def described(self, *, asker: engine.Asker) -> tuple[Described, ...]:
+        return described(asker=asker)
+
+    def fell_back(self) -> None:
+        metrics.count("CheckerFallbacks")
+
+
+@dataclass(frozen=True, slots=True)
+class Asker(engine.Asker):
+    """Who asks the collectors of this deployment."""
+
+    collectors: engine.Collectors = field(default_factory=_Asked, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, caller: _Authenticated) -> Self:
+        return cls(caller.organization_id, caller.credential_id)
 
 
 _lock = threading.Lock()
@@ -75,34 +137,42 @@ def of_this_process() -> Checker:
 
 @cache
 def _checker() -> Checker:
-    checker = Checker(Installed(Path(settings().collectors_dir)), settings().collector_version, default_limits())
+    installed = Installed(Path(settings().collectors_dir), fetched=Fetched())
+    checker = Checker(installed, settings().collector_version, default_limits())
     atexit.register(checker.close)
     return checker
 
 
 def call(
-    op: str, request: Mapping[str, object], *, asker: Asker, version: str | None = None, timeout: float | None = None
+    op: str,
+    request: Mapping[str, object],
+    *,
+    asker: engine.Asker,
+    version: str | None = None,
+    timeout: float | None = None,
 ) -> dict[str, object]:
-    """The result of one operation; see `Checker.call` for what it raises."""
+    """The result of one operation; see `Collectors.call` for what it raises."""
     return _asked().call(op, request, asker=asker, version=version, timeout=timeout)
 
 
-def validate_plainly(yaml: str, env: dict[str, str], *, asker: Asker, version: str | None = None) -> PlainVerdict:
+def validate_plainly(
+    yaml: str, env: dict[str, str], *, asker: engine.Asker, version: str | None = None
+) -> PlainVerdict:
     """The verdict of that version's own `validate` command; see `Checker.validate_plainly` for what it raises."""
     return _asked().validate_plainly(yaml, env, asker=asker, version=version)
 
 
-def installed(*, asker: Asker) -> tuple[str, ...]:
+def installed(*, asker: engine.Asker) -> tuple[str, ...]:
     """The installed versions, oldest first. Raises Unavailable."""
     return _asked().installed(asker=asker)
 
 
-def describe(version: str, *, asker: Asker) -> dict[str, object]:
+def describe(version: str, *, asker: engine.Asker) -> dict[str, object]:
     """What that version's binary says of itself; see `Checker.describe` for what it raises."""
     return _asked().describe(version, asker=asker)
 
 
-def described(*, asker: Asker) -> tuple[Described, ...]:
+def described(*, asker: engine.Asker) -> tuple[Described, ...]:
     """The installed versions with what their binaries say of themselves, oldest first. Raises Unavailable."""
     return _asked().described(asker=asker)
 
@@ -118,6 +188,15 @@ def _function(name: str) -> CheckerFunction:
     from headgate.checker.function import CheckerFunction
 
     return CheckerFunction(name)
+
+
+def using(source: Source) -> AbstractContextManager[None]:
+    """Have that version until the end of the block, fetched if it is not here. Raises CollectorNotFetched."""
+    installed = of_this_process().collectors
+    if installed.is_here(source.version):
+        return nullcontext()
+    assert isinstance(installed.fetched, Fetched)
+    return installed.fetched.using(source)
 
 
 def warm() -> None:

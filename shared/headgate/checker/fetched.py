@@ -21,9 +21,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final, cast
 
-from headgate.checker import links, verified_files
-from headgate.checker.errors import CollectorNotFetched
-from headgate.foundation.collector import DISTRIBUTION, VERSION
+from headgate.checker import links
+from headgate_engine.checker import verified_files
+from headgate_engine.checker.errors import CollectorNotFetched
+from headgate_engine.collector import DISTRIBUTION, VERSION
 
 logger = logging.getLogger(__name__)
 

@@ -7,15 +7,18 @@ import logging
 import secrets
 import time
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Final
 
 from botocore.exceptions import BotoCoreError, ClientError, ReadTimeoutError
 
-from headgate.checker import messages, published
-from headgate.checker.asker import Asker
-from headgate.checker.descriptions import Described
-from headgate.checker.errors import (
+from headgate.checker import published
+from headgate.foundation.errors import Unavailable
+from headgate.storage import aws, objects
+from headgate.storage.aws import InvokeResponse
+from headgate_engine.checker import messages
+from headgate_engine.checker.asker import Asker
+from headgate_engine.checker.descriptions import Described
+from headgate_engine.checker.errors import (
     CheckerBusy,
     CheckerFailed,
     CheckerNotStarted,
@@ -25,12 +28,9 @@ from headgate.checker.errors import (
     NotInstalled,
     Refused,
 )
-from headgate.checker.messages import Malformed, Message
-from headgate.checker.plain_command import PlainVerdict
-from headgate.foundation.collector import VERSION, by_age
-from headgate.foundation.errors import Unavailable
-from headgate.storage import aws, objects
-from headgate.storage.aws import InvokeResponse
+from headgate_engine.checker.messages import Malformed, Message
+from headgate_engine.checker.plain_command import PlainVerdict
+from headgate_engine.collector import VERSION, by_age
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +64,8 @@ class CheckerFunction:
         timeout: float | None = None,
     ) -> dict[str, object]:
         """The result of one operation; see `Checker.call`."""
-        question = {"op": op, "request": dict(fields), "version": version, "timeout": timeout, **asdict(asker)}
+        question = {"op": op, "request": dict(fields), "version": version, "timeout": timeout}
+        question |= {"organization_id": asker.organization_id, "credential_id": asker.credential_id}
         source = None if version is None else published.source(version, _LINK_SECONDS)
         try:
             try:

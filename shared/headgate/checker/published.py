@@ -14,12 +14,12 @@ from typing import Annotated, Final
 from botocore.exceptions import BotoCoreError, ClientError
 from pydantic import BaseModel, Field, StringConstraints, ValidationError
 
-from headgate.checker.descriptions import Described
-from headgate.checker.errors import CheckerUnreachable
 from headgate.checker.fetched import MAX_BYTES, MAX_COMPRESSED_BYTES
-from headgate.foundation.collector import DISTRIBUTION
 from headgate.settings import settings
 from headgate.storage import objects
+from headgate_engine.checker.descriptions import Described
+from headgate_engine.checker.errors import CheckerUnreachable
+from headgate_engine.collector import DISTRIBUTION
 
 PREFIX: Final = "collectors/"
 DESCRIPTOR: Final = "collector.json"

@@ -1,20 +1,10 @@
-"""Which collector versions are installed, and what each can do."""
+"""Pages of the installed collector versions."""
 
-from dataclasses import dataclass
-from functools import cache
-from typing import Final
-
-from pydantic import TypeAdapter, ValidationError
-
-from headgate import checker
-from headgate.checker import Asker, Described, NoChecker, NotInstalled, Unusable
-from headgate.collectors.model import Capabilities, InstalledVersion, Lacking
-from headgate.foundation.collector import DISTRIBUTION, by_age
-from headgate.settings import settings
+from headgate.checker import Asker
 from headgate.storage.page import Slice
-
-_STEPS: Final = "steps"
-_UNKNOWN_FORM: Final = "The collector describes itself in an unknown form; build it again"
+from headgate_engine.collector import by_age
+from headgate_engine.collectors import service as collectors
+from headgate_engine.collectors.model import InstalledVersion
 
 
 def listed(limit: int, after: str | None, *, asker: Asker) -> Slice[InstalledVersion]:
@@ -23,87 +13,8 @@ def listed(limit: int, after: str | None, *, asker: Asker) -> Slice[InstalledVer
     A version whose binary cannot be used is among them. Raises Unavailable if the collectors could not be asked, and
     NotInstalled if the default one is not there: nothing can be checked then.
     """
-    entries = installed(asker=asker)
+    entries = collectors.installed(asker=asker)
     if after is not None:
         entries = [entry for entry in entries if by_age(entry.version) < by_age(after)]
     page = entries[:limit]
     return Slice(page, page[-1].version if len(entries) > limit else None)
-
-
-def installed(*, asker: Asker) -> list[InstalledVersion]:
-    """The installed versions, newest first. Raises as `listed` does."""
-    versions = [_installed_version(described) for described in checker.described(asker=asker)]
-    if not any(version.default for version in versions):
-        # This says so if it is only not built yet.
-        checker.describe(settings().collector_version, asker=asker)
-        raise NotInstalled(settings().collector_version, tuple(version.version for version in versions))
-    return sorted(versions, key=lambda version: by_age(version.version), reverse=True)
-
-
-def lacks(version: str, *, asker: Asker) -> frozenset[Lacking]:
-    """What that version's build lacks of the official release; nothing for an official release itself.
-
-    Raises NotInstalled, and Unavailable if the binary could not be asked.
-    """
-    try:
-        description = checker.describe(version, asker=asker)
-    except NoChecker:
-        return frozenset()
-    try:
-        return frozenset(_descriptions().validate_python(description).lacks)
-    except ValidationError as error:
-        raise Unusable(_UNKNOWN_FORM) from error
-
-
-def records_steps(version: str, *, asker: Asker) -> bool:
-    """Whether that version's build can record what each component does.
-
-    Raises NoChecker for an official release, NotInstalled, and Unavailable if the binary could not be asked.
-    """
-    try:
-        description = _descriptions().validate_python(checker.describe(version, asker=asker))
-    except ValidationError as error:
-        raise Unusable(_UNKNOWN_FORM) from error
-    return _STEPS in description.can
-
-
-@dataclass(frozen=True, slots=True)
-class _Description:
-    """The part of the operation `describe` that is needed here."""
-
-    distribution: str
-    reduced: bool
-    lacks: list[Lacking]
-    can: tuple[str, ...] = ()
-
-
-@cache
-def _descriptions() -> TypeAdapter[_Description]:
-    return TypeAdapter(_Description)
-
-
-def _installed_version(described: Described) -> InstalledVersion:
-    unusable = described.unusable
-    description = None
-    if described.description is not None:
-        try:
-            description = _descriptions().validate_python(described.description)
-        except ValidationError:
-            unusable = _UNKNOWN_FORM
-    checks = description is not None
-    return InstalledVersion(
-        version=described.version,
-        distribution=description.distribution if description else DISTRIBUTION,
-        default=described.version == settings().collector_version,
-        source=None if unusable else "built" if checks else "official_release",
-        reduced=description.reduced if description else False,
-        lacks=description.lacks if description else [],
-        can=Capabilities(
-            lines=checks,
-            lint=checks,
-            runs=not unusable,
-            steps=description is not None and _STEPS in description.can,
-            upgrade_check=checks,
-        ),
-        unusable=unusable or None,
-    )

@@ -6,7 +6,7 @@ from typing import Final
 
 from headgate.foundation import errors
 from headgate.foundation.errors import FieldError
-from headgate.policies.model import PolicyResult
+from headgate_engine.policies.model import PolicyResult
 
 MOST_MISSING: Final = 100
 """A refusal lists no more."""

@@ -22,19 +22,19 @@ from headgate.events import service as events
 from headgate.events.model import About
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
-from headgate.foundation.collector import DISTRIBUTION
 from headgate.foundation.ids import new_id
-from headgate.foundation.threads import Threads
 from headgate.identity import checks
 from headgate.policies import service as policies
-from headgate.policies.model import Settings, Suppression, Text
 from headgate.settings import settings
 from headgate.storage.page import Slice
 from headgate.storage.retry import LostRace, retry
 from headgate.storage.table import Write
-from headgate.validation import service as validation
 from headgate.validation import verdicts
 from headgate.version_tests import service as version_tests
+from headgate_engine.collector import DISTRIBUTION
+from headgate_engine.policies.model import Settings, Suppression, Text
+from headgate_engine.threads import Threads
+from headgate_engine.validation import service as validation
 
 
 def visible(caller: Caller, limit: int, after: str | None, archived: Archived = "false") -> Slice[Configuration]:

@@ -20,8 +20,8 @@ from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
 from headgate.storage.retry import retry
 from headgate.storage.table import Write
-from headgate.validation import service as validation
-from headgate.validation.model import CollectorVersionNotInstalled, Finding, NotChecked, TooCostly
+from headgate_engine.validation import service as validation
+from headgate_engine.validation.model import CollectorVersionNotInstalled, Finding, NotChecked, TooCostly
 
 
 @dataclass(frozen=True, slots=True)

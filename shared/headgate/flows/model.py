@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from headgate.foundation import errors
-from headgate.foundation.collector import Signal
+from headgate_engine.collector import Signal
 
 SLUG: Final = re.compile(r"[a-z0-9-]{1,64}", re.ASCII)
 

@@ -14,8 +14,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
 from headgate.flows.model import SLUG, Flow, FlowPipeline, FlowRule, FlowTest, FullFlow
-from headgate.foundation.collector import VARIABLE_NAME, Signal
 from headgate.foundation.yaml_text import safe_load
+from headgate_engine.collector import VARIABLE_NAME, Signal
 
 GALLERY_FILE: Final = "gallery.yaml"
 GRAPHS_FILE: Final = "graphs.json"

@@ -14,10 +14,10 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Match, Route
 
 from headgate.foundation import errors
-from headgate.http import refusals
 from headgate.http.statuses import status_of
 from headgate.observability import faults
 from headgate.observability.log import logger
+from headgate_engine.wire import refusals
 
 _CODES: Final[Mapping[int, str]] = {
     404: "not_found",

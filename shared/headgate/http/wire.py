@@ -3,31 +3,21 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Annotated, Final, Self, TypeVar
+from typing import Annotated, Self
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
-    ConfigDict,
     Field,
     PlainSerializer,
     StringConstraints,
-    ValidationError,
-    ValidatorFunctionWrapHandler,
     WithJsonSchema,
-    WrapValidator,
-    model_validator,
 )
 
 from headgate.foundation.clock import rfc3339
-from headgate.foundation.collector import VARIABLE_NAME, VERSION
 from headgate.foundation.errors import NotFound
 from headgate.foundation.ids import id_pattern
 from headgate.foundation.principal import Principal, PrincipalKind
-
-MAX_VARIABLES: Final = 100
-
-_Value = TypeVar("_Value")
+from headgate_engine.wire.inputs import refused_as
 
 
 @contextmanager
@@ -42,46 +32,11 @@ def ids_in_body(**fields: type[NotFound]) -> Iterator[None]:
         raise
 
 
-def _present(value: _Value | None) -> _Value:
-    if value is None:
-        raise ValueError("This cannot be null; leave it out to keep it")
-    return value
-
-
-def _version_number(value: str) -> str:
-    if not VERSION.fullmatch(value):
-        raise ValueError("This must be a version X.Y.Z, such as 0.139.0")
-    return value
-
-
-def refused_as(message: str) -> WrapValidator:
-    """For a type whose own message would be a regular expression, or one message for each type of a union."""
-
-    def check(value: object, validate: ValidatorFunctionWrapHandler) -> object:
-        try:
-            return validate(value)
-        except ValidationError:
-            raise ValueError(message) from None
-
-    return WrapValidator(check)
-
-
-PRESENT = AfterValidator(_present)
-"""For a field that may be left out of a PATCH, and may not be null."""
-Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 ConfigurationId = Annotated[
     str,
     StringConstraints(pattern=id_pattern("cfg")),
     refused_as("This must be the id of a configuration: `cfg_` and 26 characters"),
 ]
-Yaml = Annotated[str, StringConstraints(min_length=1)]
-VariableName = Annotated[
-    str,
-    StringConstraints(pattern=f"^{VARIABLE_NAME}$"),
-    refused_as("This must be letters, digits and `_`, a digit not first"),
-]
-Variables = Annotated[dict[VariableName, str], Field(max_length=MAX_VARIABLES)]
-CollectorVersion = Annotated[str, AfterValidator(_version_number)]
 Time = Annotated[
     datetime,
     PlainSerializer(rfc3339, return_type=str),
@@ -96,22 +51,6 @@ _Managing = Annotated[
     refused_as("This must be 1 to 100 ASCII letters, digits, signs and spaces, without a space at the ends"),
 ]
 ManagedBy = Annotated[_Managing | None, Field(json_schema_extra={"x-extension": True})]
-
-
-class Input(BaseModel):
-    """Takes exactly its fields, of exactly their types."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class Patch(Input):
-    """Changes the fields that are given, at least one."""
-
-    @model_validator(mode="after")
-    def _some_field(self) -> Self:
-        if not self.model_fields_set:
-            raise ValueError(f"At least one of {', '.join(type(self).model_fields)} is needed")
-        return self
 
 
 class PrincipalOut(BaseModel):

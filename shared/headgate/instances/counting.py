@@ -12,11 +12,11 @@ from headgate.fleets import service
 from headgate.fleets.model import Fleet
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
-from headgate.foundation.threads import Threads
 from headgate.instances import store
 from headgate.instances.census import Census
 from headgate.instances.states import InstanceState
 from headgate.storage.page import Slice
+from headgate_engine.threads import Threads
 
 _AT_ONCE: Final = 8
 

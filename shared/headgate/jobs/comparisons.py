@@ -9,15 +9,15 @@ from headgate.configurations import service as configurations
 from headgate.foundation.caller import Caller
 from headgate.foundation.errors import FieldError, Invalid, NotFound
 from headgate.jobs import service
-from headgate.jobs.kinds.comparison import Request, Side, SideName, Test
 from headgate.jobs.model import Job
-from headgate.rules import outputs
-from headgate.rules.outputs import Incomparable
 from headgate.runs.model import MAX_SAMPLE_BYTES, SampleTooLarge
 from headgate.settings import settings
 from headgate.suites import service as suites
-from headgate.suites.model import NamedTest, to_text
-from headgate.validation.model import CollectorVersionNotInstalled
+from headgate_engine.rules import outputs
+from headgate_engine.rules.outputs import Incomparable
+from headgate_engine.testing.comparison import Request, Side, SideName, Test
+from headgate_engine.testing.named_test import NamedTest, to_text
+from headgate_engine.validation.model import CollectorVersionNotInstalled
 
 
 class NothingToCompare(Invalid):

@@ -6,12 +6,12 @@ from headgate import checker
 from headgate.checker import Asker
 from headgate.foundation.caller import Caller
 from headgate.jobs import service
-from headgate.jobs.kinds import coverage
 from headgate.jobs.model import Job
 from headgate.settings import settings
 from headgate.suites import service as suites
-from headgate.suites.model import NamedTest
-from headgate.validation.model import CollectorVersionNotInstalled
+from headgate_engine.testing import coverage
+from headgate_engine.testing.named_test import NamedTest
+from headgate_engine.validation.model import CollectorVersionNotInstalled
 
 
 def start_of_version(

@@ -15,11 +15,13 @@ from pydantic import BaseModel, StrictStr, ValidationError
 from headgate.checker import published
 from headgate.foundation import clock
 from headgate.jobs import store
-from headgate.jobs.model import Case, Job, Unworkable
-from headgate.rules.engine import Prepared
+from headgate.jobs.model import Job
 from headgate.runs.model import Untrusted
-from headgate.runs.runner import LARGEST, Outcome
+from headgate.runs.runner import LARGEST
 from headgate.storage import objects
+from headgate_engine.rules.engine import Prepared
+from headgate_engine.testing.model import Case, Unworkable
+from headgate_engine.testing.outcome import Outcome
 
 # The limits in layers/collector/internal/sandbox; a result's line is JSON of its output.
 LARGEST_CASES: Final = 64 << 20

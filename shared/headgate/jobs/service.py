@@ -10,11 +10,12 @@ from headgate.foundation import clock, errors
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import new_id
 from headgate.jobs import store
-from headgate.jobs.model import MAX_REQUEST_BYTES, MAX_RESULT_BYTES, Job, JobNotFound, JobTooLarge, Kind
+from headgate.jobs.model import MAX_REQUEST_BYTES, Job, JobNotFound, JobTooLarge, Kind
 from headgate.observability import metrics
 from headgate.runs import service as runs
 from headgate.runs import turns
 from headgate.settings import settings
+from headgate_engine.testing.model import MAX_RESULT_BYTES
 
 # Where a kind's jobs are in the API, below `/testing/`.
 PATHS: Final[dict[Kind, str]] = {"suite": "suites", "comparison": "comparisons", "coverage": "coverage"}

@@ -14,31 +14,26 @@ from headgate.checker import Asker
 from headgate.events import service as events
 from headgate.events.model import About
 from headgate.foundation import clock, errors
-from headgate.foundation.collector import Signal
-from headgate.jobs import runner, service, store
+from headgate.jobs import kinds, runner, service, store
 from headgate.jobs.kinds import KINDS
-from headgate.jobs.model import (
-    MAX_CASES,
-    MAX_REQUEST_BYTES,
-    MAX_RESULT_BYTES,
-    Case,
-    CaseResult,
-    Job,
-    Unworkable,
-)
+from headgate.jobs.model import MAX_REQUEST_BYTES, Job
 from headgate.jobs.runner import Left
 from headgate.observability import metrics
-from headgate.rules import engine
-from headgate.rules.engine import Prepared, Results
-from headgate.runs import notes, turns
 from headgate.runs import service as runs
 from headgate.runs import steps as run_steps
-from headgate.runs.model import NEVER_EXECUTED, Untrusted
+from headgate.runs import turns
+from headgate.runs.model import Untrusted
 from headgate.runs.steps import Collection, Evaluation, RunGone, Stage
 from headgate.storage.table import Write
-from headgate.validation.model import ComponentNotInBuild
 from headgate.version_tests import service as version_tests
 from headgate.version_tests.model import Evidence
+from headgate_engine.collector import Signal
+from headgate_engine.rules import engine
+from headgate_engine.rules.engine import Prepared, Results
+from headgate_engine.testing import notes
+from headgate_engine.testing.model import MAX_CASES, MAX_RESULT_BYTES, Case, CaseResult, Unworkable
+from headgate_engine.testing.outcome import NEVER_EXECUTED
+from headgate_engine.validation.model import ComponentNotInBuild
 
 # A step has 60 s, some of which the kind needs.
 _PREPARING_SECONDS: Final = 40.0
@@ -107,13 +102,13 @@ def evaluate(job_id: str) -> Evaluation:
         return Evaluation(fault=str(lie))
     judge = _Judge(asker)
     results = [judge.result(case, ready[case.id], left.get(case.id)) for case in cases]
-    document = KINDS[job.kind].conclude(job, request, results, asker)
+    document = KINDS[job.kind].conclude(job.started_at or job.created_at, request, results, asker)
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
     if len(text.encode()) > MAX_RESULT_BYTES:
         raise Unworkable(f"its result is over {MAX_RESULT_BYTES >> 20} MB; give it fewer cases, or smaller samples")
     store.put_file(job_id, "result.json", text)
     # The request may be gone when the job ends.
-    shown = KINDS[job.kind].evidence(job, request, document)
+    shown = kinds.evidence(job, request, document)
     store.put_file(job_id, "evidence.json", _EVIDENCE.dump_json(shown).decode())
     return Evaluation()
 
@@ -213,7 +208,7 @@ def _request(job: Job) -> JsonValue:
 
 
 def _cases(job: Job, request: JsonValue, asker: Asker) -> Sequence[Case]:
-    cases = KINDS[job.kind].cases(job, request, asker)
+    cases = KINDS[job.kind].cases(request, asker)
     if len(cases) > MAX_CASES:
         raise Unworkable(f"it would have {len(cases)} cases, and may have {MAX_CASES}")
     if len({case.id for case in cases}) != len(cases):

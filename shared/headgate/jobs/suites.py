@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from headgate.foundation.caller import Caller
 from headgate.jobs import service
-from headgate.jobs.kinds import suite
 from headgate.jobs.model import Job
 from headgate.settings import settings
 from headgate.suites import service as suites
-from headgate.suites.model import NamedTest
+from headgate_engine.testing import suite
+from headgate_engine.testing.named_test import NamedTest
 
 
 def start_of_version(

@@ -17,7 +17,6 @@ from botocore.exceptions import BotoCoreError, ClientError
 from headgate.events import service as events
 from headgate.events.model import Event
 from headgate.foundation import errors
-from headgate.foundation.threads import Threads
 from headgate.notifications import bus, grouping, store, watching
 from headgate.notifications.grouping import Group
 from headgate.notifications.names import Names
@@ -25,6 +24,7 @@ from headgate.observability.log import logger
 from headgate.settings import settings
 from headgate.webhooks import service as webhooks
 from headgate.webhooks.model import Webhook
+from headgate_engine.threads import Threads
 
 # Messages that are sent at once.
 _AT_ONCE: Final = 4

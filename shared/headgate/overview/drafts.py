@@ -12,13 +12,13 @@ from headgate.configurations import service as configurations
 from headgate.foundation.errors import HeadgateError, TooManyRequests, Unavailable
 from headgate.identity import checks
 from headgate.overview.model import Notice
-from headgate.validation import service as validation
 from headgate.validation import verdicts
+from headgate_engine.validation import service as validation
 
 if TYPE_CHECKING:
     from headgate.configurations.model import Configuration
     from headgate.foundation.caller import Caller
-    from headgate.validation.model import Verdict
+    from headgate_engine.validation.model import Verdict
 
 LOOKED_AT: Final = 50
 """Configurations among which drafts are looked for, the most recently changed."""

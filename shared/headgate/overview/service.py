@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from headgate.configurations import service as configurations
 from headgate.foundation import clock
-from headgate.foundation.threads import Threads
 from headgate.instances import counting
 from headgate.overview import drafts, fleets, runs, tokens
 from headgate.overview.model import KINDS, Overview
+from headgate_engine.threads import Threads
 
 if TYPE_CHECKING:
     from headgate.foundation.caller import Caller

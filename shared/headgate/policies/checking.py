@@ -11,11 +11,11 @@ from headgate.checker import Asker
 from headgate.foundation.caller import Caller
 from headgate.foundation.errors import Invalid, Unavailable
 from headgate.policies import service as policies
-from headgate.policies.model import PolicyResult, Text
 from headgate.settings import settings
-from headgate.validation import service as validation
 from headgate.validation import verdicts
-from headgate.validation.model import YAML_IN_BODY, Graph, LintResult, NotChecked, ValidationResult
+from headgate_engine.policies.model import PolicyResult, Text
+from headgate_engine.validation import service as validation
+from headgate_engine.validation.model import YAML_IN_BODY, Graph, LintResult, NotChecked, ValidationResult
 
 _Result = TypeVar("_Result", LintResult, PolicyResult, Graph)
 

@@ -1,77 +1,13 @@
-"""Policies, an organization's settings of them, and what they find."""
+"""An organization's settings of policies, as they are stored."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, Literal
 
 from headgate.foundation import errors
 from headgate.foundation.errors import FieldError
 from headgate.foundation.principal import Principal
-
-Severity = Literal["error", "warning", "info"]
-Setting = Literal["error", "warning", "info", "off"]
-Requirement = Literal["policies", "tests"]
-
-MAX_RULES: Final = 50
-MAX_EXAMPLES: Final = 10
-MAX_EXPRESSION: Final = 4_000
-MAX_MESSAGE: Final = 500
-MAX_EXAMPLE: Final = 16_000
-MAX_RULES_BYTES: Final = 200_000
-"""All rules together: they are stored in one item, which may have 400 KB."""
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """A built-in policy. `severity` is the collector's own opinion, which makes nothing an error by itself."""
-
-    code: str
-    title: str
-    severity: Severity
-    why: str
-    way_out: str
-    failing: str
-    passing: str
-    seen: Sequence[str] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A configuration, and whether it breaks the rule."""
-
-    yaml: str
-    violated: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """An organization's own policy: a CEL expression over the configuration, true where it is broken."""
-
-    name: str
-    expression: str
-    message: str
-    severity: Severity
-    suppressible: bool
-    examples: Sequence[Example] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What an organization makes of policies.
-
-    `severities` has the built-in policies that it judges otherwise than the default, `not_suppressible` those that no
-    comment suppresses, `publish_requires` what has to be fulfilled to publish.
-    """
-
-    severities: Mapping[str, Setting] = field(default_factory=dict)
-    not_suppressible: Sequence[str] = ()
-    rules: Sequence[Rule] = ()
-    publish_requires: Sequence[Requirement] = ()
-
-    def severity(self, policy: str, own: Severity) -> Setting:
-        """How a built-in policy counts, whose own severity is `own`: nothing is an error unless Admins say so."""
-        return self.severities.get(policy, "warning" if own == "error" else own)
+from headgate_engine.policies.model import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,82 +27,6 @@ class Stored:
         return Stored(settings, self.revision + 1, at, by)
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
-    """A configuration, the collector version that it is for, and the parts of the request that name both."""
-
-    yaml: str
-    version: str
-    env: Mapping[str, str]
-    loc: tuple[str, ...]
-    version_loc: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Suppressed:
-    """The comment that suppresses a finding. `until` is a month or a day, None if it does not expire."""
-
-    line: int
-    until: str | None
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class PolicyFinding:
-    """A place where a configuration breaks a policy; `way_out` is empty for a rule of one's own."""
-
-    code: str
-    severity: Severity
-    message: str
-    way_out: str
-    component_path: str
-    line: int | None
-    column: int | None
-    suppressed: Suppressed | None
-
-    @property
-    def counts(self) -> bool:
-        """Whether it is an error that no comment suppresses."""
-        return self.severity == "error" and self.suppressed is None
-
-    def judged(self, severity: Severity) -> "PolicyFinding":
-        return replace(self, severity=severity)
-
-
-@dataclass(frozen=True, slots=True)
-class Suppression:
-    """A comment that suppresses findings of one code. `problem` says why it does not do what it says."""
-
-    code: str
-    line: int
-    until: str | None
-    reason: str
-    used: bool
-    problem: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class FailedRule:
-    """A rule that could not be evaluated on this text; what it would have found is not known."""
-
-    name: str
-    severity: Severity
-    error: str
-
-
-@dataclass(frozen=True, slots=True)
-class PolicyResult:
-    """`passed` unless something counts as an error, or a rule that does could not be evaluated.
-
-    At most 50 findings of a code are listed, 20 of a rule.
-    """
-
-    passed: bool
-    findings: Sequence[PolicyFinding]
-    suppressions: Sequence[Suppression]
-    failed_rules: Sequence[FailedRule]
-
-
 class PoliciesChanged(errors.PreconditionFailed):
     """`If-Match` names an earlier state of the policies."""
 
@@ -183,25 +43,3 @@ class PoliciesInvalid(errors.Invalid):
 
     def __init__(self, wrong: Sequence[FieldError]) -> None:
         super().__init__(errors.first_of(wrong), wrong)
-
-
-class PoliciesNotPossible(errors.Invalid):
-    """The request names an official release, which knows no policies."""
-
-    code = "policies_not_possible"
-
-    def __init__(self, version: str, loc: tuple[str, ...]) -> None:
-        message = (
-            f"Collector {version} is an official release, which knows no policies: use a version that the list of "
-            "collector versions shows with `can.lint`"
-        )
-        super().__init__(message, [FieldError(loc, message)])
-
-
-class NotAConfiguration(errors.Invalid):
-    """Policies judge what would run: the text is not YAML, or not a configuration."""
-
-    code = "yaml_syntax"
-
-    def __init__(self, message: str, loc: tuple[str, ...]) -> None:
-        super().__init__(message, [FieldError(loc, message)])

@@ -12,25 +12,24 @@ from headgate.checker import Asker
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.errors import FieldError
-from headgate.policies import engine, store
-from headgate.policies.engine import Found, TriedRule
-from headgate.policies.model import (
+from headgate.policies import store
+from headgate.policies.model import PoliciesChanged, PoliciesInvalid, Stored
+from headgate.storage.retry import retry
+from headgate.storage.table import Write
+from headgate_engine.policies import engine
+from headgate_engine.policies.engine import Found, TriedRule
+from headgate_engine.policies.model import (
     FailedRule,
-    PoliciesChanged,
-    PoliciesInvalid,
     Policy,
     PolicyFinding,
     PolicyResult,
     Rule,
     Settings,
     Severity,
-    Stored,
     Suppressed,
     Suppression,
     Text,
 )
-from headgate.storage.retry import retry
-from headgate.storage.table import Write
 
 # How the collector begins a message about a rule or an example: with the field that it is about.
 _FIELD: Final = re.compile(r"(name|message|severity|examples|expression|yaml): (.*)", re.DOTALL)

@@ -10,10 +10,11 @@ from pydantic import TypeAdapter
 
 from headgate.foundation import clock
 from headgate.policies import keys
-from headgate.policies.model import Settings, Stored
+from headgate.policies.model import Stored
 from headgate.storage import items, principals, table
 from headgate.storage.items import Item
 from headgate.storage.table import Write
+from headgate_engine.policies.model import Settings
 
 
 def get(organization_id: str) -> Stored:

@@ -15,11 +15,11 @@ from typing import Final, Generic, TypeVar
 
 from headgate import checker
 from headgate.checker import Asker, NoChecker, NotInstalled, Refused
-from headgate.checker.messages import MAX_BYTES
 from headgate.foundation.errors import Unavailable
 from headgate.reference.model import ReferenceNotPossible, ReferenceUnavailable
 from headgate.settings import settings
-from headgate.validation.model import CollectorVersionNotInstalled
+from headgate_engine.checker.messages import MAX_BYTES
+from headgate_engine.validation.model import CollectorVersionNotInstalled
 
 Known = TypeVar("Known")
 

@@ -10,8 +10,6 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, Field, StringConstraints, TypeAdapter, ValidationError
 
-from headgate.checker import messages
-from headgate.collectors import service as collectors
 from headgate.foundation.errors import Unavailable
 from headgate.reference.answers import ASKER, Answers, UnknownForm, asked, unpacked
 from headgate.reference.model import (
@@ -24,6 +22,8 @@ from headgate.reference.model import (
     ReferenceUnavailable,
 )
 from headgate.settings import settings
+from headgate_engine.checker import messages
+from headgate_engine.collectors import service as collectors
 
 # A build's components take some 5 MB; an OTTL reference, some 200 KB.
 _MOST_BUILDS: Final = 8

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 
-from headgate.collectors import service as collectors
 from headgate.flows import service as flows
 from headgate.flows.model import Example
 from headgate.foundation.errors import Unavailable
@@ -23,6 +22,7 @@ from headgate.reference.model import (
 )
 from headgate.settings import settings
 from headgate.storage.page import Slice
+from headgate_engine.collectors import service as collectors
 
 
 def versions() -> tuple[str, ...]:

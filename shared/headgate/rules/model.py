@@ -2,16 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal
 
 from headgate.foundation import errors
-from headgate.foundation.collector import Signal
-
-Context = Literal["resource", "scope", "log", "span", "spanevent", "metric", "datapoint"]
-Expect = Literal["any", "all", "none", "count"]
-
-MAX_RULES: Final = 20
-DEFAULT_CONTEXTS: Final[dict[Signal, Context]] = {"logs": "log", "traces": "span", "metrics": "datapoint"}
+from headgate_engine.collector import Signal
+from headgate_engine.rules.model import MAX_RULES, Rule
 
 
 class RuleNamesRepeat(errors.Invalid):
@@ -32,18 +26,6 @@ class TooManyRules(errors.Invalid):
     def __init__(self, count: int) -> None:
         message = f"With the rules that stay in it, the set would have {count}; {MAX_RULES} is the most"
         super().__init__(message, [errors.FieldError(("body", "rules"), message)])
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A condition on a pipeline's output, and how many records have to meet it."""
-
-    name: str
-    condition: str
-    context: Context
-    expect: Expect
-    min: int | None = None
-    max: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

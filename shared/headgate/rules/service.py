@@ -10,13 +10,15 @@ from headgate.checker import Asker
 from headgate.configurations import service as configurations
 from headgate.configurations.model import Version
 from headgate.foundation.caller import Caller
-from headgate.foundation.collector import Signal
 from headgate.foundation.errors import FieldError, Invalid, Unavailable
 from headgate.foundation.ids import new_id
-from headgate.rules import engine, store
-from headgate.rules.model import Rule, RuleSet, StoredRule, default_name
+from headgate.rules import store
+from headgate.rules.model import RuleSet, StoredRule, default_name
 from headgate.storage.retry import retry
 from headgate.storage.table import Write
+from headgate_engine.collector import Signal
+from headgate_engine.rules import engine
+from headgate_engine.rules.model import Rule
 
 
 def saved(caller: Caller, configuration_id: str, n: int) -> list[RuleSet]:

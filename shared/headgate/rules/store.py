@@ -7,12 +7,12 @@ from typing import cast
 
 from headgate.configurations import keys
 from headgate.configurations.model import VersionNotFound
-from headgate.foundation.collector import Signal
-from headgate.rules.items import rule_attributes, rule_of
 from headgate.rules.model import RuleSet, StoredRule
 from headgate.storage import items, table
 from headgate.storage.items import Item, Value
 from headgate.storage.table import Write
+from headgate_engine.collector import Signal
+from headgate_engine.rules.documents import rule_attributes, rule_of
 
 
 def rule_set(configuration_id: str, n: int, pipeline: str) -> RuleSet | None:

@@ -5,10 +5,9 @@ from typing import Final
 
 from headgate.foundation.caller import Caller
 from headgate.foundation.principal import Principal
+from headgate_engine.testing.model import LONGEST
 
 RETENTION: Final = timedelta(days=30)
-# The state machine ends after seven minutes (statemachines/test_run.asl.yaml), so then nothing is under way.
-LONGEST: Final = timedelta(minutes=10)
 # A queued one that is older may have been lost on its way into or out of the queue.
 _QUEUED_FOR: Final = timedelta(minutes=1)
 

@@ -6,16 +6,16 @@ from datetime import datetime
 from typing import Final, Literal
 
 from headgate.foundation import errors
-from headgate.foundation.collector import Signal
 from headgate.foundation.principal import Principal
-from headgate.rules.engine import Format, Scalar, StandIns
-from headgate.rules.model import Rule
 from headgate.runs.execution import Execution
+from headgate_engine.collector import Signal
+from headgate_engine.rules.engine import Format, Scalar, StandIns
+from headgate_engine.rules.model import Rule
+from headgate_engine.testing.outcome import NEVER_EXECUTED
 
 Status = Literal["Queued", "Running", "Success", "Fail", "Error"]
 
 MAX_SAMPLE_BYTES: Final = 1_048_576
-NEVER_EXECUTED: Final = "The test was never executed: "
 
 
 LONGEST_REASON: Final = 300

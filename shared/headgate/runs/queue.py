@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final, Self
 
 from headgate.foundation import errors
-from headgate.runs.execution import LONGEST
+from headgate_engine.testing.model import LONGEST
 
 _RETRY_AFTER: Final = 15
 # By then a run with a place has been prepared, and one that has ended has given its place back.

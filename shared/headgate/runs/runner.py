@@ -6,17 +6,17 @@ version.
 """
 
 import json
-import re
-from datetime import UTC, datetime, timedelta
-from typing import Annotated, Final
+from datetime import timedelta
+from typing import Final
 
-from pydantic import AfterValidator, BaseModel, StrictBool, StringConstraints, ValidationError
+from pydantic import ValidationError
 
 from headgate.checker import published
 from headgate.foundation import clock
 from headgate.runs import store, variables
 from headgate.runs.model import Run, Untrusted
 from headgate.storage import objects
+from headgate_engine.testing.outcome import Outcome
 
 # The limits in layers/collector/internal/sandbox, with room for the note that something was cut off.
 LARGEST: Final = {"output": 32 << 20, "stderr": 66_000, "outcome.json": 8_192}
@@ -26,33 +26,6 @@ LARGEST_STEPS: Final = 16 << 20
 # The state machine ends within this time.
 _LINK_SECONDS: Final = 420
 _CLOCKS_APART: Final = timedelta(minutes=2)
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-
-
-def _in_one_line(text: str) -> str:
-    if _CONTROL.search(text):
-        raise ValueError("it must be one line")
-    return text
-
-
-_Line = Annotated[str, StringConstraints(max_length=1_500), AfterValidator(_in_one_line)]
-
-
-class Outcome(BaseModel):
-    """How the collector ended, according to the test runner. `cause` is the reason in the collector's words, `proposal`
-    how to run the test without a component that cannot work in a sandbox."""
-
-    ran: StrictBool
-    executed: StrictBool
-    reason: _Line
-    cause: _Line = ""
-    proposal: _Line = ""
-    started_at: datetime = datetime.min.replace(tzinfo=UTC)
-    finished_at: datetime = datetime.min.replace(tzinfo=UTC)
-
-    @property
-    def why(self) -> str:
-        return f"{self.reason}: {self.cause}" if self.cause else self.reason
 
 
 def give(run: Run, *, trace: bool = False) -> str:

@@ -12,13 +12,9 @@ from headgate.configurations import service as configurations
 from headgate.configurations.model import UnknownDistribution
 from headgate.foundation import clock, errors
 from headgate.foundation.caller import Caller
-from headgate.foundation.collector import DISTRIBUTION, Signal
 from headgate.foundation.ids import new_id
 from headgate.observability import metrics
-from headgate.rules import engine
 from headgate.rules import service as rule_sets
-from headgate.rules.engine import Sample, StandIns
-from headgate.rules.model import Rule
 from headgate.runs import runner, store, turns, variables
 from headgate.runs.model import (
     MAX_SAMPLE_BYTES,
@@ -33,7 +29,11 @@ from headgate.runs.model import (
 )
 from headgate.settings import settings
 from headgate.storage.page import Slice
-from headgate.validation.model import ComponentNotInBuild
+from headgate_engine.collector import DISTRIBUTION, Signal
+from headgate_engine.rules import engine
+from headgate_engine.rules.engine import Sample, StandIns
+from headgate_engine.rules.model import Rule
+from headgate_engine.validation.model import ComponentNotInBuild
 
 # A function's answer may have 6 MB, and JSON doubles a text of quotes at worst.
 LARGEST_ANSWER: Final = 2_500_000

@@ -11,13 +11,14 @@ from pydantic import BaseModel
 
 from headgate.checker import Asker
 from headgate.foundation import clock
-from headgate.foundation.collector import Signal
 from headgate.observability import metrics
-from headgate.rules import engine
-from headgate.rules.engine import Sample, Verdict
-from headgate.runs import notes, runner, service, store, tracing, turns, variables
+from headgate.runs import runner, service, store, tracing, turns, variables
 from headgate.runs.model import RuleResult, Run, RunRule, Untrusted
-from headgate.runs.runner import Outcome
+from headgate_engine.collector import Signal
+from headgate_engine.rules import engine
+from headgate_engine.rules.engine import Sample, Verdict
+from headgate_engine.testing import notes
+from headgate_engine.testing.outcome import Outcome
 
 Stage = Literal["prepare", "collect", "evaluate", "record"]
 

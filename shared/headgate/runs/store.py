@@ -9,10 +9,7 @@ from datetime import datetime
 from typing import Final, cast
 
 from headgate.foundation import clock
-from headgate.foundation.collector import Signal
 from headgate.foundation.principal import Principal
-from headgate.rules.engine import Format
-from headgate.rules.items import rule_attributes, rule_of
 from headgate.runs import keys
 from headgate.runs.model import ListedRun, RuleResult, Run, RunRule, Status, Wanted
 from headgate.runs.queue import Place, Queue
@@ -21,6 +18,9 @@ from headgate.storage.items import Item, Value
 from headgate.storage.page import Slice
 from headgate.storage.retry import LostRace
 from headgate.storage.table import ConditionFailed
+from headgate_engine.collector import Signal
+from headgate_engine.rules.documents import rule_attributes, rule_of
+from headgate_engine.rules.engine import Format
 
 _LINK_SECONDS: Final = 300
 _UNFINISHED: Final = "#status IN (:queued, :running)"

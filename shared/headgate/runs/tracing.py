@@ -14,22 +14,22 @@ from pydantic_core import PydanticSerializationError
 
 from headgate import checker
 from headgate.checker import Asker, NoChecker, NotInstalled
-from headgate.collectors import service as collectors
 from headgate.foundation.caller import Caller
 from headgate.foundation.errors import Unavailable
 from headgate.runs import runner, service, store
 from headgate.runs.model import OutputNotReady, Run, Untrusted
-from headgate.runs.trace import (
+from headgate.runs.trace import RunNotTraced, StepNotFound
+from headgate.storage.page import Slice
+from headgate_engine.collectors import service as collectors
+from headgate_engine.testing.trace import (
     LARGEST_DOCUMENT,
     LeftOut,
     RecordedStep,
     RecordedTrace,
-    RunNotTraced,
     Step,
     StepRecord,
     Trace,
 )
-from headgate.storage.page import Slice
 
 DOCUMENT: Final = "steps.json"
 Records: TypeAlias = Mapping[int, Sequence[Mapping[str, JsonValue]]]
@@ -105,6 +105,8 @@ def step(
     """
     trace, records = _read(caller, run_id)
     step = trace.step(n)
+    if step is None:
+        raise StepNotFound(trace)
     page: list[StepRecord] = []
     size = 0
     for at, entry in _of_record(records[n], record, int(after or 0)):

@@ -9,9 +9,10 @@ from headgate.configurations import service as configurations
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.storage.retry import retry
-from headgate.suites.model import NamedTest, NoTests, TestsNotFound, of_text, to_text
+from headgate.suites.model import NoTests, TestsNotFound
 from headgate.version_tests import service as version_tests
 from headgate.version_tests.model import NAME, BadTestName, Evidence, Listed, NoSuchTest, VersionTests, text_digest
+from headgate_engine.testing.named_test import NamedTest, of_text, to_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from headgate.foundation.caller import Caller
 from headgate.usage import service
 from headgate.usage.model import CountedUse
 from headgate.validation import verdicts
-from headgate.validation.model import Verdict
+from headgate_engine.validation.model import Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from headgate.fleets import service as fleets
 from headgate.fleets.model import Fleet
 from headgate.foundation import clock
 from headgate.foundation.caller import Caller
-from headgate.foundation.threads import Threads
 from headgate.instances import counting
 from headgate.instances import service as instances
 from headgate.usage.model import ConfigurationInUse, CountedUse, Kind, Use
+from headgate_engine.threads import Threads
 
 _AT_ONCE: Final = 8
 _FLEETS: Final = 100

@@ -9,7 +9,7 @@ from headgate.foundation import clock
 from headgate.storage import items, table
 from headgate.storage.items import Item
 from headgate.storage.table import Key
-from headgate.validation.model import Verdict
+from headgate_engine.validation.model import Verdict
 
 
 def put(at: Key, verdict: Verdict, ends_at: datetime) -> None:

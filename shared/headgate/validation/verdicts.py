@@ -16,7 +16,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from headgate.foundation import clock
 from headgate.observability.log import logger
 from headgate.validation import keys, store
-from headgate.validation.model import ValidationResult, Verdict
+from headgate_engine.validation.model import ValidationResult, Verdict
 
 _Of = TypeVar("_Of")
 REMEMBERED: Final = timedelta(days=90)

@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import Final, Literal
 
 from headgate.foundation import errors
-from headgate.foundation.collector import Signal
 from headgate.foundation.principal import Principal
+from headgate_engine.collector import Signal
 
 MAX_TESTS: Final = 50
 MAX_BYTES: Final = 12 << 20

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from headgate.foundation.errors import FieldError
-from headgate.foundation.threads import Threads
 from headgate.storage import table
 from headgate.storage.retry import retry
 from headgate.storage.table import Write
 from headgate.version_tests import store
 from headgate.version_tests.model import Content, Evidence, Recorded, VersionTests, text_digest
+from headgate_engine.threads import Threads
 
 _PLACE: Final = ("tests",)
 _AT_ONCE: Final = 8

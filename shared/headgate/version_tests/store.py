@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Final, cast
 
 from headgate.foundation import clock
-from headgate.foundation.collector import Signal
 from headgate.storage import items, large_texts, principals, table
 from headgate.storage.items import Item, Value
 from headgate.storage.table import Write
@@ -21,6 +20,7 @@ from headgate.version_tests.model import (
     VersionTests,
     text_digest,
 )
+from headgate_engine.collector import Signal
 
 # The bucket's folder of texts that are too large for an item; those of versions are there too.
 _FOLDER: Final = "versions"

@@ -4,4 +4,4 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).parent
-PYTHONPATH: Final = tuple(str(ROOT / name) for name in ("shared", "functions", "local"))
+PYTHONPATH: Final = tuple(str(ROOT / name) for name in ("shared", "engine", "functions", "local"))

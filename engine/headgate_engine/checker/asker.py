@@ -1,0 +1,77 @@
+"""Who asks the collectors: it keeps organizations apart, and serves credentials fairly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from headgate_engine.checker.descriptions import Described
+    from headgate_engine.checker.plain_command import PlainVerdict
+
+
+class Collectors(Protocol):
+    """The collectors that can be asked: the processes of this machine, or what asks them elsewhere."""
+
+    @property
+    def default_version(self) -> str:
+        """The version that answers if a question names none."""
+
+    def call(
+        self,
+        op: str,
+        fields: Mapping[str, object],
+        *,
+        asker: Asker,
+        version: str | None = None,
+        timeout: float | None = None,
+    ) -> dict[str, object]:
+        """The result of one operation of `otelcol-contrib check`.
+
+        Raises Refused when the operation answers with an error, and as kinds of Unavailable: NotInstalled, NoChecker,
+        CheckerBusy, and CheckerFailed when the process died on it or took longer than `timeout` seconds.
+        """
+
+    def validate_plainly(
+        self, yaml: str, env: dict[str, str], *, asker: Asker, version: str | None = None
+    ) -> PlainVerdict:
+        """The verdict of that version's own `validate` command. Raises NotInstalled, CheckerBusy and CheckerFailed."""
+
+    def installed(self, *, asker: Asker) -> tuple[str, ...]:
+        """The installed versions, oldest first. Raises Unavailable."""
+
+    def describe(self, version: str, *, asker: Asker) -> dict[str, object]:
+        """What that version's binary says of itself, asked once for each binary.
+
+        Raises NotInstalled, NoChecker for an official release, and CheckerFailed for a binary that cannot be used.
+        """
+
+    def described(self, *, asker: Asker) -> tuple[Described, ...]:
+        """The installed versions with the short part of their descriptions, oldest first. Raises Unavailable."""
+
+    def fell_back(self) -> None:
+        """Note that a check process failed on a text, so that the plain command gives the verdict."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """A process reads the texts of one organization only, and no credential's questions delay those of others for long.
+
+    `credential_id` names a token, a session, or a test run, which stands for itself.
+    """
+
+    organization_id: str
+    credential_id: str
+    collectors: Collectors = field(repr=False, compare=False)
+
+    @property
+    def default_version(self) -> str:
+        """The version that answers if a question names none."""
+        return self.collectors.default_version
+
+    def ask(
+        self, op: str, fields: Mapping[str, object], *, version: str | None = None, timeout: float | None = None
+    ) -> dict[str, object]:
+        """The result of one operation. Raises what `Collectors.call` does."""
+        return self.collectors.call(op, fields, asker=self, version=version, timeout=timeout)

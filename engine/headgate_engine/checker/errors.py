@@ -1,0 +1,91 @@
+"""How a question to the collector can fail."""
+
+from headgate_engine.errors import NotReady, Unavailable
+
+
+class Refused(Exception):
+    """The checker understood the question and cannot answer it; `code` is a stable word of that operation."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+        self.message = message
+
+
+class Exceeded(Refused):
+    """The question took more time or memory than it may, and the process ended. The code is `too_costly`."""
+
+
+class ProcessFailed(Exception):
+    """A collector's process crashed, hung, or answered nonsense; the text says which."""
+
+
+class CheckerFailed(Unavailable):
+    """The check process failed on this question. Another process may not."""
+
+    code = "checker_failed"
+    no_fault = True
+
+
+class Retired(CheckerFailed):
+    """The binary was replaced while the question waited for a process; its successor can answer it."""
+
+
+class CheckerNotStarted(CheckerFailed):
+    """No check process could be started, whatever the question."""
+
+    code = "checker_not_started"
+    no_fault = False
+
+
+class Unusable(CheckerFailed):
+    """This binary cannot be started, or does not say what it is."""
+
+    code = "collector_unusable"
+    no_fault = False
+
+
+class CheckerUnreachable(Unavailable):
+    """The function that has the collectors could not be asked, or its answer was malformed."""
+
+    code = "checker_unreachable"
+
+
+class CollectorNotFetched(CheckerUnreachable):
+    """A collector version that is in the bucket could not be brought to where it runs, or is not the announced one."""
+
+
+class CheckerBusy(Unavailable):
+    """No check process became free in time. Starting more would make it worse."""
+
+    code = "checker_busy"
+    no_fault = True
+
+
+class NoChecker(Unavailable):
+    """This collector is an official release, which has no `check` command."""
+
+    code = "no_checker"
+
+
+class NotInstalled(Unavailable):
+    """This collector version is not on this machine; `installed` are those that are, oldest first."""
+
+    code = "collector_not_installed"
+
+    def __init__(self, version: str, installed: tuple[str, ...] = ()) -> None:
+        super().__init__(f"Collector version {version} is not installed; installed: {', '.join(installed) or 'none'}")
+        self.version = version
+        self.installed = installed
+
+
+class BeingBuilt(NotReady):
+    """This collector version is being built on this machine."""
+
+    code = "collector_being_built"
+
+
+class BuildFailed(NotReady):
+    """This collector version could not be built on this machine."""
+
+    code = "collector_build_failed"

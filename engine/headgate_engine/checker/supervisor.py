@@ -1,0 +1,139 @@
+"""All collectors of this machine behind one class."""
+
+import contextlib
+import dataclasses
+import threading
+from collections.abc import Mapping
+
+from headgate_engine.checker.asker import Asker
+from headgate_engine.checker.descriptions import Described, Descriptions, short
+from headgate_engine.checker.errors import CheckerFailed, NoChecker, NotInstalled, Retired
+from headgate_engine.checker.installed import Installed
+from headgate_engine.checker.limits import Limits
+from headgate_engine.checker.other_versions import OtherVersions
+from headgate_engine.checker.plain_command import PlainCommand, PlainVerdict
+from headgate_engine.checker.pool import Pool
+from headgate_engine.checker.turns import Turns
+from headgate_engine.errors import NotReady
+
+
+class Checker:
+    """Every installed version's check processes and plain command, made when first asked for. Thread-safe."""
+
+    def __init__(self, installed: Installed, default_version: str, limits: Limits) -> None:
+        self.default_version = default_version
+        self.collectors = installed
+        self._limits = limits
+        self._turns = Turns(limits)
+        self._plain = PlainCommand(dataclasses.replace(limits, processes=self._turns.total))
+        self._descriptions = Descriptions(limits)
+        self._default_pool: Pool | None = None
+        self._lock = threading.Lock()
+        self._others = OtherVersions(limits, max_asking=self._turns.total)
+        if installed.fetched is not None:
+            installed.fetched.end_processes = self._others.end
+
+    def warm(self) -> None:
+        """Start the default version's processes in the background and return at once, whether or not it is there."""
+        threading.Thread(target=self._warm, name="checker", daemon=True).start()
+
+    def call(
+        self,
+        op: str,
+        fields: Mapping[str, object],
+        *,
+        asker: Asker,
+        version: str | None = None,
+        timeout: float | None = None,
+    ) -> dict[str, object]:
+        """The result of one operation of `otelcol-contrib check`.
+
+        Raises Refused when the operation answers with an error, and as kinds of Unavailable: NotInstalled, NoChecker,
+        CheckerBusy, and CheckerFailed when the process died on it or took longer than `timeout` seconds.
+        """
+        seconds = self._limits.request_seconds if timeout is None else timeout
+        with self._turns.turn(asker):
+            while True:
+                # The binary may be replaced between the choice of a pool and the question.
+                with contextlib.suppress(Retired):
+                    return self._pool(version).ask(asker, op, fields, seconds)
+
+    def validate_plainly(
+        self,
+        yaml: str,
+        env: dict[str, str],
+        *,
+        asker: Asker,
+        version: str | None = None,
+    ) -> PlainVerdict:
+        """The verdict of that version's own `validate` command. Raises NotInstalled, CheckerBusy and CheckerFailed."""
+        binary = self.collectors.binary(version or self.default_version)
+        with self._turns.turn(asker):
+            return self._plain.validate(binary, yaml, env)
+
+    def installed(self, *, asker: Asker) -> tuple[str, ...]:
+        """The installed versions, oldest first."""
+        del asker  # CheckerFunction has the same method, and chooses the tenant by it.
+        return self.collectors.versions()
+
+    def describe(self, version: str, *, asker: Asker) -> dict[str, object]:
+        """What that version's binary says of itself, asked once for each binary.
+
+        Raises NotInstalled, NoChecker for an official release, and CheckerFailed for a binary that cannot be used.
+        """
+        del asker  # As above.
+        return self._descriptions.of(self.collectors.binary(version))
+
+    def described(self, *, asker: Asker) -> tuple[Described, ...]:
+        """The installed versions with the short part of their descriptions, oldest first."""
+        return tuple(self._described(version, asker) for version in self.installed(asker=asker))
+
+    def _described(self, version: str, asker: Asker) -> Described:
+        try:
+            return Described(version, short(self.describe(version, asker=asker)))
+        except NoChecker:
+            return Described(version, None)
+        except (CheckerFailed, NotInstalled, NotReady) as error:
+            # Also a version that was removed meanwhile.
+            return Described(version, None, error.detail)
+
+    def fell_back(self) -> None:
+        """Nothing has to be noted: the log has why the process failed."""
+
+    def pids(self, version: str | None = None) -> list[int]:
+        """That version's processes that serve now, the default one's without a version."""
+        if version in (None, self.default_version):
+            return self._pool(None).pids()
+        return self._others.pids(self.collectors.binary(str(version)))
+
+    def has_idle(self) -> bool:
+        """Whether a process of the default version waits for a question."""
+        return self._pool(None).has_idle()
+
+    def waiting(self) -> int:
+        """The questions that wait for their turn, of any version."""
+        return self._turns.waiting()
+
+    def close(self) -> None:
+        """End every process, and forget what was fetched."""
+        with self._lock:
+            pool = self._default_pool
+        if pool is not None:
+            pool.close()
+        self._others.close()
+        if self.collectors.fetched is not None:
+            self.collectors.fetched.close()
+
+    def _warm(self) -> None:
+        with contextlib.suppress(NotInstalled, CheckerFailed, NotReady):
+            self._pool(None).warm()
+
+    def _pool(self, version: str | None) -> Pool:
+        binary = self.collectors.binary(version or self.default_version)
+        if version not in (None, self.default_version):
+            return self._others.pool(binary)
+        with self._lock:
+            if self._default_pool is None:
+                max_asking = self._turns.total
+                self._default_pool = Pool(binary, self._limits, max_asking=max_asking, max_bound=max_asking)
+            return self._default_pool

@@ -1,0 +1,99 @@
+"""Which collector versions are installed, and what each can do."""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from headgate_engine.checker.asker import Asker
+from headgate_engine.checker.descriptions import Described
+from headgate_engine.checker.errors import NoChecker, NotInstalled, Unusable
+from headgate_engine.collector import DISTRIBUTION, by_age
+from headgate_engine.collectors.model import Capabilities, InstalledVersion, Lacking
+
+_STEPS: Final = "steps"
+
+
+_UNKNOWN_FORM: Final = "The collector describes itself in an unknown form; build it again"
+
+
+def installed(*, asker: Asker) -> list[InstalledVersion]:
+    """The installed versions, newest first. Raises as `listed` does."""
+    versions = [
+        _installed_version(described, asker.default_version) for described in asker.collectors.described(asker=asker)
+    ]
+    if not any(version.default for version in versions):
+        # This says so if it is only not built yet.
+        asker.collectors.describe(asker.default_version, asker=asker)
+        raise NotInstalled(asker.default_version, tuple(version.version for version in versions))
+    return sorted(versions, key=lambda version: by_age(version.version), reverse=True)
+
+
+def lacks(version: str, *, asker: Asker) -> frozenset[Lacking]:
+    """What that version's build lacks of the official release; nothing for an official release itself.
+
+    Raises NotInstalled, and Unavailable if the binary could not be asked.
+    """
+    try:
+        description = asker.collectors.describe(version, asker=asker)
+    except NoChecker:
+        return frozenset()
+    try:
+        return frozenset(_descriptions().validate_python(description).lacks)
+    except ValidationError as error:
+        raise Unusable(_UNKNOWN_FORM) from error
+
+
+def records_steps(version: str, *, asker: Asker) -> bool:
+    """Whether that version's build can record what each component does.
+
+    Raises NoChecker for an official release, NotInstalled, and Unavailable if the binary could not be asked.
+    """
+    try:
+        description = _descriptions().validate_python(asker.collectors.describe(version, asker=asker))
+    except ValidationError as error:
+        raise Unusable(_UNKNOWN_FORM) from error
+    return _STEPS in description.can
+
+
+@dataclass(frozen=True, slots=True)
+class _Description:
+    """The part of the operation `describe` that is needed here."""
+
+    distribution: str
+    reduced: bool
+    lacks: list[Lacking]
+    can: tuple[str, ...] = ()
+
+
+@cache
+def _descriptions() -> TypeAdapter[_Description]:
+    return TypeAdapter(_Description)
+
+
+def _installed_version(described: Described, default: str) -> InstalledVersion:
+    unusable = described.unusable
+    description = None
+    if described.description is not None:
+        try:
+            description = _descriptions().validate_python(described.description)
+        except ValidationError:
+            unusable = _UNKNOWN_FORM
+    checks = description is not None
+    return InstalledVersion(
+        version=described.version,
+        distribution=description.distribution if description else DISTRIBUTION,
+        default=described.version == default,
+        source=None if unusable else "built" if checks else "official_release",
+        reduced=description.reduced if description else False,
+        lacks=description.lacks if description else [],
+        can=Capabilities(
+            lines=checks,
+            lint=checks,
+            runs=not unusable,
+            steps=description is not None and _STEPS in description.can,
+            upgrade_check=checks,
+        ),
+        unusable=unusable or None,
+    )

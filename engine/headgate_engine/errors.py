@@ -1,0 +1,106 @@
+"""What can be wrong with a request, or with what answers it. The errors are named for the domain."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """One thing wrong with the input: where it is in the request (`loc`), what it is, and its place in a text.
+
+    `code` is a stable word for what it is, if there is one.
+    """
+
+    loc: tuple[str | int, ...]
+    message: str
+    component_path: str | None = None
+    line: int | None = None
+    column: int | None = None
+    code: str | None = None
+
+
+def first_of(errors: Sequence[FieldError], total: int | None = None) -> str:
+    """The first error after its place: `body.name: This field is required (and 2 more)`."""
+    more = (len(errors) if total is None else total) - 1
+    where = ".".join(str(part) for part in errors[0].loc)
+    return f"{where}: {errors[0].message}{f' (and {more} more)' if more else ''}"
+
+
+class HeadgateError(Exception):
+    """An error to tell the caller of. `code` is a stable word for programs, `detail` a sentence for people."""
+
+    code: ClassVar[str] = "error"
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail)
+        self.detail = detail
+
+
+class NotFound(HeadgateError):
+    """It does not exist, or the caller may not see it; the answer is the same."""
+
+    code = "not_found"
+
+    def named_by(self, field: str) -> None:
+        """Add the field of the request's body that named it."""
+        self.detail = f"{field}: {self.detail}"
+
+
+class TooLarge(HeadgateError):
+    """The request body or the sample is over its limit."""
+
+    code = "too_large"
+
+
+class Invalid(HeadgateError):
+    """The input is not acceptable. `errors` names each field and place."""
+
+    code = "invalid"
+
+    def __init__(self, detail: str, errors: Sequence[FieldError] = ()) -> None:
+        super().__init__(detail)
+        self.errors = tuple(errors)
+
+
+class Unavailable(HeadgateError):
+    """A part of this service cannot answer just now. Nothing was saved."""
+
+    code = "unavailable"
+    no_fault = False
+    """Whether the request itself brought this about, while the deployment is as it should be."""
+    may_pass = True
+    """Whether the same request may be answered later, without anyone changing the request or the deployment."""
+
+    def add_consequence(self, consequence: str) -> None:
+        """Add what it means for the request and what to do; the code that raised it knows neither."""
+        self.detail = f"{self.detail}; {consequence}"
+
+
+class NotReady(Unavailable):
+    """A part of this service is not ready yet. Whatever needs it is answered with this code, whoever asked the part."""
+
+    code = "not_ready"
+    no_fault = True
+
+    def __init__(self, detail: str, retry_after: int | None) -> None:
+        """`retry_after` is in whole seconds; None if waiting does not help."""
+        super().__init__(detail)
+        self.retry_after = retry_after
+        self.may_pass = retry_after is not None
+
+
+def not_ready(error: BaseException) -> NotReady | None:
+    """The part that was not ready, if that is what the error comes from."""
+    cause: BaseException | None = error
+    passed: set[int] = set()
+    # `raise error from error` makes an error its own cause.
+    while cause is not None and not isinstance(cause, NotReady) and id(cause) not in passed:
+        passed.add(id(cause))
+        cause = cause.__cause__
+    return cause if isinstance(cause, NotReady) else None
+
+
+def code_of(error: HeadgateError) -> str:
+    """The code to tell the caller: the error's own, or that of the part that was not ready."""
+    return (not_ready(error) or error).code

@@ -1,0 +1,179 @@
+"""The policies of the collector's `check` process: what there are, what a text breaks, and whether rules are right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from functools import cache
+from typing import Final, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from headgate_engine.checker.asker import Asker
+from headgate_engine.checker.errors import NoChecker, NotInstalled, Refused
+from headgate_engine.errors import Unavailable
+from headgate_engine.policies.model import (
+    NotAConfiguration,
+    PoliciesNotPossible,
+    Policy,
+    Rule,
+    Settings,
+    Severity,
+    Suppression,
+    Text,
+)
+from headgate_engine.validation.model import TOO_COSTLY, CollectorVersionNotInstalled, NotChecked, TooCostly
+
+_Answer = TypeVar("_Answer")
+_NOT_A_CONFIGURATION: Final = "yaml_syntax"
+
+
+@dataclass(frozen=True, slots=True)
+class SuppressedAt:
+    line: int
+    until: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A finding, with the collector's own opinion of its severity. A line or column of 0 is not known."""
+
+    code: str
+    severity: Severity
+    message: str
+    way_out: str
+    component_path: str
+    line: int
+    column: int
+    suppressed: SuppressedAt | None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    name: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the operation `policies` answers."""
+
+    findings: Sequence[Found]
+    suppressions: Sequence[Suppression]
+    failed_rules: Sequence[Failed]
+
+
+@dataclass(frozen=True, slots=True)
+class TriedExample:
+    violated: bool
+    as_expected: bool
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TriedRule:
+    """Why a rule cannot be used, None if it can, and what its examples came to."""
+
+    name: str
+    error: str | None
+    examples: Sequence[TriedExample]
+
+
+@dataclass(frozen=True, slots=True)
+class _Policies:
+    policies: list[Policy]
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    rules: list[TriedRule]
+
+
+def built_in(*, asker: Asker) -> list[Policy]:
+    """The policies of the default collector. Raises NotChecked."""
+    with _failures(asker, "the policies are not known"):
+        return _lists().validate_python(asker.ask("policy_list", {}, version=asker.default_version)).policies
+
+
+def broken(text: Text, organization: Settings, *, asker: Asker, timeout: float | None = None) -> Answer:
+    """What the text breaks, suppressed findings included.
+
+    Raises NotAConfiguration, TooCostly, CollectorVersionNotInstalled, PoliciesNotPossible and NotChecked.
+    """
+    request = {
+        "yaml": text.yaml,
+        "env": dict(text.env),
+        "rules": [_asked(rule) for rule in organization.rules],
+        "not_suppressible": list(organization.not_suppressible),
+        "today": datetime.now(UTC).date().isoformat(),
+    }
+    with _failures(asker, "no policy was checked", text):
+        answer = asker.ask("policies", request, version=text.version, timeout=timeout)
+        return _answers().validate_python(answer)
+
+
+def tried(rules: Sequence[Rule], *, asker: Asker) -> list[TriedRule]:
+    """Each rule compiled and run over its examples by the default collector. Raises TooCostly and NotChecked."""
+    request = {
+        "rules": [{**_asked(rule), "examples": [asdict(example) for example in rule.examples]} for rule in rules]
+    }
+    with _failures(asker, "the rules were not tried"):
+        try:
+            found = _trials().validate_python(asker.ask("policy_rules", request, version=asker.default_version)).rules
+        except Refused as refused:
+            if refused.code == TOO_COSTLY:
+                raise TooCostly(refused.message, ("body", "rules")) from refused
+            raise
+    if [one.name for one in found] != [rule.name for rule in rules]:
+        raise NotChecked("The collector's checker answered about other rules; the rules were not tried")
+    return found
+
+
+def _asked(rule: Rule) -> dict[str, object]:
+    return {
+        "name": rule.name,
+        "expression": rule.expression,
+        "message": rule.message,
+        "severity": rule.severity,
+        "suppressible": rule.suppressible,
+    }
+
+
+@contextmanager
+def _failures(asker: Asker, consequence: str, text: Text | None = None) -> Iterator[None]:
+    """Raises for the request what the checker and the form of its answer raise."""
+    try:
+        yield
+    except Refused as refused:
+        if text and refused.code == TOO_COSTLY:
+            raise TooCostly(refused.message, text.loc) from refused
+        if text and refused.code == _NOT_A_CONFIGURATION:
+            raise NotAConfiguration(refused.message, text.loc) from refused
+        raise NotChecked(f"The collector's checker refused the question ({refused.code}); {consequence}") from refused
+    except ValidationError as error:
+        raise NotChecked(f"The collector's checker answered in an unknown form; {consequence}") from error
+    except Unavailable as error:
+        if text and text.version != asker.default_version:
+            if isinstance(error, NoChecker):
+                raise PoliciesNotPossible(text.version, text.version_loc) from error
+            if isinstance(error, NotInstalled):
+                raise CollectorVersionNotInstalled(error.detail, text.version_loc[-1]) from error
+        raise NotChecked(f"{error.detail}; {consequence}") from error
+
+
+@cache
+def _lists() -> TypeAdapter[_Policies]:
+    return TypeAdapter(_Policies)
+
+
+@cache
+def _answers() -> TypeAdapter[Answer]:
+    return TypeAdapter(Answer)
+
+
+@cache
+def _trials() -> TypeAdapter[_Tried]:
+    return TypeAdapter(_Tried)

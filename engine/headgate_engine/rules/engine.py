@@ -1,0 +1,357 @@
+"""What pipeline tests ask the collector's checker: `prepare`, `compile` and `evaluate`.
+
+The checker is that of the collector version that runs. An official release has none, and a version may not be installed
+any more: the default collector's answers in its place.
+"""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from typing import Literal, TypeVar
+
+from pydantic import BaseModel, Field, JsonValue, TypeAdapter, ValidationError
+
+from headgate_engine.checker.asker import Asker
+from headgate_engine.checker.errors import NoChecker, NotInstalled, Refused
+from headgate_engine.collector import Signal
+from headgate_engine.errors import FieldError, Invalid, Unavailable
+from headgate_engine.rules.model import Rule
+from headgate_engine.validation.model import NOT_IN_BUILD, TOO_COSTLY, YAML_IN_BODY, ComponentNotInBuild, TooCostly
+
+Format = Literal["raw", "otlp"]
+_Answer = TypeVar("_Answer")
+# For the whole output. A part has 8 s by the checker's own clock, and is killed after 10 s.
+_EVALUATION_SECONDS = 25.0
+_PART_CHARACTERS = 2_000_000
+_PART_SECONDS = 10.0
+
+
+class SandboxFailed(Unavailable):
+    """The checker cannot answer a question of a pipeline test just now."""
+
+    code = "sandbox_failed"
+
+
+class RunRefused(Exception):
+    """The configuration is valid, but a test does not run it: it would need something outside the test."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Unpreparable(Exception):
+    """Something wrong with what is to be run. `field` is the field of the request."""
+
+    def __init__(self, field: str, message: str, line: int | None) -> None:
+        super().__init__(message)
+        self.field = field
+        self.message = message
+        self.line = line
+
+    def as_invalid(self, yaml_at: tuple[str, ...] = YAML_IN_BODY) -> Invalid:
+        """For a request whose body has that field, and whose text is at `yaml_at`."""
+        loc = yaml_at if self.field == "yaml" else ("body", self.field)
+        return Invalid(self.message, [FieldError(loc, self.message, line=self.line)])
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Telemetry to test with. `is_otlp` when it came as a JSON value, so that it cannot be raw log lines.
+
+    `format` and `name`, the path of the file with raw lines, are what the caller said of it.
+    """
+
+    text: str
+    is_otlp: bool
+    format: Format | None = None
+    name: str | None = None
+
+
+Scalar = str | bool | int | float
+
+
+@dataclass(frozen=True, slots=True)
+class StandIns:
+    """What a run leaves out and puts in.
+
+    `skip` are ids of processors that are left out, `attributes` those that give way to one that sets these resource
+    attributes, and `env` the collector's variables. Their values may be secrets: they are in no answer and no log.
+    `output_pipelines` are those whose output is recorded; none means all that the target reaches.
+    """
+
+    skip: tuple[str, ...] = ()
+    attributes: Mapping[str, Mapping[str, Scalar]] = field(default_factory=dict)
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    output_pipelines: tuple[str, ...] = ()
+
+    def question(self) -> dict[str, object]:
+        """The fields of a question to the checker; none without stand-ins, which an older build need not know."""
+        given = {
+            "skip": list(self.skip),
+            "attributes": self.attributes,
+            "env": self.env,
+            "output_pipelines": list(self.output_pipelines),
+        }
+        return {name: value for name, value in given.items() if value}
+
+
+class Prepared(BaseModel):
+    """What a run needs: the collector's configuration and input, and the signals that rules can test.
+
+    `nothing_out` is why nothing may have come out, if nothing does; it may be empty. A collector that has read its
+    input and then done nothing for `idle_milliseconds` puts nothing more out; 0 if only the run's end tells.
+    """
+
+    signals: list[Signal]
+    collector_yaml: str
+    input: str
+    records: int
+    notes: list[str]
+    nothing_out: str = ""
+    idle_milliseconds: int = Field(0, ge=0)
+
+
+class Verdict(BaseModel):
+    """The result of one rule; `message` says what was seen, `note` what its writer may not expect of its condition."""
+
+    matched: int
+    total: int
+    passed: bool
+    message: str
+    note: str = ""
+
+
+class _Problem(BaseModel):
+    field: Literal[
+        "yaml",
+        "target_pipeline",
+        "signal_type",
+        "sample",
+        "sample_format",
+        "sample_name",
+        "feature_gates",
+        "skip",
+        "attributes",
+        "env",
+        "output_pipelines",
+    ]
+    message: str
+    line: int | None = None
+
+
+class _Preparation(BaseModel):
+    problem: _Problem | None
+    refusal: str
+    prepared: Prepared | None
+
+
+class _Refusal(BaseModel):
+    index: int
+    field: str
+    message: str
+
+
+class _Compilation(BaseModel):
+    refusals: list[_Refusal]
+
+
+class _Evaluation(BaseModel):
+    tallies: list[dict[str, JsonValue]]
+    verdicts: list[Verdict]
+    records: dict[Signal, int]
+
+
+class _Told(BaseModel):
+    stderr: str
+
+
+class Results(BaseModel):
+    """The results of rules, in their order, and how many records of each signal there were."""
+
+    verdicts: list[Verdict]
+    records: dict[Signal, int]
+
+
+def signals_of(
+    yaml: str,
+    pipeline: str,
+    signal_type: Signal,
+    *,
+    asker: Asker,
+    version: str | None = None,
+    yaml_at: tuple[str, ...] = YAML_IN_BODY,
+) -> list[Signal]:
+    """The signals of that pipeline's output that rules can test: its own, and those that its connectors turn it into.
+
+    Raises Unpreparable, RunRefused, TooCostly about `yaml_at` in the request, ComponentNotInBuild, Unavailable.
+    """
+    question = {"yaml": yaml, "target_pipeline": pipeline, "signal_type": signal_type}
+    return _prepare(question, _Judge(version, asker), yaml_at).signals
+
+
+def prepare(
+    yaml: str,
+    pipeline: str,
+    signal_type: Signal,
+    sample: Sample,
+    *,
+    asker: Asker,
+    version: str | None = None,
+    yaml_at: tuple[str, ...] = YAML_IN_BODY,
+    duration_seconds: int = 0,
+    feature_gates: Sequence[str] = (),
+    stand_ins: StandIns | None = None,
+) -> Prepared:
+    """Make a run ready. Raises what `signals_of` does. A note says so if another version's checker answered.
+
+    Notes on what waits for longer than the run need its duration. An official release has no checker, so its feature
+    gates are judged by itself, when it starts.
+    """
+    judge = _Judge(version, asker)
+    question = {
+        "yaml": yaml,
+        "target_pipeline": pipeline,
+        "signal_type": signal_type,
+        "sample": sample.text,
+        "sample_is_otlp": sample.is_otlp,
+        "sample_format": sample.format or "",
+        "sample_name": sample.name or "",
+        "feature_gates": list(feature_gates),
+        "duration_seconds": duration_seconds,
+        **(stand_ins or StandIns()).question(),
+    }
+    prepared = _prepare(question, judge, yaml_at)
+    if judge.why_replaced:
+        prepared.notes.append(
+            f"collector {judge.version} prepared this run and evaluates its rules: {judge.why_replaced}"
+        )
+    return prepared
+
+
+def require_compilable(
+    signals: Sequence[Signal], rules: Sequence[Rule], *, asker: Asker, version: str | None = None
+) -> None:
+    """Raises Invalid, naming each rule that the OTTL parser refuses and quoting it, and Unavailable."""
+    if not rules:
+        return
+    request = {"signals": list(signals), "rules": _plain(rules)}
+    answer = _ask("compile", request, _compilations(), _Judge(version, asker))
+    if answer.refusals:
+        refused = [_field_error(refusal, rules[refusal.index].name) for refusal in answer.refusals]
+        raise Invalid(refused[0].message, refused)
+
+
+def evaluate(
+    signals: Sequence[Signal], rules: Sequence[Rule], output: str, *, asker: Asker, version: str | None = None
+) -> Results:
+    """Evaluate the rules on recorded output, and count its records. Raises Unavailable if that takes too long.
+
+    A large output is sent in parts; each continues with the tallies of the part before.
+    """
+    results = Results(verdicts=[], records=dict.fromkeys(signals, 0))
+    judge = _Judge(version, asker)
+    deadline = time.monotonic() + _EVALUATION_SECONDS
+    tallies: list[dict[str, JsonValue]] | None = None
+    for part in parts(output, _PART_CHARACTERS):
+        request = {"signals": list(signals), "rules": _plain(rules), "documents": part, "tallies": tallies}
+        timeout = min(_PART_SECONDS, max(0.1, deadline - time.monotonic()))
+        answer = _ask("evaluate", request, _evaluations(), judge, timeout)
+        tallies, results.verdicts = answer.tallies, answer.verdicts
+        for signal, count in answer.records.items():
+            results.records[signal] = results.records.get(signal, 0) + count
+    return results
+
+
+def tell(said: Mapping[str, object], *, asker: Asker) -> str:
+    """What a run says on standard error; `said` are the fields of the operation `tell`. Raises Unavailable."""
+    return _ask("tell", said, _tellings(), _Judge(None, asker)).stderr
+
+
+def _field_error(refusal: _Refusal, rule_name: str) -> FieldError:
+    return FieldError(("body", "rules", refusal.index, refusal.field), f"rule '{rule_name}': {refusal.message}")
+
+
+def parts(text: str, size: int) -> Iterator[str]:
+    """The text in parts of whole lines, each of up to `size` characters or one longer line. At least one part."""
+    start = 0
+    while len(text) - start > size:
+        end = text.rfind("\n", start, start + size) + 1 or text.find("\n", start) + 1 or len(text)
+        yield text[start:end]
+        start = end
+    yield text[start:]
+
+
+class _Judge:
+    """The checker that is asked: that of a version, or the default one's if it has none."""
+
+    def __init__(self, version: str | None, asker: Asker) -> None:
+        self.version = version or asker.default_version
+        self.why_replaced = ""
+        self._asker = asker
+
+    def call(self, op: str, request: Mapping[str, object], timeout: float | None) -> dict[str, object]:
+        try:
+            return self._asker.ask(op, request, version=self.version, timeout=timeout)
+        except (NoChecker, NotInstalled) as error:
+            if self.version == self._asker.default_version:
+                raise
+            why = "is not installed" if isinstance(error, NotInstalled) else "is an official release, without a checker"
+            self.why_replaced = f"{self.version} {why}"
+            # From here on the same one, so that the tallies of a large output are of one checker.
+            self.version = self._asker.default_version
+            return self.call(op, {**request, "feature_gates": []} if op == "prepare" else request, timeout)
+
+
+def _prepare(question: Mapping[str, object], judge: _Judge, yaml_at: tuple[str, ...]) -> Prepared:
+    answer = _ask("prepare", question, _preparations(), judge, yaml_at=yaml_at)
+    if answer.problem is not None:
+        raise Unpreparable(answer.problem.field, answer.problem.message, answer.problem.line)
+    if answer.prepared is None:
+        raise RunRefused(answer.refusal)
+    return answer.prepared
+
+
+def _ask(
+    op: str,
+    request: Mapping[str, object],
+    answers: TypeAdapter[_Answer],
+    judge: _Judge,
+    timeout: float | None = None,
+    yaml_at: tuple[str, ...] = YAML_IN_BODY,
+) -> _Answer:
+    try:
+        return answers.validate_python(judge.call(op, request, timeout))
+    except Refused as refused:
+        if refused.code == TOO_COSTLY and op != "evaluate":
+            raise TooCostly(refused.message, yaml_at) from refused
+        if refused.code == NOT_IN_BUILD:
+            raise ComponentNotInBuild(refused.message, judge.version) from refused
+        raise SandboxFailed(f"The testing sandbox failed: {refused.message}") from refused
+    except ValidationError as error:
+        raise SandboxFailed("The testing sandbox gave an answer that is not valid") from error
+
+
+def _plain(rules: Sequence[Rule]) -> list[dict[str, object]]:
+    return [asdict(rule) for rule in rules]
+
+
+@cache
+def _preparations() -> TypeAdapter[_Preparation]:
+    return TypeAdapter(_Preparation)
+
+
+@cache
+def _compilations() -> TypeAdapter[_Compilation]:
+    return TypeAdapter(_Compilation)
+
+
+@cache
+def _evaluations() -> TypeAdapter[_Evaluation]:
+    return TypeAdapter(_Evaluation)
+
+
+@cache
+def _tellings() -> TypeAdapter[_Told]:
+    return TypeAdapter(_Told)

@@ -1,0 +1,29 @@
+"""A rule of a pipeline test."""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from headgate_engine.collector import Signal
+
+Context = Literal["resource", "scope", "log", "span", "spanevent", "metric", "datapoint"]
+
+
+Expect = Literal["any", "all", "none", "count"]
+
+
+MAX_RULES: Final = 20
+
+
+DEFAULT_CONTEXTS: Final[dict[Signal, Context]] = {"logs": "log", "traces": "span", "metrics": "datapoint"}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A condition on a pipeline's output, and how many records have to meet it."""
+
+    name: str
+    condition: str
+    context: Context
+    expect: Expect
+    min: int | None = None
+    max: int | None = None

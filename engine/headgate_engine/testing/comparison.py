@@ -1,0 +1,336 @@
+"""Comparisons: the same tests on two sides, and what differs in what comes out."""
+
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final, Literal
+
+from pydantic import BaseModel, JsonValue, ValidationError
+
+from headgate_engine.checker.asker import Asker
+from headgate_engine.checker.errors import NoChecker, Refused
+from headgate_engine.collector import Signal
+from headgate_engine.rules import outputs
+from headgate_engine.rules.outputs import ComparisonFailed, Differences, Incomparable, Ran
+from headgate_engine.testing.model import LONGEST, Case, CaseResult, Unworkable
+from headgate_engine.testing.named_test import of_text
+
+SideName = Literal["left", "right"]
+# A result may have 4 MB: the differences of all tests, at most twice this, and what the collectors said.
+_DIFFERENCES: Final = 1 << 20
+_LONGEST_STDERR: Final = 2_000
+_LONGEST_REASON: Final = 1_000
+# A step has 60 s, some of which the questions about the collectors' starts need.
+_COMPARING_SECONDS: Final = 20.0
+_TOO_LONG: Final = "the outputs of the tests before took too long to compare; compare fewer tests, or smaller samples"
+
+
+class Side(BaseModel):
+    """One of the two that are compared."""
+
+    yaml: str
+    collector_version: str
+    configuration_id: str | None = None
+    version_number: int | None = None
+
+
+class Test(BaseModel):
+    """A test, as `suites.model.to_text` writes it."""
+
+    __test__ = False
+
+    name: str
+    text: str
+
+
+class Request(BaseModel):
+    """A comparison. Without `ignore`, a test's own paths are ignored, or the default ones."""
+
+    left: Side
+    right: Side
+    tests: list[Test]
+    ignore: list[str] | None = None
+
+
+class ComparedSide(BaseModel):
+    """What was compared: a stored version, or a text if it has no id."""
+
+    collector_version: str
+    configuration_id: str | None
+    version_number: int | None
+
+
+class SideOutcome(BaseModel):
+    """How a test went on one side. `refused`: it cannot be run there; `reason` says why, and `line` where."""
+
+    status: Literal["ran", "refused", "error"]
+    reason: str
+    line: int | None
+    records_in: int | None
+    stderr: str
+    seconds: float
+
+
+class RecordCounts(BaseModel):
+    """Records of one signal: log records, spans, data points."""
+
+    left: int
+    right: int
+    same: int
+    changed: int
+    added: int
+    missing: int
+
+
+class ComparedTest(BaseModel):
+    """A test on both sides. `not_compared`: it did not run on one of them, or there is too much; `reason` says why.
+
+    A side that does not have the pipeline puts nothing out.
+    """
+
+    name: str
+    target_pipeline: str
+    signal_type: Signal
+    status: Literal["equal", "differs", "not_compared"]
+    reason: str
+    left: SideOutcome
+    right: SideOutcome
+    differences: Differences | None
+
+
+class LoggedMessage(BaseModel):
+    """A warning or an error that a collector logs while it starts; `component` is `processors::batch`, or empty."""
+
+    level: Literal["warn", "error"]
+    component: str
+    message: str
+
+
+class StartDifferences(BaseModel):
+    """What only one of the collectors logs while it starts, and how many messages both log. `left_out` are not told."""
+
+    left: list[LoggedMessage]
+    right: list[LoggedMessage]
+    same: int
+    left_out: int
+
+
+class ComparisonResult(BaseModel):
+    """What came of a comparison. `compared` is false if a test is `not_compared`; `equal` if every one is `equal`.
+
+    `signals` counts the records of all tests. `starts` is there if the collector versions differ.
+    """
+
+    equal: bool
+    compared: bool
+    left: ComparedSide
+    right: ComparedSide
+    signals: dict[Signal, RecordCounts]
+    tests: list[ComparedTest]
+    starts: StartDifferences | None
+
+
+class _Line(BaseModel):
+    level: str
+    message: str
+
+
+class _Component(BaseModel):
+    component_path: str
+    type: str
+    renamed_to: str
+    logs: list[_Line]
+
+
+class _Inspection(BaseModel):
+    """What is needed of the answer to `inspect`."""
+
+    components: list[_Component]
+
+
+def cases(request: JsonValue, _asker: Asker) -> Sequence[Case]:
+    """Each test on both sides."""
+    asked = Request.model_validate(request)
+    return [_case(name, side, test) for test in asked.tests for name, side in _sides(asked).items()]
+
+
+def conclude(begun: datetime, request: JsonValue, results: Sequence[CaseResult], asker: Asker) -> JsonValue:
+    """What differs, test by test."""
+    asked = Request.model_validate(request)
+    by_id = {result.case.id: result for result in results}
+    comparing = _Comparing(asked, Ran(begun, begun + LONGEST), asker)
+    tests = [
+        comparing.test(test, by_id[_id("left", test.name)], by_id[_id("right", test.name)]) for test in asked.tests
+    ]
+    result = ComparisonResult(
+        equal=all(test.status == "equal" for test in tests),
+        compared=all(test.status != "not_compared" for test in tests),
+        left=_compared(asked.left),
+        right=_compared(asked.right),
+        signals=_signals(tests),
+        tests=tests,
+        starts=_starts(asked, results, asker),
+    )
+    document: JsonValue = result.model_dump(mode="json")
+    return document
+
+
+def _sides(asked: Request) -> Mapping[SideName, Side]:
+    return {"left": asked.left, "right": asked.right}
+
+
+def _id(side: SideName, test: str) -> str:
+    return f"{side}/{test}"
+
+
+def _case(name: SideName, side: Side, given: Test) -> Case:
+    test = of_text(given.text)
+    return Case(
+        id=_id(name, given.name),
+        yaml=side.yaml,
+        target_pipeline=test.target_pipeline,
+        signal_type=test.signal_type,
+        sample=test.as_sample(),
+        collector_version=side.collector_version,
+        duration_seconds=test.duration_seconds,
+        feature_gates=tuple(test.feature_gates),
+        judged=False,
+        stand_ins=test.stand_ins,
+    )
+
+
+def _compared(side: Side) -> ComparedSide:
+    return ComparedSide.model_validate(side.model_dump(exclude={"yaml"}))
+
+
+class _Comparing:
+    """Compares the outputs of tests, within the bounds that they have together."""
+
+    def __init__(self, asked: Request, ran: Ran, asker: Asker) -> None:
+        self._asked = asked
+        self._ran = ran
+        self._asker = asker
+        self._bytes = _DIFFERENCES // len(asked.tests)
+        self._deadline = time.monotonic() + _COMPARING_SECONDS
+
+    def test(self, given: Test, left: CaseResult, right: CaseResult) -> ComparedTest:
+        """Raises Unworkable, Unavailable."""
+        own = of_text(given.text).ignore
+        ignore = self._asked.ignore if self._asked.ignore is not None else None if own is None else list(own)
+        reason, differences = _why_not(left, right), None
+        if not reason and time.monotonic() > self._deadline:
+            reason = _TOO_LONG
+        if not reason:
+            try:
+                differences = self._differences(left.output, right.output, ignore)
+            except Incomparable as refused:
+                reason = refused.message
+        status: Literal["equal", "differs", "not_compared"] = "not_compared"
+        if differences is not None:
+            status = "equal" if differences.equal and not _lacks_pipeline(left, right) else "differs"
+            reason = _lacks_pipeline(left, right)
+        return ComparedTest(
+            name=given.name,
+            target_pipeline=left.case.target_pipeline,
+            signal_type=left.case.signal_type,
+            status=status,
+            reason=reason[: 2 * _LONGEST_REASON],
+            left=_outcome(left),
+            right=_outcome(right),
+            differences=differences,
+        )
+
+    def _differences(self, left: str, right: str, ignore: Sequence[str] | None) -> Differences:
+        return outputs.compare(
+            left,
+            right,
+            asker=self._asker,
+            ignore=ignore,
+            left_ran=self._ran,
+            right_ran=self._ran,
+            max_bytes=self._bytes,
+        )
+
+
+def _lacks_pipeline(left: CaseResult, right: CaseResult) -> str:
+    """Why only one side has the pipeline, if that is so."""
+    for name, side, other in (("left", left, right), ("right", right, left)):
+        if side.status == "refused" and side.field == "target_pipeline" and other.status == "ran":
+            return f"{name}: {side.reason}"
+    return ""
+
+
+def _why_not(left: CaseResult, right: CaseResult) -> str:
+    """Why there is nothing to compare; empty if there is."""
+    if _lacks_pipeline(left, right):
+        return ""
+    if left.status != "ran" and right.status != "ran" and left.reason == right.reason:
+        return left.reason
+    told = [f"{name}: {side.reason}" for name, side in (("left", left), ("right", right)) if side.status != "ran"]
+    return "; ".join(told)
+
+
+def _outcome(result: CaseResult) -> SideOutcome:
+    return SideOutcome(
+        status=result.status,
+        reason=result.reason[:_LONGEST_REASON],
+        line=result.line,
+        records_in=result.records_in,
+        stderr=result.stderr[:_LONGEST_STDERR],
+        seconds=round(result.seconds, 1),
+    )
+
+
+def _signals(tests: Sequence[ComparedTest]) -> dict[Signal, RecordCounts]:
+    totals: dict[Signal, RecordCounts] = {}
+    for test in tests:
+        for signal, counts in (test.differences.signals if test.differences else {}).items():
+            total = totals.setdefault(signal, RecordCounts(left=0, right=0, same=0, changed=0, added=0, missing=0))
+            for field in RecordCounts.model_fields:
+                setattr(total, field, getattr(total, field) + getattr(counts, field))
+    return totals
+
+
+def _starts(asked: Request, results: Sequence[CaseResult], asker: Asker) -> StartDifferences | None:
+    """What only one of two collector versions logs while it starts; None for one version. Raises Unavailable."""
+    if asked.left.collector_version == asked.right.collector_version:
+        return None
+    request: dict[str, object] = {
+        name: {
+            "logs": [result.log for result in results if result.case.id.startswith(_id(name, "")) and result.log],
+            **_built(side, asker),
+        }
+        for name, side in _sides(asked).items()
+    }
+    try:
+        return StartDifferences.model_validate(asker.ask("compare_starts", request))
+    except Refused as refused:
+        raise Unworkable(f"what the collectors log could not be compared: {refused.message}") from refused
+    except ValidationError as error:
+        raise ComparisonFailed("What the collectors log could not be compared: the answer is not valid") from error
+
+
+def _built(side: Side, asker: Asker) -> dict[str, object]:
+    """What the components of the whole configuration log while they are built, and which have a new name.
+
+    A test replaces some of them. Nothing of a collector without a checker. Raises Unavailable.
+    """
+    version = None if side.collector_version == asker.default_version else side.collector_version
+    try:
+        answer = asker.ask("inspect", {"yaml": side.yaml, "env": {}}, version=version)
+        inspected = _Inspection.model_validate(answer)
+    except (Refused, NoChecker):
+        return {}
+    except ValidationError as error:
+        raise ComparisonFailed(f"Collector {side.collector_version} answered in an unknown form") from error
+    built = [
+        {"level": line.level, "component": component.component_path, "message": line.message}
+        for component in inspected.components
+        for line in component.logs
+    ]
+    renamed = [
+        {"component": component.component_path, "type": component.type, "to": component.renamed_to}
+        for component in inspected.components
+        if component.renamed_to
+    ]
+    return {"built": built, "renamed": renamed}

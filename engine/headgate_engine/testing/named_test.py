@@ -1,0 +1,113 @@
+"""What a test says, and its one form as a text."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, cast, get_args
+
+from pydantic import JsonValue
+
+from headgate_engine import errors
+from headgate_engine.collector import Signal
+from headgate_engine.rules.documents import rule_attributes, rule_of
+from headgate_engine.rules.engine import Format, Sample, Scalar, StandIns
+from headgate_engine.rules.model import Rule
+
+DURATION_SECONDS: Final = 5
+
+
+class SignalNotKnown(errors.Invalid):
+    """The pipeline is not of a signal that tests know."""
+
+    code = "signal_not_known"
+
+    def __init__(self) -> None:
+        message = f"Tests are for pipelines of {', '.join(get_args(Signal))}, such as `logs` or `logs/audit`"
+        super().__init__(message, [errors.FieldError(("body", "target_pipeline"), message)])
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTest:
+    """A sample through one pipeline, and what has to come out: rules, an expected output, or both.
+
+    `expected` is OTLP/JSON, one document a line, and empty if nothing may come out. `ignore` has the paths that are not
+    compared, None for the comparison's own default. Variables of its stand-ins are stored and shown with it.
+    """
+
+    target_pipeline: str
+    signal_type: Signal
+    sample: str
+    sample_format: Format | None = None
+    sample_name: str | None = None
+    duration_seconds: int = DURATION_SECONDS
+    feature_gates: Sequence[str] = ()
+    rules: Sequence[Rule] = ()
+    expected: str | None = None
+    ignore: Sequence[str] | None = None
+    stand_ins: StandIns = field(default_factory=StandIns)
+
+    def as_sample(self) -> Sample:
+        return Sample(self.sample, is_otlp=False, format=self.sample_format, name=self.sample_name)
+
+
+def signal_of(pipeline: str) -> Signal:
+    """The signal of a pipeline's id: `logs` of `logs/audit`. Raises SignalNotKnown."""
+    signal = pipeline.partition("/")[0]
+    if signal not in get_args(Signal):
+        raise SignalNotKnown
+    return cast("Signal", signal)
+
+
+def to_document(test: NamedTest) -> dict[str, JsonValue]:
+    """What the test says, without what is not given."""
+    fields: dict[str, object] = {
+        "target_pipeline": test.target_pipeline,
+        "signal_type": test.signal_type,
+        "sample": test.sample,
+        "sample_format": test.sample_format,
+        "sample_name": test.sample_name,
+        "duration_seconds": test.duration_seconds,
+        "feature_gates": list(test.feature_gates) or None,
+        "rules": [rule_attributes(rule) for rule in test.rules] or None,
+        "expected": test.expected,
+        "ignore": None if test.ignore is None else list(test.ignore),
+        **test.stand_ins.question(),
+    }
+    return cast("dict[str, JsonValue]", {name: value for name, value in fields.items() if value is not None})
+
+
+def of_document(fields: Mapping[str, JsonValue]) -> NamedTest:
+    """The test that `to_document` described."""
+    rules = cast("Sequence[Mapping[str, JsonValue]]", fields.get("rules", ()))
+    ignore = cast("Sequence[str] | None", fields.get("ignore"))
+    return NamedTest(
+        target_pipeline=str(fields["target_pipeline"]),
+        signal_type=cast("Signal", fields["signal_type"]),
+        sample=str(fields["sample"]),
+        sample_format=cast("Format | None", fields.get("sample_format")),
+        sample_name=cast("str | None", fields.get("sample_name")),
+        duration_seconds=cast("int", fields["duration_seconds"]),
+        feature_gates=tuple(cast("Sequence[str]", fields.get("feature_gates", ()))),
+        rules=tuple(rule_of(rule) for rule in rules),
+        expected=cast("str | None", fields.get("expected")),
+        ignore=None if ignore is None else tuple(ignore),
+        stand_ins=StandIns(
+            skip=tuple(cast("Sequence[str]", fields.get("skip", ()))),
+            attributes=cast("Mapping[str, Mapping[str, Scalar]]", fields.get("attributes", {})),
+            env=cast("Mapping[str, str]", fields.get("env", {})),
+            output_pipelines=tuple(cast("Sequence[str]", fields.get("output_pipelines", ()))),
+        ),
+    )
+
+
+def to_text(test: NamedTest) -> str:
+    """JSON with sorted names and without what is not given, so that tests that say the same are the same text.
+
+    docs/testing.md describes it: the command line computes its SHA-256 too.
+    """
+    return json.dumps(to_document(test), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def of_text(text: str) -> NamedTest:
+    """The test that `to_text` wrote."""
+    return of_document(cast("Mapping[str, JsonValue]", json.loads(text)))

@@ -1,0 +1,60 @@
+"""What a run says on its standard error: notes of this service, then the collector's words for a reader.
+
+The collector's program composes it (the operation `tell`), so that it is the same without a service.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from headgate_engine import errors
+from headgate_engine.checker.asker import Asker
+from headgate_engine.collector import Signal
+from headgate_engine.rules import engine
+from headgate_engine.rules.engine import Verdict
+from headgate_engine.rules.model import Rule
+from headgate_engine.testing.outcome import NEVER_EXECUTED, Outcome
+
+
+def note(text: str) -> str:
+    """A line."""
+    return f"headgate: note: {' '.join(text.split())}\n"
+
+
+def told(
+    outcome: Outcome,
+    written: str,
+    noted: str,
+    *,
+    asker: Asker,
+    nothing_out: str = "",
+    records: Mapping[Signal, int] | None = None,
+    rules: Sequence[Rule] = (),
+    verdicts: Sequence[Verdict] = (),
+) -> str:
+    """A reader's text about a run that ended with `outcome`: what its collector has `written`, and what was `noted`.
+
+    `nothing_out` says why the output may be empty. `records` counts the records in the output; None if they were not
+    counted. If the checker cannot be asked, the collector's own words are returned, so that the run does
+    not fail.
+    """
+    said = {
+        **outcome.model_dump(include={"executed", "ran", "reason", "cause", "proposal"}),
+        "stderr": written,
+        "noted": noted,
+        "nothing_out": nothing_out,
+        "records": records,
+        "rules": [{"name": rule.name, "note": verdict.note} for rule, verdict in zip(rules, verdicts, strict=False)],
+    }
+    nothing_came_out = records is not None and not any(records.values())
+    if not (written or outcome.proposal or nothing_came_out or any(verdict.note for verdict in verdicts)):
+        return _as_it_is(outcome, written, noted)
+    try:
+        return engine.tell(said, asker=asker)
+    except errors.Unavailable:
+        return _as_it_is(outcome, written, noted)
+
+
+def _as_it_is(outcome: Outcome, written: str, noted: str) -> str:
+    if not outcome.executed:
+        return NEVER_EXECUTED + outcome.why
+    reason = "" if outcome.ran else f"headgate: {outcome.why}\n"
+    return f"{reason}{noted}{written}"

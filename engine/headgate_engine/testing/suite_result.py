@@ -1,0 +1,154 @@
+"""What comes of a suite, and how it stays within the size of a job's result."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Final, Literal
+
+from pydantic import BaseModel
+
+from headgate_engine.collector import Signal
+from headgate_engine.rules.engine import Verdict
+from headgate_engine.rules.model import Context, Expect, Rule
+from headgate_engine.rules.outputs import Difference, Differences
+from headgate_engine.testing.model import MAX_RESULT_BYTES
+
+# A control character takes six bytes in JSON. 50 tests of 20 rules, cut, are below the size of a result at their worst.
+_ROOM: Final = MAX_RESULT_BYTES - 200_000
+_CUT_REASON: Final = 500
+_CUT_STDERR: Final = 1_500
+_CUT_DIFFERENCES: Final = 5
+_CUT_FIELDS: Final = 5
+_CUT_FIELD: Final = 500
+_CUT_CONDITION: Final = 80
+_CUT_MESSAGE: Final = 150
+
+
+class RuleOutcome(BaseModel):
+    """The result of one rule, with the fields that a test run's has."""
+
+    name: str
+    passed: bool
+    context: Context
+    condition: str
+    expect: Expect
+    min: int | None
+    max: int | None
+    matched: int
+    total: int
+    message: str
+
+    @classmethod
+    def of(cls, rule: Rule, verdict: Verdict) -> RuleOutcome:
+        seen = verdict.model_dump(include={"passed", "matched", "total", "message"})
+        return cls.model_validate(asdict(rule) | seen)
+
+
+class TestOutcome(BaseModel):
+    """What came of one test. In `Error`, `reason` says why, and the first line of `stderr`.
+
+    `field` is the field of the test that is at fault, or `yaml`, and `line` the line in it; null if none is known.
+    `differences` are those of the expected output (left) and this one (right), if the test expects one. `output` is
+    there if it was asked for; with `output_left_out`, the result has no room for it: ask for that test alone. With
+    `cut`, the result has no room for all of `stderr`, of the differences or of the rules' texts.
+    """
+
+    __test__ = False
+
+    name: str
+    status: Literal["Success", "Fail", "Error"]
+    reason: str
+    field: str | None
+    line: int | None
+    validation_results: list[RuleOutcome]
+    # Records by signal: the sample's, and the output's.
+    records: dict[Literal["in", "out"], dict[Signal, int]] | None
+    differences: Differences | None
+    output: str | None
+    output_left_out: bool
+    stderr: str
+    cut: bool
+    seconds: float
+
+
+class SuiteResult(BaseModel):
+    """What came of a suite: `passed` if every test is a Success."""
+
+    passed: bool
+    collector_version: str
+    tests: list[TestOutcome]
+
+
+def fitted(tests: Sequence[TestOutcome], room: int = _ROOM) -> list[TestOutcome]:
+    """The outcomes within `room` bytes of JSON: outputs as far as they fit, the smallest first, and what is cut last.
+
+    Each test is cut only if it has more than its share.
+    """
+    outputs = [one.output for one in tests]
+    fitting = [one.model_copy(update={"output": None, "output_left_out": one.output is not None}) for one in tests]
+    sizes = [_size(one) for one in fitting]
+    share = room // max(1, len(tests))
+    if sum(sizes) > room:
+        fitting = [_cut(one) if size > share else one for one, size in zip(fitting, sizes, strict=True)]
+        sizes = [_size(one) for one in fitting]
+    left = room - sum(sizes)
+    for place in sorted(range(len(tests)), key=lambda place: len(outputs[place] or "")):
+        output = outputs[place]
+        if output is None:
+            continue
+        left -= len(json.dumps(output, ensure_ascii=False).encode())
+        if left < 0:
+            break
+        fitting[place] = fitting[place].model_copy(update={"output": output, "output_left_out": False})
+    return fitting
+
+
+def _size(outcome: TestOutcome) -> int:
+    return len(outcome.model_dump_json().encode())
+
+
+def _cut(outcome: TestOutcome) -> TestOutcome:
+    rules = [
+        rule.model_copy(
+            update={
+                "condition": _shortened(rule.condition, _CUT_CONDITION),
+                "message": _shortened(rule.message, _CUT_MESSAGE),
+            }
+        )
+        for rule in outcome.validation_results
+    ]
+    return outcome.model_copy(
+        update={
+            "validation_results": rules,
+            "differences": outcome.differences and _fewer(outcome.differences),
+            "reason": _shortened(outcome.reason, _CUT_REASON),
+            "stderr": _shortened(outcome.stderr, _CUT_STDERR),
+            "cut": True,
+        }
+    )
+
+
+def _fewer(found: Differences) -> Differences:
+    """The first differences, without fields that are large, and without counts by path."""
+    kept = [_smaller(one) for one in found.differences[:_CUT_DIFFERENCES]]
+    signals = {
+        signal: summary.model_copy(update={"fields": [], "complete": summary.complete and not summary.fields})
+        for signal, summary in found.signals.items()
+    }
+    left_out = found.left_out + len(found.differences) - len(kept)
+    return found.model_copy(update={"differences": kept, "left_out": left_out, "signals": signals})
+
+
+def _smaller(difference: Difference) -> Difference:
+    kept = [one for one in difference.fields[:_CUT_FIELDS] if len(one.model_dump_json()) <= _CUT_FIELD]
+    left_out = difference.fields_left_out
+    if left_out >= 0:
+        left_out += len(difference.fields) - len(kept)
+    name = _shortened(difference.name, _CUT_MESSAGE)
+    return difference.model_copy(update={"name": name, "fields": kept, "fields_left_out": left_out})
+
+
+def _shortened(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[:limit]}…"

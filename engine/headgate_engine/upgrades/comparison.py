@@ -1,0 +1,49 @@
+"""What differs between two versions' answers about the same text: the default collector compares them."""
+
+from functools import cache
+from typing import Final
+
+from pydantic import TypeAdapter
+from pydantic_core import to_json, to_jsonable_python
+
+from headgate_engine.checker.asker import Asker
+from headgate_engine.upgrades.model import Renamed, Renaming, Report, Version
+
+# A question may have 32 MB. What is over this is without the settings, of which a text can have the most.
+_MAX_BYTES: Final = 30_000_000
+
+
+def compare(
+    source: Version, target: Version, renaming: Renaming, *, asker: Asker, timeout: float | None = None
+) -> Report:
+    """The report of an upgrade from `source` to `target`, which may be the same version; it fits into an answer.
+
+    Raises what `checker.call` raises, and ValidationError for an answer of an unknown form.
+    """
+    request: dict[str, object] = {
+        "from": to_jsonable_python(source),
+        "to": to_jsonable_python(target),
+        "rename": _renamings().dump_python(renaming.answer, mode="json", by_alias=True),
+        "rename_refused": renaming.refused,
+    }
+    if len(to_json(request)) > _MAX_BYTES:
+        request |= {"from": _without_settings(source), "to": _without_settings(target)}
+    answer = asker.ask("upgrade", request, timeout=timeout)
+    return _reports().validate_python(answer)
+
+
+def _without_settings(version: Version) -> object:
+    inspection = to_jsonable_python(version.inspection)
+    for component in inspection["components"]:
+        component["defaults"] = {}
+    return to_jsonable_python(version) | {"inspection": {**inspection, "incomplete": True}}
+
+
+@cache
+def _renamings() -> TypeAdapter[Renamed | None]:
+    return TypeAdapter(Renamed | None)
+
+
+@cache
+def _reports() -> TypeAdapter[Report]:
+    return TypeAdapter(Report)

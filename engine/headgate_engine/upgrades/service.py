@@ -1,0 +1,210 @@
+"""Checking an upgrade: both collector versions are asked about the same text, and their answers compared."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, Generic, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from headgate_engine.checker.asker import Asker
+from headgate_engine.checker.errors import CheckerBusy, NoChecker, NotInstalled, Refused
+from headgate_engine.errors import Unavailable
+from headgate_engine.threads import Threads
+from headgate_engine.upgrades.comparison import compare
+from headgate_engine.upgrades.model import (
+    Description,
+    Inspection,
+    Renamed,
+    Renaming,
+    Report,
+    UpgradeCheckNotPossible,
+    Version,
+)
+from headgate_engine.validation.model import TOO_COSTLY, CollectorVersionNotInstalled, NotChecked, TooCostly
+
+_Answer = TypeVar("_Answer")
+
+# API Gateway gives up after 30 s. The last question begins before _SECONDS; what it then waits for, to be asked and to
+# be answered, ends with _LAST_SECONDS.
+_SECONDS: Final = 20.0
+_LAST_SECONDS: Final = 4.0
+_SECONDS_OF_ONE: Final = 10.0
+_SHORTEST: Final = 1.0
+_TOO_LONG: Final = "the check took too long; try again"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A configuration, the values of its `${env:NAME}`, and the part of the request that names it.
+
+    `collector_version` is the one that it is for; the default collector's without one.
+    """
+
+    yaml: str
+    env: Mapping[str, str]
+    loc: tuple[str, ...]
+    collector_version: str | None = None
+
+
+def check(text: Text, target: str, source: str | None = None, *, asker: Asker) -> Report:
+    """What moving from `source` (the text's own version without one) to `target` changes; nothing is saved.
+
+    With the same version twice, only the renames and deprecations that are due already. Raises
+    CollectorVersionNotInstalled and UpgradeCheckNotPossible, about `from` or `to` of the request, TooCostly, and
+    NotChecked if one of the versions could not be asked.
+    """
+    source = source or text.collector_version or asker.default_version
+    ends = time.monotonic() + _SECONDS
+    questions = _Questions(text, target, "to", ends, asker)
+    asking = Threads(max_workers=2, thread_name_prefix="upgrade")
+    try:
+        target_answers = _Answers(asking.submit(questions.version_and_renaming), questions)
+        if source == target:
+            version, renaming = target_answers.get()
+            return questions.compared(version, version, renaming)
+        of_source = _Questions(text, source, "from", ends, asker)
+        source_answers = _Answers(asking.submit(of_source.version), of_source)
+        try:
+            after, renaming = target_answers.get()
+        except Unavailable:
+            # What is wrong with the request goes first: trying again would not help.
+            with suppress(Unavailable):
+                source_answers.get()
+            raise
+        return questions.compared(source_answers.get(), after, renaming)
+    finally:
+        # A question that hangs must not delay the answer; it ends by its own limits.
+        asking.shutdown(wait=False, cancel_futures=True)
+
+
+class _Questions:
+    """The questions to one version. `field` is the request's field that names it."""
+
+    def __init__(self, text: Text, version: str, field: str, ends: float, asker: Asker) -> None:
+        self._text = text
+        self._request = {"yaml": text.yaml, "env": dict(text.env)}
+        self._version = version
+        self._field = field
+        self._ends = ends
+        self._asker = asker
+
+    def version_and_renaming(self) -> tuple[Version, Renaming]:
+        version = self.version()
+        return version, self.renaming(version)
+
+    def version(self) -> Version:
+        with self._refusals():
+            description = _descriptions().validate_python(
+                self._asker.collectors.describe(self._version, asker=self._asker)
+            )
+        return Version(self._version, self._ask("inspect", self._request, _inspections()), description)
+
+    def seconds_left(self) -> float:
+        """Until every answer has to be there."""
+        return self._ends + _LAST_SECONDS - time.monotonic()
+
+    def renaming(self, version: Version) -> Renaming:
+        if not any(component.renamed_to for component in version.inspection.components):
+            return Renaming()
+        try:
+            return Renaming(self._ask("rename", self._request, _renamings(), may_refuse=True))
+        except Refused as refused:
+            # The renames are known all the same.
+            return Renaming(refused=refused.message or refused.code)
+
+    def compared(self, source: Version, target: Version, renaming: Renaming) -> Report:
+        """The default collector compares. Raises NotChecked if it could not be asked."""
+        timeout = max(_SHORTEST, min(_SECONDS_OF_ONE, self.seconds_left()))
+        try:
+            return compare(source, target, renaming, asker=self._asker, timeout=timeout)
+        except Refused as refused:
+            raise _not_compared(f"the collector refused ({refused.code})") from refused
+        except Unavailable as error:
+            raise _not_compared(error.detail) from error
+        except ValidationError as error:
+            raise _not_compared("the collector answered in an unknown form") from error
+
+    def _ask(
+        self, op: str, request: Mapping[str, object], answers: TypeAdapter[_Answer], *, may_refuse: bool = False
+    ) -> _Answer:
+        """The answer to one question. With `may_refuse`, raises Refused for a refusal."""
+        with self._refusals(may_refuse=may_refuse):
+            try:
+                answer = self._answer(op, request)
+            except CheckerBusy:
+                # Often with the other version's question, which is of the same credential.
+                answer = self._answer(op, request)
+            return answers.validate_python(answer)
+
+    def _answer(self, op: str, request: Mapping[str, object]) -> Mapping[str, object]:
+        left = self._ends - time.monotonic()
+        if left <= 0:
+            raise CheckerBusy(_TOO_LONG)
+        timeout = max(_SHORTEST, min(_SECONDS_OF_ONE, left))
+        return self._asker.ask(op, request, version=self._version, timeout=timeout)
+
+    @contextmanager
+    def _refusals(self, *, may_refuse: bool = False) -> Iterator[None]:
+        """Raises for the request what the checker and the form of its answer raise."""
+        try:
+            yield
+        except Refused as refused:
+            if may_refuse:
+                raise
+            if refused.code == TOO_COSTLY:
+                raise TooCostly(refused.message, self._text.loc) from refused
+            raise self.not_asked(f"it refused ({refused.code})") from refused
+        except NoChecker as error:
+            raise UpgradeCheckNotPossible(self._version, self._field) from error
+        except NotInstalled as error:
+            # The default collector has to be installed; another version is one that the request named.
+            if self._version == self._asker.default_version:
+                raise self.not_asked(error.detail) from error
+            raise CollectorVersionNotInstalled(error.detail, self._field) from error
+        except Unavailable as error:
+            raise self.not_asked(error.detail) from error
+        except ValidationError as error:
+            raise self.not_asked("it answered in an unknown form") from error
+
+    def not_asked(self, reason: str) -> NotChecked:
+        return NotChecked(f"Collector {self._version} could not be asked: {reason}; nothing was checked")
+
+
+@dataclass(frozen=True, slots=True)
+class _Answers(Generic[_Answer]):
+    """What a thread finds out from one version."""
+
+    future: Future[_Answer]
+    questions: _Questions
+
+    def get(self) -> _Answer:
+        """Raises what the thread raises, and NotChecked if it takes too long."""
+        try:
+            return self.future.result(max(0.0, self.questions.seconds_left()))
+        except TimeoutError:
+            raise self.questions.not_asked(_TOO_LONG) from None
+
+
+def _not_compared(reason: str) -> NotChecked:
+    return NotChecked(f"The answers of the versions could not be compared: {reason}; try again")
+
+
+@cache
+def _inspections() -> TypeAdapter[Inspection]:
+    return TypeAdapter(Inspection)
+
+
+@cache
+def _descriptions() -> TypeAdapter[Description]:
+    return TypeAdapter(Description)
+
+
+@cache
+def _renamings() -> TypeAdapter[Renamed]:
+    return TypeAdapter(Renamed)

@@ -1,0 +1,240 @@
+"""Findings about a configuration, in the shape of both the checker's answers and the API's."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal
+
+from headgate_engine.errors import FieldError, Invalid, Unavailable
+
+Code = Literal[
+    "yaml_syntax",
+    "unknown_section",
+    "unknown_component",
+    "unknown_key",
+    "wrong_type",
+    "invalid_value",
+    "undefined_reference",
+    "unused_component",
+    "pipeline_graph",
+    "provider_not_allowed",
+    "unset_variable",
+    "other",
+]
+"""The kinds of finding; docs/findings.md says what each means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One finding about a configuration, with its place: in the collector's path syntax, and in the text (from 1).
+
+    `line` and `column` are None where only the plain `validate` command could be asked.
+    """
+
+    message: str
+    component_path: str
+    code: Code
+    line: int | None = None
+    column: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """An environment variable that a configuration refers to: what an install will have to supply."""
+
+    name: str
+    has_default: bool
+    component_path: str
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationResult:
+    """The verdict of `otelcol-contrib validate` of that version, with all findings."""
+
+    valid: bool
+    version: str
+    distribution: str
+    errors: Sequence[Finding]
+    warnings: Sequence[Finding]
+    environment: Sequence[Variable]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether the collector accepted a text, and when; the number of errors, and the first one up to a length."""
+
+    valid: bool
+    errors: int
+    problem: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in a configuration (a path and a position), or in the lists of a request (`conditions[0]`)."""
+
+    path: str
+    line: int | None = None
+    column: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LintItem:
+    """One checked expression: `error` is the parser's message if it is wrong, `note` a remark."""
+
+    location: Location
+    context: str | None
+    kind: Literal["condition", "statement", "value_expression"]
+    expression: str
+    error: str | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """An expression that the linter cannot check, and why."""
+
+    location: Location
+    expression: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class LintResult:
+    """`checked` counts the checked expressions; each has an item."""
+
+    valid: bool
+    ottl_version: str
+    checked: int
+    items: Sequence[LintItem]
+    skipped: Sequence[Skipped]
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredComponent:
+    """A component in its section (`processors`), and where the text declares it."""
+
+    section: str
+    id: str
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListedComponent:
+    """A component in a pipeline's list; `section` is where it is declared, empty if it is not."""
+
+    id: str
+    section: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """A pipeline, and its components in their order."""
+
+    id: str
+    signal: str
+    line: int
+    column: int
+    receivers: Sequence[ListedComponent]
+    processors: Sequence[ListedComponent]
+    exporters: Sequence[ListedComponent]
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """The pipelines as the collector resolves them. `incomplete` is set if lists have more names than are told."""
+
+    components: Sequence[DeclaredComponent]
+    pipelines: Sequence[Pipeline]
+    incomplete: bool
+
+
+class NotChecked(Unavailable):
+    """No collector could be asked. The YAML may be valid or not."""
+
+    code = "not_checked"
+
+
+class ComponentNotInBuild(NotChecked):
+    """A reduced build of that collector version lacks a component that the text needs and the official release has."""
+
+    code = "component_not_in_build"
+    no_fault = True
+    may_pass = False
+
+    def __init__(self, message: str, version: str) -> None:
+        super().__init__(
+            f"{message.removesuffix(_TEXT_NOT_CHECKED)}; the YAML was not checked: choose a collector version that has "
+            f"it, or have {version} built whole"
+        )
+
+
+_TEXT_NOT_CHECKED: Final = "; the text was not checked"
+NOT_IN_BUILD: Final = "component_not_in_build"
+"""The checker's word for a text that needs a component which its reduced build lacks."""
+YAML_IN_BODY: Final = ("body", "yaml")
+TOO_COSTLY: Final = "too_costly"
+"""The checker's word for a text that it does not take on, or that took more than a text may."""
+
+
+class TooCostly(Invalid):
+    """The collector would take too long over the text, or too much memory. It was not checked.
+
+    `loc` is the part of the request that names the text; a stored version's text is not in the body.
+    """
+
+    code = "yaml_too_costly"
+
+    def __init__(self, message: str, loc: tuple[str, ...] = YAML_IN_BODY) -> None:
+        super().__init__(message, [FieldError(loc, message)])
+
+
+class CollectorVersionNotInstalled(Invalid):
+    """The request names a collector that this deployment does not have; the message lists those that it has."""
+
+    code = "collector_version_not_installed"
+
+    def __init__(self, message: str, field: str, part: str = "body", within: tuple[str, ...] = ()) -> None:
+        super().__init__(message, [FieldError((part, *within, field), message)])
+
+
+class YamlInvalid(Invalid):
+    """The collector does not accept the YAML; `errors` are its findings."""
+
+    code = "yaml_invalid"
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
+        super().__init__(
+            f"The collector does not accept this YAML: {findings[0].message}{more}",
+            [
+                FieldError(YAML_IN_BODY, finding.message, finding.component_path, finding.line, finding.column)
+                for finding in findings
+            ],
+        )
+
+
+class LintNotPossible(Invalid):
+    """The request names an official release, which has no linter: it gives verdicts and nothing more."""
+
+    code = "lint_not_possible"
+
+    def __init__(self, version: str) -> None:
+        message = (
+            f"Collector {version} is an official release, which has no linter: validate with it, or lint with a "
+            "version that the list of collector versions shows with `can.lint`"
+        )
+        super().__init__(message, [FieldError(("body", "version"), message)])
+
+
+class NoGraph(Invalid):
+    """The collector cannot read the text, so nobody can say what it connects."""
+
+    code = "no_graph"
+
+
+class NotLintable(Invalid):
+    """The request cannot be linted: not YAML, an unknown context, or too many expressions."""
+
+    code = "not_lintable"

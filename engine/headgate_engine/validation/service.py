@@ -1,0 +1,248 @@
+"""Validating a configuration, and linting its OTTL."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Final, Literal
+
+from pydantic import TypeAdapter, ValidationError
+
+from headgate_engine.checker.asker import Asker
+from headgate_engine.checker.errors import CheckerFailed, NoChecker, NotInstalled, Refused
+from headgate_engine.collector import DISTRIBUTION
+from headgate_engine.collectors import service as collectors
+from headgate_engine.errors import FieldError, Unavailable
+from headgate_engine.validation import plain_messages
+from headgate_engine.validation.model import (
+    NOT_IN_BUILD,
+    TOO_COSTLY,
+    YAML_IN_BODY,
+    CollectorVersionNotInstalled,
+    ComponentNotInBuild,
+    Finding,
+    Graph,
+    LintNotPossible,
+    LintResult,
+    NoGraph,
+    NotChecked,
+    NotLintable,
+    TooCostly,
+    ValidationResult,
+    YamlInvalid,
+)
+
+ExpressionKind = Literal["conditions", "statements", "value_expressions"]
+
+
+def validate(
+    yaml: str,
+    version: str | None = None,
+    env: Mapping[str, str] | None = None,
+    *,
+    asker: Asker,
+    version_field: str = "version",
+) -> ValidationResult:
+    """The verdict of `otelcol-contrib validate` of that version (the default collector's without one).
+
+    `env` supplies the values of `${env:NAME}`; the collector has no other variables. Raises
+    CollectorVersionNotInstalled, about that field of the request, and TooCostly; and NotChecked when there is no
+    verdict: the default collector is not there, no process was free in time, or both ways of asking failed. It is
+    ComponentNotInBuild if that version's build lacks a component of the text.
+    """
+    version = version or asker.default_version
+    variables = dict(env or {})
+    try:
+        try:
+            answer = asker.ask("validate", {"yaml": yaml, "env": variables}, version=version)
+            return _result(answer, version)
+        except NoChecker:
+            _require_affordable(yaml, variables, asker)
+            return _ask_plainly(yaml, version, variables, asker)
+        except (CheckerFailed, Refused) as error:
+            if isinstance(error, Refused) and error.code == TOO_COSTLY:
+                raise TooCostly(error.message) from error
+            if isinstance(error, Refused) and error.code == NOT_IN_BUILD:
+                # The plain command of this build would call the component unknown.
+                raise ComponentNotInBuild(error.message, version) from error
+            asker.collectors.fell_back()
+            _require_affordable(yaml, variables, asker)
+            return _ask_plainly(yaml, version, variables, asker)
+    except ComponentNotInBuild:
+        raise
+    except Unavailable as error:
+        _require_installed(error, version, version_field, asker)
+        raise NotChecked(f"{error.detail}; the YAML was not checked") from error
+
+
+def require_valid(yaml: str, version: str, *, asker: Asker) -> ValidationResult:
+    """The verdict on valid YAML. Raises YamlInvalid if that collector does not accept it, and what `validate` does."""
+    result = validate(yaml, version, asker=asker, version_field="collector_version")
+    if not result.valid:
+        raise YamlInvalid(result.errors)
+    return result
+
+
+def lint_yaml(yaml: str, version: str | None = None, *, asker: Asker, timeout: float | None = None) -> LintResult:
+    """Check every OTTL expression of a whole configuration with that version (the default collector without one).
+
+    Raises NotLintable for text that is not YAML or has too many expressions, CollectorVersionNotInstalled,
+    LintNotPossible, TooCostly, and NotChecked on an outage. Expressions of a component that the version's build lacks
+    are skipped.
+    """
+    return _lint({"yaml": yaml}, version, asker, timeout)
+
+
+def lint_expressions(
+    context: str,
+    expressions: Mapping[ExpressionKind, Sequence[str]],
+    version: str | None = None,
+    *,
+    asker: Asker,
+) -> LintResult:
+    """Check single expressions in one context. Raises NotLintable for an unknown one, and what `lint_yaml` does."""
+    lists: dict[str, object] = {kind: list(one_kind) for kind, one_kind in expressions.items()}
+    return _lint({"context": context, **lists}, version, asker)
+
+
+def graph(
+    yaml: str, version: str | None, env: Mapping[str, str], *, asker: Asker, timeout: float | None = None
+) -> Graph:
+    """The pipelines of a configuration as that collector resolves it.
+
+    Raises NoGraph for a text that it cannot read, CollectorVersionNotInstalled, TooCostly, and NotChecked on an outage
+    and for an official release, which cannot tell.
+    """
+    version = version or asker.default_version
+    try:
+        answer = asker.ask("graph", {"yaml": yaml, "env": dict(env)}, version=version, timeout=timeout)
+        return _graphs().validate_python(answer)
+    except Refused as refused:
+        if refused.code == TOO_COSTLY:
+            raise TooCostly(refused.message) from refused
+        if refused.code != "unresolvable":
+            raise NotChecked(f"The collector could not tell its pipelines ({refused.code})") from refused
+        raise NoGraph(refused.message, [FieldError(YAML_IN_BODY, refused.message)]) from refused
+    except ValidationError as error:
+        raise NotChecked(f"The pipelines came in an unknown form ({_places(error)})") from error
+    except Unavailable as error:
+        _require_installed(error, version, "version", asker)
+        raise NotChecked(f"{error.detail}; the pipelines are not known") from error
+
+
+def _require_installed(error: Unavailable, version: str, field: str, asker: Asker) -> None:
+    """Raises CollectorVersionNotInstalled if that is the error, and the request has named the version.
+
+    The default collector has to be installed.
+    """
+    if isinstance(error, NotInstalled) and version != asker.default_version:
+        raise CollectorVersionNotInstalled(error.detail, field) from error
+
+
+def _require_affordable(yaml: str, variables: dict[str, str], asker: Asker) -> None:
+    """Raises TooCostly, and Unavailable if the price is unknown: the plain command itself has no limits."""
+    try:
+        asker.ask("price", {"yaml": yaml, "env": variables})
+    except Refused as refused:
+        if refused.code == TOO_COSTLY:
+            raise TooCostly(refused.message) from refused
+        raise CheckerFailed(f"The collector's checker could not price the text ({refused.code})") from refused
+
+
+def _ask_plainly(yaml: str, version: str, variables: dict[str, str], asker: Asker) -> ValidationResult:
+    verdict = asker.collectors.validate_plainly(yaml, variables, asker=asker, version=version)
+    if not verdict.valid:
+        _require_in_build(verdict.message, version, asker)
+    named = list(plain_messages.variables(yaml))
+    return ValidationResult(
+        valid=verdict.valid,
+        version=version,
+        distribution=DISTRIBUTION,
+        errors=[] if verdict.valid else plain_messages.findings(verdict.message),
+        warnings=[
+            Finding(
+                f"The environment variable {variable.name} has no value and no default", "service", "unset_variable"
+            )
+            for variable in named
+            if not variable.has_default and variable.name not in variables
+        ],
+        environment=named,
+    )
+
+
+def _require_in_build(message: str, version: str, asker: Asker) -> None:
+    """Raises ComponentNotInBuild if the plain command calls a component unknown that only its reduced build lacks."""
+    unknown = list(plain_messages.unknown_components(message))
+    if not unknown:
+        return
+    lacking = {(one.kind, _short(one.kind, one.type)) for one in collectors.lacks(version, asker=asker)}
+    for section, kind, type_ in unknown:
+        if (kind, _short(kind, type_)) in lacking:
+            raise ComponentNotInBuild(
+                f"{section}: this build of collector {version} lacks the {kind} {type_} of the official release",
+                version,
+            )
+
+
+def _short(kind: str, type_: str) -> str:
+    """A type without what releases add to it or take from it: underscores, and the kind at its end."""
+    return type_.replace("_", "").removesuffix(kind)
+
+
+@cache
+def _results() -> TypeAdapter[ValidationResult]:
+    return TypeAdapter(ValidationResult)
+
+
+@cache
+def _graphs() -> TypeAdapter[Graph]:
+    return TypeAdapter(Graph)
+
+
+@cache
+def _lint_results() -> TypeAdapter[LintResult]:
+    return TypeAdapter(LintResult)
+
+
+def _result(answer: Mapping[str, object], version: str) -> ValidationResult:
+    try:
+        result = _results().validate_python({**answer, "version": version, "distribution": DISTRIBUTION})
+    except ValidationError as error:
+        raise CheckerFailed(f"The collector's checker answered in an unknown form: {_places(error)}") from error
+    if result.valid == bool(result.errors):
+        raise CheckerFailed("The collector's checker gave a verdict that does not match its errors")
+    return result
+
+
+_UNLINTABLE: Final = {
+    "yaml_syntax": "yaml",
+    "too_many_expressions": "yaml",
+    "unknown_context": "context",
+}
+"""The words of the operation `lint` for a request that is at fault, and the field that each is about."""
+
+
+def _lint(request: Mapping[str, object], version: str | None, asker: Asker, timeout: float | None = None) -> LintResult:
+    version = version or asker.default_version
+    try:
+        answer = asker.ask("lint", request, version=version, timeout=timeout)
+        return _lint_results().validate_python(answer)
+    except Refused as refused:
+        if refused.code == TOO_COSTLY:
+            raise TooCostly(refused.message) from refused
+        if refused.code == NOT_IN_BUILD:
+            raise ComponentNotInBuild(refused.message, version) from refused
+        if refused.code not in _UNLINTABLE:
+            raise NotChecked(f"The linter failed ({refused.code}); nothing was checked") from refused
+        place = FieldError(("body", _UNLINTABLE[refused.code]), refused.message)
+        raise NotLintable(refused.message, [place]) from refused
+    except ValidationError as error:
+        raise NotChecked(f"The linter answered in an unknown form ({_places(error)}); nothing was checked") from error
+    except Unavailable as error:
+        _require_installed(error, version, "version", asker)
+        if isinstance(error, NoChecker) and version != asker.default_version:
+            raise LintNotPossible(version) from error
+        raise NotChecked(f"{error.detail}; nothing was checked") from error
+
+
+def _places(error: ValidationError) -> str:
+    """The paths of the answer's errors, without values, which may quote the configuration."""
+    return ", ".join(".".join(str(part) for part in one["loc"]) for one in error.errors())

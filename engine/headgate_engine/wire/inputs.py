@@ -1,0 +1,85 @@
+"""Models and types that the bodies of requests share."""
+
+from typing import Annotated, Final, Self, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
+
+from headgate_engine.collector import VARIABLE_NAME, VERSION
+
+MAX_VARIABLES: Final = 100
+
+
+_Value = TypeVar("_Value")
+
+
+def _present(value: _Value | None) -> _Value:
+    if value is None:
+        raise ValueError("This cannot be null; leave it out to keep it")
+    return value
+
+
+def _version_number(value: str) -> str:
+    if not VERSION.fullmatch(value):
+        raise ValueError("This must be a version X.Y.Z, such as 0.139.0")
+    return value
+
+
+def refused_as(message: str) -> WrapValidator:
+    """For a type whose own message would be a regular expression, or one message for each type of a union."""
+
+    def check(value: object, validate: ValidatorFunctionWrapHandler) -> object:
+        try:
+            return validate(value)
+        except ValidationError:
+            raise ValueError(message) from None
+
+    return WrapValidator(check)
+
+
+PRESENT = AfterValidator(_present)
+"""For a field that may be left out of a PATCH, and may not be null."""
+
+
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
+
+
+Yaml = Annotated[str, StringConstraints(min_length=1)]
+
+
+VariableName = Annotated[
+    str,
+    StringConstraints(pattern=f"^{VARIABLE_NAME}$"),
+    refused_as("This must be letters, digits and `_`, a digit not first"),
+]
+
+
+Variables = Annotated[dict[VariableName, str], Field(max_length=MAX_VARIABLES)]
+
+
+CollectorVersion = Annotated[str, AfterValidator(_version_number)]
+
+
+class Input(BaseModel):
+    """Takes exactly its fields, of exactly their types."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Patch(Input):
+    """Changes the fields that are given, at least one."""
+
+    @model_validator(mode="after")
+    def _some_field(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError(f"At least one of {', '.join(type(self).model_fields)} is needed")
+        return self

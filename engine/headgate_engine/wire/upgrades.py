@@ -1,0 +1,90 @@
+"""The bodies of the upgrade checks, of a text, of a stored version and of a deployment group."""
+
+from collections.abc import Sequence
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from headgate_engine.upgrades.model import (
+    ChangedDefault,
+    Deprecation,
+    FeatureGate,
+    NotChecked,
+    NotRenamed,
+    Rename,
+    Report,
+    Verdict,
+)
+from headgate_engine.upgrades.service import Text
+from headgate_engine.validation.model import Finding
+from headgate_engine.wire.inputs import CollectorVersion, Input, Variables
+
+
+class CheckUpgrade(Input):
+    """The collector version to move to, the one to compare with, and values for the text's `${env:NAME}`."""
+
+    to: CollectorVersion
+    source: CollectorVersion | None = Field(
+        default=None, alias="from", description="The version's own collector version, if it is left out"
+    )
+    env: Variables = Field(default_factory=dict)
+
+    def text_of(self, yaml: str | None, collector_version: str, loc: tuple[str, ...]) -> Text:
+        """A stored version's text; `loc` is the part of the request that names it."""
+        return Text(yaml or "", self.env, loc, collector_version)
+
+
+class Verdicts(BaseModel):
+    """What each collector version says of the text."""
+
+    source: Verdict = Field(alias="from")
+    target: Verdict = Field(alias="to")
+
+
+class UpgradeReport(BaseModel):
+    """What moving a configuration from one collector version to another changes.
+
+    `outputs` is null: what the pipelines put out is not compared.
+    """
+
+    model_config = ConfigDict(title="UpgradeReport")
+
+    source: str = Field(alias="from")
+    target: str = Field(alias="to")
+    verdict: Verdicts
+    new_errors: Sequence[Finding]
+    new_warnings: Sequence[Finding]
+    renames: Sequence[Rename]
+    not_renamed: Sequence[NotRenamed]
+    deprecations: Sequence[Deprecation]
+    feature_gates: Sequence[FeatureGate]
+    defaults: Sequence[ChangedDefault]
+    not_checked: Sequence[NotChecked]
+    incomplete: bool
+    outputs: None = None
+    proposed_yaml: str | None
+
+    @classmethod
+    def of(cls, report: Report) -> Self:
+        return cls.model_validate(
+            {
+                "from": report.source,
+                "to": report.target,
+                "verdict": {"from": report.source_verdict, "to": report.target_verdict},
+            }
+            | {
+                name: getattr(report, name)
+                for name in (
+                    "new_errors",
+                    "new_warnings",
+                    "renames",
+                    "not_renamed",
+                    "deprecations",
+                    "feature_gates",
+                    "defaults",
+                    "not_checked",
+                    "incomplete",
+                    "proposed_yaml",
+                )
+            }
+        )
