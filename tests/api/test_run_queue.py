@@ -19,6 +19,7 @@ from headgate.settings import settings
 from headgate.storage import aws
 from headgate_engine.rules import engine
 from headgate_engine.rules.engine import Prepared
+from headgate_engine.testing import cases
 from headgate_engine.testing.model import LONGEST
 from run_steps.app import PassingFault, handler
 from testing.app import router
@@ -130,7 +131,7 @@ def test_a_start_that_loses_the_last_place_is_429_and_leaves_nothing(
         return Prepared(signals=["logs"], collector_yaml="", input="", records=1, notes=[])
 
     monkeypatch.setattr(engine, "prepare", prepared_meanwhile)
-    monkeypatch.setattr(service, "not_installed", lambda *_: None)
+    monkeypatch.setattr(cases, "not_installed", lambda *_: None)
 
     refused = ann.http.post(f"{API}/testing/runs", json=VALID)
 

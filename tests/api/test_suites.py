@@ -58,7 +58,7 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> Judge:
     monkeypatch.setattr(engine, "require_compilable", lambda *_, **__: None)
     monkeypatch.setattr(engine, "evaluate", judge.evaluate)
     monkeypatch.setattr(outputs, "compare", judge.compare)
-    monkeypatch.setattr("headgate.runs.service.not_installed", lambda *_: None)
+    monkeypatch.setattr("headgate_engine.testing.cases.not_installed", lambda *_: None)
     monkeypatch.setattr(turns, "enter", lambda _: None)
     return judge
 

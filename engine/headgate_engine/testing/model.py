@@ -27,8 +27,8 @@ class Case:
     """A sample through one pipeline of a configuration: one run of many.
 
     `id` is the kind's own name for it, unique in the job and at most 200 characters. If `judged`, the rules are
-    evaluated and the output's records counted. If nothing in it waits for time, it ends before `duration_seconds`, as
-    soon as the sample is through; its output is the same.
+    evaluated and the output's records counted. If nothing in it waits for time, one that `may_end_early` ends before
+    `duration_seconds`, as soon as the sample is through; its output is the same. With `trace`, its steps are recorded.
     """
 
     id: str
@@ -42,6 +42,8 @@ class Case:
     rules: tuple[Rule, ...] = ()
     judged: bool = True
     stand_ins: StandIns = field(default_factory=StandIns)
+    may_end_early: bool = True
+    trace: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime
 from typing import Annotated, Final
 
-from pydantic import AfterValidator, BaseModel, StrictBool, StringConstraints
+from pydantic import AfterValidator, BaseModel, StrictBool, StrictStr, StringConstraints
 
 NEVER_EXECUTED: Final = "The test was never executed: "
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -34,3 +34,23 @@ class Outcome(BaseModel):
     @property
     def why(self) -> str:
         return f"{self.reason}: {self.cause}" if self.cause else self.reason
+
+
+class CaseOutcome(Outcome):
+    """How a case's collector ended. `idle` if that was because the sample was through and nothing moved any more."""
+
+    idle: bool = False
+
+
+class Left(BaseModel):
+    """What the test runner left of one case."""
+
+    id: StrictStr
+    outcome: CaseOutcome
+    output: StrictStr = ""
+    stderr: StrictStr = ""
+    steps: StrictStr = ""
+
+    @property
+    def seconds(self) -> float:
+        return (self.outcome.finished_at - self.outcome.started_at).total_seconds()

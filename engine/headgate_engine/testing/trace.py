@@ -4,15 +4,22 @@ The operation `steps` of the checker makes the document (layers/collector/intern
 reads a meaning into it.
 """
 
-from collections.abc import Sequence
-from typing import Annotated, Final, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import BaseModel, Field, JsonValue
+from pydantic import BaseModel, Field, JsonValue, ValidationError, field_validator
+from pydantic_core import PydanticSerializationError
 
+from headgate_engine.checker.asker import Asker
+from headgate_engine.checker.errors import Refused
 from headgate_engine.collector import Signal
+from headgate_engine.errors import Unavailable
 
+ENDED_BEFORE: Final = "the run ended before its steps were recorded"
+"""Why a run has no steps whose collector was not started, or did not get far."""
 LARGEST_DOCUMENT: Final = 8 << 20
 """In bytes. The operation answers at most half of it."""
+_SECONDS: Final = 20.0
 
 Count = Annotated[int, Field(ge=0)]
 Position = Annotated[int | None, Field(ge=1)]
@@ -153,3 +160,51 @@ class RecordedTrace(Trace):
     @classmethod
     def unavailable(cls, reason: str) -> "RecordedTrace":
         return cls(available=False, reason=reason)
+
+
+Records: TypeAlias = Mapping[int, Sequence[Mapping[str, JsonValue]]]
+"""The records of steps, by the step's number, as they are stored."""
+
+
+class _Answer(BaseModel):
+    """The answer of the operation `steps`."""
+
+    complete: bool
+    left_out: LeftOut
+    steps: list[RecordedStep]
+
+    @field_validator("steps")
+    @classmethod
+    def _numbered(cls, steps: list[RecordedStep]) -> list[RecordedStep]:
+        if any(step.n != place for place, step in enumerate(steps, 1)):
+            raise ValueError("the steps count from 1")
+        return steps
+
+    def trace(self) -> RecordedTrace:
+        return RecordedTrace(available=True, complete=self.complete, left_out=self.left_out, items=self.steps)
+
+
+def recorded(events: str, yaml: str, *, asker: Asker, version: str) -> RecordedTrace:
+    """The steps of what a collector recorded; or why there are none, which does not fail the run."""
+    try:
+        answer = asker.ask("steps", {"events": events, "yaml": yaml}, version=version, timeout=_SECONDS)
+        trace = _Answer.model_validate(answer).trace()
+        too_large = len(trace.model_dump_json()) > LARGEST_DOCUMENT
+    except Unavailable as outage:
+        return RecordedTrace.unavailable(outage.detail)
+    except Refused as refused:
+        return RecordedTrace.unavailable(refused.message)
+    except (ValidationError, PydanticSerializationError):
+        # The latter for half a character, which has no UTF-8.
+        return RecordedTrace.unavailable("the checker's answer is not a list of steps")
+    return RecordedTrace.unavailable("the steps are too large") if too_large else trace
+
+
+def of_record(
+    records: Sequence[Mapping[str, JsonValue]], record: int | None, start: int
+) -> Iterator[tuple[int, Mapping[str, JsonValue]]]:
+    """From a position on, those that are that record of the sample or were made of it; all without one."""
+    for at, entry in enumerate(records[start:], start):
+        made_of = entry["records"]
+        if record in (None, entry["record"]) or (isinstance(made_of, list) and record in made_of):
+            yield at, entry

@@ -5,12 +5,11 @@ a size, and links to its collectors if the runner's image does not have those ve
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from hashlib import sha256
 from typing import Final
 
-from pydantic import BaseModel, StrictStr, ValidationError
+from pydantic import ValidationError
 
 from headgate.checker import published
 from headgate.foundation import clock
@@ -20,8 +19,9 @@ from headgate.runs.model import Untrusted
 from headgate.runs.runner import LARGEST
 from headgate.storage import objects
 from headgate_engine.rules.engine import Prepared
+from headgate_engine.testing.cases import task_of
 from headgate_engine.testing.model import Case, Unworkable
-from headgate_engine.testing.outcome import Outcome
+from headgate_engine.testing.outcome import Left
 
 # The limits in layers/collector/internal/sandbox; a result's line is JSON of its output.
 LARGEST_CASES: Final = 64 << 20
@@ -32,54 +32,18 @@ _LINK_SECONDS: Final = 420
 _CLOCKS_APART: Final = timedelta(minutes=2)
 
 
-class CaseOutcome(Outcome):
-    """How a case's collector ended. `idle` if that was because the sample was through and nothing moved any more."""
-
-    idle: bool = False
-
-
-class Left(BaseModel):
-    """What the test runner left of one case."""
-
-    id: StrictStr
-    outcome: CaseOutcome
-    output: StrictStr = ""
-    stderr: StrictStr = ""
-
-    @property
-    def seconds(self) -> float:
-        return (self.outcome.finished_at - self.outcome.started_at).total_seconds()
-
-
-def give(job: Job, prepared: Iterable[tuple[Case, Prepared]]) -> str:
+def give(job: Job, prepared: Sequence[tuple[Case, Prepared]]) -> str:
     """Store the task and its cases. Returns a signed link to the task. Raises Unworkable, CheckerUnreachable."""
-    inputs: dict[str, str] = {}
-    cases: list[dict[str, object]] = []
-    versions: set[str] = set()
-    for case, ready in prepared:
-        ref = sha256(ready.input.encode()).hexdigest()
-        inputs[ref] = ready.input
-        versions.add(case.collector_version)
-        cases.append(
-            {
-                "id": case.id,
-                "collector_version": case.collector_version,
-                "collector_yaml": ready.collector_yaml,
-                "input": ref,
-                "sample_name": case.sample.name or "",
-                "feature_gates": list(case.feature_gates),
-                "duration_seconds": case.duration_seconds,
-                "idle_milliseconds": ready.idle_milliseconds,
-                "env": case.stand_ins.env,
-            }
-        )
-    content = json.dumps({"cases": cases, "inputs": inputs}, ensure_ascii=False, separators=(",", ":"))
+    content = json.dumps(task_of(prepared), ensure_ascii=False, separators=(",", ":"))
     if len(content.encode()) > LARGEST_CASES:
         raise Unworkable(
-            f"the configurations and samples of its {len(cases)} cases are over {LARGEST_CASES >> 20} MB together"
+            f"the configurations and samples of its {len(prepared)} cases are over {LARGEST_CASES >> 20} MB together"
         )
     store.put_asked(job, "cases", content)
-    sources = {version: published.source(version, _LINK_SECONDS) for version in sorted(versions)}
+    sources = {
+        version: published.source(version, _LINK_SECONDS)
+        for version in sorted({case.collector_version for case, _ in prepared})
+    }
     task = {
         "budget_seconds": _BUDGET_SECONDS,
         "collectors": {version: source for version, source in sources.items() if source is not None},

@@ -8,18 +8,16 @@ import time
 from collections.abc import Sequence
 from typing import Final
 
-from pydantic import BaseModel, JsonValue, TypeAdapter
+from pydantic import JsonValue, TypeAdapter
 
 from headgate.checker import Asker
 from headgate.events import service as events
 from headgate.events.model import About
-from headgate.foundation import clock, errors
+from headgate.foundation import clock
 from headgate.jobs import kinds, runner, service, store
 from headgate.jobs.kinds import KINDS
 from headgate.jobs.model import MAX_REQUEST_BYTES, Job
-from headgate.jobs.runner import Left
 from headgate.observability import metrics
-from headgate.runs import service as runs
 from headgate.runs import steps as run_steps
 from headgate.runs import turns
 from headgate.runs.model import Untrusted
@@ -27,35 +25,15 @@ from headgate.runs.steps import Collection, Evaluation, RunGone, Stage
 from headgate.storage.table import Write
 from headgate.version_tests import service as version_tests
 from headgate.version_tests.model import Evidence
-from headgate_engine.collector import Signal
-from headgate_engine.rules import engine
-from headgate_engine.rules.engine import Prepared, Results
-from headgate_engine.testing import notes
-from headgate_engine.testing.model import MAX_CASES, MAX_RESULT_BYTES, Case, CaseResult, Unworkable
-from headgate_engine.testing.outcome import NEVER_EXECUTED
-from headgate_engine.validation.model import ComponentNotInBuild
+from headgate_engine.rules.engine import Prepared
+from headgate_engine.testing.cases import Judge, Preparing, Ready
+from headgate_engine.testing.model import MAX_CASES, MAX_RESULT_BYTES, Case, Unworkable
 
 # A step has 60 s, some of which the kind needs.
 _PREPARING_SECONDS: Final = 40.0
-_JUDGING_SECONDS: Final = 40.0
-_LARGEST_NOTES: Final = 64_000
 
 
-class _Ready(BaseModel):
-    """What `prepare` found of one case, for `evaluate`. It is refused if there is a reason."""
-
-    id: str
-    reason: str = ""
-    field: str = ""
-    line: int | None = None
-    signals: list[Signal] = []
-    records: int | None = None
-    notes: str = ""
-    nothing_out: str = ""
-    idle: bool = False
-
-
-_READY: Final = TypeAdapter(list[_Ready])
+_READY: Final = TypeAdapter(list[Ready])
 _EVIDENCE: Final = TypeAdapter[Evidence | None](Evidence | None)
 
 
@@ -64,10 +42,10 @@ def prepare(job_id: str) -> Collection:
     job = _unfinished(job_id)
     asker = _asker(job)
     cases = _cases(job, _request(job), asker)
-    ready: list[_Ready] = []
+    ready: list[Ready] = []
     to_run: list[tuple[Case, Prepared]] = []
     deadline = time.monotonic() + _PREPARING_SECONDS
-    checks = _Checks(asker)
+    checks = Preparing(asker)
     for case in cases:
         if time.monotonic() > deadline:
             raise Unworkable(f"its {len(cases)} cases take too long to prepare; give it fewer, or smaller texts")
@@ -100,7 +78,7 @@ def evaluate(job_id: str) -> Evaluation:
         left = runner.results(job, ran)
     except Untrusted as lie:
         return Evaluation(fault=str(lie))
-    judge = _Judge(asker)
+    judge = Judge(asker)
     results = [judge.result(case, ready[case.id], left.get(case.id)) for case in cases]
     document = KINDS[job.kind].conclude(job.started_at or job.created_at, request, results, asker)
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
@@ -214,114 +192,3 @@ def _cases(job: Job, request: JsonValue, asker: Asker) -> Sequence[Case]:
     if len({case.id for case in cases}) != len(cases):
         raise ValueError("two cases of a job have the same id")
     return cases
-
-
-class _Checks:
-    """Makes cases ready. What several cases have in common is asked once."""
-
-    def __init__(self, asker: Asker) -> None:
-        self._asker = asker
-        self._not_installed: dict[str, str | None] = {}
-        self._compiled: dict[tuple[object, ...], str] = {}
-
-    def prepare(self, case: Case) -> tuple[_Ready, Prepared | None]:
-        """What there is to know of a case before it runs; nothing to run if it is refused. Raises Unavailable."""
-        version = case.collector_version
-        if version not in self._not_installed:
-            self._not_installed[version] = runs.not_installed(version, self._asker)
-        if absent := self._not_installed[version]:
-            return _Ready(id=case.id, reason=absent, field="collector_version"), None
-        try:
-            prepared = engine.prepare(
-                case.yaml,
-                case.target_pipeline,
-                case.signal_type,
-                case.sample,
-                asker=self._asker,
-                version=version,
-                duration_seconds=case.duration_seconds,
-                feature_gates=case.feature_gates,
-                stand_ins=case.stand_ins,
-            )
-        except engine.Unpreparable as problem:
-            return _Ready(id=case.id, reason=problem.message, field=problem.field, line=problem.line), None
-        except engine.RunRefused as refused:
-            return _Ready(id=case.id, reason=refused.reason, field="yaml"), None
-        except (errors.Invalid, ComponentNotInBuild) as refused:
-            return _Ready(id=case.id, reason=refused.detail, field="yaml"), None
-        if mistake := self._mistake_in_rules(case, prepared):
-            return _Ready(id=case.id, reason=mistake, field="rules"), None
-        found = _Ready(
-            id=case.id,
-            signals=prepared.signals,
-            records=prepared.records,
-            notes="".join(map(notes.note, prepared.notes))[:_LARGEST_NOTES],
-            nothing_out=prepared.nothing_out,
-            idle=prepared.idle_milliseconds > 0,
-        )
-        return found, prepared
-
-    def _mistake_in_rules(self, case: Case, prepared: Prepared) -> str:
-        key = (case.collector_version, tuple(prepared.signals), case.rules)
-        if key not in self._compiled:
-            try:
-                engine.require_compilable(
-                    prepared.signals, case.rules, asker=self._asker, version=case.collector_version
-                )
-                self._compiled[key] = ""
-            except errors.Invalid as refused:
-                self._compiled[key] = refused.detail
-        return self._compiled[key]
-
-
-class _Judge:
-    """Evaluates the rules of cases. Cases with the same output and rules are evaluated once."""
-
-    def __init__(self, asker: Asker) -> None:
-        self._asker = asker
-        self._deadline = time.monotonic() + _JUDGING_SECONDS
-        self._known: dict[tuple[object, ...], Results] = {}
-
-    def result(self, case: Case, ready: _Ready, left: Left | None) -> CaseResult:
-        """What came of a case; `left` is None if it did not run. Raises Unworkable, Unavailable."""
-        signals = tuple(ready.signals)
-        if left is None:
-            said = NEVER_EXECUTED + ready.reason
-            return CaseResult(case, "refused", ready.reason, ready.field, ready.line, stderr=said)
-        outcome, written = left.outcome, left.stderr
-        if written and not written.endswith("\n"):
-            written += "\n"
-        found = self._evaluated(case, ready, left.output) if case.judged and outcome.ran else None
-        told = notes.told(
-            outcome,
-            written,
-            ready.notes,
-            asker=self._asker,
-            nothing_out=ready.nothing_out,
-            records=None if found is None else found.records,
-            rules=case.rules,
-            verdicts=() if found is None else found.verdicts,
-        )
-        return CaseResult(
-            case,
-            "ran" if outcome.ran else "error",
-            "" if outcome.ran else outcome.why,
-            signals=signals,
-            records_in=ready.records,
-            records_out=None if found is None else found.records,
-            verdicts=() if found is None else tuple(found.verdicts),
-            output=left.output,
-            stderr=told,
-            log=written,
-            seconds=left.seconds,
-        )
-
-    def _evaluated(self, case: Case, ready: _Ready, output: str) -> Results:
-        if time.monotonic() > self._deadline:
-            raise Unworkable("its rules take too long; give it fewer cases, or smaller samples")
-        key = (case.collector_version, tuple(ready.signals), case.rules, output)
-        if key not in self._known:
-            self._known[key] = engine.evaluate(
-                ready.signals, case.rules, output, asker=self._asker, version=case.collector_version
-            )
-        return self._known[key]

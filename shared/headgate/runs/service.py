@@ -6,7 +6,6 @@ from typing import Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from headgate import checker
 from headgate.checker import Asker
 from headgate.configurations import service as configurations
 from headgate.configurations.model import UnknownDistribution
@@ -33,6 +32,7 @@ from headgate_engine.collector import DISTRIBUTION, Signal
 from headgate_engine.rules import engine
 from headgate_engine.rules.engine import Sample, StandIns
 from headgate_engine.rules.model import Rule
+from headgate_engine.testing import cases
 from headgate_engine.validation.model import ComponentNotInBuild
 
 # A function's answer may have 6 MB, and JSON doubles a text of quotes at worst.
@@ -130,7 +130,7 @@ def start(caller: Caller, asked: Start) -> Run:
         )
         signals = tuple(prepared.signals)
         engine.require_compilable(signals, [run_rule.rule for run_rule in rules], asker=asker, version=version)
-        refusal = not_installed(version, asker)
+        refusal = cases.not_installed(version, asker)
     except engine.Unpreparable as problem:
         raise problem.as_invalid(source.named_at) from problem
     except engine.RunRefused as refused:
@@ -317,16 +317,6 @@ def _rules(asked: Start) -> tuple[RunRule, ...]:
     if saved is None or not saved.rules:
         raise NoSavedRules(asked.source.n, asked.target_pipeline)
     return tuple(RunRule(stored.rule, stored.api_owned) for stored in saved.rules)
-
-
-def not_installed(version: str, asker: Asker) -> str | None:
-    """Why that collector cannot run, None if it can: the test runner has the checker's versions. Raises Unavailable."""
-    if version == settings().collector_version:
-        return None
-    installed = checker.installed(asker=asker)
-    if version in installed:
-        return None
-    return f"collector {version} is not installed on the test runner; installed: {', '.join(installed)}"
 
 
 def _launch(run: Run, yaml: str, sample: str, env: Mapping[str, str] | None = None) -> None:

@@ -5,57 +5,33 @@ document of it that is stored as `steps.json`.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, TypeAlias
+from typing import Final
 
 from botocore.exceptions import BotoCoreError, ClientError
-from pydantic import BaseModel, JsonValue, ValidationError, field_validator
-from pydantic_core import PydanticSerializationError
 
-from headgate import checker
 from headgate.checker import Asker, NoChecker, NotInstalled
 from headgate.foundation.caller import Caller
-from headgate.foundation.errors import Unavailable
 from headgate.runs import runner, service, store
 from headgate.runs.model import OutputNotReady, Run, Untrusted
 from headgate.runs.trace import RunNotTraced, StepNotFound
 from headgate.storage.page import Slice
 from headgate_engine.collectors import service as collectors
 from headgate_engine.testing.trace import (
+    ENDED_BEFORE,
     LARGEST_DOCUMENT,
-    LeftOut,
-    RecordedStep,
     RecordedTrace,
+    Records,
     Step,
     StepRecord,
     Trace,
+    of_record,
+    recorded,
 )
 
 DOCUMENT: Final = "steps.json"
-Records: TypeAlias = Mapping[int, Sequence[Mapping[str, JsonValue]]]
-_SECONDS: Final = 20.0
 # A page ends after that many bytes, so that a few records with large bodies do not make it too large for an answer.
 _PAGE_BYTES: Final = 1_000_000
-_ENDED_BEFORE: Final = "the run ended before its steps were recorded"
 _NO_STORAGE: Final = "the service's storage did not answer"
-
-
-class _Answer(BaseModel):
-    """The answer of the operation `steps`."""
-
-    complete: bool
-    left_out: LeftOut
-    steps: list[RecordedStep]
-
-    @field_validator("steps")
-    @classmethod
-    def _numbered(cls, steps: list[RecordedStep]) -> list[RecordedStep]:
-        if any(step.n != place for place, step in enumerate(steps, 1)):
-            raise ValueError("the steps count from 1")
-        return steps
-
-    def trace(self) -> RecordedTrace:
-        return RecordedTrace(available=True, complete=self.complete, left_out=self.left_out, items=self.steps)
 
 
 def why_not(run: Run) -> str:
@@ -109,7 +85,7 @@ def step(
         raise StepNotFound(trace)
     page: list[StepRecord] = []
     size = 0
-    for at, entry in _of_record(records[n], record, int(after or 0)):
+    for at, entry in of_record(records[n], record, int(after or 0)):
         if len(page) == limit or size > _PAGE_BYTES:
             return step, Slice(page, str(at))
         page.append(StepRecord.model_validate(entry))
@@ -131,19 +107,9 @@ def _read(caller: Caller, run_id: str) -> tuple[Trace, Records]:
         raise OutputNotReady
     text = store.file_if_there(run_id, DOCUMENT, LARGEST_DOCUMENT)
     if text is None:
-        return RecordedTrace.unavailable(_ENDED_BEFORE), {}
+        return RecordedTrace.unavailable(ENDED_BEFORE), {}
     document = json.loads(text)
     return Trace.model_validate(document), {step["n"]: step["records"] for step in document["items"]}
-
-
-def _of_record(
-    records: Sequence[Mapping[str, JsonValue]], record: int | None, start: int
-) -> Iterator[tuple[int, Mapping[str, JsonValue]]]:
-    """From a position on, those that are that record of the sample or were made of it; all without one."""
-    for at, entry in enumerate(records[start:], start):
-        made_of = entry["records"]
-        if record in (None, entry["record"]) or (isinstance(made_of, list) and record in made_of):
-            yield at, entry
 
 
 def _of_files(run: Run) -> RecordedTrace | None:
@@ -153,25 +119,10 @@ def _of_files(run: Run) -> RecordedTrace | None:
     except Untrusted as lie:
         return RecordedTrace.unavailable(str(lie))
     if events is not None:
-        return _document(run, events)
+        yaml = store.file(run.id, "configuration.yaml") or ""
+        return recorded(events, yaml, asker=_asker(run), version=run.collector_version)
     noted = store.file_size(run.id, DOCUMENT) > 0
-    return None if noted else RecordedTrace.unavailable(_ENDED_BEFORE)
-
-
-def _document(run: Run, events: str) -> RecordedTrace:
-    question = {"events": events, "yaml": store.file(run.id, "configuration.yaml") or ""}
-    try:
-        answer = checker.call("steps", question, asker=_asker(run), version=run.collector_version, timeout=_SECONDS)
-        trace = _Answer.model_validate(answer).trace()
-        too_large = len(trace.model_dump_json()) > LARGEST_DOCUMENT
-    except Unavailable as outage:
-        return RecordedTrace.unavailable(outage.detail)
-    except checker.Refused as refused:
-        return RecordedTrace.unavailable(refused.message)
-    except (ValidationError, PydanticSerializationError):
-        # The latter for half a character, which has no UTF-8.
-        return RecordedTrace.unavailable("the checker's answer is not a list of steps")
-    return RecordedTrace.unavailable("the steps are too large") if too_large else trace
+    return None if noted else RecordedTrace.unavailable(ENDED_BEFORE)
 
 
 def _store(run_id: str, document: RecordedTrace) -> None:
