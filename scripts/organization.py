@@ -2,7 +2,8 @@
 
     python -m scripts.organization list --stack headgate
     python -m scripts.organization export org_... --to acme.jsonl.gz --stack headgate
-    python -m scripts.organization import acme.jsonl.gz --local
+    python -m scripts.organization import acme.jsonl.gz --local --seal-key seal_...
+    python -m scripts.organization seal-key acme.jsonl.gz --stack headgate
 
 `--stack NAME` uses the tables of that CloudFormation stack, with the AWS credentials of the environment; `--local` uses
 those of the running `make dev`. The file contains configurations unencrypted and hashes of tokens: protect it like the
@@ -18,7 +19,7 @@ from typing import Final
 
 from botocore.exceptions import BotoCoreError, ClientError, NoRegionError
 
-from headgate.backup import archive, export, restore
+from headgate.backup import archive, export, restore, seals
 from headgate.foundation.errors import HeadgateError
 from scripts import stack
 from scripts.stack import Stop
@@ -67,16 +68,34 @@ def _export(options: argparse.Namespace) -> None:
     path: Path = options.to
     if path.exists() and not options.force:
         raise Stop(f"{path} exists: name another file, or add --force")
-    header = export.header(options.organization)
-    size = archive.write(path, header, export.records(options.organization))
+    header, size = export.to_file(path, options.organization)
     print(f"{header.name}: {size.items} items and {size.objects} objects in {path}, {path.stat().st_size} bytes")
+    print(f"The key of its seal: {seals.shown(seals.key_of(header))}")
+    print("An import into another deployment takes the tokens only with this key. Keep it apart from the file")
+
+
+def _seal_key(options: argparse.Namespace) -> None:
+    header, seal = archive.read_header(options.file)
+    key = seals.key_of(header)
+    if not seals.fits(key, seal):
+        raise seals.NotSealedHere
+    print(seals.shown(key))
+
+
+def _progress(done: int) -> None:
+    print(f"{done} entries", file=sys.stderr)
 
 
 def _import(options: argparse.Namespace) -> None:
-    header, strangers = restore.restore(options.file, lambda done: print(f"{done} entries", file=sys.stderr))
+    restored = restore.restore(options.file, _progress, options.seal_key)
+    header = restored.header
     print(f"{header.name} ({header.organization_id}), exported at {header.exported_at}, is imported")
-    if strangers:
-        print(f"These members have no account here and are shown as invited: {', '.join(strangers)}")
+    if restored.left_out:
+        print("Not imported, because no key vouches for the archive's seal (--seal-key):")
+        for name in restored.left_out:
+            print(f"  {name}")
+    if restored.strangers:
+        print(f"These members have no account here and are shown as invited: {', '.join(restored.strangers)}")
         print(f"`invite {header.organization_id}` mails each of them a temporary password")
 
 
@@ -126,7 +145,17 @@ def _options() -> argparse.Namespace:
         "import", parents=[where], help="read the data into a stack or local service without this organization"
     )
     importing.add_argument("file", type=Path, metavar="FILE")
+    importing.add_argument(
+        "--seal-key",
+        metavar="KEY",
+        help="what the export printed: take the tokens too. The deployment that exported needs none",
+    )
     importing.set_defaults(run=_import)
+    showing = commands.add_parser(
+        "seal-key", parents=[where], help="print the key of a file's seal again, where it was exported"
+    )
+    showing.add_argument("file", type=Path, metavar="FILE")
+    showing.set_defaults(run=_seal_key)
     inviting = commands.add_parser(
         "invite", parents=[where], help="mail a temporary password to members without an account"
     )

@@ -61,9 +61,10 @@ def test_an_import_gives_back_every_item_and_object_and_a_token_works_again(
     # The same deployment: its signing key is there.
     aws.dynamodb().put_item(TableName=settings().identity_table, Item=key)
 
-    header, strangers = restore.restore(path, quietly)
+    restored = restore.restore(path, quietly)
 
-    assert (header.organization_id, header.name, strangers) == (ann.organization_id, "Acme", [])
+    assert (restored.header.organization_id, restored.header.name) == (ann.organization_id, "Acme")
+    assert (restored.strangers, restored.left_out) == ([], [])
     assert contents() == before
     assert size.items == sum(map(len, before.values())) - 2  # the signing key, and the address of ada
     assert size.objects == 2
@@ -144,9 +145,9 @@ def test_people_known_here_by_another_id_keep_it_and_strangers_are_invited(
     here = User(new_id("usr"), str(ada["email"]), clock.now())
     member_store.put_user(here)
 
-    _, strangers = restore.restore(path, quietly)
+    restored = restore.restore(path, quietly)
 
-    assert strangers == [stranger.email]
+    assert restored.strangers == [stranger.email]
     found = member_store.member(ann.organization_id, here.id)
     assert found is not None
     assert (found.principal.id, found.role, found.status) == (here.id, "admin", "active")
@@ -165,7 +166,7 @@ def test_people_known_here_by_another_id_keep_it_and_strangers_are_invited(
         (lambda lines: lines[:-1], "cut off"),
         (lambda lines: [*lines[:3], *lines[4:]], "damaged"),
         (lambda lines: [*lines, lines[1]], "has lines after its seal"),
-        (lambda lines: [lines[0].replace(b'"version":1', b'"version":2'), *lines[1:]], "version 2"),
+        (lambda lines: [lines[0].replace(b'"version":2', b'"version":3'), *lines[1:]], "version 3"),
         (lambda lines: lines[1:], "not an export of Headgate"),
         (lambda lines: [], "cut off"),
         (lambda lines: [b"a: b\n"], "not JSON"),
@@ -207,7 +208,7 @@ def test_a_failed_export_leaves_the_file_of_before(alone: template.Template, ann
         raise OSError("the table is gone")
 
     with pytest.raises(OSError, match="the table is gone"):
-        archive.write(path, export.header(ann.organization_id), failing())
+        archive.write(path, export.header(ann.organization_id), failing(), lambda _: "")
 
     assert path.read_text(encoding="utf-8") == "the export of yesterday"
     assert [one.name for one in tmp_path.iterdir()] == ["acme.jsonl.gz"]

@@ -18,7 +18,16 @@ from headgate.storage import aws, items
 from headgate.storage.items import Item
 from headgate.storage.table import Table
 from headgate_local import template
-from tests.support.backups import alone, ann, default_group, export_to, fleet_endpoint, forget_everything, quietly
+from tests.support.backups import (
+    alone,
+    ann,
+    default_group,
+    export_to,
+    fleet_endpoint,
+    forget_everything,
+    quietly,
+    seal_key_of,
+)
 from tests.support.fleet_of_agents import Clock, make_fleet, now
 from tests.support.members import API, Member
 from tests.support.rolling import QUICK, RollingGroup
@@ -37,11 +46,13 @@ def test_a_fleet_accepts_its_old_token_and_the_one_of_the_new_deployment(
     group = default_group(ann, fleet["id"])
     old = [tokens.value_of(holder, 1) for holder in (fleet["id"], group)]
     export_to(path, ann.organization_id)
+    seal_key = seal_key_of(path)
     forget_everything(alone)
     signing.signing_key.cache_clear()
 
-    restore.restore(path, quietly)
+    restored = restore.restore(path, quietly, seal_key)
 
+    assert restored.left_out == []
     new = [tokens.value_of(holder, 1) for holder in (fleet["id"], group)]
     assert not set(new) & set(old)
     for value, of_group in zip((*old, *new), (None, group, None, group), strict=True):

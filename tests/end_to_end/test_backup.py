@@ -94,7 +94,9 @@ def test_an_organization_moves_to_another_deployment_with_all_it_has(
     listed = organization(service, "list")
     exported = organization(service, "export", organization_id, "--to", str(archive))
     again = organization(service, "export", organization_id, "--to", str(archive))
-    imported = organization(there, "import", str(archive))
+    seal_key = organization(service, "seal-key", str(archive))
+    not_here = organization(there, "seal-key", str(archive))
+    imported = organization(there, "import", str(archive), "--seal-key", seal_key.stdout.strip())
     twice = organization(there, "import", str(archive))
     invited = organization(there, "invite", organization_id)
 
@@ -103,7 +105,10 @@ def test_an_organization_moves_to_another_deployment_with_all_it_has(
     assert re.search(r"\d+ items and 1 objects in ", exported.stdout)
     assert again.returncode == 1
     assert "exists: name another file" in again.stderr
+    assert seal_key.stdout.strip() in exported.stdout
+    assert (not_here.returncode, not_here.stdout) == (1, "")
     assert imported.returncode == 0, imported.stderr
+    assert "Not imported" not in imported.stdout
     assert twice.returncode == 1
     assert "exists already" in twice.stderr
     assert invited.returncode == 0, invited.stderr

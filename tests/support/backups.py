@@ -9,7 +9,7 @@ import pytest
 
 from configurations.app import router as configurations
 from fleets.app import router as fleets
-from headgate.backup import archive, export
+from headgate.backup import archive, export, seals
 from headgate.foundation import clock
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
@@ -100,7 +100,12 @@ def forget_everything(described: template.Template) -> None:
 
 
 def export_to(path: Path, organization_id: str) -> archive.Size:
-    return archive.write(path, export.header(organization_id), export.records(organization_id))
+    return export.to_file(path, organization_id)[1]
+
+
+def seal_key_of(path: Path) -> str:
+    """The key of the archive's seal, where it was exported."""
+    return seals.shown(seals.key_of(archive.read_header(path)[0]))
 
 
 def quietly(_: int) -> None:

@@ -6,7 +6,7 @@ table of promises, with what runs where.
 
 The one large test in Go reads the same variable (layers/collector/internal/reference/oracle_test.go, `partOfPlaces`).
 
-A number can be given by itself: HEADGATE_TRUST_REQUESTS, _TEXTS, _ROLLOUTS, _STEPS and _SOAK.
+A number can be given by itself: HEADGATE_TRUST_REQUESTS, _TEXTS, _ROLLOUTS, _STEPS, _SOAK and _ARCHIVES.
 """
 
 import os
@@ -41,3 +41,5 @@ ROLLOUTS: Final = number("ROLLOUTS", 25, 400)
 STEPS: Final = number("STEPS", 60, 6_000)
 # Requests of the soak. Four credentials at their limit of 60 a minute make 14,400 an hour.
 SOAK: Final = number("SOAK", 48, 14_400)
+# Archives that are changed at random, and read.
+ARCHIVES: Final = number("ARCHIVES", 40, 20_000)

@@ -6,11 +6,14 @@ that nobody has accepted, idempotency keys, the signing key, and the counters of
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Final, cast
 
 from headgate.audit import keys as audit_keys
-from headgate.backup.archive import TABLES, BucketObject, Header, Record, TableItem, TableName
+from headgate.backup import archive, seals
+from headgate.backup.archive import TABLES, BucketObject, Header, Record, Size, TableItem, TableName
 from headgate.configurations import keys as configuration_keys
 from headgate.fleets import keys as fleet_keys
 from headgate.fleets import tokens as fleet_tokens
@@ -36,7 +39,14 @@ def header(organization_id: str) -> Header:
     item = TABLES["identity"].get(keys.organization(organization_id))
     if item is None:
         raise OrganizationNotFound(organization_id)
-    return Header(organization_id, items.text(item, "name"), clock.rfc3339(clock.now()))
+    return Header(organization_id, items.text(item, "name"), clock.rfc3339(clock.now()), secrets.token_hex(16))
+
+
+def to_file(path: Path, organization_id: str) -> tuple[Header, Size]:
+    """Write an organization's archive, sealed by this deployment. Raises OrganizationNotFound, OSError."""
+    about = header(organization_id)
+    key = seals.key_of(about)
+    return about, archive.write(path, about, records(organization_id), lambda digest: seals.mac(key, digest))
 
 
 def exists(organization_id: str) -> bool:

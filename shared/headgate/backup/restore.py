@@ -1,5 +1,7 @@
 """Imports an exported organization into a Headgate that does not have it.
 
+What is written is what `contents` accepts: records of the archive's organization, each under the key that follows from
+its content. Tokens are among them only if the deployment that exported vouches for them with the key of the seal.
 Nothing is ever replaced. The organization's own item comes last, so nobody sees any of it until the import is complete.
 An import that was interrupted is finished by running it again.
 """
@@ -8,12 +10,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final, cast
 
-from headgate.backup import archive, export
-from headgate.backup.archive import TABLES, BucketObject, Header, Record, TableItem
+from headgate.backup import archive, contents, export, seals
+from headgate.backup.archive import TABLES, BucketObject, Header, Record, Seal, TableItem
+from headgate.backup.kinds import Index
 from headgate.fleets import keys as fleet_keys
 from headgate.fleets import tokens as fleet_tokens
 from headgate.foundation import clock, errors
@@ -52,15 +56,32 @@ class InTheWay(errors.Conflict):
         )
 
 
-def restore(path: Path, progress: Progress) -> tuple[Header, list[str]]:
-    """Import the file. Returns its header, and the addresses of people who have no account here and are invited.
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """`strangers` are the addresses of people who have no account here and are invited. `left_out` names the tokens
+    that no seal vouches for, and that are not imported."""
 
-    `progress` gets the number of imported entries. Raises BadArchive, OrganizationExists, InTheWay.
+    header: Header
+    strangers: list[str]
+    left_out: list[str]
+
+
+def restore(path: Path, progress: Progress, seal_key: str | None = None) -> Restored:
+    """Import the file. `progress` gets the number of imported entries.
+
+    `seal_key` is the key of the archive's seal; the deployment that exported needs none. Raises BadArchive, BadSealKey,
+    OtherSeal, OrganizationExists, InTheWay.
     """
-    header = archive.read_header(path)
+    header, seal = archive.read_header(path)
+    vouched = _is_vouched(header, seal, seal_key)
     if export.exists(header.organization_id):
         raise OrganizationExists(header)
-    people, records = _people(archive.records(path))
+    held = contents.index(path, header)
+    for _ in contents.records(path, held):
+        pass
+    _require_free(held)
+    left_out: list[str] = []
+    people, records = _people(_vouched(contents.records(path, held), left_out, vouched=vouched))
     exported_at = clock.parse(header.exported_at)
     records = _with_executions(_with_counters(records, exported_at), exported_at)
     renamed, strangers = _import_people(people)
@@ -75,7 +96,53 @@ def restore(path: Path, progress: Progress) -> tuple[Header, list[str]]:
                     _put(record)
             done += len(batch)
             progress(done)
-    return header, strangers
+    return Restored(header, strangers, left_out)
+
+
+def _is_vouched(header: Header, seal: Seal, seal_key: str | None) -> bool:
+    """Whether the archive is as the deployment wrote it whose key this is. Raises BadSealKey, OtherSeal."""
+    if seal_key is None:
+        return seals.fits(seals.key_of(header), seal)
+    if not seals.fits(seals.read(seal_key), seal):
+        raise seals.OtherSeal
+    return True
+
+
+def _vouched(records: Iterable[Record], left_out: list[str], *, vouched: bool) -> Iterator[Record]:
+    """The records, without tokens if no seal vouches for them; these are named in `left_out`."""
+    for record in records:
+        if vouched or not contents.is_token(record):
+            yield record
+        elif isinstance(record, TableItem) and "service_account_id" in record.item and "value_hash" in record.item:
+            left_out.append(f"token {items.text(record.item, 'name')} ({items.text(record.item, 'token_id')})")
+        elif isinstance(record, TableItem) and record.table == "fleets":
+            holder = items.optional_text(record.item, "deployment_id") or items.text(record.item, "fleet_id")
+            left_out.append(f"token of {holder}")
+
+
+def _require_free(held: Index) -> None:
+    """Raises InTheWay if another organization has an id of the archive: what belongs to it would get more.
+
+    Two scans. What an interrupted import wrote is not in the way.
+    """
+    organization_id = held.organization_id
+    for item in TABLES["configurations"].scan(
+        "organization_id <> :ours", {":ours": organization_id}, "organization_id", "configuration_id"
+    ):
+        if item["configuration_id"] in held.configurations:
+            raise InTheWay(TABLES["configurations"].name, items.text(item, "configuration_id"))
+    starts: Item = {":fleet": fleet_keys.FLEETS, ":group": fleet_keys.DEPLOYMENTS}
+    for item in TABLES["fleets"].scan("begins_with(sk, :fleet) OR begins_with(sk, :group)", starts, "pk", "sk"):
+        holder, _, name = items.text(item, "sk").partition("#")
+        holds = held.fleets.keys() if holder == "fleet" else held.groups.keys()
+        ours = fleet_keys.organization(organization_id) if holder == "fleet" else _partition_of(held, name)
+        # An event's name is longer than a group's.
+        if name in holds and item["pk"] != ours:
+            raise InTheWay(TABLES["fleets"].name, f"{items.text(item, 'pk')} {items.text(item, 'sk')}")
+
+
+def _partition_of(held: Index, deployment_id: str) -> str:
+    return fleet_keys.of_fleet(held.groups[deployment_id][0]) if deployment_id in held.groups else ""
 
 
 def invite(organization_id: str, url: str) -> list[str]:
@@ -147,6 +214,10 @@ def _import_people(people: Iterable[Item]) -> tuple[Mapping[str, str], list[str]
     for person in people:
         address, there = items.text(person, "email"), items.text(person, "user_id")
         marker = keys.email(address) | {"user_id": there}
+        named = TABLES["identity"].get(keys.user(there))
+        if named is not None and named.get("email") != address:
+            # The address must not become another one of that person, who may belong to other organizations.
+            raise InTheWay(TABLES["identity"].name, str(keys.user(there)["pk"]))
         here = _put_unless_there("identity", marker)
         if here is not None and here["user_id"] != there:
             renamed[there] = items.text(here, "user_id")

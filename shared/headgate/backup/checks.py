@@ -1,0 +1,85 @@
+"""What an attribute of an archive may hold: the type, the shape and a bound of each value that an import writes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from headgate.foundation import clock
+from headgate.foundation.ids import Prefix, is_id
+from headgate.storage.items import Value
+
+Check = Callable[[Value], bool]
+"""True if an attribute may have the value."""
+
+# DynamoDB's limits on an item: its size, and how deep its values are nested.
+_LONGEST: Final = 400_000
+_DEEPEST: Final = 16
+_HASH: Final = re.compile(r"[0-9a-f]{64}")
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
+_PRINCIPALS: Final[Mapping[str, Prefix]] = {"user": "usr", "service_account": "sva"}
+
+
+def text(longest: int = _LONGEST) -> Check:
+    return lambda value: isinstance(value, str) and len(value) <= longest
+
+
+def one_of(*words: str) -> Check:
+    return lambda value: isinstance(value, str) and value in words
+
+
+def an_id(*prefixes: Prefix) -> Check:
+    return lambda value: isinstance(value, str) and any(is_id(prefix, value) for prefix in prefixes)
+
+
+def number(value: Value) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def flag(value: Value) -> bool:
+    return isinstance(value, bool)
+
+
+def packed(value: Value) -> bool:
+    return isinstance(value, bytes) and len(value) <= _LONGEST
+
+
+def time(value: Value) -> bool:
+    if not isinstance(value, str) or not _TIME.fullmatch(value):
+        return False
+    try:
+        return clock.rfc3339(clock.parse(value)) == value
+    except ValueError:
+        return False
+
+
+def digest(value: Value) -> bool:
+    return isinstance(value, str) and _HASH.fullmatch(value) is not None
+
+
+def principal(value: Value) -> bool:
+    if not isinstance(value, Mapping) or value.keys() != {"kind", "id", "name"}:
+        return False
+    prefix = _PRINCIPALS.get(str(value["kind"]))
+    return prefix is not None and an_id(prefix)(value["id"]) and text(1_000)(value["name"])
+
+
+def mapping(value: Value) -> bool:
+    return isinstance(value, Mapping) and _depth(value) <= _DEEPEST
+
+
+def entries(value: Value) -> bool:
+    return isinstance(value, list) and _depth(value) <= _DEEPEST
+
+
+def texts(value: Value) -> bool:
+    return isinstance(value, Mapping) and all(isinstance(entry, str) for entry in value.values())
+
+
+def _depth(value: Value) -> int:
+    if isinstance(value, Mapping):
+        return 1 + max(map(_depth, value.values()), default=0)
+    if isinstance(value, list):
+        return 1 + max(map(_depth, value), default=0)
+    return 0

@@ -1,0 +1,632 @@
+"""The kinds of records that an archive may hold: where each belongs by its content, and what its attributes may be.
+
+The attributes are those of docs/data.md. What is not listed here is not imported: an attribute that an index reads
+could place an item among those of another organization.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from headgate.audit import keys as audit_keys
+from headgate.backup import checks
+from headgate.backup.archive import TableName
+from headgate.backup.checks import Check, an_id, one_of, text
+from headgate.configurations import keys as configuration_keys
+from headgate.fleets import keys as fleet_keys
+from headgate.foundation.principal import Principal
+from headgate.identity import keys
+from headgate.storage import items
+from headgate.storage.items import Item
+from headgate.storage.table import Key
+from headgate.version_tests import keys as test_keys
+
+_NAME: Final = text(1_000)
+_LONG: Final = text(20_000)
+
+
+@dataclass(slots=True)
+class Index:
+    """What an archive holds, by the ids that its other records may name."""
+
+    organization_id: str
+    people: set[str] = field(default_factory=set)
+    members: dict[str, str] = field(default_factory=dict)
+    """Roles by the person's id."""
+    service_accounts: set[str] = field(default_factory=set)
+    token_hashes: dict[str, str] = field(default_factory=dict)
+    """The id of each token in a service account's list by its hash."""
+    configurations: set[str] = field(default_factory=set)
+    versions: set[tuple[str, int]] = field(default_factory=set)
+    fleets: dict[str, str] = field(default_factory=dict)
+    """Labels by the fleet's id."""
+    groups: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """The fleet and the name of each group by its id."""
+    objects: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """`key` is the key that follows from an item and the index. It raises KeyError if the archive lacks what the item
+    belongs to. `required` are the attributes without which the item is refused."""
+
+    title: str
+    table: TableName
+    partition: str
+    sort: str
+    key: Callable[[Index, Item], Key]
+    required: Mapping[str, Check]
+    optional: Mapping[str, Check] = field(default_factory=dict)
+
+    def has(self, item: Item) -> bool:
+        """Whether an item has the form of this kind's keys; it says nothing of what they name."""
+        partition, sort = PLACES[self.table]
+        return str(item.get(partition)).startswith(self.partition) and _begins(str(item.get(sort)), self.sort)
+
+
+PLACES: Final[Mapping[TableName, tuple[str, str]]] = {
+    "configurations": ("organization_id", "configuration_id"),
+    "versions": ("configuration_id", "item"),
+    "fleets": ("pk", "sk"),
+    "identity": ("pk", "sk"),
+}
+
+
+def _begins(sort: str, start: str) -> bool:
+    """A sort key without a `#` has no more than that; `""` is the start of every one."""
+    return sort.startswith(start) if start.endswith("#") or not start else sort == start
+
+
+def _version_of(index: Index, item: Item, start: str) -> tuple[str, int]:
+    """The version that a text, tests or evidence stand beside: only their keys name it."""
+    number = items.text(item, "item").removeprefix(start)[:8]
+    configuration_id = items.text(item, "configuration_id").removeprefix(test_keys.evidence_of(""))
+    version = configuration_id, int(number) if number.isascii() and number.isdecimal() else -1
+    if version not in index.versions:
+        raise KeyError(f"version {number} of {configuration_id}")
+    return version
+
+
+def _configuration(index: Index, item: Item) -> Key:
+    configuration_id = items.text(item, "configuration_id")
+    owner = items.mapping(item, "owner")
+    principal = Principal("user", items.text(owner, "id"), "")
+    archived, shown = "archived_at" in item, "published_version" in item
+    places = {
+        "own": configuration_keys.own(index.organization_id, principal, archived=archived),
+        "published": configuration_keys.published(index.organization_id, archived=archived) if shown else None,
+        "by_update": configuration_keys.by_update(items.text(item, "updated_at"), configuration_id),
+    }
+    _require({name: item.get(name) for name in places}, places)
+    return configuration_keys.configuration(index.organization_id, configuration_id)
+
+
+def _version(index: Index, item: Item) -> Key:
+    configuration_id = items.text(item, "configuration_id")
+    if configuration_id not in index.configurations:
+        raise KeyError(configuration_id)
+    published = configuration_id if item["status"] == "published" else None
+    _require({"published_of": item.get("published_of")}, {"published_of": published})
+    return configuration_keys.version(configuration_id, items.number(item, "n"))
+
+
+def _fleet_of(index: Index, item: Item) -> str:
+    """The fleet that the item names, or in whose partition it is. Its group may be gone, but is not another fleet's."""
+    fleet_id = items.optional_text(item, "fleet_id") or items.text(item, "pk").partition("#")[2]
+    of_group, _ = index.groups.get(items.optional_text(item, "deployment_id") or "", (fleet_id, ""))
+    if fleet_id not in index.fleets or of_group != fleet_id:
+        raise KeyError(fleet_id)
+    return fleet_id
+
+
+def _name_marker(index: Index, item: Item) -> Key:
+    return fleet_keys.name(*index.groups[items.text(item, "deployment_id")])
+
+
+def _group(index: Index, item: Item) -> Key:
+    if "configuration_id" in item:
+        version = items.text(item, "configuration_id"), items.number(item, "version_number")
+        if version not in index.versions:
+            raise KeyError(f"version {version[1]} of {version[0]}")
+    return fleet_keys.deployment(_fleet_of(index, item), items.text(item, "deployment_id"))
+
+
+def _instance_event(index: Index, item: Item) -> Key:
+    """The instance may be gone, so only the key names it."""
+    fleet_id = _fleet_of(index, {"pk": str(item["pk"]).replace("history#", "fleet#", 1)})
+    _, instance_id, _, place = items.text(item, "sk").split("#")
+    _require({"instance": an_id("ins")(instance_id), "place": place.isascii() and place.isdecimal()}, _ALL_TRUE)
+    return fleet_keys.instance_event(fleet_id, instance_id, items.text(item, "at"), place)
+
+
+_ALL_TRUE: Final = {"instance": True, "place": True}
+
+
+def _deployment_event(index: Index, item: Item) -> Key:
+    """The group may be gone."""
+    fleet_id, deployment_id = _fleet_of(index, item), items.text(item, "deployment_id")
+    return fleet_keys.deployment_event(fleet_id, deployment_id, items.text(item, "at"), items.number(item, "number"))
+
+
+def _fleet_token(index: Index, item: Item) -> Key:
+    _fleet_of(index, item)
+    if "deployment_id" in item and item["deployment_id"] not in index.groups:
+        raise KeyError(items.text(item, "deployment_id"))
+    return fleet_keys.token(_hash_in(item))
+
+
+def _token(index: Index, item: Item) -> Key:
+    value_hash = _hash_in(item)
+    if index.token_hashes[value_hash] != items.text(item, "token_id"):
+        raise KeyError(items.text(item, "token_id"))
+    return keys.token(value_hash)
+
+
+def _hash_in(item: Item) -> str:
+    value_hash = items.text(item, "pk").partition("#")[2]
+    _require({"hash": checks.digest(value_hash)}, {"hash": True})
+    return value_hash
+
+
+def _token_listing(index: Index, item: Item) -> Key:
+    account = _service_account_of(index, item, "service_account_id")
+    return keys.token_listing(index.organization_id, account, items.text(item, "token_id"))
+
+
+def _service_account_of(index: Index, item: Item, name: str) -> str:
+    account = items.text(item, name)
+    if account not in index.service_accounts:
+        raise KeyError(account)
+    return account
+
+
+def _member(index: Index, item: Item) -> Key:
+    if item["kind"] == "user":
+        principal_id = items.text(item, "principal_id")
+        if principal_id not in index.people:
+            raise KeyError(principal_id)
+    else:
+        principal_id = _service_account_of(index, item, "principal_id")
+    return keys.member(index.organization_id, principal_id)
+
+
+def _person(index: Index, item: Item) -> Key:
+    user_id = items.text(item, "user_id")
+    if user_id not in index.members:
+        raise KeyError(f"a membership of {user_id}")
+    return keys.user(user_id)
+
+
+def _membership(index: Index, item: Item) -> Key:
+    user_id = items.text(item, "pk").partition("#")[2]
+    if user_id not in index.members:
+        raise KeyError(f"the member {user_id}")
+    return keys.membership(user_id, index.organization_id)
+
+
+def _rollout(index: Index, item: Item) -> Key:
+    """Its text is read by the rollouts' own model, see `backup.contents`."""
+    deployment_id = items.text(item, "pk").partition("#")[2]
+    if deployment_id not in index.groups:
+        raise KeyError(deployment_id)
+    rollout_id = items.text(item, "sk").removeprefix(fleet_keys.ROLLOUTS)
+    _require({"rollout": an_id("rol")(rollout_id)}, {"rollout": True})
+    return fleet_keys.rollout(deployment_id, rollout_id)
+
+
+def _require(seen: Mapping[str, object], expected: Mapping[str, object]) -> None:
+    """Raises ValueError with the name of the first value that is another one."""
+    for name, value in expected.items():
+        if seen[name] != value:
+            raise ValueError(f"{name} does not follow from the rest of the record")
+
+
+_EXPIRY: Final[Mapping[str, Check]] = {"expires": checks.number, "expires_at": checks.time}
+# Earlier releases counted the use of a credential in its own item.
+_PASSING: Final[Mapping[str, Check]] = {"rate_minute": checks.number, "rate_used": checks.number}
+_TOKEN: Final[Mapping[str, Check]] = {
+    "token_id": an_id("tok"),
+    "organization_id": an_id("org"),
+    "service_account_id": an_id("sva"),
+    "name": _NAME,
+    "access": one_of("read", "read_write"),
+    "created_at": checks.time,
+}
+_CONTENT: Final[Mapping[str, Check]] = {"content": checks.packed, "content_key": text(100)}
+
+KINDS: Final = (
+    Kind(
+        "Configuration",
+        "configurations",
+        "org_",
+        "",
+        _configuration,
+        {
+            "name": _NAME,
+            "collector_distribution": _NAME,
+            "owner": checks.principal,
+            "latest_version": checks.number,
+            "created_at": checks.time,
+            "updated_at": checks.time,
+            "own": _NAME,
+            "by_update": _NAME,
+        },
+        {
+            "description": _LONG,
+            "published_version": checks.number,
+            "published": _NAME,
+            "archived_at": checks.time,
+            "assigned": checks.number,
+            "managed_by": _NAME,
+        },
+    ),
+    Kind(
+        "Version",
+        "versions",
+        "cfg_",
+        configuration_keys.VERSIONS,
+        _version,
+        {
+            "n": checks.number,
+            "status": one_of("draft", "published"),
+            "collector_version": _NAME,
+            "collector_distribution": _NAME,
+            "created_by": checks.principal,
+            "created_at": checks.time,
+            "updated_at": checks.time,
+            "revision": checks.number,
+        },
+        {"description": _LONG, "published_at": checks.time, "published_of": an_id("cfg")},
+    ),
+    Kind(
+        "Text of a version",
+        "versions",
+        "cfg_",
+        "yaml#",
+        lambda index, item: configuration_keys.yaml(*_version_of(index, item, "yaml#")),
+        {},
+        _CONTENT,
+    ),
+    Kind(
+        "Rule set of a pipeline",
+        "versions",
+        "cfg_",
+        configuration_keys.RULES,
+        lambda index, item: configuration_keys.rules(
+            *_version_of(index, item, configuration_keys.RULES), items.text(item, "pipeline")
+        ),
+        {
+            "pipeline": _LONG,
+            "name": _NAME,
+            "signal_type": one_of("logs", "traces", "metrics"),
+            "revision": checks.number,
+            "rules": checks.entries,
+        },
+    ),
+    Kind(
+        "Tests of a version",
+        "versions",
+        "cfg_",
+        "tests#",
+        lambda index, item: test_keys.tests(*_version_of(index, item, "tests#")),
+        {"revision": checks.number, "tests": checks.entries},
+    ),
+    Kind(
+        "Evidence of a version's tests",
+        "versions",
+        "evidence#",
+        "evidence#",
+        lambda index, item: test_keys.evidence(*_version_of(index, item, "evidence#")),
+        {"revision": checks.number, "evidence": checks.entries},
+    ),
+    Kind(
+        "Organization",
+        "identity",
+        "organization#",
+        "organization",
+        lambda index, _: keys.organization(index.organization_id),
+        {"organization_id": an_id("org"), "name": _NAME, "created_at": checks.time, "admins": checks.number},
+    ),
+    Kind(
+        "Member",
+        "identity",
+        "organization#",
+        keys.MEMBERS,
+        _member,
+        {
+            "principal_id": an_id("usr", "sva"),
+            "kind": one_of("user", "service_account"),
+            "name": _NAME,
+            "role": one_of("contributor", "admin"),
+            "status": one_of("active", "invited"),
+            "created_at": checks.time,
+        },
+    ),
+    Kind(
+        "Service account",
+        "identity",
+        "organization#",
+        keys.SERVICE_ACCOUNTS,
+        lambda index, item: keys.service_account(index.organization_id, items.text(item, "service_account_id")),
+        {"service_account_id": an_id("sva"), "name": _NAME, "created_at": checks.time},
+        {"revision": checks.number},
+    ),
+    Kind(
+        "Token in a list",
+        "identity",
+        "organization#",
+        keys.TOKENS,
+        _token_listing,
+        {**_TOKEN, "value_hash": checks.digest},
+        _EXPIRY,
+    ),
+    Kind(
+        "Token",
+        "identity",
+        "token#",
+        "token",
+        _token,
+        {**_TOKEN, "organization_name": _NAME, "service_account_name": _NAME},
+        {**_EXPIRY, **_PASSING},
+    ),
+    Kind(
+        "Person",
+        "identity",
+        "user#",
+        "user",
+        _person,
+        {"user_id": an_id("usr"), "email": text(320), "created_at": checks.time},
+        {"sessions_ended_at": checks.time},
+    ),
+    Kind("Membership of a person", "identity", "user#", keys.MEMBERS, _membership, {"organization_id": an_id("org")}),
+    Kind(
+        "Audit record",
+        "identity",
+        "audit#",
+        "",
+        lambda index, item: audit_keys.record(
+            index.organization_id, items.text(item, "at"), items.text(item, "audit_id")
+        ),
+        {
+            "audit_id": an_id("aud"),
+            "organization_id": an_id("org"),
+            "at": checks.time,
+            "actor": checks.principal,
+            "credential_id": _NAME,
+            "credential_name": _NAME,
+            "action": _NAME,
+            "target": _NAME,
+            "details": checks.texts,
+        },
+    ),
+    Kind(
+        "Fleet",
+        "fleets",
+        "organization#",
+        fleet_keys.FLEETS,
+        lambda index, item: fleet_keys.fleet(index.organization_id, items.text(item, "fleet_id")),
+        {
+            "fleet_id": an_id("flt"),
+            "organization_id": an_id("org"),
+            "label": _NAME,
+            "type": one_of("server-supervisor", "kubernetes-supervisor"),
+            "expires_in": one_of("180d", "1y", "2y", "never"),
+            "token_generation": checks.number,
+            "created_by": checks.principal,
+            "created_at": checks.time,
+        },
+        {
+            "token_expires_at": checks.time,
+            "default_deployment_id": an_id("dep"),
+            "groups_added": checks.number,
+            "managed_by": _NAME,
+        },
+    ),
+    Kind(
+        "Label of a fleet",
+        "fleets",
+        "organization#",
+        "label#",
+        lambda index, item: fleet_keys.label(index.organization_id, index.fleets[items.text(item, "fleet_id")]),
+        {"fleet_id": an_id("flt")},
+    ),
+    Kind(
+        "Number of fleets",
+        "fleets",
+        "organization#",
+        "count",
+        lambda index, _: fleet_keys.count(index.organization_id),
+        {"fleets": checks.number},
+    ),
+    Kind(
+        "What samples leave out",
+        "fleets",
+        "organization#",
+        "redaction",
+        lambda index, _: fleet_keys.redaction(index.organization_id),
+        {"kinds": checks.entries, "patterns": checks.entries, "keys": checks.entries, "revision": checks.number},
+    ),
+    Kind(
+        "Fleet token",
+        "fleets",
+        "token#",
+        "token",
+        _fleet_token,
+        {"fleet_id": an_id("flt"), "organization_id": an_id("org")},
+        {"expires_at": checks.time, "deployment_id": an_id("dep")},
+    ),
+    Kind(
+        "Deployment",
+        "fleets",
+        "fleet#",
+        fleet_keys.DEPLOYMENTS,
+        _group,
+        {
+            "deployment_id": an_id("dep"),
+            "fleet_id": an_id("flt"),
+            "name": _NAME,
+            "is_default": checks.flag,
+            "volume_mounts": checks.entries,
+            "created_at": checks.time,
+            "updated_at": checks.time,
+            "revision": checks.number,
+        },
+        {
+            "role": one_of("node", "cluster", "gateway"),
+            "replicas": checks.number,
+            "namespace": _NAME,
+            "configuration_id": an_id("cfg"),
+            "version_number": checks.number,
+            "assigned_revision": checks.number,
+            "assigned_at": checks.time,
+            "selector": checks.texts,
+            "token_generation": checks.number,
+            "token_expires_at": checks.time,
+            "captures_allowed": checks.flag,
+            "managed_by": _NAME,
+            "rollout": checks.mapping,
+            "collector": checks.mapping,
+        },
+    ),
+    Kind(
+        "Variables of a deployment",
+        "fleets",
+        "fleet#",
+        "env#",
+        lambda index, item: fleet_keys.env(_fleet_of(index, item), items.text(item, "deployment_id")),
+        {
+            "fleet_id": an_id("flt"),
+            "deployment_id": an_id("dep"),
+            "variables": checks.mapping,
+            "revision": checks.number,
+        },
+    ),
+    Kind(
+        "Labels that select hosts",
+        "fleets",
+        "fleet#",
+        "selectors",
+        lambda index, item: fleet_keys.selectors(_fleet_of(index, item)),
+        {"fleet_id": an_id("flt"), "selectors": checks.mapping, "revision": checks.number},
+    ),
+    Kind(
+        "Name of a deployment",
+        "fleets",
+        "fleet#",
+        fleet_keys.NAMES,
+        _name_marker,
+        {"deployment_id": an_id("dep")},
+    ),
+    Kind(
+        "Event of a deployment",
+        "fleets",
+        "history#",
+        fleet_keys.DEPLOYMENT_EVENTS,
+        _deployment_event,
+        {
+            "at": checks.time,
+            "event": one_of("created", "assigned", "cleared", "deleted"),
+            "fleet_id": an_id("flt"),
+            "deployment_id": an_id("dep"),
+            "number": checks.number,
+            "actor": checks.principal,
+            "expires": checks.number,
+        },
+        {
+            "message": _LONG,
+            "before": checks.mapping,
+            "assigned": checks.mapping,
+            "before_since": checks.time,
+        },
+    ),
+    Kind(
+        "Instance",
+        "fleets",
+        "fleet#",
+        fleet_keys.INSTANCES,
+        lambda index, item: fleet_keys.instance(_fleet_of(index, item), items.text(item, "instance_id")),
+        {
+            "instance_id": an_id("ins"),
+            "fleet_id": an_id("flt"),
+            "deployment_id": an_id("dep"),
+            "sequence_num": checks.number,
+            "first_seen_at": checks.time,
+            "last_seen_at": checks.time,
+            "full_state_at": checks.time,
+            "accepts_config": checks.flag,
+            "reported_status": one_of("unset", "applying", "applied", "failed"),
+            "outcomes": checks.entries,
+            "state": _NAME,
+            "judged": checks.number,
+            "told_seconds": checks.number,
+            "revision": checks.number,
+        },
+        {
+            "host_name": _LONG,
+            "os": _LONG,
+            "arch": _LONG,
+            "collector_version": _LONG,
+            "healthy": checks.flag,
+            "health_error": _LONG,
+            "reported_hash": _LONG,
+            "reported_message": _LONG,
+            "applying_since": checks.time,
+            "state_message": _LONG,
+            "stopped": checks.flag,
+            "noted": checks.mapping,
+            "orders": checks.entries,
+            "override": checks.mapping,
+            "capture": checks.mapping,
+            "conflicts": checks.number,
+            "token_id": _NAME,
+            "host": checks.mapping,
+            "watch": checks.mapping,
+            "expires": checks.number,
+        },
+    ),
+    Kind(
+        "Components of a fleet's collectors",
+        "fleets",
+        "fleet#",
+        "components",
+        lambda index, item: fleet_keys.components(_fleet_of(index, item)),
+        {"lists": checks.mapping, "revision": checks.number},
+    ),
+    Kind(
+        "Event of an instance",
+        "fleets",
+        "history#",
+        fleet_keys.INSTANCE_EVENTS,
+        _instance_event,
+        {"at": checks.time, "event": _NAME, "state": _NAME, "expires": checks.number},
+        {
+            "running": checks.mapping,
+            "version": checks.mapping,
+            "reason": _LONG,
+            "drifted": checks.entries,
+            "exits": checks.number,
+            "deployment_id": an_id("dep"),
+            "until": checks.time,
+            "actor": checks.principal,
+            "message": _LONG,
+            "left_out": checks.number,
+            "program_version": _NAME,
+        },
+    ),
+    Kind(
+        "Rollout",
+        "fleets",
+        "rollouts#dep_",
+        fleet_keys.ROLLOUTS,
+        _rollout,
+        {"rollout": text(), "revision": checks.number},
+        {"expires": checks.number},
+    ),
+)
+
+
+def kind_of(table: TableName, item: Item) -> Kind | None:
+    """The kind whose keys have the form of the item's, None if no kind has."""
+    return next((kind for kind in KINDS if kind.table == table and kind.has(item)), None)
