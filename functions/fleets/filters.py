@@ -44,10 +44,15 @@ def wanted_instances(
         BeforeValidator(true_or_false),
         Query(description="That last reported with an older token than the present one, or with `false` with that"),
     ] = None,
+    without_key: Annotated[
+        bool | None,
+        BeforeValidator(true_or_false),
+        Query(description="Whose hosts do not sign their messages, or with `false` those that do"),
+    ] = None,
 ) -> Wanted:
     """The query as what the service takes."""
     pair = cast("tuple[str, str]", tuple(label.split("=", 1))) if label else None
-    return Wanted(state, deployment_id, version, host, pair, drifted, old_token, component)
+    return Wanted(state, deployment_id, version, host, pair, drifted, old_token, component, without_key)
 
 
 WantedInstances = Annotated[Wanted, Depends(wanted_instances)]

@@ -250,4 +250,7 @@ def group_tags(group: Deployment) -> list[Html]:
 def _instances(counted: CountedFleet) -> Html:
     if not counted.total:
         return html('<span class="soft">none yet</span>')
-    return html("{total} {counts}", total=counted.total, counts=state_tags(counted.instances))
+    keyless = tag(f"{counted.without_key} without a host's key") if counted.without_key else NOTHING
+    return html(
+        "{total} {counts} {keyless}", total=counted.total, counts=state_tags(counted.instances), keyless=keyless
+    )

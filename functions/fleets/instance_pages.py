@@ -91,6 +91,13 @@ def end_override(caller: Member, fleet_id: FleetId, instance_id: InstanceId, for
     return redirect(_path(caller, fleet_id, instance_id))
 
 
+@router.post(f"{_PATH}/allow-move")
+def allow_move(caller: Member, fleet_id: FleetId, instance_id: InstanceId, form: Form) -> Response:
+    acts.allow_move(caller, fleet_id, instance_id)
+    record_change(caller, "instance.move_allowed", f"fleets/{fleet_id}/instances/{instance_id}/allow-move")
+    return redirect(_path(caller, fleet_id, instance_id))
+
+
 @router.post(f"{_PATH}/delete")
 def delete(who: Visit, caller: Member, fleet_id: FleetId, instance_id: InstanceId, form: Form) -> Response:
     try:

@@ -3,12 +3,12 @@
 from fastapi import Request, Response
 
 from fleets.filters import WantedInstances
-from fleets.instances_wire import HappenedOut, InstanceDetail, OrderOut, OverrideOut, PutOverride, ThenOut
+from fleets.instances_wire import HappenedOut, InstanceDetail, MoveOut, OrderOut, OverrideOut, PutOverride, ThenOut
 from fleets.routing import router
 from fleets.wire import InstanceOut
 from headgate.configurations.model import ConfigurationNotFound, VersionNotFound
 from headgate.http.auditing import add_details, audited
-from headgate.http.credentials import Reader, Writer
+from headgate.http.credentials import Reader, SessionMember, Writer
 from headgate.http.pagination import Page, Paging
 from headgate.http.parameters import AtTime, FleetId, InstanceId, OrderId
 from headgate.http.paths import PUBLIC
@@ -108,6 +108,20 @@ def upgrade_supervisor(fleet_id: FleetId, instance_id: InstanceId, caller: Write
     given = supervisors.upgrade(caller, fleet_id, instance_id)
     response.headers["Location"] = f"{PUBLIC}{acts.path_of(fleet_id, instance_id)}/{given.id}"
     return OrderOut.of(given)
+
+
+@router.post(
+    "/{fleet_id}/instances/{instance_id}/allow-move",
+    operation_id="allowInstanceMove",
+    openapi_extra=audited("instance.move_allowed") | EXTENSION,
+)
+def allow_move(fleet_id: FleetId, instance_id: InstanceId, caller: SessionMember) -> MoveOut:
+    """Let another host take the instance's place within the hour, once. Sessions only.
+
+    It is for a host that lost its key, or has none and was installed with the token of another scope. Whoever has a
+    token of the fleet can use it first.
+    """
+    return MoveOut(move_allowed_until=acts.allow_move(caller, fleet_id, instance_id))
 
 
 @router.get(

@@ -138,6 +138,7 @@ class InstanceDetail(InstanceOut):
     attempted: AttemptOut | None
     running: VersionAt = Field(description="What runs by the host's reports, and since when")
     override: OverrideOut | None
+    move_allowed_until: Time | None = Field(description="Until when another host may take its place, as allowed")
     orders: list[OrderOut] = Field(description="Orders that the host has not carried out yet")
 
     @classmethod
@@ -151,8 +152,15 @@ class InstanceDetail(InstanceOut):
             attempted=AttemptOut.of_attempt(truth.attempted, names) if truth.attempted else None,
             running=VersionAt.of_moment(truth.running or Moment(None, None), names),
             override=OverrideOut.of_override(known.override, names) if known.override else None,
+            move_allowed_until=known.seen.instance.move_allowed(clock.now()),
             orders=[OrderOut.of(order) for order in known.orders],
         )
+
+
+class MoveOut(BaseModel):
+    """Until when the next host that reports under the instance's uid may take its place."""
+
+    move_allowed_until: Time
 
 
 class HappenedOut(BaseModel):

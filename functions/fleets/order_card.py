@@ -10,6 +10,7 @@ from fleets.page_parts import version
 from headgate.configurations import service as configurations
 from headgate.deployments.events import LONGEST_MESSAGE
 from headgate.deployments.model import FieldRefused
+from headgate.foundation import clock
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import is_id
 from headgate.http.parameters import whole_number
@@ -26,7 +27,12 @@ _CARD: Final = """\
 <details{open}><summary>Run another version for a while</summary>
 <form method="post" action="{path}/override">{csrf}
 <div class="two">{configuration}{number}</div><div class="two">{until}{why}</div><button>Run it</button></form>
-</details></div>"""
+</details>
+<details><summary>Let another host take its place</summary>
+<p class="hint">For a host that lost its key, or came by the token of another group. The next host that reports under
+this collector's id gets what is known of it and meant for it: whoever has a token of the fleet can be the first.</p>
+{move}</details></div>"""
+_MOVE: Final = "<p>Another host may take its place until {until}.</p>"
 _PENDING: Final = "<p>{do}: waits for the host since {at}.</p>"
 _OVERRIDE: Final = """\
 <p>It runs {version} until {until}, whatever its group runs: {by}. {why}</p>{end}"""
@@ -87,6 +93,7 @@ def order_card(
         if "upgrade_supervisor" in known.seen.instance.host.can
         else NOTHING,
         override=_override(caller, path, csrf, known),
+        move=_move(path, csrf, known),
         open=Html(" open") if typed else NOTHING,
         configuration=choice(
             "configuration_id",
@@ -120,6 +127,13 @@ def order_card(
             error=problems.get("message", ""),
         ),
     )
+
+
+def _move(path: str, csrf: Html, known: Known) -> Html:
+    until = known.seen.instance.move_allowed(clock.now())
+    if until is not None:
+        return html(_MOVE, until=second(until))
+    return action(f"{path}/allow-move", csrf, "Allow it for an hour", "plain", of=known.seen.instance.called)
 
 
 def _override(caller: Caller, path: str, csrf: Html, known: Known) -> Html:

@@ -149,16 +149,21 @@ class FleetOut(BaseModel):
     token_expires_at: Time | None
     token_id: Annotated[str, Field(description="Tells the fleet's tokens apart", json_schema_extra=_BEYOND)]
     instances: InstancesOut
+    hosts_without_key: Annotated[
+        int, Field(description="Collectors whose hosts do not sign their messages", json_schema_extra=_BEYOND)
+    ]
     created_by: PrincipalOut
     created_at: Time
     managed_by: ManagedBy
 
     @classmethod
     def counted(cls, counted: CountedFleet) -> "FleetOut":
-        return cls.of(counted.fleet, counted.instances)
+        return cls.of(counted.fleet, counted.instances, counted.without_key)
 
     @classmethod
-    def of(cls, fleet: Fleet, instances: Mapping[InstanceState, int] = MappingProxyType({})) -> "FleetOut":
+    def of(
+        cls, fleet: Fleet, instances: Mapping[InstanceState, int] = MappingProxyType({}), without_key: int = 0
+    ) -> "FleetOut":
         return FleetOut(
             id=fleet.id,
             label=fleet.label,
@@ -167,6 +172,7 @@ class FleetOut(BaseModel):
             token_expires_at=fleet.token_expires_at,
             token_id=tokens.current_id(fleet.id, fleet.token_generation),
             instances=InstancesOut.of(instances),
+            hosts_without_key=without_key,
             created_by=PrincipalOut.of(fleet.created_by),
             created_at=fleet.created_at,
             managed_by=fleet.managed_by,
@@ -218,6 +224,7 @@ class InstanceOut(BaseModel):
     runs was changed on the host, `exits` how often the collector ended by itself since the last apply, `last_exits`
     when. They are null for a host whose supervisor does not report them, as are `supervisor_version` and `counters`.
     `token_id` tells with which of the fleet's tokens it last reported, `token_current` whether that is the present one.
+    `host_key` tells the keys of hosts apart, null for a host that does not sign its messages.
     """
 
     id: str
@@ -239,6 +246,7 @@ class InstanceOut(BaseModel):
     counters: CountersOut | None
     token_id: Annotated[str | None, Field(json_schema_extra=_BEYOND)]
     token_current: Annotated[bool | None, Field(json_schema_extra=_BEYOND)]
+    host_key: Annotated[str | None, Field(json_schema_extra=_BEYOND)]
     last_seen_at: Time
     first_seen_at: Time
 
@@ -265,6 +273,7 @@ class InstanceOut(BaseModel):
             counters=CountersOut.of(host.counters) if host.counters else None,
             token_id=instance.token_id,
             token_current=seen.token_current,
+            host_key=instance.key.fingerprint if instance.key else None,
             last_seen_at=instance.last_seen_at,
             first_seen_at=instance.first_seen_at,
         )

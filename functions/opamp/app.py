@@ -24,7 +24,7 @@ from headgate.http.statuses import status_of
 from headgate.instances.admission import FleetFull
 from headgate.observability import faults
 from headgate.observability.log import logger
-from headgate.opamp import service
+from headgate.opamp import service, signatures
 
 MAX_MESSAGE_BYTES: Final = 4 * 1_048_576
 """An agent reports its effective configuration, which may be more than the megabyte that a stored one has at most."""
@@ -51,7 +51,8 @@ async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
         body = await _body(headers, receive)
         deployment_id = headers.get("x-deployment-id", "")
         # In a thread, because its calls to the table block.
-        answer = await anyio.to_thread.run_sync(service.exchange, credential.strip(), deployment_id, body)
+        signature = headers.get(signatures.HEADER, "")
+        answer = await anyio.to_thread.run_sync(service.exchange, credential.strip(), deployment_id, body, signature)
     except errors.HeadgateError as error:
         status = status_of(error)
         scope["state"]["blame"] = faults.blame(error)

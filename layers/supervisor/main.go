@@ -136,16 +136,16 @@ func run(ours *settings.Settings, self string) error {
 	captures := capture.New(known, capture.Settings{Storage: ours.Storage, Capability: host.Capability})
 	replacing.Host, replacing.known = captures, known
 	replacing.tellFailure()
-	messages, err := relay.Start(ours.Endpoint, ours.Headers(), lines.Cause, replacing)
+	instance, err := identity.Prepare(ours.Storage, machineID)
+	if err != nil {
+		return err
+	}
+	messages, err := relay.Start(server(ours), lines.Cause, replacing)
 	if err != nil {
 		return fmt.Errorf("listen for the supervisor: %w", err)
 	}
 	defer messages.Close()
 
-	instance, err := identity.Prepare(ours.Storage, machineID)
-	if err != nil {
-		return err
-	}
 	cfg := ours.Supervisor(self, messages.URL())
 	cfg.Agent.InstanceID = instance.ID
 	watching, endWatch := context.WithCancel(context.Background())
@@ -161,6 +161,18 @@ func run(ours *settings.Settings, self string) error {
 		return cause
 	}
 	return nil
+}
+
+// server is Headgate, with this host's key. Without one, Headgate serves a host that never had one.
+func server(ours *settings.Settings) relay.Server {
+	headgate := relay.Server{Endpoint: ours.Endpoint, Headers: ours.Headers(), Context: ours.SignedContext()}
+	key, err := identity.SigningKey(ours.Storage)
+	if err != nil {
+		log.Printf("messages are not signed: %v", err)
+		return headgate
+	}
+	headgate.Signer = key
+	return headgate
 }
 
 // openUpgrades reads which collector is to run. It also returns the hash of a configuration whose collector does not.

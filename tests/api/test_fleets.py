@@ -43,6 +43,7 @@ def test_a_new_server_fleet_has_an_unassigned_default_group_and_no_token_in_the_
         "type": "server-supervisor",
         "expires_in": "180d",
         "token_expires_at": fleet["token_expires_at"],
+        "hosts_without_key": 0,
         "token_id": fleet["token_id"],
         "instances": dict.fromkeys(["total", *INSTANCE_STATES], 0),
         "created_by": {"kind": "service_account", "id": ann.service_account_id, "name": "ann"},

@@ -123,6 +123,14 @@ FLEETS: Final = [
         target="fleets/{fleet_id}/instances/{overridden_id}/override",
     ),
     endpoint(
+        f"POST {INSTANCE}/allow-move",
+        "member",
+        404,
+        right(200),
+        action="instance.move_allowed",
+        target="fleets/{fleet_id}/instances/{instance_id}/allow-move",
+    ),
+    endpoint(
         f"DELETE {INSTANCE}",
         "write",
         404,

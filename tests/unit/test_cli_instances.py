@@ -87,6 +87,7 @@ def test_a_host_is_shown_with_its_four_versions(fleets: Fleets, run: Run) -> Non
         "  running    shop v2, since 2026-11-22 17:00",
         "  override   shop v4 until 2026-11-23 17:00, by ann: try",
         "  ordered    restart at 2026-11-22 17:00, not done yet",
+        "  host key   none: its messages are not signed",
         "  last seen  2026-11-22 17:00 (UTC)",
     ]
 

@@ -67,6 +67,7 @@ ENDPOINTS: Final[tuple[tuple[str, str, str, bool], ...]] = (
     ("GET", "/fleets/{fleet_id}/instances", "read", False),
     ("GET", "/fleets/{fleet_id}/instances/{instance_id}", "read", False),
     ("DELETE", "/fleets/{fleet_id}/instances/{instance_id}", "write", False),
+    ("POST", "/fleets/{fleet_id}/instances/{instance_id}/allow-move", "session", False),
     ("GET", "/fleets/{fleet_id}/instances/{instance_id}/history", "read", False),
     ("GET", "/fleets/{fleet_id}/instances/{instance_id}/orders/{order_id}", "read", False),
     ("PUT", "/fleets/{fleet_id}/instances/{instance_id}/override", "write", True),

@@ -16,4 +16,7 @@ def states(counted: Entity) -> str:
     instances = counted.get("instances")
     if not isinstance(instances, dict) or not instances.get("total"):
         return "none"
-    return ", ".join(f"{instances[state]} {state.replace('_', ' ')}" for state in STATES if instances.get(state))
+    words = [f"{instances[state]} {state.replace('_', ' ')}" for state in STATES if instances.get(state)]
+    if counted.get("hosts_without_key"):
+        words.append(f"{counted['hosts_without_key']} without a host's key")
+    return ", ".join(words)

@@ -1,4 +1,4 @@
-"""`instance list | show | history | restart | retry | upgrade-supervisor | override`."""
+"""`instance list | show | history | restart | retry | upgrade-supervisor | override | allow-move`."""
 
 from __future__ import annotations
 
@@ -69,6 +69,9 @@ def show(api: Api, fleet: str, instance: str, as_json: bool) -> None:
         )
     for order in entities(found, "orders"):
         print_result(f"  ordered    {one_line(text(order, 'do'))} at {minute(text(order, 'created_at'))}, not done yet")
+    if found.get("move_allowed_until"):
+        print_result(f"  move       another host may take its place until {minute(text(found, 'move_allowed_until'))}")
+    print_result(f"  host key   {one_line(optional(found, 'host_key')) or 'none: its messages are not signed'}")
     print_result(f"  last seen  {minute(text(found, 'last_seen_at'))} (UTC)")
 
 
@@ -209,6 +212,25 @@ def override(
         as_json,
         f"{one_line(instance)} is to run {one_line(version(given))} until {minute(text(given, 'until'))} (UTC)",
     )
+
+
+@instance.command("allow-move")
+@_fleet
+@_instance
+@as_json
+@connected
+def allow_move(api: Api, fleet: str, instance: str, as_json: bool) -> None:
+    """Let another host take a host's place within the hour, once: one that lost its key, or came by another token.
+
+    It takes a person's session (`headgate login`). Whoever has a token of the fleet can use it first.
+
+    \b
+    Examples:
+      headgate instance allow-move servers web-1
+    """
+    allowed = api.post(f"{_path(api, fleet, instance)}/allow-move")
+    until = minute(text(allowed, "move_allowed_until"))
+    print_outcome(allowed, as_json, f"another host may take the place of {one_line(instance)} until {until} (UTC)")
 
 
 def _path(api: Api, fleet: str, instance: str) -> str:

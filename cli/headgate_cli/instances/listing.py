@@ -36,6 +36,7 @@ def _listing(command: Callable[Concatenate[Api, P], None]) -> Callable[P, None]:
         ),
         click.option("--drifted", is_flag=True, help="Only those on which something was changed by hand."),
         click.option("--old-token", is_flag=True, help="Only those that last reported with an older token."),
+        click.option("--without-key", is_flag=True, help="Only those whose hosts do not sign their messages."),
         watching.option,
     ]
     wrapped = as_json(connected(command))

@@ -73,6 +73,11 @@ class FleetToken:
     expires_at: datetime | None
     deployment_id: str | None = None
 
+    @property
+    def scope(self) -> str:
+        """What the token opens: the id of its group, or of the fleet."""
+        return self.deployment_id or self.fleet_id
+
 
 @dataclass(frozen=True, slots=True)
 class Fleet:

@@ -20,6 +20,7 @@ from headgate.foundation.caller import Caller
 from headgate.instances import orders, service, store, timeline, transitions
 from headgate.instances.desired import Desired
 from headgate.instances.host import Order
+from headgate.instances.host_key import MOVE_ALLOWED_FOR
 from headgate.instances.orders import Override, PendingOrder
 from headgate.instances.service import Seen
 from headgate.storage.retry import retry
@@ -204,6 +205,23 @@ def end_override(caller: Caller, fleet_id: str, instance_id: str) -> None:
         service.save(seen.instance, after, [event])
 
     retry(once)
+
+
+def allow_move(caller: Caller, fleet_id: str, instance_id: str) -> datetime:
+    """Let the next host that reports under the instance's uid take its place, whatever its token and key; until when.
+
+    Raises FleetNotFound, InstanceNotFound.
+    """
+
+    def once() -> datetime:
+        at = clock.now()
+        seen = service.one(fleets.get(caller, fleet_id), instance_id, at)
+        until = at + MOVE_ALLOWED_FOR
+        event = replace(timeline.entry(seen.instance, "move_allowed", at), until=until, actor=caller.principal)
+        service.save(seen.instance, replace(seen.instance, move_until=until), [event])
+        return until
+
+    return retry(once)
 
 
 def _order(

@@ -31,10 +31,13 @@ class Entry:
     deployment_id: str
     state_revision: int
     state: InstanceState
+    keyed: bool = field(default=False, compare=False)
+    """Whether its host signs: counted apart, by day."""
 
     @classmethod
     def of(cls, instance: Instance) -> Entry:
-        return cls(mark_of(instance.last_seen_at), instance.deployment_id, instance.state_revision, instance.state)
+        mark, keyed = mark_of(instance.last_seen_at), instance.key is not None
+        return cls(mark, instance.deployment_id, instance.state_revision, instance.state, keyed)
 
 
 class Day(NamedTuple):
@@ -52,12 +55,13 @@ class Shard:
     """Counters of a part of a fleet's instances.
 
     `heard` counts those of the last quarter of an hour by entry, `days` counts all by group and the day they were last
-    heard.
+    heard, and `keyed` those of them whose hosts sign their messages.
     """
 
     number: int
     heard: Mapping[Entry, int] = field(default_factory=dict)
     days: Mapping[Day, int] = field(default_factory=dict)
+    keyed: Mapping[Day, int] = field(default_factory=dict)
     revision: int = 0
 
     def moved(self, before: Entry | None, after: Entry | None, at: datetime) -> Shard:
@@ -65,18 +69,22 @@ class Shard:
 
         None is an instance that was not known before, or is deleted.
         """
-        heard, days = dict(self.heard), dict(self.days)
+        heard, days, keyed = dict(self.heard), dict(self.days), dict(self.keyed)
         if before is not None:
             _change(heard, before, -1)
             day = Day(before.deployment_id, day_of(before.mark))
             _change(days, day if day in days else day._replace(deployment_id=""), -1)
+            _change(keyed, day, -1 if before.keyed else 0)
         if after is not None:
             _change(heard, after, 1)
-            _change(days, Day(after.deployment_id, day_of(after.mark)), 1)
+            day = Day(after.deployment_id, day_of(after.mark))
+            _change(days, day, 1)
+            _change(keyed, day, 1 if after.keyed else 0)
         return replace(
             self,
             heard={entry: n for entry, n in heard.items() if n > 0 and not stale(entry.mark, at - COUNTED_FOR)},
             days={day: n for day, n in days.items() if n > 0 and not forgotten(day.day, at)},
+            keyed={day: n for day, n in keyed.items() if n > 0 and not forgotten(day.day, at)},
         )
 
 
@@ -95,6 +103,11 @@ class Census:
     def total(self, at: datetime) -> int:
         """The number of instances at that time, in whichever state, those of deleted groups among them."""
         return sum(self._totals(at).values())
+
+    def without_key(self, groups: Collection[str], at: datetime) -> int:
+        """The number of instances of the groups, and of none, whose hosts do not sign their messages."""
+        totals, keyed = self._totals(at), self._totals(at, keyed=True)
+        return sum(max(0, totals.get(group, 0) - keyed.get(group, 0)) for group in (*groups, ""))
 
     def reporting(self, at: datetime) -> Mapping[str, int]:
         """The number of instances of each group that may still run what they were sent: not stopped, and not stale."""
@@ -140,10 +153,10 @@ class Census:
                     _change(counts.setdefault(entry.deployment_id, {}), state, n)
         return counts
 
-    def _totals(self, at: datetime) -> dict[str, int]:
+    def _totals(self, at: datetime, *, keyed: bool = False) -> dict[str, int]:
         totals: dict[str, int] = {}
         for shard in self.shards:
-            for day, n in shard.days.items():
+            for day, n in (shard.keyed if keyed else shard.days).items():
                 if not forgotten(day.day, at):
                     _change(totals, day.deployment_id, n)
         return totals

@@ -35,11 +35,15 @@ class CountedGroup:
 
 @dataclass(frozen=True, slots=True)
 class CountedFleet:
-    """A fleet, its collectors by state (a state without any is left out), and the groups that have collectors."""
+    """A fleet, its collectors by state (a state without any is left out), and the groups that have collectors.
+
+    `without_key` is how many collectors have hosts that do not sign their messages.
+    """
 
     fleet: Fleet
     instances: Mapping[InstanceState, int]
     groups: Sequence[Deployment] = ()
+    without_key: int = 0
 
     @property
     def total(self) -> int:
@@ -151,6 +155,7 @@ def counted(fleets: Sequence[Fleet], at: datetime) -> list[CountedFleet]:
             fleet,
             census.counts(revisions, at, on_kubernetes=fleet.on_kubernetes),
             [group for group in groups.values() if group.fleet_id == fleet.id],
+            census.without_key(revisions, at),
         )
         for fleet, census in fleets_and_censuses
     ]

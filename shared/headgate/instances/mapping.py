@@ -16,6 +16,7 @@ from headgate.instances.captured import OpenCapture
 from headgate.instances.census import Day, Entry, Shard
 from headgate.instances.desired import Outcome
 from headgate.instances.host import UNKNOWN, Ability, Counters, CrashLoop, Exporter, Host, Order, Platform
+from headgate.instances.host_key import HostKey
 from headgate.instances.model import Instance
 from headgate.instances.orders import Override, PendingOrder
 from headgate.instances.reports import Description, Health, ReportedConfig, Status
@@ -65,6 +66,9 @@ def instance_item(instance: Instance) -> Item:
         "conflicts": instance.conflicts or None,
         "told_seconds": instance.told_seconds,
         "token_id": instance.token_id,
+        "scope": instance.scope,
+        "key": _key_item(instance.key) if instance.key else None,
+        "move_until": _time_item(instance.move_until),
         "watch": _watch_item(instance.watch) if instance.watch else None,
         "departures": [_departure_item(departure) for departure in instance.departures] or None,
         # Counted by its last day, so that counters and time to live agree.
@@ -112,10 +116,24 @@ def instance(item: Item) -> Instance:
         conflicts=items.optional_number(item, "conflicts") or 0,
         told_seconds=items.number(item, "told_seconds"),
         token_id=items.optional_text(item, "token_id"),
+        scope=items.optional_text(item, "scope"),
+        key=_key(items.mapping(item, "key")) if item.get("key") else None,
+        move_until=_time(item, "move_until"),
         watch=_watch(items.mapping(item, "watch")) if item.get("watch") else None,
         departures=tuple(_departure(one) for one in cast("list[Item]", item.get("departures") or ())),
         revision=items.number(item, "revision"),
     )
+
+
+def _key_item(key: HostKey) -> Item:
+    return {"public": key.public, "start": key.start, "number": key.number}
+
+
+def _key(value: Mapping[str, Value]) -> HostKey:
+    public = value["public"]
+    if not isinstance(public, bytes):
+        raise TypeError("a host's key is not bytes")
+    return HostKey(public, items.number(value, "start"), items.number(value, "number"))
 
 
 def _host_item(known: Host) -> Item | None:
@@ -349,10 +367,19 @@ def shard_item(fleet_id: str, shard: Shard) -> Item:
     for entry, n in shard.heard.items():
         of_group = heard.setdefault(entry.deployment_id, {})
         of_group.setdefault(f"{entry.state_revision}#{entry.state}", {})[str(entry.mark)] = n
+    return keys.census_shard(fleet_id, shard.number) | {
+        "number": shard.number,
+        "heard": heard,
+        "days": _day_items(shard.days),
+        "keyed": _day_items(shard.keyed) or None,
+    }
+
+
+def _day_items(counted: Mapping[Day, int]) -> Item:
     days: dict[str, dict[str, Value]] = {}
-    for day, n in shard.days.items():
+    for day, n in counted.items():
         days.setdefault(day.deployment_id or _BY_DAY_ALONE, {})[str(day.day)] = n
-    return keys.census_shard(fleet_id, shard.number) | {"number": shard.number, "heard": heard, "days": days}
+    return {**days}
 
 
 def shard(item: Item) -> Shard:
@@ -367,6 +394,7 @@ def shard(item: Item) -> Shard:
         number=items.number(item, "number"),
         heard=heard,
         days=_days(_map(item["days"])),
+        keyed=_days(_map(item.get("keyed") or {})),
         revision=items.number(item, "revision"),
     )
 

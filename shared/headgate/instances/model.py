@@ -12,6 +12,7 @@ from headgate.foundation.ids import encode_id, new_uuid
 from headgate.instances.captured import OpenCapture
 from headgate.instances.desired import Desired, Outcome
 from headgate.instances.host import UNKNOWN, Host
+from headgate.instances.host_key import HostKey
 from headgate.instances.orders import Override, PendingOrder
 from headgate.instances.reports import NEVER_CONFIGURED, UNDESCRIBED, Description, Health, ReportedConfig
 from headgate.instances.states import InstanceState, mark_of, shown, stale
@@ -50,7 +51,9 @@ class Instance:
     `applying_since`: when it began to apply what it reports to be applying. `stopped`: its supervisor was shut down and
     said so.
     `conflicts` counts messages of a second process with the same uid; `told_seconds` is the heartbeat it was told.
-    `token_id` names the token that it last reported with, None if an earlier release recorded that message.
+    `token_id` names the token that it last reported with, None if an earlier release recorded that message; `scope` is
+    the fleet or group that this token opens, None likewise. `key` is that of its host, None if it does not sign.
+    Until `move_until`, a host that cannot prove itself may take its place, as a person allowed.
     `watch` is what a rollout measures; as with counters, a change of it alone is not stored. `departures` are the
     newest rollouts that it left after its turn came.
     """
@@ -81,6 +84,9 @@ class Instance:
     told_seconds: int = 0
     token_id: str | None = None
     departures: Sequence[Departure] = ()
+    scope: str | None = None
+    key: HostKey | None = None
+    move_until: datetime | None = None
     watch: Watch | None = field(default=None, compare=False)
     revision: int = field(default=0, compare=False)
 
@@ -102,6 +108,10 @@ class Instance:
         """How it left the rollout since the last assignment or retry; None if it did not."""
         key = (rollout.id, rollout.revision)
         return next((one for one in self.departures if (one.rollout_id, one.revision) == key), None)
+
+    def move_allowed(self, at: datetime) -> datetime | None:
+        """Until when another host may take its place, as a person allowed; None if that is not allowed at that time."""
+        return self.move_until if self.move_until and at < self.move_until else None
 
     def outcome_of(self, config_hash: str) -> Outcome | None:
         return next((outcome for outcome in self.outcomes if outcome.config_hash == config_hash), None)

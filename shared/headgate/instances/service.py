@@ -46,7 +46,8 @@ class Seen:
 class Wanted:
     """Which instances to list; None for any. `version` is the number that runs, `host` a part of the name or host name,
     `label` a key with its value, `drifted` whether something was changed on the host, `old_token` whether it last
-    reported with another token than the present one, `component` a type or `kind/type` that its collector has."""
+    reported with another token than the present one, `component` a type or `kind/type` that its collector has,
+    `without_key` whether its host does not sign its messages."""
 
     state: InstanceState | None = None
     deployment_id: str | None = None
@@ -56,6 +57,7 @@ class Wanted:
     drifted: bool | None = None
     old_token: bool | None = None
     component: str | None = None
+    without_key: bool | None = None
 
     def has(self, seen: Seen, with_component: Collection[str]) -> bool:
         """`with_component` are the hashes of the lists of components that have the one that is wanted."""
@@ -69,6 +71,7 @@ class Wanted:
             and (self.label is None or host.labels.get(self.label[0]) == self.label[1])
             and (self.drifted is None or bool(host.drifted) == self.drifted)
             and (self.component is None or host.components in with_component)
+            and self.without_key in (None, instance.key is None)
             and (self.old_token is None or seen.token_current == (not self.old_token))
         )
 
@@ -172,6 +175,11 @@ def save(before: Instance | None, after: Instance, entries: Sequence[TimelineEve
         admitted = admission.admit(after.fleet_id, at, lambda: store.census_by_keys(after.fleet_id).total(at))
     events = timeline_store.put(after.fleet_id, after.id, before.revision + 1 if before else 1, entries)
     store.save(before, after, shard, moved, [*([admitted] if admitted else []), *events, *beside])
+
+
+def note(instance: Instance, entry: TimelineEvent) -> None:
+    """Write an event that changes nothing of the instance; one put. Raises LostRace if there is one of that time."""
+    timeline_store.append(instance.fleet_id, instance.id, instance.revision, entry)
 
 
 def _forgotten(instance: Instance, at: datetime) -> bool:

@@ -33,6 +33,11 @@ InstanceEvent = Literal[
     "supervisor_kept",  # it could not be upgraded as ordered
     "override",
     "override_ended",
+    "key_registered",  # the host signs its messages from now on
+    "key_replaced",  # another host, or none with a key, took its place as a person allowed
+    "scope_changed",  # its host reports with a token of another scope
+    "move_allowed",  # a person lets another host take its place
+    "refused",  # a message that another host sent under its uid
     "capture",  # asked of the host
     "capture_ended",
     "pending_pickup",
@@ -108,6 +113,7 @@ def of_message(
     events = _of_presence(stored, after, at)
     if stored is not None and stored.deployment_id != after.deployment_id:
         events.append(replace(entry(after, "moved", at), deployment_id=after.deployment_id))
+    events += _of_identity(stored, after, at)
     if stored is not None and stored.override and not after.override:
         events.append(entry(after, "override_ended", at))
     events += _of_orders(after, done, at)
@@ -149,6 +155,18 @@ def _of_presence(stored: Instance | None, after: Instance, at: datetime) -> list
     if at < quiet:
         return []
     return [replace(entry(stored, "silent", quiet), state="silent"), entry(after, "back", at)]
+
+
+def _of_identity(stored: Instance | None, after: Instance, at: datetime) -> list[TimelineEvent]:
+    """Who reports as this instance: a host with a key, or with another token than before."""
+    events = []
+    if stored is not None and stored.key and (after.key is None or after.key.public != stored.key.public):
+        events.append(entry(after, "key_replaced", at))
+    elif after.key and (stored is None or stored.key is None):
+        events.append(entry(after, "key_registered", at))
+    if stored is not None and stored.scope not in (None, after.scope):
+        events.append(entry(after, "scope_changed", at))
+    return events
 
 
 def _of_orders(after: Instance, done: Sequence[PendingOrder], at: datetime) -> list[TimelineEvent]:

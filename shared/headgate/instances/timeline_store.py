@@ -13,6 +13,7 @@ from headgate.instances.truth import Moment
 from headgate.storage import items, principals
 from headgate.storage.page import Slice
 from headgate.storage.table import fleets as table
+from headgate.storage.table import write
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 # Above the sort keys of all events of a time, and below those of the next millisecond.
 _LAST_OF_A_TIME: Final = "~"
+_APART: Final = 99
 
 
 def put(fleet_id: str, instance_id: str, revision: int, entries: Sequence[TimelineEvent]) -> list[Write]:
@@ -30,6 +32,12 @@ def put(fleet_id: str, instance_id: str, revision: int, entries: Sequence[Timeli
     return [
         table.put_new(_item(fleet_id, instance_id, f"{revision:08d}{n:02d}", entry)) for n, entry in enumerate(entries)
     ]
+
+
+def append(fleet_id: str, instance_id: str, revision: int, entry: TimelineEvent) -> None:
+    """Write an event that changes nothing of the instance; one put. Raises LostRace if there is one of that time."""
+    # After those that were written with this revision.
+    write(table.put_new(_item(fleet_id, instance_id, f"{revision:08d}{_APART}", entry)))
 
 
 def newest(fleet_id: str, instance_id: str, limit: int, after: str | None) -> Slice[TimelineEvent]:

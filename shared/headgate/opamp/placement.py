@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from headgate.deployments.selection import Selectors
     from headgate.fleets.model import FleetToken
 
+_Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
 READ_EVERY: Final = timedelta(minutes=1)
@@ -55,7 +56,7 @@ def group_of(
     found = deployments.groups([(fleet_id, selected)]).get(selected)
     if found is None:
         return named
-    _remember(_selected, instance_id, selected, _MOST_INSTANCES)
+    remember(_selected, instance_id, selected, _MOST_INSTANCES)
     return found
 
 
@@ -63,11 +64,12 @@ def _current(fleet_id: str, at: datetime) -> Selectors:
     known = _selectors.get(fleet_id)
     if known is None or not at - READ_EVERY < known[0] <= at:
         known = (at, selectors.of_fleet_by_labels(fleet_id))
-        _remember(_selectors, fleet_id, known, _MOST_FLEETS)
+        remember(_selectors, fleet_id, known, _MOST_FLEETS)
     return known[1]
 
 
-def _remember(cache: dict[str, _Value], key: str, value: _Value, most: int) -> None:
+def remember(cache: dict[_Key, _Value], key: _Key, value: _Value, most: int) -> None:
+    """Add an entry to a cache of this process, which is emptied when it is full."""
     if len(cache) >= most:
         cache.clear()
     cache[key] = value

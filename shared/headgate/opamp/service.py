@@ -18,13 +18,14 @@ from headgate.instances import components, model, notices, orders, timeline, tra
 from headgate.instances import service as instances
 from headgate.instances.desired import Desired
 from headgate.instances.host import UNKNOWN
+from headgate.instances.host_key import HostKey, SignatureInvalid
 from headgate.instances.model import Instance
 from headgate.instances.orders import PendingOrder
 from headgate.instances.reports import Report
 from headgate.instances.states import SAVED_EVERY
 from headgate.instances.watch import Departure, Watch, departure, watched, with_departure
 from headgate.observability.log import logger
-from headgate.opamp import messages, placement, texts, to_fetch
+from headgate.opamp import messages, placement, senders, signatures, texts, to_fetch
 from headgate.opamp.messages import Offer, Reply
 from headgate.settings import settings
 from headgate.storage.retry import retry
@@ -46,15 +47,16 @@ class NotOfThisFleet(errors.Forbidden):
         super().__init__("The token does not give access to this deployment")
 
 
-def exchange(credential: str, deployment_id: str, body: bytes) -> bytes:
+def exchange(credential: str, deployment_id: str, body: bytes, signature: str = "") -> bytes:
     """Answer an agent's message: one batch read, and if there is something to store, another read and a transaction.
 
-    Raises NotAuthenticated, NotOfThisFleet, NotOpamp, Contention.
+    Raises NotAuthenticated, NotOfThisFleet, NotOpamp, SignatureInvalid, SignatureMissing, MessageRepeated, Contention.
     """
     sender = _Sender.of(credential, deployment_id)
     try:
         report = messages.decode(body)
-    except messages.NotOpamp:
+        sender = replace(sender, key=signatures.verified(signature, sender.token_hash, deployment_id, body))
+    except (messages.NotOpamp, SignatureInvalid):
         sender.authenticate()
         raise
     return retry(lambda: _answer(sender, report)).encode()
@@ -62,11 +64,15 @@ def exchange(credential: str, deployment_id: str, body: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class _Sender:
-    """The sender that a message claims. `fleet_id` is where its token was last found; that alone grants nothing."""
+    """The sender that a message claims. `fleet_id` is where its token was last found; that alone grants nothing.
+
+    `key` is that of the message's verified signature, None if it has no signature.
+    """
 
     token_hash: str
     fleet_id: str
     deployment_id: str
+    key: HostKey | None = None
 
     @classmethod
     def of(cls, credential: str, deployment_id: str) -> _Sender:
@@ -104,7 +110,13 @@ def _answer(sender: _Sender, report: Report) -> Reply:
     if report.wants_uid:
         return Reply(report.uid, new_uid=model.new_uid(at))
     before = stored.instance
-    check = _sequence_check(before, report, at)
+    moves = False
+    if before is not None:
+        accepted = senders.accepted(before, token, tokens.id_of(sender.token_hash), sender.key, at)
+        if accepted is None:
+            return Reply(report.uid, new_uid=model.new_uid(at))
+        moves = accepted
+    check = _sequence_check(before, report, at, proved=sender.key is not None or moves)
     if before is not None and check.conflicts >= _CONFLICTS:
         instances.save(before, replace(before, conflicts=0))
         logger.warning("instance_uid_in_use_twice", instance_id=before.id, fleet_id=before.fleet_id)
@@ -128,6 +140,9 @@ def _answer(sender: _Sender, report: Report) -> Reply:
         conflicts=check.conflicts,
         told_seconds=interval if send_interval else known.told_seconds,
         token_id=tokens.id_of(sender.token_hash),
+        scope=token.scope,
+        key=sender.key,
+        move_until=None if moves else known.move_until,
         watch=_watch(known, after, report, group, desired, at),
         departures=_departures(before, after, group, at),
     )
@@ -143,6 +158,7 @@ def _answer(sender: _Sender, report: Report) -> Reply:
         told = notices.of_message(token.organization_id, before, after, written, at)
         instances.save(before, after, written, *told, *lists, *heard.writes)
         _log(before, after)
+    senders.answered(after.id, sender.key)
     return Reply(
         report.uid,
         offer,
@@ -204,7 +220,8 @@ class _SequenceCheck:
     conflicts: int
 
 
-def _sequence_check(before: Instance | None, report: Report, at: datetime) -> _SequenceCheck:
+def _sequence_check(before: Instance | None, report: Report, at: datetime, *, proved: bool) -> _SequenceCheck:
+    """`proved` is whether the message is known to be the instance's: then there is no second process."""
     if before is None:
         return _SequenceCheck(request_full_state=not report.full, conflicts=0)
     number = report.sequence_num
@@ -212,7 +229,9 @@ def _sequence_check(before: Instance | None, report: Report, at: datetime) -> _S
     # Heartbeats that say nothing new are not written while nothing is under way, so a gap is normal then.
     missed = before.under_way and number > before.sequence_num + 1
     due = at - before.full_state_at > FULL_STATE_EVERY + timedelta(seconds=report.uid[-2] * _SPREAD_SECONDS / 256)
-    conflicts = before.conflicts + 1 if back else 0 if due else before.conflicts
+    conflicts = 0 if due or proved else before.conflicts
+    if back and not proved:
+        conflicts = before.conflicts + 1
     incomplete = back or missed or due or number == 0
     return _SequenceCheck(request_full_state=not report.full and incomplete, conflicts=conflicts)
 

@@ -1,5 +1,5 @@
 // Package identity saves an instance's id in case the official supervisor loses it, and discards it on a cloned
-// machine.
+// machine. It has the key by which this host proves its messages.
 //
 // The supervisor overwrites its state in place. A full disk or a power failure at that moment leaves an empty file, on
 // which v0.149.0 panics at every start. And a machine cloned with its disk would have the id of the original, so that
@@ -50,7 +50,7 @@ func Prepare(storage, machineID string) (*Identity, error) {
 	before := i.saved()
 	if i.machine != "" && before.Machine != "" && i.machine != before.Machine {
 		log.Printf("this storage was copied from another machine: this machine becomes an instance of its own")
-		return i, i.removeState()
+		return i, errors.Join(i.remove(stateName), i.remove(keyName))
 	}
 	_, err := i.state()
 	if err == nil || errors.Is(err, os.ErrNotExist) {
@@ -61,7 +61,7 @@ func Prepare(storage, machineID string) (*Identity, error) {
 	}
 	log.Printf("%v; the supervisor writes it again", err)
 	i.ID = before.InstanceID
-	return i, i.removeState()
+	return i, i.remove(stateName)
 }
 
 // Save saves the id that the supervisor runs with.
@@ -106,8 +106,8 @@ func (i *Identity) state() (string, error) {
 	return written.InstanceID, nil
 }
 
-func (i *Identity) removeState() error {
-	if err := os.Remove(filepath.Join(i.storage, stateName)); err != nil && !errors.Is(err, os.ErrNotExist) {
+func (i *Identity) remove(name string) error {
+	if err := os.Remove(filepath.Join(i.storage, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("remove the old state: %w", err)
 	}
 	return nil

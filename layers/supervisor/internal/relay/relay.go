@@ -1,10 +1,10 @@
 // Package relay forwards the supervisor's messages to Headgate. It listens on this machine's loopback interface.
 //
-// It does seven things that the official packages do not: it reports a failure with the collector's own error, not only
+// It does eight things that the official packages do not: it reports a failure with the collector's own error, not only
 // its exit code; it removes the effective configuration, which contains the values of secrets; it honours HTTPS_PROXY;
 // it retries on a new connection if the server has closed an idle one; it tells Headgate when the host stops, which
-// the official client does not over plain HTTP; it adds what internal/host knows of this host; and it takes Headgate's
-// orders from the answers.
+// the official client does not over plain HTTP; it adds what internal/host knows of this host; it signs the messages with
+// the host's key; and it takes Headgate's orders from the answers.
 package relay
 
 import (
@@ -19,6 +19,8 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"net/http/httptrace"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -44,16 +46,31 @@ type Host interface {
 	Unanswered(message *protobufs.AgentToServer) *protobufs.ServerToAgent
 }
 
+// Signer proves messages to be of this host; see internal/identity.
+type Signer interface {
+	Sign(context string, body []byte) string
+	// Renew makes another key, once Headgate has told this host to be another instance.
+	Renew()
+}
+
+// Server is where the messages go: to the endpoint, with the headers, and signed with this context by the signer, if
+// there is one.
+type Server struct {
+	Endpoint string
+	Headers  http.Header
+	Context  string
+	Signer   Signer
+}
+
 // Relay is a server for the single client that knows its URL.
 type Relay struct {
-	endpoint string
-	headers  http.Header
+	server   Server
 	cause    func() string
 	host     Host
 	client   *http.Client
 	path     string
 	listener net.Listener
-	server   *http.Server
+	local    *http.Server
 
 	// turn holds one message at a time, as the supervisor sends them: Host knows of no second one on its way.
 	turn chan struct{}
@@ -64,9 +81,9 @@ type Relay struct {
 	gone bool
 }
 
-// Start listens on a free port. Every request goes to the endpoint with these headers; cause returns why a collector
-// ended, and host adds to the messages.
-func Start(endpoint string, headers http.Header, cause func() string, host Host) (*Relay, error) {
+// Start listens on a free port. Every request goes to the server; cause returns why a collector ended, and host adds to
+// the messages.
+func Start(server Server, cause func() string, host Host) (*Relay, error) {
 	// Other users of this machine can reach the port, and must not use our token.
 	secret := make([]byte, 16)
 	if _, err := rand.Read(secret); err != nil {
@@ -77,10 +94,9 @@ func Start(endpoint string, headers http.Header, cause func() string, host Host)
 		return nil, err
 	}
 	r := &Relay{
-		endpoint: endpoint,
-		headers:  headers,
-		cause:    cause,
-		host:     host,
+		server: server,
+		cause:  cause,
+		host:   host,
 		client: &http.Client{
 			Timeout: timeout,
 			// A redirect would send the token to another server.
@@ -90,9 +106,9 @@ func Start(endpoint string, headers http.Header, cause func() string, host Host)
 		listener: listener,
 		turn:     make(chan struct{}, 1),
 	}
-	r.server = &http.Server{Handler: r, ReadHeaderTimeout: timeout}
+	r.local = &http.Server{Handler: r, ReadHeaderTimeout: timeout}
 	go func() {
-		if err := r.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := r.local.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			log.Printf("the relay ended: %v", err)
 		}
 	}()
@@ -108,7 +124,7 @@ func (r *Relay) URL() string {
 func (r *Relay) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	_ = r.server.Shutdown(ctx)
+	_ = r.local.Shutdown(ctx)
 }
 
 func (r *Relay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
@@ -141,7 +157,7 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		return
 	}
 	if err != nil {
-		log.Printf("%s cannot be reached: %v", r.endpoint, err)
+		log.Printf("%s cannot be reached: %v", r.server.Endpoint, err)
 		if !r.answerAlone(w, message) {
 			// After this status the supervisor sends the same message again. After any other error it drops the message.
 			http.Error(w, "Headgate cannot be reached", http.StatusServiceUnavailable)
@@ -150,7 +166,7 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 	status := answer.StatusCode
 	if status != http.StatusOK {
-		log.Printf("%s answers %s: %.500q", r.endpoint, answer.Status, content)
+		log.Printf("%s answers %s: %.500q", r.server.Endpoint, answer.Status, content)
 		if r.answerAlone(w, message) {
 			return
 		}
@@ -194,6 +210,9 @@ func (r *Relay) answered(message *protobufs.AgentToServer, content []byte) []byt
 	if err := proto.Unmarshal(content, &answer); err != nil {
 		return content
 	}
+	if len(answer.GetAgentIdentification().GetNewInstanceUid()) > 0 && r.server.Signer != nil {
+		r.server.Signer.Renew()
+	}
 	if !r.host.Answered(message, &answer) {
 		return content
 	}
@@ -219,18 +238,30 @@ func (r *Relay) answerAlone(w http.ResponseWriter, message *protobufs.AgentToSer
 	return true
 }
 
-// send posts a message. If the connection was closed, the standard client sends the request again on another one,
-// provided that the request is idempotent. An agent's message is: its number identifies it. A nil Idempotency-Key tells
-// the client so, and is not sent.
+// send posts a message, and once more if the server has closed the idle connection that it went to. The standard client
+// would send the same signature again, which Headgate takes once.
 func (r *Relay) send(ctx context.Context, body []byte) (*http.Response, error) {
-	outgoing, err := http.NewRequestWithContext(ctx, http.MethodPost, r.endpoint, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
+	answer, reused, err := r.post(ctx, body)
+	if reused && err != nil && !os.IsTimeout(err) && ctx.Err() == nil {
+		answer, _, err = r.post(ctx, body)
 	}
-	outgoing.Header = r.headers.Clone()
+	return answer, err
+}
+
+// post also reports whether the connection was there before.
+func (r *Relay) post(ctx context.Context, body []byte) (answer *http.Response, reused bool, err error) {
+	trace := &httptrace.ClientTrace{GotConn: func(connection httptrace.GotConnInfo) { reused = connection.Reused }}
+	outgoing, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, trace), http.MethodPost, r.server.Endpoint, bytes.NewReader(body))
+	if err != nil {
+		return nil, false, err
+	}
+	outgoing.Header = r.server.Headers.Clone()
 	outgoing.Header.Set("Content-Type", "application/x-protobuf")
-	outgoing.Header["Idempotency-Key"] = nil
-	return r.client.Do(outgoing)
+	if r.server.Signer != nil {
+		outgoing.Header.Set("X-Host-Signature", r.server.Signer.Sign(r.server.Context, body))
+	}
+	answer, err = r.client.Do(outgoing)
+	return answer, reused, err
 }
 
 func (r *Relay) remember(message *protobufs.AgentToServer) {
@@ -286,7 +317,7 @@ func (r *Relay) Goodbye() {
 	}
 	answer, err := r.send(ctx, body)
 	if err != nil {
-		log.Printf("%s could not be told that this host stops: %v", r.endpoint, err)
+		log.Printf("%s could not be told that this host stops: %v", r.server.Endpoint, err)
 		return
 	}
 	_ = answer.Body.Close()

@@ -2,10 +2,12 @@ package relay_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -36,7 +38,7 @@ func passed(t *testing.T, message *protobufs.AgentToServer, status int) (*http.R
 	}))
 	defer server.Close()
 	headers := http.Header{"Authorization": {"Bearer t"}, "X-Deployment-Id": {"dep_1"}}
-	r, err := relay.Start(server.URL+"/v1/opamp", headers, func() string { return "port taken" }, silent{})
+	r, err := relay.Start(relay.Server{Endpoint: server.URL + "/v1/opamp", Headers: headers}, func() string { return "port taken" }, silent{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +114,7 @@ func TestAPassingFaultIsOneThatTheSupervisorRetries(t *testing.T) {
 }
 
 func TestAServerThatIsNotThereIsAPassingFault(t *testing.T) {
-	r, err := relay.Start("http://127.0.0.1:1", http.Header{}, func() string { return "" }, silent{})
+	r, err := relay.Start(relay.Server{Endpoint: "http://127.0.0.1:1", Headers: http.Header{}}, func() string { return "" }, silent{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +133,7 @@ func TestNobodySpeaksThroughItWhoDoesNotKnowItsSecret(t *testing.T) {
 	called := false
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called = true }))
 	defer server.Close()
-	r, err := relay.Start(server.URL, http.Header{}, func() string { return "" }, silent{})
+	r, err := relay.Start(relay.Server{Endpoint: server.URL, Headers: http.Header{}}, func() string { return "" }, silent{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +162,7 @@ func started(t *testing.T, handler http.HandlerFunc) (*relay.Relay, *int) {
 	}
 	server.Start()
 	t.Cleanup(server.Close)
-	r, err := relay.Start(server.URL, http.Header{}, func() string { return "" }, silent{})
+	r, err := relay.Start(relay.Server{Endpoint: server.URL, Headers: http.Header{}}, func() string { return "" }, silent{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +279,7 @@ func TestOneMessageAtATimeIsOnItsWay(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(time.Millisecond) }))
 	defer server.Close()
 	counts := &counting{}
-	r, err := relay.Start(server.URL, http.Header{}, func() string { return "" }, counts)
+	r, err := relay.Start(relay.Server{Endpoint: server.URL, Headers: http.Header{}}, func() string { return "" }, counts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,7 +309,7 @@ func (before) Unanswered(message *protobufs.AgentToServer) *protobufs.ServerToAg
 }
 
 func TestAHostThatGoesBackIsAnsweredWithoutHeadgate(t *testing.T) {
-	r, err := relay.Start("http://127.0.0.1:1", http.Header{}, func() string { return "" }, before{})
+	r, err := relay.Start(relay.Server{Endpoint: "http://127.0.0.1:1", Headers: http.Header{}}, func() string { return "" }, before{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,5 +327,59 @@ func TestAHostThatGoesBackIsAnsweredWithoutHeadgate(t *testing.T) {
 	var answer protobufs.ServerToAgent
 	if err := proto.Unmarshal(content, &answer); err != nil || string(answer.GetRemoteConfig().GetConfigHash()) != "b" {
 		t.Errorf("%s, %v, %v", response.Status, &answer, err)
+	}
+}
+
+// signer counts what it signs.
+type signer struct{ signed, renewed int }
+
+func (s *signer) Sign(context string, body []byte) string {
+	s.signed++
+	return fmt.Sprintf("%s %d %d", context, s.signed, len(body))
+}
+
+func (s *signer) Renew() { s.renewed++ }
+
+func TestEachMessageIsSignedAnewAlsoOnASecondConnectionAndAtTheEnd(t *testing.T) {
+	var signatures []string
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
+		body, _ := io.ReadAll(request.Body)
+		signatures = append(signatures, strings.TrimSuffix(request.Header.Get("X-Host-Signature"), fmt.Sprintf(" %d", len(body))))
+		if len(signatures) == 2 {
+			panic(http.ErrAbortHandler)
+		}
+	}))
+	defer server.Close()
+	key := &signer{}
+	r, err := relay.Start(relay.Server{Endpoint: server.URL, Headers: http.Header{}, Context: "dep_1", Signer: key}, func() string { return "" }, silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	sent(t, r, 0)
+	sent(t, r, 1)
+	r.Goodbye()
+	if want := []string{"dep_1 1", "dep_1 2", "dep_1 3", "dep_1 4"}; !slices.Equal(signatures, want) {
+		t.Errorf("%q", signatures)
+	}
+}
+
+func TestAHostThatIsToldToBeAnotherInstanceGetsAnotherKey(t *testing.T) {
+	answer, err := proto.Marshal(&protobufs.ServerToAgent{
+		AgentIdentification: &protobufs.AgentIdentification{NewInstanceUid: []byte("fedcba9876543210")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(answer) }))
+	defer server.Close()
+	key := &signer{}
+	r, err := relay.Start(relay.Server{Endpoint: server.URL, Headers: http.Header{}, Signer: key}, func() string { return "" }, silent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if sent(t, r, 0); key.renewed != 1 {
+		t.Errorf("renewed %d times", key.renewed)
 	}
 }

@@ -3,6 +3,8 @@ package settings
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -134,6 +136,13 @@ func (s *Settings) Upgrades() bool { return s.Platform == linux }
 // Headers returns the headers of every message to Headgate.
 func (s *Settings) Headers() http.Header {
 	return http.Header{"Authorization": {"Bearer " + s.token}, "X-Deployment-Id": {s.DeploymentID}}
+}
+
+// SignedContext returns what a message comes with, for its signature: a captured one is good for nothing with another
+// token, or in another deployment.
+func (s *Settings) SignedContext() string {
+	sum := sha256.Sum256([]byte(s.token))
+	return hex.EncodeToString(sum[:]) + "\n" + s.DeploymentID
 }
 
 // Supervisor returns the official supervisor's configuration: self is this program, which starts the collector, and

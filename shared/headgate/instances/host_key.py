@@ -1,0 +1,93 @@
+"""Whether a message may change what is stored under its uid: the scope of its token and the host's key decide.
+
+A scope is a fleet, or one group of it: whose token it is. docs/decisions/0205-a-hosts-key.md has the reasons.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final, Literal
+
+from headgate.foundation import errors
+
+if TYPE_CHECKING:
+    from headgate.instances.model import Instance
+
+MOVE_ALLOWED_FOR: Final = timedelta(hours=1)
+"""How long a person's permission for an instance lasts, if no host uses it."""
+
+_FINGERPRINT: Final = 16
+
+Stranger = Literal["scope", "key", "start", "unsigned"]
+"""Why a sender is not the host of an instance: its token is of another scope, its key is another one, or an earlier
+start's as that of a clone, or it has no key."""
+
+
+class Refused(errors.Forbidden):
+    """The message is not of the host that has this uid. Nothing that is stored changes."""
+
+
+class SignatureInvalid(Refused):
+    """The message has a signature, and not one of this body, token and group by the key that it names."""
+
+    code = "signature_invalid"
+
+    def __init__(self) -> None:
+        super().__init__("The signature of this message does not fit it: nothing was changed")
+
+
+class SignatureMissing(Refused):
+    code = "signature_missing"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The messages of this instance are signed with its host's key, and this one is not. Install the host again "
+            "with a new command, or let a person allow another host to take the instance's place"
+        )
+
+
+class MessageRepeated(Refused):
+    """A message with this number, or a later one, was here already."""
+
+    code = "message_repeated"
+
+    def __init__(self) -> None:
+        super().__init__("A message with this signed number, or a later one, has arrived before: nothing was changed")
+
+
+@dataclass(frozen=True, slots=True)
+class HostKey:
+    """A host's Ed25519 public key, and the place of its newest message.
+
+    `start` grows with each start of its supervisor, `number` with each message of a start. As with counters, a change
+    of the number alone is not stored.
+    """
+
+    public: bytes
+    start: int
+    number: int = field(compare=False)
+
+    @property
+    def fingerprint(self) -> str:
+        """What tells keys apart for people: the beginning of the key's SHA-256, in hex."""
+        return hashlib.sha256(self.public).hexdigest()[:_FINGERPRINT]
+
+
+def stranger(instance: Instance, scope: str, key: HostKey | None) -> Stranger | None:
+    """Why the sender of a message is not the host of the instance; None if it is.
+
+    `scope` is that of the sender's token, `key` that of its verified signature. A key proves a host with whichever
+    token. Raises MessageRepeated.
+    """
+    known = instance.key
+    if known is None:
+        return None if instance.scope == scope else "scope"
+    if key is None:
+        return "unsigned"
+    if key.public != known.public:
+        return "key"
+    if key.start == known.start and key.number <= known.number:
+        raise MessageRepeated
+    return "start" if key.start < known.start else None

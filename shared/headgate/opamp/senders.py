@@ -1,0 +1,96 @@
+"""Who sends a message under the uid of an instance: its host, or another one that must not change what is stored."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from headgate.deployments import service as deployments
+from headgate.fleets import tokens
+from headgate.instances import service as instances
+from headgate.instances import timeline
+from headgate.instances.host_key import MessageRepeated, SignatureMissing, Stranger, stranger
+from headgate.observability.log import logger
+from headgate.opamp.placement import remember
+from headgate.storage.retry import LostRace
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from headgate.fleets.model import FleetToken
+    from headgate.instances.host_key import HostKey
+    from headgate.instances.model import Instance
+
+_REASONS: Final[dict[Stranger, str]] = {
+    "scope": "it came with a token of another scope",
+    "key": "another key signed it",
+    "start": "an earlier start signed it: a copy of this host runs, or the message is an old one",
+    "unsigned": "it was not signed",
+}
+_REPEATED: Final = "its signed number was used before"
+_MOST_INSTANCES: Final = 20_000
+_HOUR: Final = 3_600
+
+# Each process has its own. Heartbeats without news are not stored, so these numbers may be newer than the stored ones.
+_newest: dict[str, HostKey] = {}
+_noted: dict[tuple[str, str], int] = {}
+
+
+def accepted(instance: Instance, token: FleetToken, token_id: str, key: HostKey | None, at: datetime) -> bool | None:
+    """Whether the sender takes the instance's place as a person allowed; None if it is another host, which gets a uid.
+
+    A refusal is in the instance's history, each kind once an hour. Raises SignatureMissing, MessageRepeated.
+    """
+    known = replace(
+        instance, key=_with_newest(instance), scope=instance.scope or _scope_of_earlier(instance, token, token_id)
+    )
+    try:
+        why = stranger(known, token.scope, key)
+    except MessageRepeated:
+        _note(instance, _REPEATED, at)
+        raise
+    if why is None:
+        return False
+    if why != "start" and instance.move_allowed(at):
+        return True
+    _note(instance, _REASONS[why], at)
+    if why == "unsigned":
+        raise SignatureMissing
+    return None
+
+
+def answered(instance_id: str, key: HostKey | None) -> None:
+    """Remember the number of a message, which is not stored with each."""
+    if key is not None:
+        remember(_newest, instance_id, key, _MOST_INSTANCES)
+
+
+def _with_newest(instance: Instance) -> HostKey | None:
+    stored, newest = instance.key, _newest.get(instance.id)
+    return newest if stored == newest and newest and stored and newest.number > stored.number else stored
+
+
+def _scope_of_earlier(instance: Instance, token: FleetToken, token_id: str) -> str:
+    """The scope of an instance that an earlier release stored, by the token that it last reported with.
+
+    One read if that was another token.
+    """
+    if instance.token_id == token_id:
+        return token.scope
+    group_id = instance.deployment_id
+    group = deployments.groups([(instance.fleet_id, group_id)]).get(group_id)
+    generations = range(1, group.token_generation + 1) if group else ()
+    own = any(tokens.current_id(group_id, generation) == instance.token_id for generation in generations)
+    return group_id if own else instance.fleet_id
+
+
+def _note(instance: Instance, reason: str, at: datetime) -> None:
+    logger.warning("message_refused", instance_id=instance.id, fleet_id=instance.fleet_id, reason=reason)
+    hour = int(at.timestamp()) // _HOUR
+    if _noted.get((instance.id, reason)) == hour:
+        return
+    remember(_noted, (instance.id, reason), hour, _MOST_INSTANCES)
+    # Another process may have noted it in this millisecond.
+    with suppress(LostRace):
+        instances.note(instance, replace(timeline.entry(instance, "refused", at), reason=reason))
