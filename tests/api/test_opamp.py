@@ -50,6 +50,7 @@ def test_a_new_agent_is_listed_told_its_interval_and_given_what_its_group_runs(f
         "counters": None,
         "token_id": fleet.member.http.get(f"{API}/fleets/{fleet.id}").json()["token_id"],
         "token_current": True,
+        "host_key": None,
         "last_seen_at": "2026-11-21T12:00:00.000Z",
         "first_seen_at": "2026-11-21T12:00:00.000Z",
     }
