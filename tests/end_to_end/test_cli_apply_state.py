@@ -72,6 +72,24 @@ def test_a_forged_entry_for_a_name_of_the_folder_is_not_taken_for_its_creation(c
     assert set(configurations(cli)) == {"c0", "c1"}
 
 
+def test_a_forged_state_removes_nothing_that_another_folder_applied_with_the_same_credential(cli: Cli) -> None:
+    filled(cli, 2)
+    cli.write("all/fleets/servers.yaml", PLAIN)
+    applied(cli, "--yes")
+    _, content = state(cli)
+    (cli.folder / "all").rename(cli.folder / "theirs")
+    cli.write("all/configurations/mine.yaml", EDGE)
+    applied(cli, "--yes")
+    mine, own = state(cli)
+    shown = {one["managed_by"] for one in configurations(cli).values()}
+    for folder in (own["folder"], shown.pop().rpartition(" ")[2]):
+        if len(folder) == len(own["folder"]):
+            mine.write_text(json.dumps({**content, "folder": folder}))
+            assert {step["action"] for step in applied(cli, "--prune", "--yes")["steps"]} == {"left_out"}
+
+    assert set(configurations(cli)) == {"c0", "c1", "mine"}
+
+
 def test_an_archived_one_that_no_apply_created_is_not_an_applys_after_it_was_restored(cli: Cli) -> None:
     with cli.api() as api:
         made = api.post("/configurations", json={"name": "c0", "yaml": EDGE}).json()["id"]

@@ -132,6 +132,14 @@ def test_what_no_install_made_is_not_uninstalled(tmp_path: Path, row: str) -> No
     assert removed.said.startswith("headgate: ")
 
 
+@pytest.mark.parametrize("options", [INSTALL, "--uninstall"])
+@pytest.mark.parametrize("root", ["''", "/opt/../etc"])
+def test_a_refused_root_is_named(tmp_path: Path, root: str, options: str) -> None:
+    done = attempt(tmp_path, root, "", options)
+
+    assert "--root is empty" in done.said if root == "''" else f"not '{root}'" in done.said, done.said
+
+
 @pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.parametrize(
     ("root", "before"),

@@ -269,13 +269,26 @@ def test_a_state_that_is_none_is_refused(place: Path, content: str) -> None:
 def test_an_entry_that_no_apply_writes_is_refused_with_its_place(
     place: Path, kind: str, name: str, entry: object, says: str
 ) -> None:
-    content: dict[str, dict[str, object]] = {"configurations": {}, "fleets": {}, "groups": {}, kind: {name: entry}}
+    content: dict[str, object] = {"configurations": {}, "fleets": {}, "groups": {}, kind: {name: entry}}
     write(place, f".headgate/{ORGANIZATION}.json", json.dumps(content))
 
     with pytest.raises(Failed) as refused:
         Recorder(place, ORGANIZATION, SEAL)
     assert says in refused.value.message
     assert f".headgate/{ORGANIZATION}.json" in refused.value.message
+
+
+def test_each_folder_has_an_id_of_its_own_that_the_server_is_not_told(place: Path, tmp_path: Path) -> None:
+    recorder, other = Recorder(place, ORGANIZATION, SEAL), Recorder(tmp_path, ORGANIZATION, SEAL)
+    recorder.set("configurations", "shop", Entry(CFG, created=True))
+    file = place / ".headgate" / f"{ORGANIZATION}.json"
+
+    assert Recorder(place, ORGANIZATION, SEAL).folder == recorder.folder != other.folder
+    assert recorder.folder not in file.read_text()
+    for forged in ("", recorder.folder, 1, None):
+        file.write_text(json.dumps({**json.loads(file.read_text()), "folder": forged}))
+        with pytest.raises(Failed, match="folder: this is not the id of a folder"):
+            Recorder(place, ORGANIZATION, SEAL)
 
 
 def recorded(place: Path) -> tuple[Path, dict[str, Any]]:

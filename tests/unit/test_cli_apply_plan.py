@@ -10,7 +10,7 @@ import pytest
 from headgate_cli.apply.found import Caller, Found, FoundConfiguration, FoundFleet, FoundGroup, Version, is_known
 from headgate_cli.apply.plan import plan
 from headgate_cli.apply.state import Entry, Seen, State, digest_of_tests
-from headgate_cli.apply.steps import NOT_CREATED, Plan, Publish, SaveConfiguration
+from headgate_cli.apply.steps import FOLDER_UNKNOWN, NOT_CREATED, Plan, Publish, SaveConfiguration
 from headgate_cli.apply.wanted import Configuration, Policies, Wanted
 from headgate_cli.apply.wanted_fleets import Assignment, Fleet, Group
 from headgate_cli.suites.fields import digest
@@ -19,7 +19,7 @@ from headgate_cli.suites.files import FileTest
 CFG, OTHER, FLT, DEP = (
     f"{kind}_0123456789abcdefghjkmnpq0{end}" for kind, end in zip(("cfg", "cfg", "flt", "dep"), "rsrr", strict=True)
 )
-TOKEN = Caller("org_0123456789abcdefghjkmnpq0r", "Shops", "service_account", "sva_1", "contributor", "read_write")
+TOKEN = Caller("org_0123456789abcdefghjkmnpq0r", "Shops", "service_account", "sva_1", "contributor", "read_write", "f0")
 ADMIN = replace(TOKEN, kind="user", role="admin")
 FIELDS = {"target_pipeline": "logs", "sample": "a line", "rules": [{"name": "all", "condition": "true"}]}
 TEST = FileTest("checkout", "c.tests/checkout.yaml", FIELDS, {})
@@ -228,6 +228,19 @@ def test_policies_with_what_is_the_default_are_equal() -> None:
         # The state says so, and the server does not: nobody, or another credential's apply, created it.
         (replace(THERE, managed_by=""), CREATED, True, [f"left_out configuration shop: {NOT_CREATED}"]),
         (replace(THERE, managed_by=f"{TOKEN.mark}x"), CREATED, True, [f"left_out configuration shop: {NOT_CREATED}"]),
+        # Another folder's, by the same credential.
+        (
+            replace(THERE, managed_by=replace(TOKEN, folder="f1").mark),
+            CREATED,
+            True,
+            [f"left_out configuration shop: {NOT_CREATED}"],
+        ),
+        (
+            replace(THERE, managed_by=TOKEN.mark_without_folder),
+            CREATED,
+            True,
+            [f"left_out configuration shop: {FOLDER_UNKNOWN}"],
+        ),
         (replace(PUBLISHED, archived=True), CREATED, True, []),
     ],
 )
@@ -424,14 +437,22 @@ def test_groups_and_fleets_that_an_apply_created_are_removed_groups_first() -> N
     assert planned(wanted(), found(fleet=EDGE), State(), prune=True).steps == []
 
 
-@pytest.mark.parametrize("mark", ["", "headgate apply sva_2"])
-def test_fleets_and_groups_that_the_state_alone_says_an_apply_created_stay(mark: str) -> None:
+@pytest.mark.parametrize(
+    ("mark", "reason"),
+    [
+        ("", NOT_CREATED),
+        ("headgate apply sva_2", NOT_CREATED),
+        (replace(TOKEN, folder="f1").mark, NOT_CREATED),
+        (TOKEN.mark_without_folder, FOLDER_UNKNOWN),
+    ],
+)
+def test_fleets_and_groups_that_the_state_alone_says_an_apply_created_stay(mark: str, reason: str) -> None:
     state = State(fleets={"edge": Entry(FLT, created=True)}, groups={f"{FLT}/web": Entry(DEP, created=True)})
     there = replace(EDGE, managed_by=mark, groups={"web": replace(GROUP, managed_by=mark)})
 
     assert told(planned(wanted(), found(fleet=there), state, prune=True)) == [
-        f"left_out group edge/web: {NOT_CREATED}",
-        f"left_out fleet edge: {NOT_CREATED}",
+        f"left_out group edge/web: {reason}",
+        f"left_out fleet edge: {reason}",
     ]
 
 

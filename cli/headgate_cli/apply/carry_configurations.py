@@ -8,7 +8,7 @@ from typing import Final
 
 from headgate_cli.api import Api, ServerError, number, text
 from headgate_cli.apply import found as server
-from headgate_cli.apply.found import Found, FoundConfiguration
+from headgate_cli.apply.found import Caller, Found, FoundConfiguration
 from headgate_cli.apply.state import Entry, Recorder, Seen, digest_of_tests
 from headgate_cli.apply.steps import Plan, Publish, RemoveConfiguration, SaveConfiguration, Step
 from headgate_cli.apply.wanted import Wanted
@@ -23,12 +23,12 @@ _PRECONDITION_FAILED: Final = 412
 class Configurations:
     """Carries out steps of configurations. `message` is the description of versions that are added.
 
-    `mark` is what the server keeps of what is created.
+    `caller` says what the server keeps of what is created.
     """
 
-    def __init__(self, api: Api, recorder: Recorder, mark: str, message: str) -> None:
+    def __init__(self, api: Api, recorder: Recorder, caller: Caller, message: str) -> None:
         self._api = api
-        self._mark = mark
+        self._caller = caller
         self._recorder = recorder
         self._message = message
         self._now: Mapping[str, FoundConfiguration] = {}
@@ -49,7 +49,7 @@ class Configurations:
         self._require_unchanged(step, step.found)
         before = self._recorder.state.configurations.get(step.name)
         try:
-            self._save(step, _Progress(self._recorder, step, self._mark))
+            self._save(step, _Progress(self._recorder, step, self._caller))
         except ServerError as error:
             if step.found is None and step.name not in self.ids:
                 # It was refused: whoever creates one of that name is somebody else.
@@ -96,7 +96,7 @@ class Configurations:
         if there is None:
             progress.begins()
             described = {} if wanted.description is None else {"description": wanted.description}
-            body = {"name": step.name, "yaml": wanted.text, "managed_by": self._mark}
+            body = {"name": step.name, "yaml": wanted.text, "managed_by": self._caller.mark}
             created = api.create("/configurations", body | described)
             self.ids[step.name] = progress.id = text(created, "id")
             progress.saw(created)
@@ -137,12 +137,12 @@ class Configurations:
 class _Progress:
     """What is recorded of a configuration while it is saved."""
 
-    def __init__(self, recorder: Recorder, step: SaveConfiguration, mark: str) -> None:
+    def __init__(self, recorder: Recorder, step: SaveConfiguration, caller: Caller) -> None:
         self._recorder, self._step = recorder, step
         self._known = recorder.state.configurations.get(step.name)
         # Nobody uses what is archived: whoever restores it has it as if it were new, if it was an apply's.
-        restores = step.found is not None and step.found.archived and step.found.managed_by == mark
-        self._created = step.found is None or restores or was_created(recorder, step.name, step.found, mark)
+        restores = step.found is not None and step.found.archived and caller.applied(step.found.managed_by)
+        self._created = step.found is None or restores or was_created(recorder, step.name, step.found, caller)
         self._updated_at = step.found.updated_at if step.found else ""
         self._unseen = False
         self._id = ""
@@ -187,10 +187,10 @@ class _Progress:
         self._recorder.set(KIND, step.name, Entry(self._id, self._created, seen))
 
 
-def was_created(recorder: Recorder, name: str, there: FoundConfiguration, mark: str) -> bool:
+def was_created(recorder: Recorder, name: str, there: FoundConfiguration, caller: Caller) -> bool:
     """Whether an apply of the folder created the configuration that has the name now, as the server says too."""
     entry = recorder.state.configurations.get(name)
-    return bool(entry and entry.created and entry.id in ("", there.id) and there.managed_by == mark)
+    return bool(entry and entry.created and entry.id in ("", there.id) and caller.applied(there.managed_by))
 
 
 def remember(recorder: Recorder, wanted: Wanted, found: Found, plan: Plan) -> None:
@@ -208,7 +208,7 @@ def remember(recorder: Recorder, wanted: Wanted, found: Found, plan: Plan) -> No
             "" if tests is None else digest_of_tests(tests),
             there.version.collector_version,
         )
-        recorder.set(KIND, name, Entry(there.id, was_created(recorder, name, there, found.caller.mark), seen))
+        recorder.set(KIND, name, Entry(there.id, was_created(recorder, name, there, found.caller), seen))
     for name, entry in list(recorder.state.configurations.items()):
         known = found.by_id.get(entry.id)
         if name not in wanted.configurations and (not entry.created or known is None or known.archived):

@@ -133,11 +133,12 @@ def remember(recorder: Recorder, wanted: Wanted, found: Found) -> None:
 
     Something of that name which the server does not say an apply created is somebody else's.
     """
-    mark = found.caller.mark
     for label, entry in list(recorder.state.fleets.items()):
         fleet = found.fleets.get(label)
         if fleet and not entry.id:
-            recorder.set(_FLEETS, label, Entry(fleet.id, created=True) if fleet.managed_by == mark else None)
+            recorder.set(
+                _FLEETS, label, Entry(fleet.id, created=True) if found.caller.applied(fleet.managed_by) else None
+            )
         elif fleet is None and label not in wanted.fleets:
             recorder.set(_FLEETS, label, None)
     groups = {f"{fleet.id}/{name}": group for fleet in found.fleets.values() for name, group in fleet.groups.items()}
@@ -146,7 +147,9 @@ def remember(recorder: Recorder, wanted: Wanted, found: Found) -> None:
             recorder.set(_GROUPS, key, None)
         elif not entry.id:
             group = groups[key]
-            recorder.set(_GROUPS, key, Entry(group.id, created=True) if group.managed_by == mark else None)
+            recorder.set(
+                _GROUPS, key, Entry(group.id, created=True) if found.caller.applied(group.managed_by) else None
+            )
 
 
 def _compared(group: FoundGroup) -> tuple[object, ...]:

@@ -49,7 +49,7 @@ class Carrier:
 
     def __init__(self, api: Api, recorder: Recorder, found: Found, *, secrets: Mapping[str, str], message: str) -> None:
         self._api = api
-        self._configurations = Configurations(api, recorder, found.caller.mark, message)
+        self._configurations = Configurations(api, recorder, found.caller, message)
         self._fleets = Fleets(api, recorder, found, self._configurations.ids, secrets, message)
         self.outcomes: list[Outcome] = []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -81,6 +82,7 @@ def apply(
     # Only what is given for this: the folder may be a stranger's, and the environment holds other secrets too.
     secrets = {name[len(SECRETS) :]: value for name, value in os.environ.items() if name.startswith(SECRETS)}
     recorder = Recorder(place, caller.organization_id, api.seal, refreshes=refresh)
+    caller = replace(caller, folder=recorder.folder)
     wants = recorder.state.managing(wants)
     for name in recorder.unproven:
         if name in wants.configurations and wants.configurations[name].tests is None:

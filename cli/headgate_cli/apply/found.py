@@ -25,11 +25,23 @@ class Caller:
     id: str
     role: str
     access: str
+    folder: str = ""
+    """What tells the folder that is applied from others, see `state.Recorder`."""
 
     @property
     def mark(self) -> str:
-        """`managed_by` of what an apply with this credential's owner creates: the server keeps it as it is."""
+        """`managed_by` of what an apply of the folder by this credential's owner creates: the server keeps it as it
+        is."""
+        return f"{self.mark_without_folder} folder {self.folder}"
+
+    @property
+    def mark_without_folder(self) -> str:
+        """That of releases that did not tell folders apart."""
         return f"headgate apply {self.id}"
+
+    def applied(self, managed_by: str) -> bool:
+        """Whether an apply of this folder created it, or may have before folders were told apart."""
+        return managed_by in (self.mark, self.mark_without_folder)
 
     @property
     def is_admin(self) -> bool:
@@ -109,7 +121,7 @@ class Found:
 def caller(api: Api) -> Caller:
     """One request."""
     said = api.get("/identity")
-    return Caller(*(text(said, one.name) for one in fields(Caller)))
+    return Caller(*(text(said, one.name) for one in fields(Caller) if one.name != "folder"))
 
 
 def read(api: Api, caller: Caller, wanted: Wanted, state: State) -> Found:

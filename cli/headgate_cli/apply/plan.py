@@ -9,13 +9,13 @@ from headgate_cli.apply import plan_fleets
 from headgate_cli.apply.found import Found, FoundConfiguration
 from headgate_cli.apply.state import Entry, State
 from headgate_cli.apply.steps import (
-    NOT_CREATED,
     Plan,
     Publish,
     RemoveConfiguration,
     SaveConfiguration,
     SetPolicies,
     Step,
+    stays,
 )
 from headgate_cli.apply.wanted import Configuration, Wanted
 from headgate_cli.output import unified
@@ -232,8 +232,8 @@ def _removed(wanted: Wanted, found: Found, state: State, *, prune: bool) -> Sequ
             reason = f"it is not in the folder, and was renamed {there.name} on the server: it stays"
             steps.append(Step(kind="configuration", name=name, action="left_out", reason=reason))
             continue
-        if there.managed_by != found.caller.mark:
-            steps.append(Step(kind="configuration", name=name, action="left_out", reason=NOT_CREATED))
+        if reason := stays(there.managed_by, found.caller):
+            steps.append(Step(kind="configuration", name=name, action="left_out", reason=reason))
             continue
         does = "archives" if there.published else "deletes"
         if prune:

@@ -8,7 +8,6 @@ from typing import Final
 from headgate_cli.apply.found import Found, FoundConfiguration, FoundFleet, FoundGroup
 from headgate_cli.apply.state import State
 from headgate_cli.apply.steps import (
-    NOT_CREATED,
     Assign,
     ChangeGroup,
     CreateFleet,
@@ -17,6 +16,7 @@ from headgate_cli.apply.steps import (
     RemoveGroup,
     Step,
     Target,
+    stays,
 )
 from headgate_cli.apply.wanted import SETTINGS, Wanted
 from headgate_cli.apply.wanted_fleets import DEFAULT, UPGRADE, Assignment, Fleet, Group
@@ -251,8 +251,8 @@ def _removed(wanted: Wanted, found: Found, state: State, *, prune: bool) -> Iter
             if (fleet and name in fleet.groups) or not known or not known.created or known.id != group.id:
                 continue
             shown = f"{label}/{name}"
-            if group.managed_by != found.caller.mark:
-                yield Step(kind="group", name=shown, action="left_out", reason=NOT_CREATED)
+            if reason := stays(group.managed_by, found.caller):
+                yield Step(kind="group", name=shown, action="left_out", reason=reason)
             elif prune:
                 yield RemoveGroup(
                     kind="group", name=shown, action="delete", fleet=label, fleet_id=there.id, found=group
@@ -260,8 +260,8 @@ def _removed(wanted: Wanted, found: Found, state: State, *, prune: bool) -> Iter
             else:
                 yield Step(kind="group", name=shown, action="kept", reason=_KEPT)
         if fleet is None and entry and entry.created and entry.id == there.id:
-            if there.managed_by != found.caller.mark:
-                yield Step(kind="fleet", name=label, action="left_out", reason=NOT_CREATED)
+            if reason := stays(there.managed_by, found.caller):
+                yield Step(kind="fleet", name=label, action="left_out", reason=reason)
             elif prune:
                 yield RemoveFleet(kind="fleet", name=label, action="delete", id=there.id)
             else:

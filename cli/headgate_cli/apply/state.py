@@ -2,8 +2,9 @@
 
 It belongs into git with the folder, so whoever changes the folder can change it, and nothing is done because it says so
 alone. It says which objects this folder's applies created: `--prune` removes those of them that the server says the
-same of. It says what was last seen of each configuration, so that one that nobody changed is not read again: that
-counts if the credential that reads it has sealed it.
+same of, by a digest of the folder's own random id, which only this file holds. It says what was last seen of each
+configuration, so that one that nobody changed is not read again: that counts if the credential that reads it has
+sealed it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import hashlib
 import hmac
 import json
 import re
+import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -30,6 +32,9 @@ _IN_FLEET: Final = re.compile(f"flt_{_SUFFIX}/.+")
 _PREFIXES: Final = {"configurations": "cfg", "fleets": "flt", "groups": "dep"}
 _TEXTS: Final = ("updated_at", "sha256", "tests", "collector_version")
 _SEAL: Final = "seal"
+_FOLDER_ID_BYTES: Final = 16
+_FOLDER_ID: Final = re.compile(f"[0-9a-f]{{{2 * _FOLDER_ID_BYTES}}}")
+_SHOWN: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +95,14 @@ class Recorder:
         self.unproven: list[str] = []
         self._relative = f"{FOLDER}/{organization_id}.json"
         self.path = folder / FOLDER / f"{organization_id}.json"
+        # Until a state is read that has one.
+        self._folder_id = secrets.token_hex(_FOLDER_ID_BYTES)
         self.state = self._read()
+
+    @property
+    def folder(self) -> str:
+        """What the server may show of the folder's id: nobody can make an id of it, so none takes another's place."""
+        return hashlib.sha256(self._folder_id.encode()).hexdigest()[:_SHOWN]
 
     def set(self, kind: str, name: str, entry: Entry | None) -> None:
         """Set or remove an entry. Raises Failed."""
@@ -105,6 +117,7 @@ class Recorder:
     def _read(self) -> State:
         try:
             content = json.loads(safe_files.read_bytes(safe_files.below(self._root, self._relative)))
+            self._folder_id = _folder_id(content.get("folder", self._folder_id))
             return State(
                 *({name: self._entry(kind, name, one) for name, one in content[kind].items()} for kind in _PREFIXES)
             )
@@ -119,10 +132,11 @@ class Recorder:
             ) from error
 
     def _write(self) -> None:
-        content = {
+        entries = {
             kind: {name: self._written(name, one) for name, one in sorted(getattr(self.state, kind).items())}
             for kind in _PREFIXES
         }
+        content = {"folder": self._folder_id, **entries}
         try:
             (self._root / FOLDER).mkdir(exist_ok=True)
             path = safe_files.below(self._root, self._relative)
@@ -165,6 +179,13 @@ class Recorder:
                 self.unproven.append(name)
             return replace(entry, seen=Seen())
         return replace(entry, seen=replace(entry.seen, updated_at="")) if self._refreshes else entry
+
+
+def _folder_id(value: object) -> str:
+    """Raises ValueError."""
+    if not isinstance(value, str) or not _FOLDER_ID.fullmatch(value):
+        raise ValueError("folder: this is not the id of a folder")
+    return value
 
 
 def _had_tests(entry: Entry) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from headgate_cli.apply.found import FoundConfiguration, FoundGroup
+from headgate_cli.apply.found import Caller, FoundConfiguration, FoundGroup
 from headgate_cli.apply.wanted import Configuration, Policies
 from headgate_cli.apply.wanted_fleets import Fleet, Group
 from headgate_cli.suites.files import FileTest
@@ -20,8 +20,19 @@ IDLE: Final = ("left_out", "kept", "refused")
 # Why --prune does not remove what the state names.
 NOT_CREATED: Final = (
     "its entry in the folder's .headgate says that an apply created it, and the server does not say so of this "
-    "credential: it stays. Remove it by hand, or delete its entry"
+    "folder and credential: it stays. Remove it by hand, or delete its entry"
 )
+FOLDER_UNKNOWN: Final = (
+    "it was created by an earlier release of the command line, which did not say from which folder: it stays. Remove "
+    "it by hand (`headgate config archive` or `delete`, `headgate fleet delete`), or delete its entry in .headgate"
+)
+
+
+def stays(managed_by: str, caller: Caller) -> str:
+    """Why --prune does not remove what has this `managed_by`; empty if an apply of the folder created it."""
+    if managed_by == caller.mark:
+        return ""
+    return FOLDER_UNKNOWN if managed_by == caller.mark_without_folder else NOT_CREATED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -76,8 +76,9 @@ main() {
 # Resolves every link in --root, before the folder is read or changed.
 resolve() {
   case $root in
+    '') fail "--root is empty: leave it out for /opt/headgate, or give it an absolute path" ;;
     / | [!/]* | *//* | */. | */.. | */./* | */../* | *[[:cntrl:]]*)
-      fail "--root has to be an absolute path without \`.\`, \`..\`, \`//\` and line breaks, and not / itself; not $root"
+      fail "--root has to be an absolute path without \`.\`, \`..\`, \`//\` and line breaks, and not / itself; not '$root'"
       ;;
   esac
   root=${root%/}
