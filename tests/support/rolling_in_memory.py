@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from random import Random
 from typing import Any, Final, Literal
 
 from headgate.deployments.model import Assignment, Deployment, NamedVersion
@@ -34,6 +35,7 @@ OLD: Final = Assignment("cfg_1", 1)
 NEW: Final = Assignment("cfg_1", 2)
 ANN: Final = Principal("user", "usr_ann", "ann")
 BOB: Final = Principal("user", "usr_bob", "bob")
+TOKEN: Final = Principal("service_account", "sva_ci", "ci")
 HEARTBEAT: Final = timedelta(seconds=30)
 QUICK: Final = Strategy((Step(120, hosts=1), Step(60, percent=100)))
 DEFAULTS: Final = Gates()
@@ -73,6 +75,10 @@ class Host:
     offered: list[Assignment | None] = field(default_factory=list)
     exits: int = 0
     beats: int = 0
+    old_failed: bool = False
+
+    def __repr__(self) -> str:
+        return f"<{self.instance.id[-4:]} of {self.instance.deployment_id} {self.fares}>"
 
     @property
     def has_new(self) -> bool:
@@ -81,6 +87,9 @@ class Host:
     @property
     def had_new(self) -> bool:
         return NEW in self.offered
+
+    def desired(self, group: Deployment, at: datetime) -> Desired:
+        return Desired.of(group, self.instance, at)
 
     def beat(self, group: Deployment, at: datetime) -> None:
         """A heartbeat, and what follows from its answer."""
@@ -137,6 +146,7 @@ class Host:
         self.runs, self.exits, self.reported = offered.assignment, 0, offered.config_hash
         if "upgrade_collector" in self.can and not self.keeps_collector:
             self.collector = offered.collector.version if offered.collector else "0.139.0"
+        self.old_failed |= self.old_fails and self.runs == OLD
         if (self.has_new and self.fares == "fails") or (self.old_fails and self.runs == OLD):
             self.say(group, at, "failed")
         elif self.has_new and (self.fares == "hangs" or (self.fares == "flaps" and self.beats % 2)):
@@ -159,11 +169,12 @@ class Group:
     at: datetime = field(default_factory=lambda: datetime(2026, 11, 21, 12, 0, tzinfo=UTC))
     shown: Rollout | None = None
     moved: list[Host] = field(default_factory=list)
+    chance: Random | None = None
 
     @classmethod
-    def of(cls, hosts: int, deployment_id: str = "dep_1", **fields: Any) -> Group:
-        """With so many hosts that run version 1 in health."""
-        group = cls(_group(deployment_id))
+    def of(cls, hosts: int, deployment_id: str = "dep_1", chance: Random | None = None, **fields: Any) -> Group:
+        """With so many hosts that run version 1 in health. Ids, and so places, follow from `chance` if it is there."""
+        group = cls(_group(deployment_id), chance=chance)
         for _ in range(hosts):
             group.join(**fields)
         for _ in range(2):
@@ -177,7 +188,7 @@ class Group:
 
     def join(self, **fields: Any) -> Host:
         described = Description(arch="amd64")
-        instance = Instance(new_id("ins", self.at), "flt_1", self.stored.id, 0, self.at, self.at, self.at, described)
+        instance = Instance(self._new_id("ins"), "flt_1", self.stored.id, 0, self.at, self.at, self.at, described)
         host = Host(instance, **fields)
         self.hosts.append(host)
         host.beat(self.stored, self.at)
@@ -216,7 +227,7 @@ class Group:
         at, revision = self.at, self.stored.revision + 1
         named, before = NamedVersion(to, "Edge"), NamedVersion(OLD, "Edge")
         self.shown = Rollout(
-            new_id("rol", at),
+            self._new_id("rol"),
             "org_1",
             "flt_1",
             self.stored.id,
@@ -233,13 +244,19 @@ class Group:
         running = RunningRollout(self.shown.id, to, revision, at, canaries=strategy.canaries, collector=collector)
         self.stored = replace(self.stored, rollout=running, revision=revision)
 
+    def _new_id(self, prefix: str) -> str:
+        return f"{prefix}_{self.chance.getrandbits(128):032x}" if self.chance else new_id(prefix, self.at)
+
     def state(self) -> State:
-        left = [
-            host.instance
-            for host in self.moved
-            if any(departure.rollout_id == self.rollout.id for departure in host.instance.departures)
+        """As the service reads it: those that report from here, and those that left the rollout."""
+        instances = [host.instance for host in (*self.hosts, *self.moved)]
+        known = [
+            instance
+            for instance in instances
+            if instance.deployment_id == self.stored.id
+            or any(departure.rollout_id == self.rollout.id for departure in instance.departures)
         ]
-        return State(self.rollout, self.stored, [*(host.instance for host in self.hosts), *left], self.at)
+        return State(self.rollout, self.stored, known, self.at)
 
     def tick(self) -> None:
         if self.rollout.status not in FINAL:
