@@ -1,7 +1,7 @@
 """The bodies and answers of the policies endpoints."""
 
 import json
-from typing import Annotated, Self
+from typing import Annotated, Self, get_args
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
 
@@ -78,6 +78,7 @@ class PolicySettings(Input):
     rules: Annotated[list[OwnRuleIn], Field(max_length=MAX_RULES)]
     publish_requires: Annotated[
         list[Requirement],
+        Field(max_length=len(get_args(Requirement))),
         AfterValidator(_each_once),
     ] = Field(
         description="`policies`: no errors of policies; `tests`: evidence of a suite that the version's tests passed"

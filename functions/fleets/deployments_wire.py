@@ -71,14 +71,15 @@ class PatchDeployment(Patch):
 
 
 class VolumeMountIn(Input):
-    host_path: str
-    mount_path: str
+    host_path: Annotated[str, StringConstraints(max_length=10_000)]
+    mount_path: Annotated[str, StringConstraints(max_length=10_000)]
 
 
 class PutVolumeMounts(Input):
     """All mounts of a group; they replace the present ones."""
 
-    volume_mounts: list[VolumeMountIn]
+    # The domain says what a smaller number of mounts must be.
+    volume_mounts: Annotated[list[VolumeMountIn], Field(max_length=100)]
 
     def mounts(self) -> list[VolumeMount]:
         return [VolumeMount(mount.host_path, mount.mount_path) for mount in self.volume_mounts]

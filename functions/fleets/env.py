@@ -30,8 +30,8 @@ def _one_line(value: str) -> str:
     return value
 
 
-Value = Annotated[str, AfterValidator(_one_line)]
-Secret = Annotated[str, StringConstraints(min_length=1), AfterValidator(_one_line)]
+Value = Annotated[str, StringConstraints(max_length=MAX_BYTES), AfterValidator(_one_line)]
+Secret = Annotated[str, StringConstraints(min_length=1, max_length=MAX_BYTES), AfterValidator(_one_line)]
 
 
 class PatchEnv(Input):

@@ -24,7 +24,7 @@ from headgate.http.statuses import status_of
 from headgate.instances.admission import FleetFull
 from headgate.observability import faults
 from headgate.observability.log import logger
-from headgate.opamp import service, signatures
+from headgate.opamp import pace, service, signatures
 
 MAX_MESSAGE_BYTES: Final = 4 * 1_048_576
 """An agent reports its effective configuration, which may be more than the megabyte that a stored one has at most."""
@@ -48,7 +48,10 @@ async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
     if scheme.lower() != "bearer":
         credential = ""
     try:
+        # Before the body is read: a message that is to be sent again costs nothing.
+        pace.require_turn_of_token(credential)
         body = await _body(headers, receive)
+        pace.charge_size(credential, len(body))
         deployment_id = headers.get("x-deployment-id", "")
         # In a thread, because its calls to the table block.
         signature = headers.get(signatures.HEADER, "")
@@ -56,7 +59,11 @@ async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
     except errors.HeadgateError as error:
         status = status_of(error)
         scope["state"]["blame"] = faults.blame(error)
-        more = {"retry-after": str(error.retry_after)} if isinstance(error, FleetFull) else _more(status)
+        more = (
+            {"retry-after": str(error.retry_after)}
+            if isinstance(error, FleetFull | errors.TooManyRequests)
+            else _more(status)
+        )
         await _problem(scope, send, status, error.code, error.detail, more)
     except (BotoCoreError, ClientError) as error:
         code = error.response["Error"]["Code"] if isinstance(error, ClientError) else type(error).__name__

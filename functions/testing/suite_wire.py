@@ -11,7 +11,7 @@ from headgate.jobs.model import Job, Status
 from headgate.version_tests.model import MAX_TESTS, NAME
 from headgate_engine.testing.named_test import NamedTest
 from headgate_engine.testing.suite_result import SuiteResult
-from headgate_engine.wire.inputs import CollectorVersion, Input
+from headgate_engine.wire.inputs import CollectorVersion, Input, Yaml
 from headgate_engine.wire.refusals import HIDDEN
 from testing.tests_wire import NamedTestIn
 
@@ -36,7 +36,7 @@ class TakesTests(Input):
 
     configuration_id: ConfigurationId | None = None
     version_number: Annotated[int, Field(ge=1)] | None = None
-    yaml: Annotated[str, StringConstraints(min_length=1)] | None = None
+    yaml: Yaml | None = None
     tests: Annotated[list[_NameOrTest], Field(min_length=1, max_length=MAX_TESTS)] | None = None
     collector_version: Annotated[
         CollectorVersion | None, Field(description="By default, the version's own; for `yaml`, the default one")

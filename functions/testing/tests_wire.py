@@ -12,7 +12,7 @@ from headgate_engine.rules.engine import Format, Sample, Scalar
 from headgate_engine.rules.model import MAX_RULES, Context, Expect, Rule
 from headgate_engine.testing.named_test import DURATION_SECONDS, NamedTest, signal_of
 from headgate_engine.testing.samples import of_json
-from headgate_engine.wire.inputs import Variables
+from headgate_engine.wire.inputs import Text, Variables
 from testing.stand_ins import TakesStandIns
 from testing.wire import FeatureGate, Pipeline, RuleIn, SampleIn, distinct
 
@@ -33,7 +33,7 @@ class NamedTestIn(TakesStandIns):
     feature_gates: list[FeatureGate] = Field(default=[], max_length=20)
     rules: Annotated[list[RuleIn], AfterValidator(distinct)] = Field(default=[], max_length=MAX_RULES)
     expected: Annotated[
-        str | None, Field(description="OTLP/JSON, one document a line; empty if nothing may come out")
+        Text | None, Field(description="OTLP/JSON, one document a line; empty if nothing may come out")
     ] = None
     ignore: Annotated[
         list[Ignored] | None,

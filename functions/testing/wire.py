@@ -23,7 +23,7 @@ from headgate_engine.collector import Signal
 from headgate_engine.rules.engine import Format, Sample, Scalar
 from headgate_engine.rules.model import DEFAULT_CONTEXTS, MAX_RULES, Context, Expect, Rule
 from headgate_engine.testing.samples import of_json
-from headgate_engine.wire.inputs import CollectorVersion, Input, Name, refused_as
+from headgate_engine.wire.inputs import MAX_DOCUMENTS, CollectorVersion, Input, Name, Text, Yaml, refused_as
 from testing.stand_ins import TakesStandIns
 
 Pipeline = Annotated[str, StringConstraints(min_length=1, max_length=1_024)]
@@ -130,8 +130,9 @@ class RuleSets(BaseModel):
     items: list[RuleSetOut]
 
 
+_Document = Annotated[dict[str, JsonValue], Field(max_length=MAX_DOCUMENTS)]
 SampleIn = Annotated[
-    str | dict[str, JsonValue] | Annotated[list[dict[str, JsonValue]], Field(min_length=1)],
+    Text | _Document | Annotated[list[_Document], Field(min_length=1, max_length=MAX_DOCUMENTS)],
     refused_as("This must be text, an OTLP/JSON document or a list of such documents, at least one"),
 ]
 
@@ -155,7 +156,7 @@ class StartRun(TakesStandIns):
 
     configuration_id: ConfigurationId | None = None
     version_number: Annotated[int, Field(ge=1)] | None = None
-    yaml: Annotated[str, StringConstraints(min_length=1)] | None = None
+    yaml: Yaml | None = None
     sample: SampleIn
     signal_type: Signal
     target_pipeline: Pipeline

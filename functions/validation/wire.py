@@ -1,9 +1,9 @@
 """The request bodies of the validation endpoints; their answers are the domain's results."""
 
 from collections.abc import Sequence
-from typing import Final, Self
+from typing import Annotated, Final, Self
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, Field, StringConstraints, model_validator
 
 from headgate.deployments.programs import Architecture
 from headgate.policies.checking import Request
@@ -16,7 +16,12 @@ from headgate_engine.wire.inputs import CollectorVersion, Input, Variables, Yaml
 from headgate_engine.wire.upgrades import CheckUpgrade
 
 MAX_EXPRESSIONS: Final = 200
+MAX_EXPRESSION: Final = 65_536
 MAX_TEXTS: Final = 50
+
+
+Expression = Annotated[str, StringConstraints(max_length=MAX_EXPRESSION)]
+Expressions = Annotated[list[Expression], Field(max_length=MAX_EXPRESSIONS)]
 
 
 class CheckedText(Input):
@@ -69,9 +74,9 @@ class Lint(Input):
     yaml: Yaml | None = None
     version: CollectorVersion | None = None
     context: str | None = None
-    conditions: list[str] | None = None
-    statements: list[str] | None = None
-    value_expressions: list[str] | None = None
+    conditions: Expressions | None = None
+    statements: Expressions | None = None
+    value_expressions: Expressions | None = None
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:

@@ -15,6 +15,7 @@ from headgate.foundation import clock
 from headgate.foundation.ids import new_id
 from headgate.identity.hashing import hash_of
 from headgate.instances import store
+from headgate.opamp import pace, scan
 from headgate.opamp.wire import opamp_pb2 as wire
 from headgate.settings import settings
 from headgate.storage import aws, items
@@ -23,6 +24,14 @@ from tests.support.fleet_of_agents import Clock, Fleet, ann, fleet, make_fleet, 
 from tests.support.members import Member
 
 __all__ = ["ann", "fleet", "now"]
+
+
+EMPTY = b"\x12\x00"
+MESSAGE = wire.AgentToServer(instance_uid=b"x" * 16).SerializeToString()
+
+
+def field(number: int, content: bytes) -> bytes:
+    return scan._message(number, content)
 
 
 def hello(fleet: Fleet) -> bytes:
@@ -118,11 +127,10 @@ def test_what_is_not_a_message_is_400(fleet: Fleet, body: bytes) -> None:
 
 def test_a_message_nested_without_end_is_400(fleet: Fleet) -> None:
     # By hand: the library refuses to write what it would refuse to read.
-    health = b""
+    value = b""
     for _ in range(2_000):
-        entry = b"\x12" + _varint(len(health)) + health
-        health = b"\x32" + _varint(len(entry)) + entry
-    body = b"\x0a\x10" + b"u" * 16 + b"\x2a" + _varint(len(health)) + health
+        value = field(5, field(1, value))
+    body = MESSAGE + field(3, field(1, field(2, value)))
 
     assert fleet.post(body).status_code == 400
 
@@ -263,6 +271,7 @@ def test_no_bytes_bring_the_service_down(
 def test_no_sequence_of_messages_breaks_an_instance_or_its_count(
     fleet: Fleet, messages: list[wire.AgentToServer]
 ) -> None:
+    pace._instances = pace.Pace()
     for message in messages:
         message.instance_uid = b"one agent's uid!"
         assert fleet.post(message.SerializeToString()).status_code == 200
@@ -272,9 +281,72 @@ def test_no_sequence_of_messages_breaks_an_instance_or_its_count(
         fleet.state()
 
 
-def _varint(number: int) -> bytes:
-    packed = bytearray()
-    while number > 127:
-        packed.append(number & 127 | 128)
-        number >>= 7
-    return bytes([*packed, number])
+@pytest.mark.parametrize(
+    "body",
+    [
+        field(3, EMPTY * 1_900_000),
+        field(3, EMPTY * 2_000),
+        field(3, field(1, b"\x0a\x09host.name" + field(2, field(5, field(1, b"") * 1_000_000)))),
+        field(5, field(6, b"") * 1_000_000),
+        field(9, b"") * 1_000_000,
+        b"\x18\x01" * 1_000_000,
+        field(99, b"") * 1_000_000,
+        b"\x0b" * 1_000_000,
+        b"\xff" * 1_000_000,
+    ],
+    ids=["attributes", "more attributes", "list", "health", "repeated", "numbers", "unknown", "groups", "varint"],
+)
+def test_nothing_is_built_of_a_message_of_many_parts(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch, body: bytes
+) -> None:
+    response = fleet.post(gzip.compress(MESSAGE + body), **{"content-encoding": "gzip"})
+
+    assert (response.status_code, response.json()["code"]) == (400, "not_opamp")
+    with pytest.raises(scan.Malformed):
+        scan.needed(MESSAGE + body)
+
+
+def test_what_is_not_read_of_a_message_is_not_built(fleet: Fleet) -> None:
+    """The configuration, the packages and the health of each component, which a supervisor may send in thousands."""
+    message = fleet.agent().full()
+    message.effective_config.config_map.config_map["a"].body = b"x" * 1_000_000
+    for n in range(3_000):
+        message.health.component_health_map[f"{n}"].healthy = True
+        message.available_components.components[f"{n}"].metadata.add().key = "k"
+
+    needed = wire.AgentToServer.FromString(scan.needed(message.SerializeToString()))
+
+    assert fleet.post(message.SerializeToString()).status_code == 200
+    assert needed.ByteSize() < 1_000
+    assert (needed.health.healthy, needed.agent_description) == (True, message.agent_description)
+
+
+def test_a_token_that_sends_too_much_is_told_when_to_send_it_again_and_nothing_is_read(
+    fleet: Fleet, ann: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = make_fleet(ann, label="Other")
+    fleet.agent().start()
+    monkeypatch.setattr(pace, "_of_token", lambda: (0.001, 3.0))
+    monkeypatch.setattr(pace, "_tokens", pace.Pace())
+    agents = [fleet.agent(host_name=f"h{n}") for n in range(3)]
+    statuses = [fleet.post(agent.full().SerializeToString()).status_code for agent in agents]
+    monkeypatch.setattr(aws, "dynamodb", lambda: pytest.fail("a table was asked"))
+    refused = fleet.post(b"")
+    monkeypatch.undo()
+
+    assert statuses == [200, 200, 200]
+    assert (refused.status_code, refused.json()["code"]) == (429, "too_many_messages")
+    assert 1 <= int(refused.headers["retry-after"]) <= 301
+    assert other.agent().start().instance_uid
+
+
+def test_an_instance_that_sends_too_much_is_429_and_others_of_its_fleet_are_not(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pace, "OF_INSTANCE", (0.001, 3.0))
+    busy, quiet = fleet.agent(), fleet.agent(host_name="quiet")
+    busy.start()
+    statuses = [fleet.post(busy.message().SerializeToString()).status_code for _ in range(3)]
+
+    assert statuses == [200, 200, 429]
+    assert fleet.post(quiet.full().SerializeToString()).status_code == 200

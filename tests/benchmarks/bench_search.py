@@ -57,7 +57,7 @@ def compare(caller: Caller, times: int) -> None:
     calls: list[int] = []
 
     def answered(http_response: Any, **_: object) -> None:
-        calls.append(len(http_response.content))
+        calls.append(int(http_response.headers.get("content-length", 0)))
 
     aws.dynamodb().meta.events.register("after-call.dynamodb", answered)
 

@@ -4,8 +4,6 @@ from typing import Annotated, Final, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
-    ConfigDict,
     Field,
     StringConstraints,
     ValidationError,
@@ -15,8 +13,13 @@ from pydantic import (
 )
 
 from headgate_engine.collector import VARIABLE_NAME, VERSION
+from headgate_engine.wire.bounds import Bounded
 
 MAX_VARIABLES: Final = 100
+MAX_TEXT: Final = 1_048_576
+"""Characters of a text that may be as large as a whole body."""
+MAX_DOCUMENTS: Final = 10_000
+"""OTLP/JSON documents of a sample, and fields of one."""
 
 
 _Value = TypeVar("_Value")
@@ -53,7 +56,10 @@ PRESENT = AfterValidator(_present)
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
 
 
-Yaml = Annotated[str, StringConstraints(min_length=1)]
+Text = Annotated[str, StringConstraints(max_length=MAX_TEXT)]
+
+
+Yaml = Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT)]
 
 
 VariableName = Annotated[
@@ -63,16 +69,17 @@ VariableName = Annotated[
 ]
 
 
-Variables = Annotated[dict[VariableName, str], Field(max_length=MAX_VARIABLES)]
+VariableValue = Annotated[str, StringConstraints(max_length=65_536)]
+
+
+Variables = Annotated[dict[VariableName, VariableValue], Field(max_length=MAX_VARIABLES)]
 
 
 CollectorVersion = Annotated[str, AfterValidator(_version_number)]
 
 
-class Input(BaseModel):
-    """Takes exactly its fields, of exactly their types."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
+class Input(Bounded):
+    """Takes exactly its fields, of exactly their types, each within a bound."""
 
 
 class Patch(Input):

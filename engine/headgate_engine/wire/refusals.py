@@ -13,6 +13,7 @@ HIDDEN: Final = "~"
 """How the tag of a union begins that is not to be shown as a part of a place."""
 # How `foundation.ids.id_pattern` begins, wherever a pattern has it.
 _ID_PREFIX: Final = re.compile(r"\^([a-z]+_)\[0-7\]")
+_LONGEST_PART: Final = 200
 _OBJECT: Final = "This must be an object"
 _TIME: Final = "This must be a time such as 2026-11-20T19:32:02Z"
 _WHOLE: Final = "This must be a whole number"
@@ -66,9 +67,14 @@ _SENTENCES: Final[Mapping[str, str | Callable[[Mapping[str, Any]], str]]] = {
 """By error type; tests/api/test_refusals.py drives each of them."""
 
 
+def _cut(part: str | int) -> str | int:
+    """A key of a caller's object may have a megabyte."""
+    return f"{part[:_LONGEST_PART]}…" if isinstance(part, str) and len(part) > _LONGEST_PART else part
+
+
 def plain(entry: Mapping[str, Any]) -> FieldError:
     """An entry of pydantic's `ValidationError.errors()` in plain words."""
-    shown = [part for part in entry["loc"] if not str(part).startswith(HIDDEN)]
+    shown = [_cut(part) for part in entry["loc"] if not str(part).startswith(HIDDEN)]
     loc = tuple(shown) or ("body",)
     context = entry.get("ctx", {})
     match entry["type"]:

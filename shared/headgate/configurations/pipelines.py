@@ -1,9 +1,10 @@
-"""The ids of the pipelines in a configuration's text, to list them. Only the collector knows whether they are valid."""
+"""The ids of the pipelines and components in a text. Only the collector knows whether they are valid."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final, TypeAlias
 
 _WANTED: Final = ("service", "pipelines")
@@ -65,9 +66,12 @@ def members(text: str, pipeline: str) -> tuple[list[str], list[str]] | None:
     return receivers, processors
 
 
-def components(text: str) -> list[tuple[str, str]]:
-    """The section and the id of each component in the text, such as `("receivers", "otlp/a")`; bounded as above."""
-    root = [_root(text)]
+def components(text: str, most_events: int | None = None) -> list[tuple[str, str]]:
+    """The section and the id of each component in the text, such as `("receivers", "otlp/a")`; bounded as above.
+
+    With `most_events` those in the part of the text that makes so many events of the parser.
+    """
+    root = [_root(text, most_events)]
     found = []
     for section in SECTIONS:
         level = [value for key, value in _entries(root) if key == section and value is not None and value.is_mapping]
@@ -103,8 +107,8 @@ def _merging(collections: Iterable[_Collection | None]) -> Iterator[_Entry]:
     return ((_MERGE, collection) for collection in collections)
 
 
-def _root(text: str) -> _Collection:
-    """The document, as far as it can be read, from the parser's stream of events."""
+def _root(text: str, most_events: int | None = None) -> _Collection:
+    """The document, as far as it can be read, from the parser's stream of events; of at most so many of them."""
     import yaml  # only where it is needed: 15 ms of a cold start
 
     from headgate.foundation.yaml_text import SafeLoader
@@ -115,7 +119,7 @@ def _root(text: str) -> _Collection:
     anchors: dict[str, _Collection | str | None] = {}
     try:
         # NUL would end the text for the parser in C and be an error for the other one.
-        for event in yaml.parse(text.replace("\0", "\ufffd"), Loader=SafeLoader):
+        for event in islice(yaml.parse(text.replace("\0", "\ufffd"), Loader=SafeLoader), most_events):
             node: _Collection | str | None
             match event:
                 case yaml.MappingStartEvent() | yaml.SequenceStartEvent():

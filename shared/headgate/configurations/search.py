@@ -1,21 +1,20 @@
 """Finding configurations by name, by a text in them, and by a component, without an index of texts.
 
-A search reads texts as they are stored: it is right at any moment, and costs what it reads, which is bounded.
-docs/decisions/0175-archived-configurations-and-search.md has the figures.
+A search reads texts, and the ids of components beside them, as they are stored: it is right at any moment, and costs
+what it reads, which is bounded. docs/decisions/0175-archived-configurations-and-search.md has the figures.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
-from headgate.configurations import service, store
+from headgate.configurations import component_ids, service, store
 from headgate.configurations.model import Archived, Configuration, ConfigurationNotFound
-from headgate.configurations.pipelines import components
 from headgate.foundation import errors
 from headgate.foundation.caller import Caller
 from headgate.foundation.ids import is_id
+from headgate.storage.items import Item
 from headgate.storage.page import Slice
 
 MOST_READ: Final = 500
@@ -25,7 +24,9 @@ MOST_NAMES: Final = 2_000
 MOST_BYTES: Final = 16 << 20
 """The size of the texts that it reads. A text of a megabyte may be stored in a kilobyte."""
 _AS_BYTES_READ: Final = 8
-"""What a byte of which the structure is read counts as: a megabyte may take the parser seconds."""
+"""What a byte counts as of a text that an earlier release stored, without the ids of its components."""
+# And the write that notes the ids with it, so that one request makes at most 256.
+_NOTED_AS_BYTES: Final = 64 << 10
 # The texts of the latest and the published version of these are one batch read.
 _AT_ONCE: Final = 50
 
@@ -116,29 +117,34 @@ def _judged(entries: Sequence[Configuration], wanted: Wanted) -> Iterator[tuple[
             yield entry, entry in named, 0
             continue
         shown = {entry.latest_version, entry.published_version}
-        texts = [store.text_of(stored[entry.id, n]) for n in shown if n and (entry.id, n) in stored]
-        matches = _names(entry, wanted.text) or _contain(texts, wanted.text)
-        to_parse = [text for text in texts if matches and _may_define(text, wanted.component)]
-        matches = matches and (wanted.component is None or any(_defines(text, wanted.component) for text in to_parse))
-        yield entry, matches, sum(map(len, texts)) + _AS_BYTES_READ * sum(map(len, to_parse))
+        rows = [stored[entry.id, n] for n in shown if n and (entry.id, n) in stored]
+        matches, size = _names(entry, wanted.text), 0
+        if not matches:
+            texts = [store.text_of(row) for row in rows]
+            matches, size = _contain(texts, wanted.text), sum(map(len, texts))
+        if matches and wanted.component is not None:
+            defined = [_components(row) for row in rows]
+            matches = any(component_ids.defines(ids, wanted.component) for ids, _ in defined)
+            size += sum(cost for _, cost in defined)
+        yield entry, matches, size
+
+
+def _components(stored: Item) -> tuple[list[str], int]:
+    """The ids of the components, and what it cost; they are noted if an earlier release stored the text."""
+    ids = store.components_of(stored)
+    if ids is not None:
+        return ids, 0
+    text = store.text_of(stored)
+    ids = component_ids.ids_in(text)
+    store.note_components(stored, ids)
+    return ids, _AS_BYTES_READ * len(text) + _NOTED_AS_BYTES
 
 
 def _contain(texts: Sequence[str], wanted: str | None) -> bool:
-    return wanted is None or any(wanted.casefold() in text.casefold() for text in texts)
+    return wanted is not None and any(wanted.casefold() in text.casefold() for text in texts)
 
 
 def _names(entry: Configuration, text: str | None) -> bool:
     if text is None:
         return True
     return any(text.casefold() in one.casefold() for one in (entry.name, entry.description or "", entry.owner.name))
-
-
-def _may_define(text: str, component: str | None) -> bool:
-    """Whether the component is a key in the text: a look at its structure costs a hundred times as much."""
-    if component is None:
-        return False
-    return re.search(rf"(?<![\w/.-]){re.escape(component)}(/[^\s:'\"]*)?['\"]?\s*:", text) is not None
-
-
-def _defines(text: str, component: str) -> bool:
-    return any(component in (id_, id_.partition("/")[0]) for _, id_ in components(text))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from headgate.configurations import keys
+from headgate.configurations import component_ids, keys
 from headgate.configurations.model import Configuration, Status, Version
 from headgate.foundation import clock
 from headgate.foundation.principal import Principal
@@ -82,6 +83,22 @@ def fingerprints(versions: Collection[tuple[str, int]]) -> dict[tuple[str, int],
 def text_of(stored: Item) -> str:
     """The text of one of these; a GET if it is large."""
     return large_texts.read(stored)
+
+
+def components_of(stored: Item) -> list[str] | None:
+    """The ids of the components in one of these; None if a release that did not note them stored it."""
+    noted = items.optional_text(stored, "components")
+    return None if noted is None else noted.split("\n")
+
+
+def note_components(stored: Item, ids: Sequence[str]) -> None:
+    """Note the ids with a text that an earlier release stored, unless it was changed meanwhile; one update."""
+    key = keys.yaml(items.text(stored, "configuration_id"), keys.number(items.text(stored, "item")))
+    content = next(name for name in ("content", "content_key") if name in stored)
+    condition = f"attribute_not_exists(components) AND {content} = :content"
+    values: Item = {":components": "\n".join(ids), ":content": stored[content]}
+    with suppress(table.ConditionFailed):
+        table.write(table.versions.update(key, "SET components = :components", condition, values))
 
 
 def version_without_text(configuration_id: str, n: int) -> Version | None:
@@ -358,7 +375,9 @@ def _version_item(configuration_id: str, version: Version) -> Item:
 
 
 def _yaml_item(configuration_id: str, version: Version) -> Item:
-    return keys.yaml(configuration_id, version.n) | large_texts.write(version.yaml or "", keys.TEXTS)
+    text = version.yaml or ""
+    components: Item = {"components": "\n".join(component_ids.ids_in(text))}
+    return keys.yaml(configuration_id, version.n) | large_texts.write(text, keys.TEXTS) | components
 
 
 def _version(item: Item, yaml: str | None = None) -> Version:

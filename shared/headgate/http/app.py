@@ -1,17 +1,14 @@
 """A function's web application, and the handler that turns API Gateway's events into requests."""
 
 from collections.abc import Sequence
-from typing import Final
 
 from fastapi import APIRouter, FastAPI
 from mangum import Mangum
 
 from headgate.http import problems
-from headgate.http.body_limit import BodyLimit
+from headgate.http.body_limit import MAX_BODY_BYTES, BodyLimit
 from headgate.http.browser import Console
 from headgate.http.request_context import RequestContext
-
-MAX_BODY_BYTES: Final = 1_048_576
 
 
 def create_app(title: str, routers: Sequence[APIRouter]) -> FastAPI:

@@ -1,8 +1,12 @@
 """The limit on request bodies. A `Content-Length` over it is refused before anything is read."""
 
+from typing import Final
+
 from fastapi import HTTPException
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MAX_BODY_BYTES: Final = 1_048_576
 
 
 class BodyLimit:

@@ -18,6 +18,7 @@ from headgate.http.statuses import status_of
 from headgate.observability import faults
 from headgate.observability.log import logger
 from headgate_engine.wire import refusals
+from headgate_engine.wire.bounds import MOST_ERRORS
 
 _CODES: Final[Mapping[int, str]] = {
     404: "not_found",
@@ -28,8 +29,6 @@ _CODES: Final[Mapping[int, str]] = {
 }
 # After an outage; a checker starts again in this time.
 _RETRY_AFTER_OUTAGE: Final = "2"
-# A body of 1 MB can have 300,000 errors, and a function's answer may have 6 MB.
-_MAX_ERRORS: Final = 100
 _TOO_LARGE: Final = "The request body is over 1 MB (1,048,576 bytes)"
 
 
@@ -145,7 +144,7 @@ def _domain_error(request: Request, error: Exception) -> JSONResponse:
 def _request_invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     entries = error.errors()
-    field_errors = [refusals.plain(entry) for entry in entries[:_MAX_ERRORS]]
+    field_errors = [refusals.plain(entry) for entry in entries[:MOST_ERRORS]]
     malformed = next((error for error in field_errors if error.loc[:1] == ("path",)), None)
     if malformed:
         # A malformed id names nothing, so this says what one of that kind looks like.

@@ -83,7 +83,7 @@ def _validator() -> SchemaValidator:
         return schema.str_schema(pattern=f"^(?:{pattern})$", strict=True)
 
     def texts(pattern: str, most: int) -> CoreSchema:
-        return schema.tuple_variable_schema(text(pattern), max_length=most)
+        return schema.tuple_schema([text(pattern)], variadic_item_index=0, max_length=most, fail_fast=True)
 
     def record(needed: Mapping[str, CoreSchema], optional: Mapping[str, CoreSchema] | None = None) -> CoreSchema:
         fields = {name: schema.typed_dict_field(one, required=True) for name, one in needed.items()}

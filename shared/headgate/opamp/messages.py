@@ -15,7 +15,7 @@ from headgate.instances.captured import CaptureNews
 from headgate.instances.host import HostReport
 from headgate.instances.reports import Description, Health, Report, ReportedConfig, Status
 from headgate.observability.log import logger
-from headgate.opamp import host_captures, host_reports
+from headgate.opamp import host_captures, host_reports, scan
 from headgate.opamp.reasons import reason, was_killed
 from headgate.opamp.wire import opamp_pb2 as wire
 
@@ -95,7 +95,9 @@ class Reply:
 def decode(body: bytes) -> Report:
     """Raises NotOpamp."""
     try:
-        message = wire.AgentToServer.FromString(body)
+        message = wire.AgentToServer.FromString(scan.needed(body))
+    except scan.Malformed as error:
+        raise NotOpamp(str(error)) from error
     except DecodeError as error:
         raise NotOpamp("The body is not an OpAMP message of an agent") from error
     if len(message.instance_uid) != _UID_BYTES or not any(message.instance_uid):

@@ -25,7 +25,7 @@ from headgate.instances.reports import Report
 from headgate.instances.states import SAVED_EVERY
 from headgate.instances.watch import Departure, Watch, departure, watched, with_departure
 from headgate.observability.log import logger
-from headgate.opamp import messages, placement, senders, signatures, texts, to_fetch
+from headgate.opamp import messages, pace, placement, senders, signatures, texts, to_fetch
 from headgate.opamp.messages import Offer, Reply
 from headgate.settings import settings
 from headgate.storage.retry import retry
@@ -50,7 +50,8 @@ class NotOfThisFleet(errors.Forbidden):
 def exchange(credential: str, deployment_id: str, body: bytes, signature: str = "") -> bytes:
     """Answer an agent's message: one batch read, and if there is something to store, another read and a transaction.
 
-    Raises NotAuthenticated, NotOfThisFleet, NotOpamp, SignatureInvalid, SignatureMissing, MessageRepeated, Contention.
+    Raises NotAuthenticated, NotOfThisFleet, NotOpamp, TooManyMessages, SignatureInvalid,
+    SignatureMissing, MessageRepeated, Contention.
     """
     sender = _Sender.of(credential, deployment_id)
     try:
@@ -59,6 +60,7 @@ def exchange(credential: str, deployment_id: str, body: bytes, signature: str = 
     except (messages.NotOpamp, SignatureInvalid):
         sender.authenticate()
         raise
+    pace.require_turn_of_instance(sender.token_hash, report.uid)
     return retry(lambda: _answer(sender, report)).encode()
 
 

@@ -1,0 +1,122 @@
+"""How many messages a token and an instance may send, counted in this process, without a write to a table.
+
+A message beyond that is answered 429 with the time of its turn. Agents repeat such a message, so hosts that all return
+at once are let in one after the other, and lose nothing.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Final
+
+from headgate.foundation import clock, errors
+from headgate.settings import settings
+
+OF_INSTANCE: Final = (2.0, 60.0)
+"""Messages a second of an instance, and how many at once: a supervisor sends one each time that something changes."""
+LEAST_OF_TOKEN: Final = 50.0
+"""Messages a second of a token. It may send twice as many as a full fleet's heartbeats are."""
+AT_ONCE_SECONDS: Final = 10.0
+"""A token may send the messages of so many seconds at once."""
+LONGEST_WAIT: Final = 300.0
+"""Seconds: less than the 15 minutes after which a host that is not heard counts as stale."""
+BYTES_OF_MESSAGE: Final = 64 << 10
+"""A larger message counts as several."""
+_MOST_KNOWN: Final = 20_000
+
+
+class TooManyMessages(errors.TooManyRequests):
+    """The token, or the instance, sends more than its share. The agent sends the same message again."""
+
+    code = "too_many_messages"
+
+    def __init__(self, sender: str, wait: float) -> None:
+        # So that those whose turns are in one second do not all come at its beginning.
+        seconds = math.ceil(wait + random.random())  # noqa: S311  not a secret
+        super().__init__(f"This {sender} sends too many messages; send this one again in {seconds} s", seconds)
+
+
+@dataclass(slots=True)
+class _Account:
+    """What a sender may still send at a time, and until when turns have been given to those who wait."""
+
+    left: float
+    at: float
+    promised: float
+
+
+class Pace:
+    """The accounts of senders. Those that were not heard for longest are forgotten first, and begin anew."""
+
+    def __init__(self) -> None:
+        self._accounts: OrderedDict[str, _Account] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def wait(self, sender: str, rate: float, at_once: float, now: float, cost: float = 1.0) -> float:
+        """0 if the sender may send what costs so much, which is taken off; else the seconds until its turn."""
+        with self._lock:
+            account = self._account(sender, rate, at_once, now)
+            if account.left >= min(cost, at_once):
+                account.left -= cost
+                return 0.0
+            account.promised = max(account.promised, now) + cost / rate
+            if account.promised - now > LONGEST_WAIT:
+                # Turns begin again: with so many waiting, each of them waits for a random part of the time.
+                account.promised = now + LONGEST_WAIT * random.random()  # noqa: S311  not a secret
+            return account.promised - now
+
+    def charge(self, sender: str, rate: float, at_once: float, now: float, cost: float) -> None:
+        """Take off what a message has cost beyond what was taken for it."""
+        with self._lock:
+            account = self._account(sender, rate, at_once, now)
+            account.left = max(account.left - cost, -at_once)
+
+    def _account(self, sender: str, rate: float, at_once: float, now: float) -> _Account:
+        account = self._accounts.get(sender)
+        if account is None:
+            account = self._accounts[sender] = _Account(at_once, now, now)
+            if len(self._accounts) > _MOST_KNOWN:
+                self._accounts.popitem(last=False)
+        else:
+            self._accounts.move_to_end(sender)
+            account.left = min(at_once, account.left + max(0.0, now - account.at) * rate)
+            account.at = now
+        return account
+
+
+_tokens: Final = Pace()
+_instances: Final = Pace()
+
+
+def require_turn_of_token(credential: str) -> None:
+    """Count a message of the token. Raises TooManyMessages."""
+    if wait := _tokens.wait(_sender(credential), *_of_token(), clock.now().timestamp()):
+        raise TooManyMessages("token", wait)
+
+
+def charge_size(credential: str, size: int) -> None:
+    """Count a large message as several of the token."""
+    _tokens.charge(_sender(credential), *_of_token(), clock.now().timestamp(), size // BYTES_OF_MESSAGE)
+
+
+def require_turn_of_instance(token_hash: str, uid: bytes) -> None:
+    """Count a message of the instance by this token, so that no other token can use up its share.
+
+    Raises TooManyMessages.
+    """
+    if wait := _instances.wait(token_hash + uid.hex(), *OF_INSTANCE, clock.now().timestamp()):
+        raise TooManyMessages("instance", wait)
+
+
+def _sender(credential: str) -> str:
+    """Not the credential itself: the accounts live as long as the process."""
+    return str(hash(credential))
+
+
+def _of_token() -> tuple[float, float]:
+    rate = max(LEAST_OF_TOKEN, 2 * settings().instance_limit / settings().fleet_heartbeat_seconds)
+    return rate, rate * AT_ONCE_SECONDS

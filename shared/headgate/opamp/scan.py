@@ -1,0 +1,124 @@
+"""What of a message is read, cut out of its bytes before any object is built of it.
+
+Two bytes make an attribute: four megabytes of them were 1.9 million objects, which took 1.6 s. Only the fields that
+this service reads go on to the protobuf classes, counted before, in a time that is bounded whatever the bytes say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from headgate.opamp.wire import opamp_pb2 as wire
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+MOST_FIELDS: Final = 200
+"""Of a message; a supervisor sends some ten."""
+MOST_ATTRIBUTES: Final = 1_000
+LONGEST_DESCRIPTION: Final = 64 << 10
+"""Bytes. What is within an attribute is not counted, so this bounds it."""
+MOST_OF_HEALTH: Final = 5_000
+"""Fields of the report of health: one for each component of a collector, which are passed over."""
+
+_OTHER: Final = "The body is not an OpAMP message of an agent"
+_LONGEST_VARINT: Final = 10
+
+
+class Malformed(ValueError):
+    """The bytes are not fields of protobuf, or more than any agent sends. The message says which."""
+
+
+def needed(body: bytes) -> bytes:
+    """The message with only the fields that `messages.decode` reads. Raises Malformed."""
+    kept: list[bytes] = []
+    for number, start, content, end in _fields(body, 0, len(body), MOST_FIELDS):
+        if number not in _READ:
+            continue
+        if number == _DESCRIPTION:
+            if end - content > LONGEST_DESCRIPTION:
+                raise Malformed(f"agent_description is over {LONGEST_DESCRIPTION:,} bytes")
+            for _ in _fields(body, content, end, MOST_ATTRIBUTES):
+                pass
+        if number == _HEALTH:
+            of_health = _fields(body, content, end, MOST_OF_HEALTH)
+            parts = [body[first:last] for field, first, _, last in of_health if field in _OF_HEALTH]
+            kept.append(_message(_HEALTH, b"".join(parts)))
+        else:
+            kept.append(body[start:end])
+    return b"".join(kept)
+
+
+def _numbers(message: type[Message], *names: str) -> frozenset[int]:
+    return frozenset(message.DESCRIPTOR.fields_by_name[name].number for name in names)
+
+
+_READ: Final = _numbers(
+    wire.AgentToServer,
+    "instance_uid",
+    "sequence_num",
+    "agent_description",
+    "capabilities",
+    "health",
+    "remote_config_status",
+    "agent_disconnect",
+    "flags",
+    "custom_message",
+)
+_OF_HEALTH: Final = _numbers(wire.ComponentHealth, "healthy", "last_error")
+_DESCRIPTION: Final = wire.AgentToServer.AGENT_DESCRIPTION_FIELD_NUMBER
+_HEALTH: Final = wire.AgentToServer.HEALTH_FIELD_NUMBER
+
+
+def _fields(body: bytes, at: int, end: int, most: int) -> Iterator[tuple[int, int, int, int]]:
+    """Each field's number, and where it, its content and what follows it begin. Raises Malformed."""
+    for _ in range(most):
+        if at == end:
+            return
+        tag, content = _varint(body, at, end)
+        match tag & 7:
+            case 0:
+                after = _varint(body, content, end)[1]
+            case 1:
+                after = content + 8
+            case 2:
+                length, content = _varint(body, content, end)
+                after = content + length
+            case 5:
+                after = content + 4
+            case _:
+                raise Malformed(_OTHER)
+        if after > end or not tag >> 3:
+            raise Malformed(_OTHER)
+        yield tag >> 3, at, content, after
+        at = after
+    if at != end:
+        raise Malformed(f"A part of the message has more than {most:,} fields")
+
+
+def _varint(body: bytes, at: int, end: int) -> tuple[int, int]:
+    """The number that begins there, and where what follows it begins. Raises Malformed."""
+    value = 0
+    for place in range(_LONGEST_VARINT):
+        if at + place >= end:
+            break
+        byte = body[at + place]
+        value |= (byte & 0x7F) << (7 * place)
+        if byte < 0x80:
+            return value, at + place + 1
+    raise Malformed(_OTHER)
+
+
+def _message(number: int, content: bytes) -> bytes:
+    """A field that is a message."""
+    return _encoded(number << 3 | 2) + _encoded(len(content)) + content
+
+
+def _encoded(value: int) -> bytes:
+    encoded = bytearray()
+    while value >= 0x80:
+        encoded.append(value & 0x7F | 0x80)
+        value >>= 7
+    encoded.append(value)
+    return bytes(encoded)

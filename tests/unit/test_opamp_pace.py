@@ -1,0 +1,66 @@
+"""How many messages senders may send: who waits, for how long, and that everybody has a turn."""
+
+import heapq
+import random
+from collections import Counter
+
+import pytest
+
+from headgate.opamp import pace
+from headgate.opamp.pace import LONGEST_WAIT, Pace
+
+RATE, AT_ONCE = 100.0, 1_000.0
+HOSTS = 10_000
+
+
+def test_ten_thousand_hosts_that_return_at_once_are_all_heard() -> None:
+    """Each sends its message again when it was told to, as agents do; then it sends heartbeats."""
+    random.seed(37)
+    turns, heard = Pace(), dict[int, float]()
+    waiting = [(0.0, host) for host in range(HOSTS)]
+    refused: Counter[int] = Counter()
+    while waiting:
+        at, host = heapq.heappop(waiting)
+        wait = turns.wait("token", RATE, AT_ONCE, at)
+        if wait:
+            refused[host] += 1
+            heapq.heappush(waiting, (at + pace.TooManyMessages("token", wait).retry_after, host))
+        else:
+            heard[host] = at
+    by_second = Counter(int(at) for at in heard.values())
+
+    assert len(heard) == HOSTS
+    assert max(heard.values()) < 3 * HOSTS / RATE
+    assert max(count for second, count in by_second.items() if second > 1) <= 3 * RATE
+    assert max(refused.values()) <= 5
+
+
+def test_the_message_of_one_token_does_not_wait_for_those_of_another() -> None:
+    turns = Pace()
+    waits = [turns.wait("busy", RATE, AT_ONCE, 0.0) for _ in range(5_000)]
+
+    assert (max(waits) > 1, turns.wait("quiet", RATE, AT_ONCE, 0.0)) == (True, 0.0)
+
+
+def test_nobody_waits_so_long_that_a_host_counts_as_stale() -> None:
+    turns = Pace()
+    waits = [turns.wait("busy", RATE, AT_ONCE, 0.0) for _ in range(200_000)]
+
+    assert max(waits) <= LONGEST_WAIT
+
+
+def test_a_large_message_counts_as_several() -> None:
+    turns = Pace()
+    turns.charge("large", 1.0, 10.0, 0.0, 64.0)
+
+    assert turns.wait("large", 1.0, 10.0, 0.0) > 0
+    assert turns.wait("large", 1.0, 10.0, 12.0) == 0.0
+
+
+def test_senders_that_were_not_heard_for_longest_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace, "_MOST_KNOWN", 10)
+    turns = Pace()
+    for sender in range(1_000):
+        turns.wait(str(sender), RATE, AT_ONCE, 0.0)
+
+    assert len(turns._accounts) == 10
