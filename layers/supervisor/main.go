@@ -154,7 +154,7 @@ func run(ours *settings.Settings, self string) error {
 	events := official.Events{
 		Exited: captures.Exited, Initial: known.Started, Written: known.Written, Started: known.CollectorStarted,
 	}
-	if err := supervise(signals, cfg, instance, events, messages.Goodbye); err != nil {
+	if err := supervise(signals, cfg, instance, events, ours.StopTimeout, messages.Goodbye); err != nil {
 		return err
 	}
 	if cause := context.Cause(signals); errors.Is(cause, launch.ErrRestart) {
@@ -191,15 +191,17 @@ func openUpgrades(signals context.Context, ours *settings.Settings) (*upgrade.Up
 	})
 }
 
-// supervise runs the official supervisor until a signal. It calls the events as they occur, and goodbye at the end.
+// supervise runs the official supervisor until a signal. It calls the events as they occur, and goodbye at the end; a
+// collector has `stopWithin` to stop before another configuration is applied.
 func supervise(
-	signals context.Context, cfg config.Supervisor, instance *identity.Identity, events official.Events, goodbye func(),
+	signals context.Context, cfg config.Supervisor, instance *identity.Identity, events official.Events,
+	stopWithin time.Duration, goodbye func(),
 ) error {
 	logger, err := telemetry.NewLogger(cfg.Telemetry.Logs)
 	if err != nil {
 		return fmt.Errorf("make the logger: %w", err)
 	}
-	logger = logger.Named("supervisor").WithOptions(zap.WrapCore(func(core zapcore.Core) zapcore.Core { return official.Listen(core, events) }))
+	logger = logger.Named("supervisor").WithOptions(zap.WrapCore(func(core zapcore.Core) zapcore.Core { return official.Listen(core, events, stopWithin) }))
 	// Not the signals' context: a clean shutdown needs this one alive. Its end stops what a failed start leaves running.
 	running, end := context.WithCancel(context.Background())
 	defer end()

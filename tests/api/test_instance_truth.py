@@ -90,7 +90,7 @@ def test_what_was_killed_on_the_way_back_is_sent_three_times_and_none_older(flee
     fleet.assign(2)
     agent.heartbeat()
     killed = "config validation failed: signal: killed, output: "
-    answers = [agent.report(FAILED, killed), *(agent.heartbeat() for _ in range(3))]
+    answers = [agent.report(FAILED, killed, own=True), *(agent.heartbeat() for _ in range(3))]
 
     sent = [answer.remote_config.config_hash for answer in answers if answer.HasField("remote_config")]
     assert sent == [agent.status.last_remote_config_hash] * 2

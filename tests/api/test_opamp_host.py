@@ -106,7 +106,9 @@ def test_a_configuration_that_a_host_reports_as_crashing_is_not_offered_again(fl
     failed = agent.message()
     failed.remote_config_status.CopyFrom(agent.status)
     failed.remote_config_status.status = wire.RemoteConfigStatuses_FAILED
-    failed.remote_config_status.error_message = "The collector ended 3 times in the 10 minutes after"
+    failed.remote_config_status.error_message = (
+        "The collector ended 3 times in the 10 minutes after this configuration was applied (it exited unexpectedly)"
+    )
     answer = agent.send(failed)
 
     assert answer.HasField("remote_config")

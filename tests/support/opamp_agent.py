@@ -20,6 +20,8 @@ SUPERVISOR: Final = (
     | wire.AgentCapabilities_ReportsHeartbeat
 )
 
+# What the supervisor puts before the words of a collector that refuses a configuration.
+REFUSED: Final = "configuration validation failed: config validation failed: exit status 1, output: Error: "
 Post = Callable[[bytes], bytes]
 """Sends a message and gives the body of the answer."""
 
@@ -68,10 +70,10 @@ class Agent:
     def heartbeat(self) -> wire.ServerToAgent:
         return self.send(self.message())
 
-    def report(self, status: "wire.RemoteConfigStatuses", error: str = "") -> wire.ServerToAgent:
-        """Say what became of the config that was offered last."""
+    def report(self, status: "wire.RemoteConfigStatuses", error: str = "", *, own: bool = False) -> wire.ServerToAgent:
+        """Say what became of the config that was offered last; an error is the collector's, or the supervisor's own."""
         self.status.status = status
-        self.status.error_message = error
+        self.status.error_message = REFUSED + error if error and not own else error
         message = self.message()
         message.remote_config_status.CopyFrom(self.status)
         return self.send(message)

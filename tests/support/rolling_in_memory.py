@@ -18,9 +18,10 @@ from headgate.deployments.running import RunningRollout
 from headgate.foundation.ids import new_id
 from headgate.foundation.principal import Principal
 from headgate.instances import transitions
-from headgate.instances.desired import Desired, config_hash, offer, with_offer
+from headgate.instances.desired import Desired, config_hash
 from headgate.instances.host import Ability, Counters, HostReport
 from headgate.instances.model import Instance
+from headgate.instances.offers import offer, with_offer
 from headgate.instances.reports import Description, Health, Report, ReportedConfig, Status
 from headgate.instances.watch import departure, watched, with_departure
 from headgate.rollouts.acts import Act

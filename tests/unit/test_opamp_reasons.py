@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from headgate.opamp.reasons import LONGEST, reason, was_killed
+from headgate.instances.reports import Cause
+from headgate.opamp.reasons import LONGEST, REASONS, cause, reason
 
 SAID = Path(__file__).with_name("reasons")
 
@@ -38,18 +39,44 @@ def test_it_is_short_whatever_is_said(said: str) -> None:
     assert len(reason(said)) <= LONGEST
 
 
-@pytest.mark.parametrize(
-    ("said", "killed"),
-    [
-        ("Agent exited unexpectedly with exit code -1 while applying configuration", True),
-        ("no route\n(Agent exited unexpectedly with exit code 0 while applying configuration)", True),
-        ("Agent exited unexpectedly with exit code 1 while applying configuration", False),
-        ("configuration validation failed: config validation failed: signal: killed, output: warn", True),
-        ("configuration validation failed: config validation failed: exit status 1, output: Error: x", False),
-        ("The collector ended 3 times in the 10 minutes after this (it exited unexpectedly)", False),
-        ("Config apply timeout exceeded", False),
-        ("", False),
-    ],
-)
-def test_a_collector_that_was_killed_is_told_from_one_that_failed(said: str, killed: bool) -> None:
-    assert was_killed(said) is killed
+# A row of the table each; a test of layers/supervisor/internal/official says whether the supervisor still says so.
+CAUSES: list[tuple[str, Cause]] = [
+    ("no route\n(Agent exited unexpectedly with exit code -1 while applying configuration)", "killed"),
+    ("Agent exited unexpectedly with exit code 0 while applying configuration", "killed"),
+    ("configuration validation failed: config validation failed: signal: killed, output: warn", "killed"),
+    ("bind: in use\n(Agent exited unexpectedly with exit code 1 while applying configuration)", "version"),
+    ("Agent exited unexpectedly with exit code 137 while applying configuration", "version"),
+    ("configuration validation failed: config validation failed: exit status 1, output: Error: x", "version"),
+    ("yaml: line 1: did not find expected node content", "version"),
+    (
+        "no route\n(The collector ended 3 times in the 10 minutes after this configuration was applied (it exited",
+        "version",
+    ),
+    ("Collector 0.140.0 cannot run here, so that nothing was changed: the disk is full", "version"),
+    ("Config apply timeout exceeded; collector 0.140.0 did not stay, and 0.139.0 runs again", "version"),
+    ("The offer of a collector cannot be read: the link is not a path of this service", "version"),
+    ("The change cannot be written down: no space left on device", "host"),
+    ("configuration validation failed: failed to create temp config file for validation: no space left", "host"),
+    ("configuration validation failed: failed to write temp config file for validation: no space left", "host"),
+    ("configuration validation failed: failed to close temp config file: no space left", "host"),
+    ("cannot start the agent: startNormal: fork/exec: resource temporarily unavailable", "host"),
+    ("Config apply timeout exceeded", "unclear"),
+    ("dial tcp: i/o timeout\n(Config apply timeout exceeded)", "unclear"),
+    ("a sentence of a later release", "unclear"),
+    ("", "unclear"),
+]
+
+
+@pytest.mark.parametrize(("said", "expected"), CAUSES)
+def test_only_a_known_reason_counts_against_a_version(said: str, expected: Cause) -> None:
+    assert cause(said) == expected
+
+
+def test_every_row_of_the_table_has_a_message() -> None:
+    unseen = [pattern.pattern for pattern, _ in REASONS if not any(pattern.search(said) for said, _ in CAUSES)]
+    assert unseen == []
+
+
+@pytest.mark.parametrize("said", sorted(SAID.glob("*.txt")), ids=lambda said: said.stem)
+def test_what_was_recorded_of_a_broken_version_counts(said: Path) -> None:
+    assert cause(said.read_text()) == ("unclear" if said.stem == "late" else "version")

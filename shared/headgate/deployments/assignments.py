@@ -142,6 +142,7 @@ def change(
             revision=before.revision + 1,
             assigned_revision=before.revision + 1 if assigns else before.assigned_revision,
             assigned_at=at if assigns else before.assigned_at,
+            healthy=before.healthy_before(assignment) if assigns else before.healthy,
             rollout=None if assigns else before.rollout,
         )
         if not assigns:

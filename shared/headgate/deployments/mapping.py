@@ -1,10 +1,10 @@
 """Deployment groups as items of the fleets table, and back."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, cast
 
-from headgate.deployments.model import Assignment, Deployment, Role, VolumeMount
+from headgate.deployments.model import Assignment, Deployment, HealthyVersion, Role, VolumeMount
 from headgate.deployments.programs import Program, ProgramFile
 from headgate.deployments.running import Place, RunningRollout
 from headgate.fleets import keys
@@ -39,6 +39,8 @@ def group_item(group: Deployment) -> Item:
         "token_expires_at": clock.rfc3339(group.token_expires_at) if group.token_expires_at else None,
         "collector": program_item(group.collector),
         "captures_allowed": group.captures_allowed or None,
+        "proven_revision": group.proven_revision,
+        "healthy_versions": healthy_items(group.healthy) or None,
         "managed_by": group.managed_by,
     }
 
@@ -71,6 +73,8 @@ def group(item: Item) -> Deployment:
         token_expires_at=clock.parse(token_expires_at) if token_expires_at else None,
         collector=program(item),
         captures_allowed=item.get("captures_allowed") is True,
+        proven_revision=items.optional_number(item, "proven_revision"),
+        healthy=healthy(item),
         managed_by=items.optional_text(item, "managed_by"),
     )
 
@@ -99,6 +103,30 @@ def _rollout(item: Mapping[str, Value]) -> RunningRollout:
         watched=place(items.mapping(item, "watched")),
         canaries=cast("Mapping[str, str]", items.mapping(item, "canaries")),
         collector=program(item),
+    )
+
+
+def healthy_items(versions: Sequence[HealthyVersion]) -> list[Value]:
+    return [
+        {
+            "configuration_id": version.assignment.configuration_id,
+            "version_number": version.assignment.version_number,
+            "collector": version.collector,
+            "revision": version.revision,
+        }
+        for version in versions
+    ]
+
+
+def healthy(item: Mapping[str, Value]) -> Sequence[HealthyVersion]:
+    """The versions that ran healthily; none in an item of an earlier release."""
+    return tuple(
+        HealthyVersion(
+            Assignment(items.text(version, "configuration_id"), items.number(version, "version_number")),
+            items.optional_text(version, "collector"),
+            items.number(version, "revision"),
+        )
+        for version in cast("list[Item]", item.get("healthy_versions") or ())
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 
 from headgate.deployments.programs import Program
 from headgate.deployments.running import RunningRollout
@@ -12,6 +12,7 @@ from headgate.foundation import errors
 from headgate.foundation.ids import new_id
 
 Role = Literal["node", "cluster", "gateway"]
+_MOST_HEALTHY: Final = 5
 
 
 class DeploymentNotFound(errors.NotFound):
@@ -74,6 +75,18 @@ class NamedVersion:
 
 
 @dataclass(frozen=True, slots=True)
+class HealthyVersion:
+    """A version that a host ran healthily for a time, and the collector that came with it, None for the installed one.
+
+    `revision` is that of the assignment under which it was first.
+    """
+
+    assignment: Assignment
+    collector: str | None = None
+    revision: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class VolumeMount:
     host_path: str
     mount_path: str
@@ -87,7 +100,9 @@ class Deployment:
     time, None if an earlier release made it. Hosts with the labels of its `selector` belong to it. `token_generation`
     is that of its own token, 0 if it has none. With a `rollout` a part of them is to run another version already.
     `collector` is what a rollout moved its hosts to, None for what was installed on each of them.
-    `captures_allowed` is what an Admin has allowed.
+    `captures_allowed` is what an Admin has allowed. `proven_revision` is the last assignment whose version a host of
+    the group ran healthily for a time; `healthy` are the versions before it that were, newest first, without those that
+    were taken back.
     """
 
     id: str
@@ -110,6 +125,8 @@ class Deployment:
     rollout: RunningRollout | None = None
     collector: Program | None = None
     captures_allowed: bool = False
+    proven_revision: int | None = None
+    healthy: Sequence[HealthyVersion] = ()
     # What created it, by its own words.
     managed_by: str | None = None
 
@@ -121,6 +138,22 @@ class Deployment:
         """Whether the token that its hosts sign in with has expired."""
         expires_at = self.token_expires_at if self.token_generation else fleet.token_expires_at
         return expires_at is not None and expires_at <= at
+
+    @property
+    def known_healthy(self) -> Sequence[HealthyVersion]:
+        """Versions that its hosts can go back to, newest first: the assigned one too, if a host ran it healthily."""
+        if self.assignment is None or self.proven_revision != self.assigned_revision:
+            return self.healthy
+        collector = self.collector.version if self.collector else None
+        return (HealthyVersion(self.assignment, collector, self.assigned_revision), *self.healthy)
+
+    def healthy_before(self, assignment: Assignment | None) -> Sequence[HealthyVersion]:
+        """`healthy` once that is assigned. Going back to one of them forgets those after it, clearing all."""
+        if assignment is None:
+            return ()
+        known = self.known_healthy
+        places = [place for place, version in enumerate(known) if version.assignment == assignment]
+        return tuple(known[places[-1] + 1 :] if places else known)[:_MOST_HEALTHY]
 
     @property
     def current_revisions(self) -> frozenset[int]:

@@ -93,6 +93,14 @@ def changed(before: Deployment, after: Deployment) -> Write:
     return store.changed(before, after)
 
 
+def prove(group: Deployment) -> None:
+    """Note that a host of the group ran the assigned version healthily for a time; one update of that attribute alone.
+
+    If another write was first, it is left to the next host that says so.
+    """
+    store.prove(group)
+
+
 def unchanged(group: Deployment) -> Write:
     """For a transaction that is to fail if somebody changed the group since it was read."""
     return store.unchanged(group)

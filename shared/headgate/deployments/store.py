@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from headgate.deployments import mapping
@@ -10,6 +11,7 @@ from headgate.fleets import keys
 from headgate.fleets.model import FleetNotFound
 from headgate.storage import idempotent_create, items
 from headgate.storage.page import Slice
+from headgate.storage.retry import LostRace
 from headgate.storage.table import fleets as table
 from headgate.storage.table import transact
 
@@ -95,6 +97,19 @@ def replace(before: Deployment, after: Deployment, *records: Write) -> None:
 def changed(before: Deployment, after: Deployment) -> Write:
     """The write that changes a group that keeps its name. Its condition is that nobody changed it since then."""
     return table.put_if(mapping.group_item(after), "revision = :revision", {":revision": before.revision})
+
+
+def prove(group: Deployment) -> None:
+    """Set `proven_revision`, unless something else is assigned by now, or another host was first."""
+    change = table.update(
+        keys.deployment(group.fleet_id, group.id),
+        "SET #proven_revision = :assigned",
+        "#assigned_revision = :assigned AND (attribute_not_exists(#proven_revision) OR #proven_revision <> :assigned)",
+        {":assigned": group.assigned_revision},
+    )
+    # The next message of a host repeats it.
+    with suppress(LostRace):
+        transact([change])
 
 
 def unchanged(group: Deployment) -> Write:

@@ -1,17 +1,17 @@
-"""What an instance is to run, what it is offered for that, and how what it was offered ended."""
+"""What an instance is to run, and how what it was offered ended."""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final, Literal
 
-from headgate.instances.obstacles import obstacle
-
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
-    from headgate.deployments.model import Assignment, Deployment
+    from headgate.deployments.model import Assignment, Deployment, HealthyVersion
     from headgate.deployments.programs import Program
     from headgate.instances.model import Instance
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 class Desired:
     """What an instance is to run. `revision` is that of the group when a person last assigned something.
 
-    `before` is what it ran until a rollout reached it, to go back to. `at` is since when, None if that is not known.
-    `collector` is the program that is to run it, None for the one that was installed on the host; `collector_before` is
-    the one to go back to.
+    `before` is what its group runs, if that is something else: to go back to. `at` is since when, None if that is not
+    known. `collector` is the program that is to run it, None for the one that was installed on the host;
+    `collector_before` is the one to go back to. `healthy` are what hosts of the group ran healthily, newest first.
     """
 
     assignment: Assignment | None
@@ -31,6 +31,7 @@ class Desired:
     at: datetime | None = None
     collector: Program | None = None
     collector_before: Program | None = None
+    healthy: Sequence[HealthyVersion] = ()
 
     @property
     def config_hash(self) -> str:
@@ -42,7 +43,8 @@ class Desired:
         override = instance.overridden(at)
         if override:
             # Under the group's revision, by which the instance is counted.
-            return cls(override.assignment, group.assigned_revision, at=override.at).on(group.collector, group)
+            pinned = cls(override.assignment, group.assigned_revision, before=group.assignment, at=override.at)
+            return pinned.on(group.collector, group)
         rollout = group.rollout
         if rollout and rollout.is_due(instance.id, instance.host.labels):
             due = cls(rollout.to, rollout.revision, before=group.assignment, at=rollout.started_at)
@@ -50,8 +52,9 @@ class Desired:
         return cls(group.assignment, group.assigned_revision, at=group.assigned_at).on(group.collector, group)
 
     def on(self, collector: Program | None, group: Deployment) -> Desired:
-        """The same with that collector, if there is something to run."""
-        return replace(self, collector=collector if self.assignment else None, collector_before=group.collector)
+        """The same with that collector, if there is something to run, and with what the group can go back to."""
+        program = collector if self.assignment else None
+        return replace(self, collector=program, collector_before=group.collector, healthy=group.known_healthy)
 
 
 def config_hash(assignment: Assignment | None, collector: Program | None = None) -> str:
@@ -65,7 +68,8 @@ def config_hash(assignment: Assignment | None, collector: Program | None = None)
 
 
 NOTHING: Final = config_hash(None)
-_MOST_RETURNS: Final = 3
+_MOST_OFFERS: Final = 3
+_PATIENCE: Final = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,8 @@ class Outcome:
     `text_hash` is the SHA-256 in hex of its text, None if that was not read since; `at` is when it was applied or
     failed, None for times before they were recorded. `returns` is how often it was offered to come back to it since it
     was last applied, 0 if it is not coming back. `collector` is the version of the program that was sent with it, None
-    for the installed one.
+    for the installed one. `unclear_since` is when the host first said that it failed for a reason that does not count
+    against it, None once it was applied.
     """
 
     config_hash: str
@@ -88,6 +93,7 @@ class Outcome:
     at: datetime | None = None
     returns: int = 0
     collector: str | None = None
+    unclear_since: datetime | None = None
 
     @classmethod
     def of(
@@ -117,69 +123,12 @@ class Outcome:
     @property
     def may_return(self) -> bool:
         """Whether it is offered again if its collector was killed while the instance came back to it."""
-        return self.status == "applied" and 0 < self.returns < _MOST_RETURNS
+        return self.status == "applied" and 0 < self.returns < _MOST_OFFERS
 
     @property
     def returned_in_vain(self) -> bool:
-        return self.returns >= _MOST_RETURNS
+        return self.returns >= _MOST_OFFERS
 
-
-def offer(instance: Instance, desired: Desired) -> Desired | None:
-    """The config to send to the instance now; None if it has applied it, is applying it, or has failed to.
-
-    A config that failed here is not offered again until a person assigns it again. Offered in its place is the one
-    before, or the last one that worked, or the empty one: otherwise the supervisor keeps restarting the failed one.
-    One that worked here and only was killed on the way back gives way to none that is still older.
-    """
-    if not instance.accepts_config or obstacle(instance, desired.collector):
-        return None
-    reported = instance.reported
-    failure = instance.failure_of(desired)
-    if failure is not None:
-        if failure.returned_in_vain:
-            return None
-        back_to = _working(instance, desired)
-        known = instance.outcome_of(back_to.config_hash)
-        if known is not None and known.status == "failed":
-            return None
-        if reported.config_hash == back_to.config_hash:
-            return back_to if reported.status == "failed" and known is not None and known.may_return else None
-        # If that one has failed as well, the supervisor keeps trying it; nothing better is left.
-        return None if reported.status == "failed" and reported.config_hash != desired.config_hash else back_to
-    if reported.config_hash == desired.config_hash and reported.status in ("applying", "applied"):
-        return None
-    return desired
-
-
-def _working(instance: Instance, desired: Desired) -> Desired:
-    """What to run instead of a config that failed. A version whose rollout was taken back does not count as working."""
-    back_to = Desired(None, desired.revision)
-    if desired.before is not None:
-        before = replace(back_to, assignment=desired.before, collector=desired.collector_before)
-        outcome = instance.outcome_of(before.config_hash)
-        if outcome is None or outcome.status != "failed":
-            return before
-    known = (desired.collector, desired.collector_before)
-    programs: dict[str | None, Program | None] = {program.version: program for program in known if program}
-    programs[None] = None
-    for outcome in instance.outcomes:
-        if outcome.status == "applied" and outcome.revision <= desired.revision and outcome.collector in programs:
-            return replace(back_to, assignment=outcome.assignment, collector=programs[outcome.collector])
-    return back_to
-
-
-def with_offer(instance: Instance, sent: Desired, text_hash: str, at: datetime) -> Instance:
-    """The instance with an outcome that says it was sent this config."""
-    known = instance.outcome_of(sent.config_hash)
-    if known is not None and known is instance.last_offered() and known.revision == sent.revision:
-        # Sent once more, because the host has not said yet that it has it.
-        at = known.offered_at or at
-    if known is not None and known.status == "applied":
-        # It worked before, so it stays "applied", in its place: the instance does not run it again yet.
-        # Counted by the offers: a supervisor that fails twice with the same words says so once.
-        returns = known.returns + 1 if instance.reported.config_hash == sent.config_hash else 1
-        renewed = replace(known, revision=sent.revision, text_hash=text_hash, offered_at=at, returns=returns)
-        outcomes = tuple(renewed if outcome is known else outcome for outcome in instance.outcomes)
-        return replace(instance, outcomes=outcomes)
-    outcome = Outcome.of(sent, "offered", "", text_hash, offered_at=at)
-    return instance.with_outcome(outcome)
+    def is_open(self, at: datetime) -> bool:
+        """Whether a failure for an unclear reason does not count yet: its collector may still become healthy."""
+        return not self.returned_in_vain and at - (self.unclear_since or at) < _PATIENCE

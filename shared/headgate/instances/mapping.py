@@ -8,7 +8,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final, Literal, cast
 
-from headgate.deployments.mapping import program, program_item
+from headgate.deployments.mapping import healthy, healthy_items, program, program_item
 from headgate.deployments.model import Assignment
 from headgate.fleets import keys
 from headgate.foundation import clock
@@ -65,6 +65,8 @@ def instance_item(instance: Instance) -> Item:
         "capture": _capture_item(instance.capture) if instance.capture else None,
         "conflicts": instance.conflicts or None,
         "told_seconds": instance.told_seconds,
+        "healthy_versions": healthy_items(instance.healthy) or None,
+        "well_since": _time_item(instance.well_since),
         "token_id": instance.token_id,
         "scope": instance.scope,
         "key": _key_item(instance.key) if instance.key else None,
@@ -77,7 +79,7 @@ def instance_item(instance: Instance) -> Item:
 
 
 def instance(item: Item) -> Instance:
-    healthy = item.get("healthy")
+    well = item.get("healthy")
     outcomes = item["outcomes"]
     if not isinstance(outcomes, list):
         raise TypeError("the attribute outcomes is not a list")
@@ -96,7 +98,7 @@ def instance(item: Item) -> Instance:
             collector_version=items.optional_text(item, "collector_version"),
         ),
         accepts_config=item["accepts_config"] is True,
-        health=None if healthy is None else Health(healthy is True, items.optional_text(item, "health_error") or ""),
+        health=None if well is None else Health(well is True, items.optional_text(item, "health_error") or ""),
         reported=ReportedConfig(
             items.optional_text(item, "reported_hash") or "",
             cast("Status", items.text(item, "reported_status")),
@@ -115,6 +117,8 @@ def instance(item: Item) -> Instance:
         capture=_capture(items.mapping(item, "capture")) if item.get("capture") else None,
         conflicts=items.optional_number(item, "conflicts") or 0,
         told_seconds=items.number(item, "told_seconds"),
+        healthy=healthy(item),
+        well_since=_time(item, "well_since"),
         token_id=items.optional_text(item, "token_id"),
         scope=items.optional_text(item, "scope"),
         key=_key(items.mapping(item, "key")) if item.get("key") else None,
@@ -250,6 +254,8 @@ def _outcome_item(outcome: Outcome, *, offered: bool) -> Item:
         item["returns"] = outcome.returns
     if outcome.collector:
         item["collector"] = outcome.collector
+    if outcome.unclear_since is not None:
+        item["unclear_since"] = clock.rfc3339(outcome.unclear_since)
     if outcome.assignment:
         item["configuration_id"] = outcome.assignment.configuration_id
         item["version_number"] = outcome.assignment.version_number
@@ -271,6 +277,7 @@ def _outcome(value: Value) -> Outcome:
         at=_time(value, "at"),
         returns=items.optional_number(value, "returns") or 0,
         collector=items.optional_text(value, "collector"),
+        unclear_since=_time(value, "unclear_since"),
     )
 
 

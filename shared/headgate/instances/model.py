@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from headgate.deployments.model import HealthyVersion
 from headgate.foundation import errors
 from headgate.foundation.ids import encode_id, new_uuid
 from headgate.instances.captured import OpenCapture
@@ -51,6 +52,8 @@ class Instance:
     `applying_since`: when it began to apply what it reports to be applying. `stopped`: its supervisor was shut down and
     said so.
     `conflicts` counts messages of a second process with the same uid; `told_seconds` is the heartbeat it was told.
+    `healthy` are the versions that it ran healthily for a time, newest first; `well_since` is since when its
+    collector is healthy with what it reports, None if it is not.
     `token_id` names the token that it last reported with, None if an earlier release recorded that message; `scope` is
     the fleet or group that this token opens, None likewise. `key` is that of its host, None if it does not sign.
     Until `move_until`, a host that cannot prove itself may take its place, as a person allowed.
@@ -82,6 +85,8 @@ class Instance:
     capture: OpenCapture | None = None
     conflicts: int = 0
     told_seconds: int = 0
+    healthy: Sequence[HealthyVersion] = ()
+    well_since: datetime | None = None
     token_id: str | None = None
     departures: Sequence[Departure] = ()
     scope: str | None = None

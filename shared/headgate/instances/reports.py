@@ -9,6 +9,8 @@ from headgate.instances.captured import CaptureNews
 from headgate.instances.host import HostReport
 
 Status = Literal["unset", "applying", "applied", "failed"]
+Cause = Literal["version", "killed", "host", "unclear"]
+"""Why a config failed: by itself; its collector was killed; the host could not try it; or nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ class Health:
 class Report:
     """One message of an agent. A field that is None has not changed since the previous message.
 
-    `killed`: the collector was killed while the config in it was tried, which says nothing about the config.
+    `cause` is why the config in it failed, None if it did not.
     """
 
     uid: bytes
@@ -41,7 +43,7 @@ class Report:
     description: Description | None = None
     health: Health | None = None
     config: ReportedConfig | None = None
-    killed: bool = False
+    cause: Cause | None = None
     full: bool = False
     wants_uid: bool = False
     leaves: bool = False

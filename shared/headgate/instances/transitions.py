@@ -7,11 +7,12 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final, Literal
 
+from headgate.instances import proving
 from headgate.instances.desired import NOTHING, Desired, Outcome
 from headgate.instances.host import UNKNOWN
 from headgate.instances.model import Instance
 from headgate.instances.obstacles import obstacle, runs_collector
-from headgate.instances.reports import Description, Report, ReportedConfig
+from headgate.instances.reports import Cause, Description, Health, Report, ReportedConfig
 from headgate.instances.states import InstanceState
 
 WITHOUT_PIPELINES: Final = "service::pipelines: service must have at least one pipeline"
@@ -21,6 +22,7 @@ ANOTHER_TEXT: Final = (
     "The host reports that it applied this version, but runs another text. `retry` offers it again; if that does not "
     "help, install the host again"
 )
+NEVER_HEALTHY: Final = "Its collector did not become healthy within a minute"
 _MESSAGE: Final = 2_000
 
 
@@ -36,14 +38,19 @@ def after_report(before: Instance, report: Report, desired: Desired, at: datetim
         sequence_num=report.sequence_num,
         accepts_config=report.accepts_config,
         description=_description(before, report),
-        health=report.health or before.health,
+        health=_health(before, report),
         reported=reported,
         applying_since=_applying_since(before, reported, at),
         outcomes=_outcomes(before, report, desired, at),
         stopped=report.leaves or late,
         host=report.host.after(before.host) if report.host else silent_host,
     )
-    return judged(after, desired)
+    return judged(proving.proved(before, after, report, desired, at), desired)
+
+
+def _health(before: Instance, report: Report) -> Health | None:
+    """What it says of its collector. What it said before says nothing of one that is late to become healthy."""
+    return report.health or (None if report.cause == "unclear" else before.health)
 
 
 def _description(before: Instance, report: Report) -> Description:
@@ -99,6 +106,10 @@ def _state(instance: Instance, desired: Desired) -> tuple[InstanceState, str | N
         return "stopped", STOPPED
     if reported.config_hash != desired.config_hash:
         return "pending_pickup", obstacle(instance, desired.collector)
+    outcome = instance.outcome_of(desired.config_hash)
+    if reported.status == "failed" and outcome is not None and outcome.unclear_since is not None:
+        # Its collector may be slow.
+        return "applying", reported.message or None
     if reported.status == "applied" and instance.runs_another_text(desired):
         return "apply_failed", ANOTHER_TEXT
     if desired.assignment is None:
@@ -116,7 +127,7 @@ def _state(instance: Instance, desired: Desired) -> tuple[InstanceState, str | N
 
 def _outcomes(before: Instance, message: Report, desired: Desired, at: datetime) -> Sequence[Outcome]:
     """The outcomes with what the agent reports of a config that it was offered; the newest first."""
-    report = message.config or _failed_again(before)
+    report = message.config or _judged_again(before)
     if report is None or not report.config_hash or report.status not in ("applied", "failed"):
         return before.outcomes
     known = before.outcome_of(report.config_hash)
@@ -126,13 +137,22 @@ def _outcomes(before: Instance, message: Report, desired: Desired, at: datetime)
             return before.outcomes
         config = desired if report.config_hash == desired.config_hash else Desired(None, 0)
         known = Outcome.of(config, "offered", revision=0)
+    health = _health(before, message)
     status: Literal["applied", "failed"] = "applied" if report.status == "applied" else "failed"
-    killed = status == "failed" and known.status == "applied" and (message.killed or message.config is None)
-    if killed and known.may_return:
-        return before.outcomes
-    text = report.message[:_MESSAGE] if status == "failed" else ""
-    stays = killed or known.status == status == "failed"
-    outcome = replace(known, status=status, message=text, returns=known.returns if stays else 0)
+    if status == "applied" and _is_unproven(known, health):
+        if known.status == "failed":
+            return before.outcomes
+        status = "failed"
+    if status == "failed":
+        still_open = _open(known, "unclear" if report.status == "applied" else message.cause, at)
+        if still_open is not None:
+            return tuple(still_open if other is known else other for other in before.outcomes)
+    text = "" if status == "applied" else report.message or (health.error if health else "") or NEVER_HEALTHY
+    # No older version is sent in its place then, and it does not count again.
+    killed = known.status == "applied" and known.returned_in_vain and message.cause in (None, "killed", "host")
+    stays = status == "failed" and (killed or known.status == "failed")
+    returns = known.returns if stays else 0
+    outcome = replace(known, status=status, message=text[:_MESSAGE], returns=returns, unclear_since=None)
     # The config that was applied last comes before all others that were applied.
     counted = replace(known, returns=outcome.returns)
     if outcome == counted and (status == "failed" or known == before.last_applied()):
@@ -141,8 +161,35 @@ def _outcomes(before: Instance, message: Report, desired: Desired, at: datetime)
     return before.with_outcome(replace(outcome, at=at)).outcomes
 
 
-def _failed_again(instance: Instance) -> ReportedConfig | None:
-    """What it reported before, if it was offered that often enough and has no other news of it."""
+def _is_unproven(known: Outcome, health: Health | None) -> bool:
+    """Whether its supervisor calls a config applied that was not healthy here yet.
+
+    It does so without trying if it is offered what it has already.
+    """
+    healthy = health is not None and health.healthy
+    return known.assignment is not None and known.status != "applied" and not healthy
+
+
+def _open(known: Outcome, cause: Cause | None, at: datetime) -> Outcome | None:
+    """The outcome of a config that failed for a reason which does not count against it yet; None if it has failed.
+
+    One whose collector was killed is offered again if it was applied before, one that the host could not try always.
+    """
+    if known.status == "failed":
+        return None
+    if cause == "unclear" or (cause is None and known.unclear_since is not None):
+        return replace(known, unclear_since=known.unclear_since or at) if known.is_open(at) else None
+    again = known.may_return if cause == "killed" else cause == "host" and not known.returned_in_vain
+    return known if again else None
+
+
+def _judged_again(instance: Instance) -> ReportedConfig | None:
+    """What it reported before, if that is not settled and it has no other news of it.
+
+    Its client does not send a status that is equal to the one before.
+    """
     known = instance.outcome_of(instance.reported.config_hash)
-    in_vain = known is not None and known.status == "applied" and known.returned_in_vain
-    return instance.reported if in_vain and instance.reported.status == "failed" else None
+    if known is None or known.status == "failed":
+        return None
+    in_vain = known.returned_in_vain and instance.reported.status == "failed"
+    return instance.reported if in_vain or known.unclear_since is not None else None

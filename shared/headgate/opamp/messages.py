@@ -16,7 +16,7 @@ from headgate.instances.host import HostReport
 from headgate.instances.reports import Description, Health, Report, ReportedConfig, Status
 from headgate.observability.log import logger
 from headgate.opamp import host_captures, host_reports, scan
-from headgate.opamp.reasons import reason, was_killed
+from headgate.opamp.reasons import cause, reason
 from headgate.opamp.wire import opamp_pb2 as wire
 
 _UID_BYTES: Final = 16
@@ -117,7 +117,7 @@ def decode(body: bytes) -> Report:
         description=description,
         health=_health(message),
         config=config,
-        killed=was_killed(message.remote_config_status.error_message),
+        cause=cause(message.remote_config_status.error_message) if config and config.status == "failed" else None,
         full=description is not None and (config is not None or not reports_config),
         wants_uid=bool(message.flags & wire.AgentToServerFlags_RequestInstanceUid),
         leaves=message.HasField("agent_disconnect"),

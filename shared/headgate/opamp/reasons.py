@@ -1,7 +1,12 @@
 """Why a collector does not run: the collector's own message, without what the supervisor adds to it."""
 
+from __future__ import annotations
+
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from headgate.instances.reports import Cause
 
 LONGEST: Final = 2_000
 # Enough for a message that is repeated; a longer text is cut before it is searched.
@@ -14,16 +19,31 @@ _AGAIN: Final = re.compile(r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d collector server run
 # The errors that it announces follow in lines of their own.
 _ANNOUNCED: Final = re.compile(r"decoding failed due to the following error\(s\):\s+")
 _CHOICES: Final = re.compile(r" \(valid values: \[[^\]\n]{100,}\]\)")
-# Supervisor 0.149's words. -1 is a signal; 0 is also what it says if the collector that it replaces ends late.
-_KILLED: Final = re.compile(
-    r"Agent exited unexpectedly with exit code (?:-1|0) while applying configuration"
-    r"|config validation failed: signal: (?:killed|terminated)\b"
+# What supervisor 0.149, and ours around it, say of a config that failed. -1 is a signal; 0 is also what it says if the
+# collector that it replaces ends late. A reason that is not here is unclear, and does not count by itself.
+_WORDS: Final[tuple[tuple[str, Cause], ...]] = (
+    # Of an upgrade of the collector, which the host has undone already.
+    (r"; collector \S+ did not stay, and \S+ runs again", "version"),
+    (r"^Collector \S+ cannot run here, so that nothing was changed: ", "version"),
+    (r"^The offer of a collector cannot be read: ", "version"),
+    (r"^The change cannot be written down: ", "host"),
+    (r"Agent exited unexpectedly with exit code (?:-1|0) while applying configuration", "killed"),
+    (r"config validation failed: signal: (?:killed|terminated)\b", "killed"),
+    (r"failed to (?:create|write|close) temp config file", "host"),
+    (r"^cannot start the agent: ", "host"),
+    (r"Config apply timeout exceeded", "unclear"),
+    (r"Agent exited unexpectedly with exit code [1-9]\d{0,2} while applying configuration", "version"),
+    (r"config validation failed: exit status \d+", "version"),
+    (r"^\(?The collector ended \d+ times in the \d+ minutes after this configuration was applied", "version"),
+    (r"^yaml: ", "version"),
 )
+REASONS: Final = tuple((re.compile(pattern, re.MULTILINE), cause) for pattern, cause in _WORDS)
 
 
-def was_killed(message: str) -> bool:
-    """Whether a failed config's message says that the collector was ended by somebody else, as for want of memory."""
-    return _KILLED.search(message[:_READ]) is not None
+def cause(message: str) -> Cause:
+    """Why a config failed, by the words of its supervisor."""
+    said = message[:_READ]
+    return next((cause for pattern, cause in REASONS if pattern.search(said)), "unclear")
 
 
 def reason(message: str) -> str:

@@ -9,12 +9,13 @@ from functools import lru_cache
 from typing import Final
 
 from headgate.captures import hosts as captures
+from headgate.deployments import service as deployments
 from headgate.deployments.model import Deployment
 from headgate.fleets import service as fleets
 from headgate.fleets import tokens
 from headgate.foundation import clock, errors
 from headgate.foundation.ids import is_id
-from headgate.instances import components, model, notices, orders, timeline, transitions
+from headgate.instances import components, model, notices, orders, proving, timeline, transitions
 from headgate.instances import service as instances
 from headgate.instances.desired import Desired
 from headgate.instances.host import UNKNOWN
@@ -161,6 +162,8 @@ def _answer(sender: _Sender, report: Report) -> Reply:
         instances.save(before, after, written, *told, *lists, *heard.writes)
         _log(before, after)
     senders.answered(after.id, sender.key)
+    if proving.proves(after, group, desired):
+        deployments.prove(group)
     return Reply(
         report.uid,
         offer,
@@ -255,7 +258,8 @@ def _instance_before(before: Instance | None, sender: _Sender, report: Report, a
         return before
     # A revision belongs to one group; nothing has been offered under the new group's yet.
     outcomes = tuple(replace(outcome, revision=0) for outcome in before.outcomes)
-    return replace(before, deployment_id=sender.deployment_id, outcomes=outcomes)
+    healthy = tuple(replace(version, revision=0) for version in before.healthy)
+    return replace(before, deployment_id=sender.deployment_id, outcomes=outcomes, healthy=healthy)
 
 
 def _worth_saving(before: Instance, after: Instance) -> bool:

@@ -10,8 +10,9 @@ from functools import lru_cache
 from headgate.configurations import published
 from headgate.foundation import errors
 from headgate.instances import transitions
-from headgate.instances.desired import Desired, offer, with_offer
+from headgate.instances.desired import Desired
 from headgate.instances.model import Instance
+from headgate.instances.offers import offer, with_offer
 
 
 def checked(instance: Instance, desired: Desired, at: datetime) -> Instance:

@@ -286,6 +286,7 @@ def _completed(state: State, listed: Sequence[Host]) -> State:
         assignment=running.to,
         assigned_revision=running.revision,
         assigned_at=state.at,
+        healthy=state.group.healthy_before(running.to),
         rollout=None,
         collector=running.collector or state.group.collector,
     )

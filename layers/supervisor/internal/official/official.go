@@ -14,6 +14,8 @@ const (
 	initial = "Effective config found, starting agent initial time"
 	written = "Agent is not running, starting new instance"
 	started = "Agent process started"
+	// The supervisor logs it before it begins to count the time to apply, and then stops the collector.
+	applying = "agent has new config"
 
 	restarting = "Received restart command"
 	stopping   = "sending shutdown signal to agent process"
@@ -48,18 +50,21 @@ type Events struct {
 // The supervisor learns in two steps that a collector which it has stopped has ended: the first lets it start the next
 // one, the second tells that a collector has ended. If the second is late, it takes the new collector for the one that
 // ended: it reports an unexpected exit, or that the configuration failed. The core holds the start back until then.
-func Listen(core zapcore.Core, events Events) zapcore.Core {
-	return &listening{core, events, &restart{ended: make(chan struct{}, 1)}}
+//
+// It also ends the collector before a configuration is applied, by force if that takes longer than `stopWithin`.
+func Listen(core zapcore.Core, events Events, stopWithin time.Duration) zapcore.Core {
+	return &listening{core, events, &restart{ended: make(chan struct{}, 1)}, &ending{within: stopWithin}}
 }
 
 type listening struct {
 	zapcore.Core
 	events  Events
 	restart *restart
+	ending  *ending
 }
 
 func (l *listening) With(fields []zapcore.Field) zapcore.Core {
-	return &listening{l.Core.With(fields), l.events, l.restart}
+	return &listening{l.Core.With(fields), l.events, l.restart, l.ending}
 }
 
 // Enabled is true for all levels, so that Check sees every line.
@@ -67,15 +72,36 @@ func (l *listening) Enabled(zapcore.Level) bool { return true }
 
 func (l *listening) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
 	l.hear(entry.Message)
+	if entry.Message == started {
+		checked = checked.AddCore(entry, processes{l.Core, l.ending})
+	}
 	if entry.Message == connected || !l.Core.Enabled(entry.Level) {
 		return checked
 	}
 	return l.Core.Check(entry, checked)
 }
 
+// processes reads the number of a process that was started from the fields of its line.
+type processes struct {
+	zapcore.Core
+	ending *ending
+}
+
+func (p processes) Write(_ zapcore.Entry, fields []zapcore.Field) error {
+	for _, field := range fields {
+		if field.Key == "pid" {
+			p.ending.started(int(field.Integer))
+		}
+	}
+	return nil
+}
+
 func (l *listening) hear(message string) {
 	switch message {
+	case applying:
+		l.ending.end()
 	case exited:
+		l.ending.take()
 		l.events.Exited()
 	case initial:
 		l.events.Initial()

@@ -33,6 +33,7 @@ const (
 	storage      = "HEADGATE_STORAGE"
 	health       = "HEADGATE_HEALTH_ENDPOINT"
 	applyTimeout = "HEADGATE_APPLY_TIMEOUT"
+	stopTimeout  = "HEADGATE_STOP_TIMEOUT"
 	hostName     = "HEADGATE_NAME"
 	hostLabels   = "HEADGATE_LABELS"
 	platform     = "HEADGATE_PLATFORM"
@@ -51,6 +52,9 @@ const (
 	largestNames = 4 << 10
 )
 
+// The host takes a configuration for one that is being applied for a minute.
+const longestStop = 30 * time.Second
+
 var labelKey = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?$`)
 
 // Folders of the storage that configurations name by a variable, as the gallery's do. Often the collector may not write
@@ -66,7 +70,9 @@ type Settings struct {
 	Name   string
 	Labels map[string]string
 	// Platform is how this host was installed: linux, docker, kubernetes, or empty if nothing says so.
-	Platform     string
+	Platform string
+	// StopTimeout is how long a collector may take to stop before another configuration is applied.
+	StopTimeout  time.Duration
 	token        string
 	collector    string
 	health       string
@@ -109,6 +115,10 @@ func Read(arguments []string) (*Settings, error) {
 	s.applyTimeout, err = time.ParseDuration(or(os.Getenv(applyTimeout), "10s"))
 	if err != nil || s.applyTimeout <= 0 {
 		return nil, fmt.Errorf("%s is %q, but must be a duration such as 10s", applyTimeout, os.Getenv(applyTimeout))
+	}
+	s.StopTimeout, err = time.ParseDuration(or(os.Getenv(stopTimeout), "10s"))
+	if err != nil || s.StopTimeout <= 0 || s.StopTimeout > longestStop {
+		return nil, fmt.Errorf("%s is %q, but must be a duration such as 10s, at most %v", stopTimeout, os.Getenv(stopTimeout), longestStop)
 	}
 	if s.token, err = readToken(); err != nil {
 		return nil, err

@@ -23,6 +23,7 @@ func host(t *testing.T, changes map[string]string) {
 		"HEADGATE_COLLECTOR":        os.Args[0],
 		"HEADGATE_STORAGE":          folder,
 		"HEADGATE_APPLY_TIMEOUT":    "",
+		"HEADGATE_STOP_TIMEOUT":     "",
 		"STORAGE_DIRECTORY":         "",
 		"QUEUE_DIRECTORY":           "",
 		"K8S_NODE_NAME":             "",
@@ -91,6 +92,7 @@ func TestReadNamesWhatIsWrong(t *testing.T) {
 		"HEADGATE_COLLECTOR":        "/nonexistent",
 		"HEADGATE_STORAGE":          "var",
 		"HEADGATE_APPLY_TIMEOUT":    "-1s",
+		"HEADGATE_STOP_TIMEOUT":     "31s",
 		"HEADGATE_FLEET_TOKEN_FILE": "/nonexistent",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,125 @@
+"""What an instance is offered: what it is to run, or if that failed here, the last version that is known to be good."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from headgate.instances.desired import Desired, Outcome
+from headgate.instances.obstacles import obstacle
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from headgate.deployments.programs import Program
+    from headgate.instances.model import Instance
+
+
+def offer(instance: Instance, desired: Desired) -> Desired | None:
+    """The config to send to the instance now; None if it has applied it, is applying it, or nothing better is known.
+
+    A config that failed here is not offered again until a person assigns it again. Offered in its place is what ran
+    healthily before, here or on another host of the group. The empty config is offered only if no such version is
+    known: otherwise the supervisor keeps restarting the failed one, which is better than nothing if it ran before.
+    """
+    if not instance.accepts_config or obstacle(instance, desired.collector):
+        return None
+    failure = instance.failure_of(desired)
+    if failure is None:
+        return desired if _is_wanting(instance, desired) else None
+    if failure.returned_in_vain:
+        return None
+    back_to = _back(instance, desired)
+    return back_to if back_to and _is_wanting(instance, back_to) else None
+
+
+def with_offer(instance: Instance, sent: Desired, text_hash: str, at: datetime) -> Instance:
+    """The instance with an outcome that says it was sent this config."""
+    known, reported = instance.outcome_of(sent.config_hash), instance.reported
+    again = known is not None and known.revision == sent.revision
+    if known is not None and again and known is instance.last_offered():
+        # Sent once more, because the host has not said yet that it has it.
+        at = known.offered_at or at
+    offered = Outcome.of(sent, "offered", "", text_hash, offered_at=at)
+    if known is not None and again and known.status == "offered" and reported.status == "failed":
+        offered = replace(offered, returns=known.returns, unclear_since=known.unclear_since)
+    if known is None or known.status != "applied":
+        # Counted by the offers: a supervisor that fails twice with the same words says so once.
+        return instance.with_outcome(replace(offered, returns=offered.returns + 1))
+    # It worked before, so it stays "applied", in its place: the instance does not run it again yet.
+    renewed = replace(
+        known,
+        revision=sent.revision,
+        text_hash=text_hash,
+        offered_at=at,
+        returns=known.returns + 1 if reported.config_hash == sent.config_hash else 1,
+        unclear_since=known.unclear_since if again else None,
+    )
+    return replace(instance, outcomes=tuple(renewed if one is known else one for one in instance.outcomes))
+
+
+def _is_wanting(instance: Instance, config: Desired) -> bool:
+    """Whether a config that did not fail here is to be sent: the host has another one, or is to try it once more."""
+    reported, outcome = instance.reported, instance.outcome_of(config.config_hash)
+    if reported.config_hash != config.config_hash:
+        return True
+    if reported.status != "failed":
+        return reported.status not in ("applying", "applied")
+    if outcome is None or outcome.revision != config.revision:
+        # It failed under another assignment.
+        return True
+    if outcome.unclear_since is not None:
+        # Its supervisor tells that it was applied when it is asked again, whatever its collector does.
+        return instance.health is not None and instance.health.healthy
+    return not outcome.returned_in_vain
+
+
+def _back(instance: Instance, desired: Desired) -> Desired | None:
+    """What to run instead of a version that failed. None to let the supervisor go on trying what it has."""
+    known = _known(instance, desired)
+    failures: list[tuple[Desired, Outcome]] = []
+    for config in known:
+        failure = _failure(instance, config)
+        if failure is None or failure.returned_in_vain:
+            # One that was only killed gives way to none that is older.
+            return config
+        failures.append((config, failure))
+    for config, failure in failures:
+        if failure.revision != desired.revision:
+            # It failed under another assignment, and ran healthily as well.
+            return config
+    ran_before = any(version.assignment == desired.assignment for version in instance.healthy)
+    tries_another = instance.reported.status == "failed" and instance.reported.config_hash != desired.config_hash
+    return None if known or ran_before or tries_another else Desired(None, desired.revision)
+
+
+def _failure(instance: Instance, config: Desired) -> Outcome | None:
+    outcome = instance.outcome_of(config.config_hash)
+    return outcome if outcome is not None and outcome.status == "failed" else None
+
+
+def _known(instance: Instance, desired: Desired) -> list[Desired]:
+    """Versions to go back to, the best first: what the group runs, and what ran healthily in it or here.
+
+    If nothing did, those that were applied here. A version whose rollout was taken back is none of them.
+    """
+    back_to = Desired(None, desired.revision)
+    programs: dict[str | None, Program | None] = {
+        program.version: program for program in (desired.collector, desired.collector_before) if program
+    }
+    programs[None] = None
+    versions = [(version.assignment, version.collector) for version in (*desired.healthy, *instance.healthy)]
+    if not versions:
+        versions = [
+            (outcome.assignment, outcome.collector)
+            for outcome in instance.outcomes
+            if outcome.assignment and outcome.status == "applied" and outcome.revision <= desired.revision
+        ]
+    known = [
+        replace(back_to, assignment=assignment, collector=programs[collector])
+        for assignment, collector in versions
+        if collector in programs
+    ]
+    if desired.before is not None:
+        known.insert(0, replace(back_to, assignment=desired.before, collector=desired.collector_before))
+    return [config for config in known if config.config_hash != desired.config_hash]

@@ -1,0 +1,211 @@
+"""Which versions a host can go back to: those that ran healthily for a time on it, or on its group's other hosts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from headgate.deployments.model import Assignment, Deployment, HealthyVersion
+from headgate.deployments.running import EVERYONE, RunningRollout
+from headgate.instances import mapping, proving
+from headgate.instances.desired import Desired, Outcome
+from headgate.instances.host import Counters, HostReport
+from headgate.instances.model import Instance
+from headgate.instances.offers import offer, with_offer
+from headgate.instances.reports import Health, Report, ReportedConfig, Status
+from headgate.instances.transitions import after_report
+from headgate.opamp.reasons import cause
+
+AT = datetime(2026, 11, 22, 12, tzinfo=UTC)
+ENDED = "Agent exited unexpectedly with exit code 1 while applying configuration"
+LATE = "Config apply timeout exceeded"
+FLOWS = Counters(30, 300, 0, 300, 0, 0, 0.0)
+HANGS = replace(FLOWS, sent=0, queue=0.4)
+DENIED = replace(FLOWS, sent=0, failed=300)
+
+
+class Group:
+    """A group, and one host of it that applies what it is offered unless a test says otherwise."""
+
+    def __init__(self) -> None:
+        self.stored = Deployment("dep_1", "flt_1", "web", False, None, None, None, None, AT, AT)
+        self.at = AT
+        self.host = self.new_host()
+
+    def new_host(self) -> Instance:
+        return Instance("ins_1", "flt_1", "dep_1", 0, AT, AT, AT)
+
+    def assign(self, n: int | None) -> None:
+        assignment = None if n is None else Assignment("cfg_1", n)
+        revision = self.stored.revision + 1
+        healthy = self.stored.healthy_before(assignment)
+        self.stored = replace(self.stored, assignment=assignment, healthy=healthy, rollout=None)
+        self.stored = replace(self.stored, revision=revision, assigned_revision=revision)
+
+    def roll_out(self, n: int) -> None:
+        revision = self.stored.revision + 1
+        rollout = RunningRollout("rol_1", Assignment("cfg_1", n), revision, AT, cut=EVERYONE)
+        self.stored = replace(self.stored, revision=revision, rollout=rollout)
+
+    def take_back(self) -> None:
+        self.stored = replace(self.stored, revision=self.stored.revision + 1, rollout=None)
+
+    @property
+    def desired(self) -> Desired:
+        return Desired.of(self.stored, self.host, self.at)
+
+    def says(
+        self, status: Status | None = None, message: str = "", *, well: bool = True, counters: Counters | None = None
+    ) -> int | None:
+        """A message half a minute later, about what it was offered last; what it is offered, 0 for nothing."""
+        self.at += timedelta(seconds=30)
+        last = self.host.last_offered()
+        config = ReportedConfig(last.config_hash if last else "", status, message) if status else None
+        why = cause(message) if status == "failed" else None
+        said = HostReport("1", exits=0, counters=counters)
+        number = self.host.sequence_num + 1
+        health = Health(well, "" if well else "it starts")
+        report = Report(b"", number, True, True, health=health, config=config, cause=why, host=said)
+        after = after_report(self.host, report, self.desired, self.at)
+        sent = offer(after, self.desired)
+        self.host = with_offer(after, sent, "", self.at) if sent else after
+        if proving.proves(self.host, self.stored, self.desired):
+            self.stored = replace(self.stored, proven_revision=self.stored.assigned_revision)
+        return (sent.assignment.version_number if sent.assignment else 0) if sent else None
+
+    def runs(self, n: int, beats: int = 3, counters: Counters | None = None) -> None:
+        """It is assigned, applied, and runs for so many heartbeats."""
+        self.assign(n)
+        assert self.says() == n
+        self.says("applied", counters=counters)
+        for _ in range(beats):
+            self.says(counters=counters)
+
+    def fails(self, n: int) -> int | None:
+        """It is assigned and fails; what is offered in its place."""
+        self.assign(n)
+        assert self.says() == n
+        return self.says("failed", ENDED, well=False)
+
+
+@pytest.fixture
+def group() -> Group:
+    """Its host ran version 1 healthily."""
+    group = Group()
+    group.runs(1)
+    return group
+
+
+def test_a_host_goes_back_to_what_ran_for_a_time_and_not_to_what_was_only_applied(group: Group) -> None:
+    group.runs(2, beats=0)
+    assert group.fails(3) == 1
+
+
+def test_the_last_of_those_that_ran_for_a_time_is_taken(group: Group) -> None:
+    group.runs(2)
+    assert group.fails(3) == 2
+
+
+@pytest.mark.parametrize("counters", [HANGS, DENIED])
+def test_a_version_that_passes_nothing_on_is_never_gone_back_to(group: Group, counters: Counters) -> None:
+    group.runs(2, beats=20, counters=counters)
+    assert group.fails(3) == 1
+
+
+def test_the_good_one_is_known_however_many_have_failed_since(group: Group) -> None:
+    for n in range(2, 12):
+        assert group.fails(n) == 1
+        group.says("applied")
+    assert group.stored.known_healthy == (HealthyVersion(Assignment("cfg_1", 1), None, 2),)
+
+
+def test_a_fresh_host_goes_back_to_what_ran_on_the_groups_other_hosts(group: Group) -> None:
+    group.assign(2)
+    group.host = group.new_host()
+    assert group.says() == 2
+    assert group.says("failed", ENDED, well=False) == 1
+
+
+def test_a_version_whose_rollout_was_taken_back_is_not_gone_back_to(group: Group) -> None:
+    group.roll_out(2)
+    group.says()
+    group.says("applied")
+    for _ in range(5):
+        group.says()
+    assert [version.assignment.version_number for version in group.host.healthy] == [2, 1]
+    group.take_back()
+    assert group.says() == 1
+    group.says("applied")
+    assert [version.assignment.version_number for version in group.host.healthy] == [1]
+    assert group.fails(3) == 1
+
+
+def test_a_group_that_went_back_does_not_go_forth_by_itself(group: Group) -> None:
+    group.runs(2)
+    # The supervisor goes on trying version 1.
+    assert group.fails(1) is None
+    assert group.stored.healthy == ()
+
+
+def test_nothing_is_gone_back_to_once_the_group_was_cleared(group: Group) -> None:
+    group.assign(None)
+    assert group.says() == 0
+    group.says("applied")
+    assert group.fails(2) == 0
+
+
+def test_a_host_that_changes_its_group_goes_back_to_what_ran_on_it(group: Group) -> None:
+    moved = Group()
+    moved.host = replace(group.host, healthy=tuple(replace(one, revision=0) for one in group.host.healthy))
+    moved.at = group.at
+    assert moved.fails(5) == 1
+
+
+def test_a_late_version_is_applied_once_its_collector_is_healthy(group: Group) -> None:
+    group.assign(2)
+    group.says()
+    assert group.says("failed", LATE, well=False) is None
+    assert (group.host.state, group.host.state_message) == ("applying", LATE)
+    # Its supervisor is asked again, and says so.
+    assert group.says(well=True) == 2
+    group.says("applied")
+    assert group.host.state == "applied"
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_a_late_version_has_failed_when_its_collector_is_not_healthy_within_a_minute(group: Group, again: bool) -> None:
+    group.assign(2)
+    group.says()
+    if again:
+        group.says("failed", LATE, well=False)
+        # A supervisor that is offered what it has says that it applied it.
+        group.assign(2)
+        group.says(well=False)
+        assert group.says("applied", well=False) is None
+        said = "it starts"
+    else:
+        assert group.says("failed", LATE, well=False) is None
+        said = LATE
+    assert group.says(well=False) is None
+    assert group.says(well=False) == 1
+    assert (group.host.state, group.host.state_message) == ("apply_failed", said)
+
+
+def test_what_an_earlier_release_stored_is_read_and_gone_back_to(group: Group) -> None:
+    item = mapping.instance_item(replace(group.host, healthy=(), well_since=None)) | {"revision": 1}
+    stored = {name: value for name, value in item.items() if value is not None}
+    assert not {"healthy_versions", "well_since"} & stored.keys()
+    group.host = mapping.instance(stored)
+    group.stored = replace(group.stored, proven_revision=None)
+    assert group.fails(2) == 1
+
+
+def test_what_is_known_of_a_host_is_stored_and_read_again(group: Group) -> None:
+    unclear = Outcome("ab" * 32, Assignment("cfg_1", 2), 3, "offered", returns=1, unclear_since=AT)
+    instance = group.host.with_outcome(unclear)
+    item = mapping.instance_item(instance) | {"revision": 1}
+    read = mapping.instance({name: value for name, value in item.items() if value is not None})
+    assert (read.healthy, read.well_since, read.outcomes[0]) == (instance.healthy, instance.well_since, unclear)
+    assert read.healthy != ()
