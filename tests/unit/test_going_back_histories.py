@@ -196,7 +196,7 @@ ACTS: Final = st.one_of(
 
 
 @given(st.lists(ACTS, max_size=14))
-@settings(max_examples=either(300, 20_000), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=either(200, 20_000), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_host_ends_on_a_version_that_works_whatever_happened(acts: list[Act]) -> None:
     world = World.new()
     world.assign(1)
@@ -226,5 +226,7 @@ def test_a_host_ends_on_a_version_that_works_whatever_happened(acts: list[Act]) 
     assert runs is not None, "it runs nothing, and version 1 is good"
     assert runs.assignment is not None, "it was sent nothing, and version 1 is good"
     assert VERSIONS[runs.assignment.version_number] == "good"
-    if world.desired and VERSIONS[world.desired.version_number] == "good":
+    # One whose collector is killed the first time that it runs has failed.
+    killed = ("accident", KILLED) in acts
+    if world.desired and VERSIONS[world.desired.version_number] == "good" and not killed:
         assert runs.assignment == world.desired, "it does not run a good version that it is to run"

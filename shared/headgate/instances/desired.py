@@ -129,6 +129,6 @@ class Outcome:
     def returned_in_vain(self) -> bool:
         return self.returns >= _MOST_OFFERS
 
-    def is_open(self, at: datetime) -> bool:
-        """Whether a failure for an unclear reason does not count yet: its collector may still become healthy."""
-        return not self.returned_in_vain and at - (self.unclear_since or at) < _PATIENCE
+    def is_open(self, at: datetime, *, healthy: bool) -> bool:
+        """Whether a failure for an unclear reason does not count yet: its collector is healthy, or may still be."""
+        return not self.returned_in_vain and (healthy or at - (self.unclear_since or at) < _PATIENCE)

@@ -140,11 +140,13 @@ def _outcomes(before: Instance, message: Report, desired: Desired, at: datetime)
     health = _health(before, message)
     status: Literal["applied", "failed"] = "applied" if report.status == "applied" else "failed"
     if status == "applied" and _is_unproven(known, health):
-        if known.status == "failed":
-            return before.outcomes
         status = "failed"
+        if report.config_hash == desired.config_hash and known.revision != desired.revision:
+            # A person has assigned it again.
+            again = replace(known, status="offered", revision=desired.revision, returns=1, unclear_since=at)
+            return tuple(again if other is known else other for other in before.outcomes)
     if status == "failed":
-        still_open = _open(known, "unclear" if report.status == "applied" else message.cause, at)
+        still_open = _open(known, "unclear" if report.status == "applied" else message.cause, health, at)
         if still_open is not None:
             return tuple(still_open if other is known else other for other in before.outcomes)
     text = "" if status == "applied" else report.message or (health.error if health else "") or NEVER_HEALTHY
@@ -170,7 +172,7 @@ def _is_unproven(known: Outcome, health: Health | None) -> bool:
     return known.assignment is not None and known.status != "applied" and not healthy
 
 
-def _open(known: Outcome, cause: Cause | None, at: datetime) -> Outcome | None:
+def _open(known: Outcome, cause: Cause | None, health: Health | None, at: datetime) -> Outcome | None:
     """The outcome of a config that failed for a reason which does not count against it yet; None if it has failed.
 
     One whose collector was killed is offered again if it was applied before, one that the host could not try always.
@@ -178,7 +180,8 @@ def _open(known: Outcome, cause: Cause | None, at: datetime) -> Outcome | None:
     if known.status == "failed":
         return None
     if cause == "unclear" or (cause is None and known.unclear_since is not None):
-        return replace(known, unclear_since=known.unclear_since or at) if known.is_open(at) else None
+        healthy = health is not None and health.healthy
+        return replace(known, unclear_since=known.unclear_since or at) if known.is_open(at, healthy=healthy) else None
     again = known.may_return if cause == "killed" else cause == "host" and not known.returned_in_vain
     return known if again else None
 
