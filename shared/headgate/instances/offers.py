@@ -90,7 +90,8 @@ def _back(instance: Instance, desired: Desired) -> Desired | None:
             return config
     ran_before = any(version.assignment == desired.assignment for version in instance.healthy)
     tries_another = instance.reported.status == "failed" and instance.reported.config_hash != desired.config_hash
-    return None if known or ran_before or tries_another else Desired(None, desired.revision)
+    stays = known or ran_before or tries_another or desired.assignment is None
+    return None if stays else Desired(None, desired.revision)
 
 
 def _failure(instance: Instance, config: Desired) -> Outcome | None:
