@@ -15,6 +15,7 @@ from pydantic import (
 )
 from pydantic.config import JsonDict
 
+from headgate.deployments.deliveries import MOST as MOST_DELIVERIES
 from headgate.deployments.model import Assignment
 from headgate.fleets import tokens
 from headgate.fleets.model import ExpiresIn, Fleet, FleetType, Grace
@@ -32,7 +33,13 @@ from headgate_engine.wire.inputs import MAX_VARIABLES, Input, Name, VariableValu
 _ENV_NAME: Final = re.compile(VARIABLE_NAME)
 # The script follows links, and refuses more of them.
 _SYSTEM: Final = re.compile(r"/(bin|boot|dev|etc|home|lib|media|mnt|opt|proc|root|run|sbin|srv|sys|tmp|usr|var)/?")
-_OPTIONS: Final = {"server_name": "docker", "arch": "linux", "root_deploy_path": "linux", "systemd": "linux"}
+_OPTIONS: Final = {
+    "server_name": ("docker",),
+    "arch": ("linux",),
+    "root_deploy_path": ("linux",),
+    "systemd": ("linux",),
+    "deliveries": ("docker", "kubernetes"),
+}
 
 
 def _plain(value: str) -> str:
@@ -99,6 +106,7 @@ class InstallRequest(Input):
     root_deploy_path: RootPath = "/opt/headgate"
     systemd: bool = True
     env: Environment = Field(default_factory=dict)
+    deliveries: Annotated[int, Field(ge=1, le=MOST_DELIVERIES, json_schema_extra=_BEYOND)] = 1
     name: HostName | None = None
     labels: Annotated[dict[LabelKey, LabelValue], Field(max_length=MOST_LABELS, json_schema_extra=_BEYOND)] = Field(
         default_factory=dict
@@ -106,9 +114,10 @@ class InstallRequest(Input):
 
     @model_validator(mode="after")
     def _options_of_the_platform(self) -> Self:
-        for name, platform in _OPTIONS.items():
-            if name in self.model_fields_set and platform != self.platform:
-                raise ValueError(f"{name} is an option of the platform {platform}; leave it out for {self.platform}")
+        for name, platforms in _OPTIONS.items():
+            if name in self.model_fields_set and self.platform not in platforms:
+                which = " and ".join(platforms)
+                raise ValueError(f"{name} is an option of the platform {which}; leave it out for {self.platform}")
         return self
 
     def options(self) -> Options:

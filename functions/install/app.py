@@ -1,7 +1,7 @@
 """What signed install links serve: scripts, a chart's values, and the files that these fetch. A signature grants it."""
 
 from pathlib import PurePath
-from typing import Annotated
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Header, Response
 from fastapi.responses import FileResponse, RedirectResponse
@@ -38,6 +38,7 @@ def checked(
     return link
 
 
+_SECRET: Final = {"Cache-Control": "no-store"}
 CheckedLink = Annotated[Link, Depends(checked)]
 
 
@@ -50,11 +51,33 @@ def serve(link: CheckedLink) -> Response:
 
 
 @router.get("/{platform}/{deployment_id}/variables", response_class=Response, responses=documented(401))
-def serve_variables(link: CheckedLink, authorization: Annotated[str, Header()] = "") -> Response:
-    """The variables that are stored with the group, secrets in clear. It takes the group's own token, too."""
+def serve_variables(
+    link: CheckedLink, authorization: Annotated[str, Header()] = "", x_install_code: Annotated[str, Header()] = ""
+) -> Response:
+    """The variables that are stored with the group and not secret. It takes the group's own token, too."""
+    text = served.stored_variables(link, _bearer(authorization), x_install_code)
+    return Response(text, media_type="text/plain", headers=_SECRET)
+
+
+@router.post("/{platform}/{deployment_id}/secrets", response_class=Response, responses=documented(401))
+def serve_secrets(
+    link: CheckedLink,
+    authorization: Annotated[str, Header()] = "",
+    x_install_code: Annotated[str, Header()] = "",
+    x_host_key: Annotated[str, Header()] = "",
+) -> Response:
+    """The secrets that are stored with the group: sealed for the host's key, or one of the deliveries of the code."""
+    credential = _bearer(authorization)
+    if x_host_key:
+        sealed = served.sealed_secrets(link, credential, x_install_code, x_host_key)
+        return Response(sealed, media_type="application/octet-stream", headers=_SECRET)
+    text = served.stored_secrets(link, credential, x_install_code)
+    return Response(text, media_type="text/plain", headers=_SECRET)
+
+
+def _bearer(authorization: str) -> str:
     scheme, _, credential = authorization.partition(" ")
-    text = served.stored_variables(link, credential.strip() if scheme.lower() == "bearer" else "")
-    return Response(text, media_type="text/plain", headers={"Cache-Control": "no-store"})
+    return credential.strip() if scheme.lower() == "bearer" else ""
 
 
 class Program(FileResponse):

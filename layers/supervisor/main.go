@@ -61,6 +61,12 @@ func main() {
 		fmt.Println(version)
 		return
 	}
+	if len(os.Args) == 3 && (os.Args[1] == "key" || os.Args[1] == "unseal") {
+		if err := installing(os.Args[1], os.Args[2]); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	launched, environment := launch.Launched(), os.Environ()
 	ours, err := settings.Read(os.Args[1:])
 	if err != nil {

@@ -1,7 +1,9 @@
 """Stored variables of a group: secrets are never shown again, and reach a host with the group's own token."""
 
-import shlex
+import base64
+import re
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -9,6 +11,8 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 from httpx2 import Response
+from nacl.public import SealedBox
+from nacl.signing import SigningKey
 
 from headgate.audit import service as audit
 from headgate.deployments import own_tokens
@@ -49,15 +53,37 @@ def installed(fleet: Fleet, group: str, platform: Platform = "linux", **options:
     return fleet.member.http.post(f"{API}/fleets/{fleet.id}/install", json=asked)
 
 
-def variables_url(answer: Any) -> str:
-    """The path and query of the link to the variables."""
+def url_of(answer: Any, what: str) -> str:
+    """The path and query of the link to the variables, or to the secrets."""
     url = urlsplit(answer["install_url"] or answer["values_url"])
-    return f"{url.path}/variables?{url.query}"
+    return f"{url.path}/{what}?{url.query}"
 
 
-def served(answer: Any, token: str) -> Response:
+def code_of(answer: Any) -> str:
+    """The code in a composed command."""
+    (code, *_) = re.findall(r"ic_[A-Za-z0-9_-]{43}", answer["command"])
+    return str(code)
+
+
+def served(answer: Any, token: str, what: str = "secrets", **headers: str) -> Response:
+    """What the host fetches with what is in its command."""
     http = TestClient(install_app, raise_server_exceptions=False)
-    return http.get(variables_url(answer), headers={"Authorization": f"Bearer {token}"})
+    sent = {"Authorization": f"Bearer {token}", "X-Install-Code": code_of(answer), **headers}
+    return http.request("GET" if what == "variables" else "POST", url_of(answer, what), headers=sent)
+
+
+def opened(answer: Any, token: str, key: SigningKey) -> bytes:
+    """What comes sealed for the key of a host."""
+    public = base64.urlsafe_b64encode(bytes(key.verify_key)).decode().rstrip("=")
+    response = served(answer, token, **{"X-Host-Key": public})
+    assert response.status_code == 200, response.text
+    return SealedBox(key.to_curve25519_private_key()).decrypt(response.content)
+
+
+def deliveries(fleet: Fleet) -> list[dict[str, str]]:
+    """What the records of deliveries say, newest first."""
+    records = audit.records(admin_of(fleet), 100, None).entries
+    return [{**one.details, "by": one.actor.name} for one in records if one.action == "install.secrets_delivered"]
 
 
 def test_a_secret_is_never_shown_and_is_encrypted_where_it_is_stored(fleet: Fleet, group: str) -> None:
@@ -124,13 +150,90 @@ def test_only_the_groups_own_token_opens_its_variables(fleet: Fleet, group: str)
     answer = installed(fleet, group).json()
     own = answer["connection"]["token"]
 
-    assert served(answer, own).status_code == 200
+    assert opened(answer, own, SigningKey.generate()) == f"API_KEY={AWKWARD}\0".encode()
+    assert served(answer, own, "variables").text == "set -- \"$@\" --env 'ZONE=a b'\n"
     for token in (fleet.token, tokens.value_of(other, 1), tokens.value_of(group, 2), "", "ft_x"):
-        response = served(answer, token)
-        assert (response.status_code, AWKWARD in response.text) == (401, False), token
+        for what in ("variables", "secrets"):
+            response = served(answer, token, what)
+            assert (response.status_code, AWKWARD in response.text) == (401, False), token
     http = TestClient(install_app, raise_server_exceptions=False)
-    forged = variables_url(answer).replace("signature=", "signature=x")
-    assert http.get(forged, headers={"Authorization": f"Bearer {own}"}).status_code == 403
+    forged = url_of(answer, "secrets").replace("signature=", "signature=x")
+    assert http.post(forged, headers={"Authorization": f"Bearer {own}"}).status_code == 403
+
+
+def test_with_link_and_token_alone_nobody_reads_a_secret(fleet: Fleet, group: str) -> None:
+    """Both are the same for all commands of an hour; each delivery takes the code of a command, and is recorded."""
+    answer = installed(fleet, group, "docker").json()
+    url, token = url_of(answer, "secrets"), answer["connection"]["token"]
+    http = TestClient(install_app, raise_server_exceptions=False)
+    public = base64.urlsafe_b64encode(bytes(SigningKey.generate().verify_key)).decode().rstrip("=")
+    another = fleet.add_group("other", 1)
+    stored(fleet, another, secrets={"API_KEY": "another"})
+    foreign = code_of(installed(fleet, another, "docker").json())
+    for code in ("", "ic_x", "ic_" + "A" * 43, foreign):
+        for key in ("", public):
+            sent = {"Authorization": f"Bearer {token}", "X-Install-Code": code, "X-Host-Key": key}
+            response = http.post(url, headers=sent)
+            assert (response.status_code, response.json()["code"]) == (403, "install_code_invalid")
+    assert http.get(url_of(answer, "variables"), headers={"Authorization": f"Bearer {token}"}).status_code == 403
+    assert deliveries(fleet) == []
+
+
+def test_each_delivery_is_recorded_with_who_composed_the_command(fleet: Fleet, group: str) -> None:
+    answer = installed(fleet, group).json()
+    token, key = answer["connection"]["token"], SigningKey.generate()
+    for _ in range(3):
+        opened(answer, token, key)
+
+    first, *others = deliveries(fleet)
+    assert (first["secrets"], first["by"], len(first["host_key"]), len(others)) == ("API_KEY", "ann", 16, 2)
+    assert AWKWARD not in str(deliveries(fleet))
+
+
+def test_a_command_for_one_container_delivers_once_and_for_several_as_often_as_it_says(
+    fleet: Fleet, group: str
+) -> None:
+    for hosts in (1, 3):
+        options = {"deliveries": hosts} if hosts > 1 else {}
+        answer = installed(fleet, group, "docker", **options).json()
+        token = answer["connection"]["token"]
+        assert [served(answer, token).status_code for _ in range(hosts)] == [200] * hosts
+        used = served(answer, token)
+        assert (used.status_code, used.json()["code"], AWKWARD in used.text) == (410, "install_code_used", False)
+        # What is not secret is not counted.
+        assert served(answer, token, "variables").text == "ZONE=a b\n"
+    assert len(deliveries(fleet)) == 4
+    assert installed(fleet, group, "linux", deliveries=2).status_code == 422
+    for wrong in (0, 101, "2"):
+        assert installed(fleet, group, "docker", deliveries=wrong).status_code == 422
+
+
+def test_of_simultaneous_deliveries_no_more_than_are_left_are_made(fleet: Fleet, group: str) -> None:
+    answer = installed(fleet, group, "docker", deliveries=3).json()
+    token = answer["connection"]["token"]
+    with ThreadPoolExecutor(8) as pool:
+        statuses = list(pool.map(lambda _: served(answer, token).status_code, range(8)))
+
+    assert sorted(statuses) == [200] * 3 + [410] * 5
+    assert len(deliveries(fleet)) == 3
+
+
+def test_the_code_of_a_linux_command_gives_no_secret_in_clear(fleet: Fleet, group: str) -> None:
+    answer = installed(fleet, group).json()
+    token = answer["connection"]["token"]
+    assert served(answer, token).json()["code"] == "install_code_invalid"
+    # Points that are of small order or not on the curve, and what is not a key.
+    for key in ("A" * 43, "x", "_" * 43, "AQ" + "A" * 41):
+        refused = served(answer, token, **{"X-Host-Key": key})
+        assert (refused.status_code, refused.json()["code"]) == (400, "host_key_invalid")
+    assert deliveries(fleet) == []
+
+
+def test_a_code_ends_with_its_link(now: Clock, fleet: Fleet, group: str) -> None:
+    answer = installed(fleet, group, "docker").json()
+    now.moves(hours=1)
+    assert served(answer, answer["connection"]["token"]).status_code == 410
+    assert deliveries(fleet) == []
 
 
 @pytest.fixture
@@ -141,8 +244,9 @@ def programs(tmp_path: Path) -> Path:
     for name, text in {
         "curl": 'config=; case "$*" in *--config*) config=$(cat);; esac\n'
         'printf "%s\\n" "$*" >>"$HOME/arguments"\n'
-        'case "$*" in */variables*) printf "%s" "$config" >"$HOME/header"; [ -f "$HOME/served" ] || exit 22\n'
-        'cat "$HOME/served";; *) echo \'for word; do printf "<%s>" "$word"; done\';; esac',
+        'case "$*" in */variables*) file=variables;; */secrets*) file=secrets;; *) file=;; esac\n'
+        'case "$file" in ?*) printf "%s" "$config" >"$HOME/header"; [ -f "$HOME/$file" ] || exit 22\n'
+        'cat "$HOME/$file";; *) echo \'for word; do printf "<%s>" "$word"; done\';; esac',
         "docker": 'for word; do printf "<%s>" "$word"; done; echo; cat',
         "helm": 'for word; do printf "<%s>" "$word"; done; echo; cat',
         "sudo": 'exec "$@"',
@@ -153,11 +257,11 @@ def programs(tmp_path: Path) -> Path:
     return folder
 
 
-def ran(command: str, programs: Path, text: str | None) -> subprocess.CompletedProcess[str]:
-    """The command, where the server answers with the text, or not at all."""
+def ran(command: str, programs: Path, **texts: str) -> subprocess.CompletedProcess[str]:
+    """The command, where the server answers with these `variables` and `secrets`, or not at all."""
     home = programs.parent
-    if text is not None:
-        (home / "served").write_text(text)
+    for name, text in texts.items():
+        (home / name).write_text(text)
     path = f"{programs}:/usr/bin:/bin"
     return subprocess.run(
         ["sh", "-c", command],
@@ -169,17 +273,19 @@ def ran(command: str, programs: Path, text: str | None) -> subprocess.CompletedP
     )
 
 
-def test_a_linux_host_gets_the_values_as_options_of_the_script(fleet: Fleet, group: str, programs: Path) -> None:
+def test_a_linux_host_gets_values_as_options_of_the_script_and_a_code_for_secrets(
+    fleet: Fleet, group: str, programs: Path
+) -> None:
     answer = installed(fleet, group, env={"OWN": "1"}).json()
-    text = served(answer, answer["connection"]["token"]).text
-    done = ran(answer["command"], programs, text)
+    token = answer["connection"]["token"]
+    done = ran(answer["command"], programs, variables=served(answer, token, "variables").text)
 
-    assert f"<--env><API_KEY={AWKWARD}><--env><ZONE=a b>" in done.stdout
-    assert "<--env><OWN=1>" in done.stdout
-    assert (
-        programs.parent / "header"
-    ).read_text() == f'header = "Authorization: Bearer {answer["connection"]["token"]}"'
-    assert answer["connection"]["token"] not in (programs.parent / "arguments").read_text()
+    assert f"<--secrets><{code_of(answer)}><--env><OWN=1>" in done.stdout
+    assert "<--env><ZONE=a b>" in done.stdout
+    sent = f'header = "Authorization: Bearer {token}"\nheader = "X-Install-Code: {code_of(answer)}"'
+    assert (programs.parent / "header").read_text() == sent
+    for secret in (token, code_of(answer)):
+        assert secret not in (programs.parent / "arguments").read_text()
     assert not (programs.parent / "pwned").exists()
     assert AWKWARD not in answer["command"]
     assert "API_KEY, ZONE" in answer["notes"][-1]
@@ -187,10 +293,13 @@ def test_a_linux_host_gets_the_values_as_options_of_the_script(fleet: Fleet, gro
 
 def test_a_container_gets_the_values_as_a_file_of_its_environment(fleet: Fleet, group: str, programs: Path) -> None:
     answer = installed(fleet, group, "docker").json()
-    done = ran(answer["command"], programs, served(answer, answer["connection"]["token"]).text)
+    token = answer["connection"]["token"]
+    texts = {what: served(answer, token, what).text for what in ("variables", "secrets")}
+    done = ran(answer["command"], programs, **texts)
 
     assert "<--env-file></dev/stdin>" in done.stdout
-    assert done.stdout.splitlines()[1:] == [f"API_KEY={AWKWARD}", "ZONE=a b"]
+    assert done.stdout.splitlines()[1:] == ["ZONE=a b", f"API_KEY={AWKWARD}"]
+    assert answer["notes"][-1].startswith("The secrets among them are delivered to 1 host;")
 
 
 def test_a_cluster_gets_the_values_with_the_token(ann: Member, programs: Path) -> None:
@@ -199,18 +308,21 @@ def test_a_cluster_gets_the_values_with_the_token(ann: Member, programs: Path) -
     stored(fleet, fleet.deployment_id, variables={"NO": "0"}, secrets={"API_KEY": AWKWARD})
     answer = installed(fleet, fleet.deployment_id, "kubernetes", env={"OWN": "1"}).json()
     token = tokens.value_of(fleet.deployment_id, 1)
-    done = ran(answer["command"], programs, served(answer, token).text)
+    texts = {what: served(answer, token, what).text for what in ("variables", "secrets")}
+    done = ran(answer["command"], programs, **texts)
 
     given = yaml.safe_load(done.stdout.split("\n", 1)[1])
     assert given == {"token": token, "env": {"OWN": "1", "API_KEY": AWKWARD, "NO": "0"}}
 
 
-@pytest.mark.parametrize("platform", ["linux", "docker"])
+@pytest.mark.parametrize(
+    ("platform", "texts"), [("linux", {}), ("docker", {}), ("docker", {"variables": "ZONE=a b\n"})]
+)
 def test_without_its_variables_nothing_is_installed(
-    fleet: Fleet, group: str, programs: Path, platform: Platform
+    fleet: Fleet, group: str, programs: Path, platform: Platform, texts: dict[str, str]
 ) -> None:
     answer = installed(fleet, group, platform).json()
-    done = ran(answer["command"], programs, None)
+    done = ran(answer["command"], programs, **texts)
 
     # The script is not reached; docker refuses a line without a name.
     assert "API_KEY" not in done.stdout
@@ -258,14 +370,10 @@ def test_secrets_of_another_deployment_say_that_they_have_to_be_set_again(fleet:
     key = aws.kms().create_key()["KeyMetadata"]["KeyId"]
     foreign = aws.kms().encrypt(KeyId=key, Plaintext=b"x")["CiphertextBlob"]
     table.fleets.put(item | {"variables": {**variables, "API_KEY": {**variables["API_KEY"], "secret": foreign}}})
-    answer = installed(fleet, group).json()
+    answer = installed(fleet, group, "docker").json()
 
     response = served(answer, answer["connection"]["token"])
     assert (response.status_code, response.json()["code"]) == (409, "secret_not_readable")
     stored(fleet, group, secrets={"API_KEY": "again"})
-    assert shlex.split(served(answer, answer["connection"]["token"]).text)[3:] == [
-        "--env",
-        "API_KEY=again",
-        "--env",
-        "ZONE=a b",
-    ]
+    # What could not be delivered was not counted.
+    assert served(answer, answer["connection"]["token"]).text == "API_KEY=again\n"

@@ -1,6 +1,7 @@
 """Requests about fleets and groups that call what the other tests here do not; test_policies.py looks at the calls."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -87,9 +88,11 @@ def test_a_secret_is_stored_and_read_by_the_host_that_installs_itself(people: Pe
 
     answer = people.ann.post(f"{fleet}/install", json={"platform": "docker"}).json()
     link = httpx2.URL(answer["install_url"])
-    url = f"{link.path}/variables?{link.query.decode()}"
-    served = people.ann.get(url, headers={"Authorization": f"Bearer {answer['connection']['token']}"})
-    assert served.text == "API_KEY=x y\nZONE=a\n"
+    (code, *_) = re.findall(r"ic_[A-Za-z0-9_-]{43}", answer["command"])
+    headers = {"Authorization": f"Bearer {answer['connection']['token']}", "X-Install-Code": code}
+    query = link.query.decode()
+    assert people.ann.get(f"{link.path}/variables?{query}", headers=headers).text == "ZONE=a\n"
+    assert people.ann.post(f"{link.path}/secrets?{query}", headers=headers).text == "API_KEY=x y\n"
     assert people.ann.delete(fleet).status_code == 204
 
 

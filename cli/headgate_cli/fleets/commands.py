@@ -131,6 +131,11 @@ def create(api: Api, label: str, kind: str, expires_in: str, as_json: bool) -> N
 @click.option("--arch", type=click.Choice(["amd64", "arm64"]), help="linux: the processor; amd64 by default.")
 @click.option("--root-deploy-path", help="linux: the folder to install into, an absolute path.")
 @click.option("--systemd/--no-systemd", default=None, help="linux: run as a systemd unit (the default), or not.")
+@click.option(
+    "--deliveries",
+    type=click.IntRange(1, 100),
+    help="docker, kubernetes: how many hosts the command brings the group's stored secrets to; 1 by default.",
+)
 @click.option("--name", help="What to call the host; by default its host name.")
 @click.option("--label", "labels", metavar="KEY=VALUE", multiple=True, help="A label of the host, such as zone=a.")
 @variables.env
@@ -145,7 +150,7 @@ def install(
     env: Sequence[tuple[str, str]],
     labels: Sequence[str],
     as_json: bool,
-    **options: str | bool | None,
+    **options: str | bool | int | None,
 ) -> None:
     """Print the command that installs a collector on a host or a cluster. It contains the fleet's token.
 

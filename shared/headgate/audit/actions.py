@@ -46,6 +46,7 @@ Action = Literal[
     "fleet.deleted",
     "instance.deleted",
     "install.composed",  # its command holds the fleet's token
+    "install.secrets_delivered",  # to a host that was installed by a composed command
     "instance.restart_ordered",
     "instance.retry_ordered",
     "instance.supervisor_upgrade_ordered",

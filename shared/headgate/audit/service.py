@@ -25,9 +25,24 @@ def entry(caller: Caller, action: Action, target: str, **details: str) -> Write:
 
 def entry_of_invited(organization_id: str, actor: Principal, session_id: str, action: Action, **details: str) -> Write:
     """The same for a change by a person who was invited and is not a member."""
+    return entry_by(organization_id, actor, session_id, actor.name, action, actor.id, **details)
+
+
+def entry_by(
+    organization_id: str,
+    actor: Principal,
+    credential_id: str,
+    credential_name: str,
+    action: Action,
+    target: str,
+    **details: str,
+) -> Write:
+    """The same for what happens later on behalf of somebody, with the credential that was used then."""
     at = clock.now()
     return store.put(
-        AuditRecord(new_id("aud", at), organization_id, at, actor, session_id, actor.name, action, actor.id, details)
+        AuditRecord(
+            new_id("aud", at), organization_id, at, actor, credential_id, credential_name, action, target, details
+        )
     )
 
 

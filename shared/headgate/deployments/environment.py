@@ -1,10 +1,14 @@
-"""The variables that are stored with a deployment group."""
+"""The variables that are stored with a deployment group, and what delivers its secrets."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from headgate.foundation.principal import Principal
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,3 +26,31 @@ class Environment:
 
     variables: Mapping[str, Variable] = field(default_factory=dict)
     revision: int = 0
+
+    @property
+    def secrets(self) -> list[str]:
+        """The names of those that are secret."""
+        return sorted(name for name, variable in self.variables.items() if variable.secret is not None)
+
+    @property
+    def plain(self) -> dict[str, str]:
+        """Those that are not secret, by name."""
+        return {name: one.value or "" for name, one in sorted(self.variables.items()) if one.secret is None}
+
+
+@dataclass(frozen=True, slots=True)
+class InstallCode:
+    """What a code delivers: the secrets of a group, `left` more times until it expires.
+
+    `sealed` is whether only sealed for the key of a host. The rest is who composed the command.
+    """
+
+    organization_id: str
+    fleet_id: str
+    deployment_id: str
+    sealed: bool
+    left: int
+    expires_at: datetime
+    actor: Principal
+    credential_id: str
+    credential_name: str

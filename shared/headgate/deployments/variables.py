@@ -1,7 +1,7 @@
 """Variables that are stored with a group, for the environment of its collectors; secrets among them are encrypted.
 
-Any writer sets them, any member sees their names, and nobody a secret again: only a host that installs itself with the
-group's own token gets them. docs/decisions/0154-stored-variables-of-a-group.md says why.
+Any writer sets them, any member sees their names, and secrets leave the service only for a host that is installed: see
+`deliveries`. docs/decisions/0154-stored-variables-of-a-group.md and 0206-deliveries-of-secrets.md say why.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from headgate.storage import sealed
 from headgate.storage.retry import retry
 
 if TYPE_CHECKING:
+    from headgate.deployments.model import Deployment
     from headgate.foundation.caller import Caller
 
 MOST: Final = 50
@@ -100,27 +101,21 @@ def change(
     return retry(once)
 
 
-def names(fleet_id: str, deployment_id: str) -> list[str]:
-    """The names of a group's stored variables; one read."""
-    return sorted(variable_store.get(fleet_id, deployment_id).variables)
+def of_group(group: Deployment) -> Environment:
+    """What is stored with the group; one read."""
+    return variable_store.get(group.fleet_id, group.id)
 
 
-def opened(fleet_id: str, deployment_id: str) -> dict[str, str]:
-    """The values, secrets decrypted, for a host of the group; one read, and a call for each secret.
-
-    Raises NotReadable.
-    """
-    stored = variable_store.get(fleet_id, deployment_id).variables
-    return {name: _opened(deployment_id, name, variable) for name, variable in sorted(stored.items())}
-
-
-def _opened(deployment_id: str, name: str, variable: Variable) -> str:
-    if variable.secret is None:
-        return variable.value or ""
-    try:
-        return sealed.unseal(variable.secret, deployment_id=deployment_id, variable=name)
-    except sealed.Unsealable as error:
-        raise NotReadable(name) from error
+def opened(group: Deployment, environment: Environment) -> dict[str, str]:
+    """The secrets in clear, for a host of the group; a call for each. Raises NotReadable."""
+    values = {}
+    for name in environment.secrets:
+        try:
+            secret = environment.variables[name].secret or b""
+            values[name] = sealed.unseal(secret, deployment_id=group.id, variable=name)
+        except sealed.Unsealable as error:
+            raise NotReadable(name) from error
+    return values
 
 
 def _require_few(what: str, n: int, most: int) -> None:

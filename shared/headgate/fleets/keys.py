@@ -44,6 +44,11 @@ def token(value_hash: str) -> Key:
     return {"pk": f"token#{value_hash}", "sk": "token"}
 
 
+def install_code(code_hash: str) -> Key:
+    """What the code of an install command delivers."""
+    return {"pk": f"install#{code_hash}", "sk": "code"}
+
+
 def of_fleet(fleet_id: str) -> str:
     return f"fleet#{fleet_id}"
 

@@ -37,16 +37,31 @@ class Connection:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """Where a host fetches the variables that are stored with its group, and the token that it needs for that."""
+    """Where a host fetches the variables and the secrets that are stored with its group, and what it needs for that.
 
-    url: str
+    An URL is None if there is nothing, and the code if there are no secrets.
+    """
+
+    variables_url: str | None
+    secrets_url: str | None
     token: str
+    code: str | None
 
-    def fetched(self, otherwise: str) -> str:
-        """Commands that print the variables, or `otherwise` if they cannot be had. No argument has the token."""
-        header = shlex.join(["printf", r'header = "Authorization: Bearer %s"\n', self.token])
-        curl = shlex.join(["curl", *_secure(self.url), "-fsS", "--config", "-", self.url])
-        return f"{{ {header} | {curl} || {shlex.join(['echo', otherwise])}; }}"
+    def variables(self, otherwise: str) -> list[str]:
+        """A command that prints the variables that are not secret, or `otherwise` if they cannot be had."""
+        return [self._fetched("GET", self.variables_url, otherwise)] if self.variables_url else []
+
+    def all(self, otherwise: str) -> list[str]:
+        """The same, and one that prints the secrets, which is one of the deliveries of the code."""
+        secrets = [self._fetched("POST", self.secrets_url, otherwise)] if self.secrets_url else []
+        return [*self.variables(otherwise), *secrets]
+
+    def _fetched(self, method: str, url: str, otherwise: str) -> str:
+        """No argument has the token or the code."""
+        form = r'header = "Authorization: Bearer %s"\n' + (r'header = "X-Install-Code: %s"\n' if self.code else "")
+        headers = shlex.join(["printf", form, self.token, *([self.code] if self.code else [])])
+        curl = shlex.join(["curl", *_secure(url), "-fsS", "-X", method, "--config", "-", url])
+        return f"{{ {headers} | {curl} || {shlex.join(['echo', otherwise])}; }}"
 
 
 def docker(
@@ -89,7 +104,8 @@ def docker(
     if stored is None:
         return shlex.join([*words, image])
     # `--env` wins over the file. A line without a name makes docker fail, so that nothing starts without its variables.
-    return f"{stored.fetched('=')} | {shlex.join([*words, '--env-file', '/dev/stdin', image])}"
+    fetched = "; ".join(stored.all("="))
+    return f"{{ {fetched}; }} | {shlex.join([*words, '--env-file', '/dev/stdin', image])}"
 
 
 def container(connection: Connection, server_name: str | None) -> str:
@@ -113,6 +129,9 @@ def linux(
     user would see them in the list of processes, and sudo would log them.
     """
     secret = ["--token", connection.token or ""]
+    if stored and stored.code:
+        # The script fetches the secrets once the host has its key, sealed for it.
+        secret += ["--secrets", stored.code]
     for variable, value in env.items():
         secret += ["--env", f"{variable}={value}"]
     given = shlex.join(["printf", r"%s\n", f'set -- "$@" {shlex.join(secret)}'])
@@ -122,8 +141,8 @@ def linux(
     words += ["--arch", arch, "--root", root_deploy_path, "--systemd" if systemd else "--no-systemd"]
     if systemd:
         words.insert(0, "sudo")
-    before = f"{given}; {stored.fetched('exit 1')}" if stored else given
-    return f"{{ {before}; {fetched}; }} | {shlex.join(words)}"
+    before = [given, *(stored.variables("exit 1") if stored else ())]
+    return f"{{ {'; '.join([*before, fetched])}; }} | {shlex.join(words)}"
 
 
 def _secure(url: str) -> list[str]:
@@ -153,8 +172,8 @@ def kubernetes(
     if stored is not None:
         written = shlex.join(["printf", r"%s\n", f"token: {_yaml(token)}", "env:", *yaml_entries(env)])
         # A quote that does not end makes helm fail, so that nothing starts without its variables.
-        fetched = stored.fetched('"')
-        return f"{{ {written}; {fetched}; }} | {shlex.join(words)}"
+        fetched = stored.all('"')
+        return f"{{ {'; '.join([written, *fetched])}; }} | {shlex.join(words)}"
     secret: dict[str, object] = {"token": token}
     if env:
         secret["env"] = dict(env)

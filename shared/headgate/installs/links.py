@@ -12,7 +12,8 @@ from headgate.identity import signing
 LIFETIME: Final = timedelta(hours=1)
 
 VARIABLES: Final = "variables"
-"""The name by which a host fetches the variables that are stored with its group. That takes the group's token, too."""
+SECRETS: Final = "secrets"
+"""The names by which a host fetches what is stored with its group. That takes the group's token, too, and a code."""
 
 Platform = Literal["docker", "linux", "kubernetes"]
 

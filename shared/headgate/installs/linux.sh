@@ -3,6 +3,7 @@
 #
 #   --root DIR             where everything goes, the default being /opt/headgate; a folder of its own
 #   --endpoint URL --deployment-id ID --token TOKEN --arch amd64|arm64
+#   --secrets CODE         fetches the secrets that are stored with the deployment, sealed for this host
 #   --env NAME=VALUE       a variable for the collector's configuration; may be repeated. NAME= removes it
 #   --clear-env            drop the variables of the previous install, which are kept otherwise
 #   --systemd              as a service that starts with the host (the default; as root)
@@ -19,12 +20,12 @@ account=headgate-supervisor
 listing=.headgate-installed
 marker="Headgate's installer made what is listed here, and removes nothing else."
 # The supervisor's files in var.
-state='agent.log effective.yaml headgate-capture.json headgate-configurations.json headgate-orders.json identity.json last_recv_own_telemetry_config.dat last_recv_remote_config.dat lock
+state='agent.log effective.yaml headgate-capture.json headgate-configurations.json headgate-orders.json host-key.json identity.json last_recv_own_telemetry_config.dat last_recv_remote_config.dat lock
 persistent_state.yaml supervisor.log supervisor.log.1 supervisor.pid'
 
 main() {
   root=/opt/headgate
-  endpoint='' deployment_id='' token='' arch='' systemd=yes uninstall=no clear=no names=' ' health=''
+  endpoint='' deployment_id='' token='' secrets='' arch='' systemd=yes uninstall=no clear=no names=' ' health=''
   # Not the caller's umask: the service's account has to read the programs.
   umask 022
   private=$(mktemp -d)
@@ -47,6 +48,7 @@ main() {
       --endpoint) endpoint=$2 ;;
       --deployment-id) deployment_id=$2 ;;
       --token) token=$2 ;;
+      --secrets) secrets=$2 ;;
       --arch) arch=$2 ;;
       --root) root=$2 ;;
       --env)
@@ -183,6 +185,7 @@ install() {
   esac
 
   umask 077
+  [ -z "$secrets" ] || unseal
   printf '%s\n' "$token" >"$work/token"
   # The last of two entries counts, so a variable of a configuration never replaces the connection.
   printf '%s\0' "HEADGATE_HEALTH_ENDPOINT=$health" >"$work/environment"
@@ -373,6 +376,24 @@ place() {
   printf '%s\n' "$sha256" >"$work/sha256"
   replace "$work/sha256" "bin/.$name.sha256"
   changed=yes
+}
+
+# Adds the secrets that are stored with the deployment to the variables. The server seals them for the key of this host, which
+# the supervisor makes here.
+unseal() {
+  key=$("$root/bin/headgate-supervisor" key "$root/var") ||
+    fail "the supervisor could not make a key for this host; the server's operator may have to publish a newer one"
+  set -- "$base/secrets?$query" -o "$work/sealed"
+  case $base in
+    https:*) set -- --proto =https --tlsv1.2 "$@" ;;
+  esac
+  # On standard input, because every user sees the arguments of processes.
+  printf 'header = "%s"\n' "Authorization: Bearer $token" "X-Install-Code: $secrets" "X-Host-Key: $key" |
+    curl -fsS --retry 3 --connect-timeout 30 -X POST --config - "$@" ||
+    fail "the secrets that are stored with the deployment could not be fetched; compose a new command"
+  "$root/bin/headgate-supervisor" unseal "$root/var" <"$work/sealed" >"$private/secrets" ||
+    fail "the secrets that are stored with the deployment could not be opened on this host"
+  cat "$private/secrets" >>"$variables"
 }
 
 # get URL FILE: without a limit of time as long as data arrives.

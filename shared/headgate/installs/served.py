@@ -1,5 +1,6 @@
 """What a signed link serves: an install script or a chart's values, and the files that these fetch."""
 
+import base64
 import json
 import re
 import shlex
@@ -8,8 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from headgate.deployments import deliveries, variables
 from headgate.deployments import service as deployments
-from headgate.deployments import variables
 from headgate.deployments.model import Deployment
 from headgate.fleets import service as fleets
 from headgate.fleets import tokens
@@ -20,11 +21,26 @@ from headgate.installs import releases
 from headgate.installs.commands import OPAMP_PATH, image, yaml_entries
 from headgate.installs.links import Link, Platform
 from headgate.installs.releases import Artifact, ReleaseNotPublished
+from headgate.instances.host_key import fingerprint
 
 _PROGRAM: Final = "program-"
 PROGRAM: Final = re.compile(f"{_PROGRAM}[0-9a-f]{{64}}")
 """The name by which a host that is upgraded fetches what was pinned for it, whatever is published meanwhile."""
 _SCRIPTS: Final[Mapping[Platform, str]] = {"linux": "linux.sh", "docker": "docker.sh"}
+
+
+_KEY: Final = re.compile("[A-Za-z0-9_-]{43}")
+
+
+class HostKeyInvalid(errors.BadRequest):
+    """Nothing can be sealed for it."""
+
+    code = "host_key_invalid"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "X-Host-Key must be an Ed25519 public key in base64url, as `headgate-supervisor key` prints it"
+        )
 
 
 class LinkInvalid(errors.Forbidden):
@@ -103,19 +119,69 @@ def values(link: Link) -> str:
     return "".join(f"{name}: {json.dumps(value)}\n" for name, value in chosen.items())
 
 
-def stored_variables(link: Link, credential: str) -> str:
-    """The variables that are stored with the group, for a checked link and the group's own token.
+def stored_variables(link: Link, credential: str, code: str) -> str:
+    """The variables that are stored with the group and not secret, for a checked link and the group's own token.
 
-    A line for the shell that runs the install script, lines of a file for docker's `--env-file`, or entries of the
-    chart's values. Raises NotAuthenticated, FleetNotFound, DeploymentNotFound, FleetTokenExpired, NotReadable.
+    If there are secrets, it takes a valid code as well, so that no host is installed without them. Raises
+    NotAuthenticated, FleetNotFound, DeploymentNotFound, FleetTokenExpired, CodeInvalid.
     """
+    group = _group_of(link, credential)
+    environment = variables.of_group(group)
+    if environment.secrets:
+        deliveries.require_valid(code, group)
+    return _lines(link, environment.plain)
+
+
+def stored_secrets(link: Link, credential: str, code: str) -> str:
+    """The secrets that are stored with the group, in clear: one of the deliveries that the code is for.
+
+    Raises as `stored_variables`, and NotReadable, CodeUsed.
+    """
+    group = _group_of(link, credential)
+    opened = variables.opened(group, variables.of_group(group))
+    deliveries.record(code, group, sorted(opened), host_key=None)
+    return _lines(link, opened)
+
+
+def sealed_secrets(link: Link, credential: str, code: str, host_key: str) -> bytes:
+    """The same, sealed for a host's public key: entries `NAME=VALUE` that end with a NUL.
+
+    Raises HostKeyInvalid as well.
+    """
+    # Imported here: few requests need it, and not every cold start.
+    from nacl.exceptions import CryptoError
+    from nacl.public import SealedBox
+    from nacl.signing import VerifyKey
+
+    group = _group_of(link, credential)
+    if not _KEY.fullmatch(host_key):
+        raise HostKeyInvalid
+    public = base64.urlsafe_b64decode(host_key + "=")
+    try:
+        box = SealedBox(VerifyKey(public).to_curve25519_public_key())
+    except CryptoError as error:
+        raise HostKeyInvalid from error
+    opened = variables.opened(group, variables.of_group(group))
+    sealed = box.encrypt("".join(f"{name}={value}\0" for name, value in opened.items()).encode())
+    deliveries.record(code, group, sorted(opened), host_key=fingerprint(public))
+    return sealed
+
+
+def _group_of(link: Link, credential: str) -> Deployment:
+    """The link's group, for its own token. Raises NotAuthenticated, FleetNotFound, DeploymentNotFound,
+    FleetTokenExpired."""
     _, group = _require_installable(link)
     found = fleets.token(tokens.hash_of_credential(credential))
     token = tokens.require_valid(found, link.fleet_id, clock.now())
     if token.deployment_id != group.id:
         raise NotAuthenticated
-    opened = variables.opened(link.fleet_id, group.id)
-    pairs = [f"{name}={value}" for name, value in opened.items()]
+    return group
+
+
+def _lines(link: Link, values: Mapping[str, str]) -> str:
+    """A line for the shell that runs the install script, lines of a file for docker's `--env-file`, or entries of the
+    chart's values."""
+    pairs = [f"{name}={value}" for name, value in values.items()]
     match link.platform:
         case "linux":
             arguments = shlex.join(word for pair in pairs for word in ("--env", pair))
@@ -123,7 +189,7 @@ def stored_variables(link: Link, credential: str) -> str:
         case "docker":
             lines = pairs
         case _:
-            lines = yaml_entries(opened)
+            lines = yaml_entries(values)
     return "".join(f"{line}\n" for line in lines)
 
 

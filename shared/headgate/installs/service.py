@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from headgate.deployments import deliveries, variables
 from headgate.deployments import service as deployments
-from headgate.deployments import variables
+from headgate.deployments.environment import Environment
 from headgate.deployments.model import Deployment
 from headgate.fleets import service as fleets
 from headgate.fleets import tokens
@@ -14,7 +15,7 @@ from headgate.foundation import clock, errors
 from headgate.foundation.caller import Caller
 from headgate.installs import commands
 from headgate.installs.commands import OPAMP_PATH, Architecture, Connection, Stored
-from headgate.installs.links import LIFETIME, VARIABLES, Link, Platform
+from headgate.installs.links import LIFETIME, SECRETS, VARIABLES, Link, Platform
 from headgate.installs.releases import CHART
 
 
@@ -29,7 +30,7 @@ class NotInstallable(errors.Invalid):
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the request says about the host."""
+    """What the request says about the host. `deliveries` is how many hosts get the secrets in clear."""
 
     platform: Platform
     deployment_id: str | None
@@ -38,6 +39,7 @@ class Options:
     root_deploy_path: str
     systemd: bool
     env: Mapping[str, str]
+    deliveries: int = 1
     name: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
 
@@ -62,7 +64,7 @@ class Install:
 
 
 def compose(caller: Caller, fleet_id: str, options: Options) -> Install:
-    """The command for one group; reads only.
+    """The command for one group; reads, and a put if secrets are stored with the group.
 
     Raises FleetNotFound, FleetsNotConfigured, NotInstallable, DeploymentNotFound, FleetTokenExpired.
     """
@@ -80,15 +82,34 @@ def compose(caller: Caller, fleet_id: str, options: Options) -> Install:
     link = Link(options.platform, fleet.organization_id, fleet.id, group.id, expires, generation)
     token = tokens.value_of(holder, generation)
     connection = Connection(origin + OPAMP_PATH, fleet.id, group.id, None if fleet.on_kubernetes else token)
-    names = variables.names(fleet.id, group.id) if group.token_generation else []
+    environment = variables.of_group(group) if group.token_generation else Environment()
+    names = sorted(environment.variables)
     _require_apart(options, names)
-    stored = Stored(link.file_url(origin, VARIABLES), token) if names else None
-    command = _command(options, group, connection, link, origin, token, stored)
     expires_at = datetime.fromtimestamp(expires, at.tzinfo)
+    code = _code(caller, group, options, expires_at) if environment.secrets else None
+    stored = Stored(
+        variables_url=link.file_url(origin, VARIABLES) if environment.plain else None,
+        secrets_url=link.file_url(origin, SECRETS) if code else None,
+        token=token,
+        code=code,
+    )
+    command = _command(options, group, connection, link, origin, token, stored if names else None)
     notes = _notes(options, group, connection)
     if names:
         notes.append(f"The host fetches the variables that are stored with the group: {', '.join(names)}")
+    if code and options.platform != "linux":
+        hosts = "1 host" if options.deliveries == 1 else f"{options.deliveries} hosts"
+        notes.append(
+            f"The secrets among them are delivered to {hosts}; for more, compose the command with `deliveries`"
+        )
     return Install(command, connection, link.url(origin), expires_at, notes)
+
+
+def _code(caller: Caller, group: Deployment, options: Options, expires_at: datetime) -> str:
+    """A Linux host has a key that its secrets are sealed for, so its command works for any number of hosts."""
+    if options.platform == "linux":
+        return deliveries.issue(caller, group, deliveries.MOST_SEALED, expires_at, sealed=True)
+    return deliveries.issue(caller, group, options.deliveries, expires_at, sealed=False)
 
 
 def _require_apart(options: Options, stored: Sequence[str]) -> None:

@@ -71,8 +71,12 @@ class HostKey:
 
     @property
     def fingerprint(self) -> str:
-        """What tells keys apart for people: the beginning of the key's SHA-256, in hex."""
-        return hashlib.sha256(self.public).hexdigest()[:_FINGERPRINT]
+        return fingerprint(self.public)
+
+
+def fingerprint(public: bytes) -> str:
+    """What tells keys apart for people: the beginning of the key's SHA-256, in hex."""
+    return hashlib.sha256(public).hexdigest()[:_FINGERPRINT]
 
 
 def stranger(instance: Instance, scope: str, key: HostKey | None) -> Stranger | None:
