@@ -61,11 +61,12 @@ def test_the_first_signed_message_registers_the_key_and_hosts_without_one_are_co
     old = fleet.agent(host_name="old")
     old.start()
 
-    assert [one["host_key"] is not None for one in fleet.instances()] == [True, False]
+    seen = {str(one["host_name"]): one for one in fleet.instances()}
+    assert {name: one["host_key"] is not None for name, one in seen.items()} == {"edge-1": True, "old": False}
     assert in_all(fleet) == (2, 1)
     listed = fleet.member.http.get(f"{API}/fleets/{fleet.id}/instances", params={"without_key": "true"}).json()["items"]
     assert [one["host_name"] for one in listed] == ["old"]
-    assert "key_registered" in [event for event, _ in events(fleet, fleet.instances()[0]["id"])]
+    assert "key_registered" in [event for event, _ in events(fleet, seen["edge-1"]["id"])]
     # A host that is upgraded registers its key with its next start.
     SigningHost.of(fleet).agent(uid=old.uid, host_name="old").start()
     assert in_all(fleet) == (2, 0)
@@ -258,6 +259,14 @@ def test_refusals_are_noted_once_an_hour_and_process(fleet: Fleet, host: Signing
 
     assert [event for event, _ in events(fleet, instance_id)].count("refused") == 2
     assert len(senders._noted) <= 20_000
+
+
+def test_nobody_uses_up_the_messages_of_a_host_that_signs(fleet: Fleet, host: SigningHost, agent: Agent) -> None:
+    statuses = {fleet.post(agent.message().SerializeToString()).status_code for _ in range(100)}
+    assert statuses == {403, 429}
+
+    agent.heartbeat()
+    assert agent.answer.instance_uid == agent.uid
 
 
 def test_a_key_that_was_never_registered_proves_nothing(fleet: Fleet, now: Clock) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from headgate.audit import store
@@ -25,7 +26,7 @@ def entry(caller: Caller, action: Action, target: str, **details: str) -> Write:
 
 def entry_of_invited(organization_id: str, actor: Principal, session_id: str, action: Action, **details: str) -> Write:
     """The same for a change by a person who was invited and is not a member."""
-    return entry_by(organization_id, actor, session_id, actor.name, action, actor.id, **details)
+    return entry_by(organization_id, actor, session_id, actor.name, action, actor.id, details)
 
 
 def entry_by(
@@ -35,7 +36,7 @@ def entry_by(
     credential_name: str,
     action: Action,
     target: str,
-    **details: str,
+    details: Mapping[str, str],
 ) -> Write:
     """The same for what happens later on behalf of somebody, with the credential that was used then."""
     at = clock.now()

@@ -94,8 +94,16 @@ def record(value: str, group: Deployment, names: Sequence[str], *, host_key: str
         if host_key is not None:
             details["host_key"] = host_key
         target = f"fleets/{group.fleet_id}/deployments/{group.id}"
-        author = (code.organization_id, code.actor, code.credential_id, code.credential_name)
-        store.take(_hash(value), code, audit.entry_by(*author, "install.secrets_delivered", target, **details))
+        written = audit.entry_by(
+            code.organization_id,
+            code.actor,
+            code.credential_id,
+            code.credential_name,
+            "install.secrets_delivered",
+            target,
+            details,
+        )
+        store.take(_hash(value), code, written)
 
     retry(once)
 

@@ -103,12 +103,12 @@ def charge_size(credential: str, size: int) -> None:
     _tokens.charge(_sender(credential), *_of_token(), clock.now().timestamp(), size // BYTES_OF_MESSAGE)
 
 
-def require_turn_of_instance(token_hash: str, uid: bytes) -> None:
-    """Count a message of the instance by this token, so that no other token can use up its share.
+def require_turn_of_instance(token_hash: str, uid: bytes, key: bytes = b"") -> None:
+    """Count a message of the instance by this token and key, so that nobody else can use up the share of its host.
 
     Raises TooManyMessages.
     """
-    if wait := _instances.wait(token_hash + uid.hex(), *OF_INSTANCE, clock.now().timestamp()):
+    if wait := _instances.wait(token_hash + (uid + key).hex(), *OF_INSTANCE, clock.now().timestamp()):
         raise TooManyMessages("instance", wait)
 
 

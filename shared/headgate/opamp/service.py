@@ -51,8 +51,8 @@ class NotOfThisFleet(errors.Forbidden):
 def exchange(credential: str, deployment_id: str, body: bytes, signature: str = "") -> bytes:
     """Answer an agent's message: one batch read, and if there is something to store, another read and a transaction.
 
-    Raises NotAuthenticated, NotOfThisFleet, NotOpamp, TooManyMessages, SignatureInvalid,
-    SignatureMissing, MessageRepeated, Contention.
+    Raises NotAuthenticated, NotOfThisFleet, NotOpamp, TooManyMessages, SignatureInvalid, SignatureMissing,
+    MessageRepeated, Contention.
     """
     sender = _Sender.of(credential, deployment_id)
     try:
@@ -61,7 +61,7 @@ def exchange(credential: str, deployment_id: str, body: bytes, signature: str = 
     except (messages.NotOpamp, SignatureInvalid):
         sender.authenticate()
         raise
-    pace.require_turn_of_instance(sender.token_hash, report.uid)
+    pace.require_turn_of_instance(sender.token_hash, report.uid, sender.key.public if sender.key else b"")
     return retry(lambda: _answer(sender, report)).encode()
 
 
