@@ -58,7 +58,7 @@ def get_schema(
     With a version it may be cached without asking again; without one it is the default collector's of that moment. Each
     network address has the request limit of a credential.
     """
-    return answer(reference.document(version), accept_encoding, if_none_match, for_good=version is not None)
+    return answer(reference.document(version), accept_encoding, if_none_match, for_good=reference.is_final(version))
 
 
 @router.get("/components/{kind}/{type:path}", operation_id="getComponent", openapi_extra=EXTENSION)

@@ -33,9 +33,12 @@ _LIST: Final = """\
 <h1>Components</h1>
 <form method="get" action="{path}" class="card" id="filters" role="search" aria-label="Search the components">
 <div class="row">{text}{kind}{versions}<button>Search</button></div></form>
-<div id="results"><p class="soft">What collector {version} can be configured with, as the collector itself tells it.
+<div id="results"{live}>{waiting}
+<p class="soft">What collector {version} can be configured with, as the collector itself tells it.
 OTTL has <a href="{ottl}">a reference of its own</a>, and so has <a href="/docs">the API</a>.</p>
 <div class="card"><p class="soft small" role="status">{count}</p>{list}</div></div>"""
+_WAITING: Final = """\
+<div class="notice" role="status">These are the components of the first build: {when}. Then all are shown here.</div>"""
 _TABLE: Final = """\
 <table><thead><tr><th>Component</th><th>Stability</th><th>What it does</th></tr></thead><tbody>{rows}</tbody></table>"""
 _ROW: Final = """\
@@ -75,8 +78,11 @@ def list_components(
     found = reference.found(version or None, kind or None, searched)
     path = components_path(caller)
     kinds = [("", "All kinds"), *((one, one.capitalize()) for one in KINDS)]
+    whole_when = reference.whole_when(version or None)
     content = html(
         _LIST,
+        live=Html(' data-live="yes"') if whole_when else NOTHING,
+        waiting=html(_WAITING, when=whole_when) if whole_when else NOTHING,
         version=version or settings().collector_version,
         ottl=f"{path}/ottl{_query(version=version)}",
         path=path,

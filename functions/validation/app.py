@@ -109,7 +109,9 @@ def list_collector_versions(caller: Reader, paging: Paging) -> Page[InstalledVer
     """The installed collector versions, newest first, as their binaries describe themselves.
 
     A `reduced` build lacks components of the official release. To validate with one of them is 503
-    `component_not_in_build`, and linting skips its expressions.
+    `component_not_in_build`, and linting skips its expressions. While a version is being built on this machine, its
+    first program answers for it: about a text with a component that this one lacks, every answer is 503
+    `collector_being_built` with `Retry-After`.
     """
     hosts = releases.collectors()
     listed = collectors.listed(paging.limit, paging.after, asker=Asker.of(caller))

@@ -105,6 +105,8 @@ class InstalledVersionOut(BaseModel):
     """An installed collector version. `source` is null and `unusable` says why if its binary cannot be used.
 
     `hosts` are the architectures for which hosts can fetch it: a rollout with `upgrade_collector` can bring it there.
+    `whole_in_seconds` is an estimate for a version that is being built on this machine, whose first program answers for
+    it and `lacks` most components. It is null for all others.
     """
 
     version: str
@@ -116,6 +118,7 @@ class InstalledVersionOut(BaseModel):
     can: Capabilities
     unusable: str | None
     hosts: list[Architecture]
+    whole_in_seconds: int | None
 
     @classmethod
     def of(cls, installed: InstalledVersion, hosts: Sequence[Architecture]) -> Self:
@@ -129,4 +132,5 @@ class InstalledVersionOut(BaseModel):
             can=installed.can,
             unusable=installed.unusable,
             hosts=list(hosts),
+            whole_in_seconds=installed.whole_in_seconds,
         )

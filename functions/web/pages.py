@@ -31,6 +31,10 @@ _TITLES: Final = {
     503: "Not available",
 }
 _PROBLEM: Final = '<div class="card"><h1>{title}</h1><p class="last"><a href="/">To the start page</a></p></div>'
+# The script `live` asks for the page again until it is there.
+_NOT_READY: Final = """\
+<div class="card"><h1>Not ready yet</h1><p id="waiting" role="status">{detail}</p>
+<p class="soft small last">This page shows itself once it can. Without scripts, load it again.</p></div>"""
 _OURS: Final = re.compile(r"/(?![/\\])[A-Za-z0-9_/?=&%.~:-]*")
 
 
@@ -66,7 +70,7 @@ class PageRoute(APIRoute):
                 return _problem(who, 404, "This page does not exist, or you have no access to it")
             except errors.HeadgateError as error:
                 request.state.blame = faults.blame(error)
-                return with_retry_after(_problem(who, statuses.status_of(error), error.detail), error)
+                return with_retry_after(_refusal(who, error), error)
             except (BotoCoreError, ClientError) as error:
                 logger.error("aws_fault", kind=type(error).__name__)
                 request.state.blame = faults.blame(error)
@@ -140,6 +144,14 @@ def _not_found(request: Request, error: Exception) -> Response:
 
 def frame(who: Visitor, caller: Caller | None = None, tab: str = "") -> Frame:
     return Frame(who.csrf, who.session.user.id if who.session else "", who.email, caller, tab)
+
+
+def _refusal(who: Visitor | None, error: errors.HeadgateError) -> Response:
+    status = statuses.status_of(error)
+    waiting = errors.not_ready(error)
+    if who is None or waiting is None or not waiting.may_pass:
+        return _problem(who, status, error.detail)
+    return page(frame(who), "Not ready yet", html(_NOT_READY, detail=error.detail), status=status, script="live")
 
 
 def _problem(who: Visitor | None, status: int, detail: str) -> Response:

@@ -1,6 +1,7 @@
 """Builds the collector behind the running service, where `make dev` found none.
 
-What needs it is answered 503 `collector_being_built` meanwhile (headgate_engine.checker.being_built).
+First comes a program with the components that most texts use, which answers for the whole one until that is built. What
+neither can answer is 503 `collector_being_built` meanwhile (headgate_engine.checker.being_built).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,12 +20,13 @@ from typing import IO, Final
 
 from headgate import checker
 from headgate.settings import settings
+from headgate_engine.checker import being_built
 from headgate_local import releases
 from headgate_local.running import Local
 
 VARIABLE: Final = "HEADGATE_BUILD"
 """Set by `make dev`: what builds, the folder `layers` of the checkout."""
-_BEGUN: Final = {"percent": 0, "seconds_left": 900}
+_BEGUN: Final = {"percent": 0, "seconds_left": 920, "first_seconds_left": 220}
 _LAST_LINES: Final = 5
 _SECONDS_BETWEEN_SIGNS: Final = 10
 
@@ -53,6 +56,7 @@ class _Build:
         self._state = local.collectors / f"{version}.building"
         self._path = os.pathsep.join(str(layers / name) for name in ("collector", "supervisor"))
         self._version = version
+        self._begun = time.monotonic()
         self._process: subprocess.Popen[str] | None = None
         self._lock = threading.Lock()
         self._stopped = False
@@ -60,17 +64,35 @@ class _Build:
     def run(self) -> None:
         ended = threading.Event()
         threading.Thread(target=self._show_life, args=(ended,), name="build", daemon=True).start()
-        built = self._run("building", "release", self._version)
+        # One of older sources would answer otherwise.
+        (self._local.collectors / f"{self._version}.first").unlink(missing_ok=True)
+        built = self._run("building", "first", self._version) and self._build_whole()
         ended.set()
         if built:
             # The build has removed it, but a sign of life may have come after.
             self._state.unlink(missing_ok=True)
             checker.warm()
-            print("The collector is built. Configurations can be validated, linted and tested now.", flush=True)
+            print(f"The whole collector is built, {self._since_begun()}: every component can be used now.", flush=True)
             built = self._run("supervisor_build", "supervisor")
             with releases.published(self._local):
                 if built:
                     print("The supervisor is built. Hosts can be installed now: everything works.", flush=True)
+
+    def _build_whole(self) -> bool:
+        """With the first program in its place until it is built."""
+        checker.warm()
+        build = being_built.under_way(self._local.collectors, self._version)
+        minutes = round(build.seconds_left / 60) if build else 12
+        print(
+            f"The first collector is built, {self._since_begun()}. It checks and tests texts with the components "
+            f"that most texts use; the whole one is ready in about {minutes} minutes.",
+            flush=True,
+        )
+        return self._run("building", "release", self._version)
+
+    def _since_begun(self) -> str:
+        minutes, seconds = divmod(round(time.monotonic() - self._begun), 60)
+        return f"{minutes} min {seconds} s after the start"
 
     def _show_life(self, ended: threading.Event) -> None:
         """The build itself says nothing while it installs Go, links the program, or waits for another build."""

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final, cast
 
+from headgate.foundation.errors import Unavailable
+from headgate_engine.checker.installed import Installed
 from headgate_local.template import Node, Template, TemplateError
 
 _BINARY: Final = "otelcol-contrib"
@@ -70,7 +72,8 @@ class Fargate:
     def __init__(self, template: Template, collectors: Path, collector_version: str) -> None:
         self._containers = {name: _container(template, node) for name, node in _definitions(template)}
         self._collectors = collectors
-        self._binary = collectors / collector_version / _BINARY
+        self._installed = Installed(collectors)
+        self._collector_version = collector_version
 
     def run_task(self, definition: str, overrides: Sequence[Mapping[str, Node]]) -> Task:
         """Start a task as ECS's RunTask does, with the environments of `overrides` by the container's name.
@@ -85,7 +88,7 @@ class Fargate:
         for override in overrides:
             if override.get("Name") == container.name:
                 environment |= _environment(override.get("Environment"))
-        command = [str(self._binary) if part == _BINARY else part for part in container.command]
+        command = [self._program() if part == _BINARY else part for part in container.command]
         stderr = tempfile.TemporaryFile()  # noqa: SIM115  it is the task's, which outlives this call
         try:
             process = subprocess.Popen(
@@ -95,6 +98,13 @@ class Fargate:
             stderr.close()
             raise
         return Task(process, stderr)
+
+    def _program(self) -> str:
+        """The default collector's program, of now: it may be built behind this service. Raises OSError."""
+        try:
+            return str(self._installed.binary(self._collector_version))
+        except Unavailable as error:
+            raise OSError(error.detail) from error
 
 
 def task_definition_name(logical_id: str) -> str:

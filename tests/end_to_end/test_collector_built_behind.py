@@ -1,7 +1,7 @@
 """A service without a collector: it builds one behind, says so wherever one is needed, and is whole afterwards.
 
 Everything is as `make dev` runs it but Go itself, which takes a quarter of an hour: a program in its place says what Go
-says, and then gives the collector that was built before.
+says, and then gives the collectors that were built before: first the small one, then the whole one.
 """
 
 import os
@@ -13,29 +13,35 @@ import httpx
 import pytest
 
 from headgate.settings import settings
+from tests.support import first_program, run_support
 from tests.support.cli_support import EDGE, Cli
+from tests.support.first_program import needs_first_program
 from tests.support.processes import wait_until_ended
 from tests.support.programs import cached_programs
 from tests.support.service import ROOT, Service, running_service
 
-pytestmark = pytest.mark.end_to_end
+pytestmark = [pytest.mark.end_to_end, needs_first_program]
 
-# `list` names the packages, `run` extracts descriptions, and `build` says each package, then waits to be told to end.
+# `list` names the packages, `run` extracts descriptions, and `build` says each package, then waits to be told to end
+# by a file: `first` or `whole`, with the error if it is to fail.
 GO = """#!/bin/sh
 case "$1" in
   env) echo go9.0.0 ;;
   list) for n in 1 2 3 4; do echo "package$n"; done ;;
   build)
     for output; do case "$last" in -o) break ;; esac; last="$output"; done
-    case "$output" in
-      *otelcol-contrib)
+    program="{programs}/${{output##*/}}"
+    case "$*" in
+      *otelcol-contrib*)
+        case "$*" in *./first) stage=first program="{programs}/first" ;; *) stage=whole ;; esac
         echo package1 >&2; echo package2 >&2; echo $$ >{folder}/building
-        until [ -e {folder}/finish ]; do sleep 0.1; done
-        if [ -s {folder}/finish ]; then cat {folder}/finish >&2; exit 1; fi ;;
+        until [ -e {folder}/$stage ]; do sleep 0.1; done
+        if [ -s {folder}/$stage ]; then cat {folder}/$stage >&2; exit 1; fi ;;
     esac
-    ln "{programs}/${{output##*/}}" "$output" 2>/dev/null || cp "{programs}/${{output##*/}}" "$output" ;;
+    ln "$program" "$output" 2>/dev/null || cp "$program" "$output" ;;
 esac
 """
+KAFKA = EDGE.replace("exporters:\n", "exporters:\n  kafka: {}\n", 1)
 RUN = {"yaml": EDGE, "signal_type": "logs", "target_pipeline": "logs", "sample": "a line", "duration_seconds": 1}
 # What needs the collector: method, path, body.
 NEEDING = [
@@ -50,10 +56,10 @@ NEEDING = [
 
 
 def without_collector(folder: Path) -> dict[str, str]:
-    """The variables of a service with an empty cache, whose build ends once there is the file `finish`."""
+    """The variables of a service with an empty cache, whose builds end once there are the files `first` and `whole`."""
     programs, cache = folder / "programs", folder / "cache"
     programs.mkdir()
-    for name, program in cached_programs().items():
+    for name, program in {**cached_programs(), "first": first_program.FIRST / "otelcol-contrib"}.items():
         (programs / name).symlink_to(program.resolve())
     (folder / "go").write_text(GO.format(folder=folder, programs=programs))
     (folder / "go").chmod(0o755)
@@ -92,8 +98,8 @@ def test_what_needs_the_collector_says_how_far_its_build_is(
     assert answer.status_code == 503, answer.text
     assert answer.json()["code"] == "collector_being_built"
     assert f"The collector {settings().collector_version} is being built on this machine: " in answer.json()["detail"]
-    assert " % done, about " in answer.json()["detail"]
-    assert 2 <= int(answer.headers["Retry-After"]) <= 60
+    assert " % done, about 4 minutes left until the first verdicts, about 15 minutes" in answer.json()["detail"]
+    assert 2 <= int(answer.headers["Retry-After"]) <= 15
 
 
 def test_each_text_of_a_batch_says_so(client: httpx.Client) -> None:
@@ -120,20 +126,67 @@ def test_everything_else_works_meanwhile(client: httpx.Client, service: Service)
     assert httpx.get(service.base_url, follow_redirects=True).status_code == 200
 
 
-def test_once_it_is_built_the_same_service_is_whole(client: httpx.Client, folder: Path) -> None:
-    """The last test of this module: it lets the build end."""
-    (folder / "finish").touch()
-    while (answer := client.post("/validate", json={"yaml": EDGE})).status_code == 503:
+def until_answered(client: httpx.Client, yaml: str) -> httpx.Response:
+    """The verdict on the text, once there is one."""
+    while (answer := client.post("/validate", json={"yaml": yaml})).status_code == 503:
         assert answer.json()["code"] == "collector_being_built", answer.text
         time.sleep(0.2)
-    run = client.post("/testing/runs", json=RUN)
+    return answer
 
-    assert answer.json()["valid"] is True
-    assert run.json()["status"] == "Queued", run.text
+
+def test_once_the_first_one_is_built_it_answers_for_the_whole_one(client: httpx.Client, folder: Path) -> None:
+    (folder / "first").touch()
+    assert until_answered(client, EDGE).json()["valid"] is True
+
+    [listed] = client.get("/collector-versions").json()["items"]
+    assert (listed["reduced"], listed["default"], {"kind": "exporter", "type": "kafka"} in listed["lacks"]) == (
+        True,
+    ) * 3
+    assert listed["whole_in_seconds"] > 60
+    assert run_support.run(client, RUN)["status"] == "Success"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/validate", {"yaml": KAFKA}),
+        ("POST", "/ottl/lint", {"yaml": KAFKA}),
+        ("POST", "/testing/runs", {**RUN, "yaml": KAFKA}),
+        ("GET", "/components/exporter/kafka", None),
+        ("GET", "/ottl/reference?component=honeycombmarker&context=log", None),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_the_first_one_lacks_is_not_checked_yet(
+    client: httpx.Client, method: str, path: str, body: dict[str, object] | None
+) -> None:
+    answer = client.request(method, path, json=body)
+
+    assert (answer.status_code, answer.json()["code"]) == (503, "collector_being_built"), answer.text
+    assert "not checked yet: the whole collector is ready in about " in answer.json()["detail"]
+    assert 2 <= int(answer.headers["Retry-After"]) <= 15
+
+
+def test_nobody_may_keep_the_schema_of_the_first_one(client: httpx.Client) -> None:
+    answer = client.get("/components/schema.json", params={"version": settings().collector_version})
+
+    assert answer.headers["Cache-Control"] == "public, no-cache"
+
+
+def test_once_it_is_built_the_same_service_is_whole(client: httpx.Client, folder: Path) -> None:
+    """The last test of this module: it lets the build end."""
+    few = len(client.get("/components", params={"limit": 100, "kind": "exporter"}).json()["items"])
+    (folder / "whole").touch()
+    assert until_answered(client, KAFKA).json()["valid"] is True
+
+    [listed] = client.get("/collector-versions").json()["items"]
+    assert (listed["reduced"], listed["whole_in_seconds"]) == (False, None)
+    assert len(client.get("/components", params={"limit": 100, "kind": "exporter"}).json()["items"]) > few
+    assert client.post("/testing/runs", json={**RUN, "yaml": KAFKA}).json()["status"] == "Queued"
 
 
 def test_a_build_that_fails_is_told_with_its_reason(tmp_path: Path) -> None:
-    (tmp_path / "finish").write_text("no space left on device\n")
+    (tmp_path / "first").write_text("no space left on device\n")
     with running_service(tmp_path / "data", **without_collector(tmp_path)) as started, started.client() as client:
         while (answer := client.post("/validate", json={"yaml": EDGE})).json()["code"] == "collector_being_built":
             time.sleep(0.2)

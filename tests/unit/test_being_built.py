@@ -22,7 +22,7 @@ def write(folder: Path, state: object) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "left", "retry_after"), [(840, "14 minutes", 60), (30, "a minute", 30), (0, "a minute", 2)]
+    ("seconds", "left", "retry_after"), [(840, "14 minutes", 15), (9, "a minute", 9), (0, "a minute", 2)]
 )
 def test_a_build_says_how_far_it_is(tmp_path: Path, seconds: int, left: str, retry_after: int) -> None:
     write(tmp_path, {"percent": 7, "seconds_left": seconds})
@@ -31,6 +31,29 @@ def test_a_build_says_how_far_it_is(tmp_path: Path, seconds: int, left: str, ret
 
     assert raised.value.detail == f"The collector {VERSION} is being built on this machine: 7 % done, about {left} left"
     assert raised.value.retry_after == retry_after
+
+
+def test_a_build_in_two_stages_says_when_verdicts_are_possible_and_when_it_is_whole(tmp_path: Path) -> None:
+    write(tmp_path, {"percent": 7, "seconds_left": 840, "first_seconds_left": 42})
+    with pytest.raises(BeingBuilt, match="about a minute left until the first verdicts, about 14 minutes until it is"):
+        Installed(tmp_path).binary(VERSION)
+
+
+def test_the_first_program_answers_until_the_whole_one_is_there(tmp_path: Path) -> None:
+    write(tmp_path, {"percent": 30, "seconds_left": 600})
+    first, whole = tmp_path / f"{VERSION}.first" / "otelcol-contrib", tmp_path / VERSION / "otelcol-contrib"
+    first.parent.mkdir()
+    first.touch()
+    installed = Installed(tmp_path)
+
+    assert (installed.binary(VERSION), installed.versions()) == (first, (VERSION,))
+    assert installed.is_first(installed.binary(VERSION))
+    assert installed.whole_build(VERSION) is not None
+    whole.parent.mkdir()
+    whole.touch()
+    assert (installed.binary(VERSION), installed.versions()) == (whole, (VERSION,))
+    assert not installed.is_first(installed.binary(VERSION))
+    assert installed.whole_build(VERSION) is None
 
 
 def test_a_failed_build_says_why(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def list_(api: Api, as_json: bool) -> None:
     """List the server's collector versions, newest first, with what each can do.
 
     Every version gives verdicts. LACKS counts the components of the official release that a reduced build does not
-    have; --json names them.
+    have, and says when a version that is being built will be whole; --json names them.
 
     \b
     Examples:
@@ -67,7 +67,9 @@ def list_(api: Api, as_json: bool) -> None:
 
 def _lacks(version: Entity) -> str:
     lacking = len(entities(version, "lacks"))
-    return f"{lacking} component{'' if lacking == 1 else 's'}" if lacking else ""
+    seconds = version.get("whole_in_seconds")
+    whole = f", whole in about {max(1, round(seconds / 60))} min" if isinstance(seconds, int) else ""
+    return f"{lacking} component{'' if lacking == 1 else 's'}{whole}" if lacking else ""
 
 
 def _can(version: Entity) -> str:

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ApiError } from "../lib/api";
 import { Checks } from "./checks";
 
 class Desk {
@@ -45,6 +46,38 @@ test("an answer about an older text is not shown, and the newest text is asked a
   desk.asked[1]?.answer("of c");
   await settled();
   assert.deepEqual(desk.shown, ["of c"]);
+});
+
+test("while the collector is being built, the same text is checked again by itself until it is answered", async () => {
+  const desk = new Desk();
+  desk.checks.typed("a");
+  desk.pause();
+  const being = { status: 503, code: "collector_being_built", detail: "it is being built" };
+  desk.asked[0]?.fail(new ApiError(being, null, 15));
+  await settled();
+  desk.pause();
+  assert.deepEqual([desk.failed.length, desk.texts()], [1, ["a", "a"]]);
+  desk.asked[1]?.answer("of a");
+  await settled();
+  desk.pause();
+  assert.deepEqual([desk.shown, desk.texts()], [["of a"], ["a", "a"]]);
+});
+
+test("another fault is told once, and a text that was typed since is checked instead", async () => {
+  const desk = new Desk();
+  desk.checks.typed("a");
+  desk.pause();
+  desk.asked[0]?.fail(new ApiError({ status: 503, code: "not_checked", detail: "no" }, null, 2));
+  await settled();
+  desk.pause();
+  assert.deepEqual(desk.texts(), ["a"]);
+  desk.checks.typed("b");
+  desk.pause();
+  desk.asked[1]?.fail(new ApiError({ status: 503, code: "collector_being_built", detail: "no" }, null, 2));
+  await settled();
+  desk.checks.typed("c");
+  desk.pause();
+  assert.deepEqual(desk.texts(), ["a", "b", "c"]);
 });
 
 test("an answer is not shown after the text has changed, even before the pause", async () => {

@@ -1,4 +1,6 @@
-// Checks of a text while it is typed: after a pause, one at a time, and only the newest text's answer counts.
+// Checks of a text while it is typed: after a pause, one at a time, and only the newest text's answer counts. While the
+// collector is being built, the same text is checked again.
+import { ApiError } from "../lib/api";
 
 export interface Clock {
   after(milliseconds: number, act: () => void): () => void;
@@ -56,7 +58,12 @@ export class Checks<T> {
     };
     this.ask(text).then(
       (answer) => end(() => this.show(answer, text)),
-      (error: unknown) => end(() => this.fail(error)),
+      (error: unknown) =>
+        end(() => {
+          this.fail(error);
+          const again = error instanceof ApiError ? error.again : null;
+          if (again !== null) this.cancel = this.clock.after(again, () => this.begin(text, number));
+        }),
     );
   }
 }

@@ -8,7 +8,7 @@ import { ApiError, type Api } from "../lib/api";
 import { h } from "../lib/dom";
 import type { Check } from "../lib/types";
 import { UnsavedTexts } from "../lib/unsaved";
-import { button, field, mark, messageOf, Notice } from "../lib/ui";
+import { button, field, mark, notChecked, Notice } from "../lib/ui";
 
 const EXAMPLE = `receivers:
   filelog:
@@ -53,7 +53,7 @@ export class Trial {
     this.checks = new Checks<Check>(
       (text) => this.ask(text),
       (check, text) => this.show(check, text),
-      (error) => this.tell(`Not checked: ${messageOf(error)}`, "bad"),
+      (error) => this.tell(...notChecked(error)),
     );
     this.found.append(this.panels.element, this.saving());
     place.append(

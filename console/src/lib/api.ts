@@ -21,8 +21,14 @@ export class ApiError extends Error {
   constructor(
     readonly problem: Problem,
     readonly etag: string | null = null,
+    private readonly retryAfter = 0,
   ) {
     super(problem.detail);
+  }
+
+  /** In so many milliseconds the same request may be answered, as the collector is being built; null if that is not the reason. */
+  get again(): number | null {
+    return this.problem.code === BEING_BUILT && this.retryAfter > 0 ? this.retryAfter * 1_000 : null;
   }
 }
 
@@ -45,6 +51,7 @@ interface Options {
 const BASE = "/api/v1/app/public";
 const TRIES = 4;
 const LONGEST_WAIT_SECONDS = 65;
+const BEING_BUILT = "collector_being_built";
 
 export class Api {
   constructor(
@@ -70,7 +77,10 @@ export class Api {
     return found.slice(0, most);
   }
 
-  /** Throws ApiError. Over a limit, and after an outage where nothing was changed, it waits as long as the answer asks for and tries again. */
+  /**
+   * Throws ApiError. Over a limit, and after an outage where nothing was changed, it waits as long as the answer asks for and tries again;
+   * what is asked of a collector that is being built, until that is there.
+   */
   async request<T>(method: string, path: string, options: Options = {}): Promise<Answer<T>> {
     for (let tries = 1; ; tries += 1) {
       const token = this.page.csrf;
@@ -80,8 +90,9 @@ export class Api {
       if (problem.code === "foreign_request" && tries === 1 && (await this.hasNewerToken(token))) continue;
       const wait = Number(response.headers.get("retry-after") ?? "0");
       const again = problem.status === 429 || (problem.status === 503 && method === "GET");
-      if (!again || tries === TRIES || wait <= 0 || wait > LONGEST_WAIT_SECONDS)
-        throw new ApiError(problem, response.headers.get("etag"));
+      const isOver = tries >= TRIES && problem.code !== BEING_BUILT;
+      if (!again || isOver || wait <= 0 || wait > LONGEST_WAIT_SECONDS)
+        throw new ApiError(problem, response.headers.get("etag"), wait);
       await pause(wait * 1_000, options.signal);
     }
   }

@@ -74,6 +74,8 @@ export interface CollectorVersion {
   version: string;
   default: boolean;
   reduced: boolean;
+  /** For a version that is being built, of which a first program answers: until then. */
+  whole_in_seconds: number | null;
   unusable: string | null;
 }
 

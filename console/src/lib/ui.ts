@@ -43,6 +43,12 @@ export function messageOf(error: unknown): string {
   return [detail, ...more.slice(0, 5)].join("\n");
 }
 
+/** Why a text has no verdict, and how that looks: not as a fault while the collector is being built. */
+export function notChecked(error: unknown): [text: string, kind: string] {
+  if (error instanceof ApiError && error.again !== null) return [`Not checked yet: ${messageOf(error)}`, ""];
+  return [`Not checked: ${messageOf(error)}`, "bad"];
+}
+
 export function button(
   label: string,
   act: () => unknown,

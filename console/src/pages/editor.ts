@@ -20,12 +20,14 @@ import type { Check, CollectorVersion } from "../lib/types";
 import { list } from "../lib/shortcuts";
 import { UnsavedTexts } from "../lib/unsaved";
 import { Tests } from "../testing/version_tests";
-import { button, messageOf, Notice, options } from "../lib/ui";
+import { button, messageOf, notChecked, Notice, options } from "../lib/ui";
 
 const root = byId("editor", HTMLElement);
 const api = new Api(page());
 const notice = new Notice();
 const CHECKING = "Checking …";
+// How soon the list of collectors is asked for again while one is being built, in milliseconds.
+const BUILDING = 15_000;
 const verdict = h("p", { id: "verdict", role: "status" }, CHECKING);
 const collector = h("select", { id: "collector", "aria-label": "Collector version" });
 const saveButton = button("Save", () => save(), { id: "save", class: "plain" });
@@ -86,7 +88,7 @@ const checks = new Checks<Check>(
   },
   (error) => {
     latest = null;
-    tell(`Not checked: ${messageOf(error)}`, "bad");
+    tell(...notChecked(error));
   },
 );
 
@@ -117,8 +119,13 @@ root.classList.add("ready");
 if (restored !== null)
   notice.tell("This is what you typed before and did not save. ", button("Discard it", discard, { class: "link" }));
 if (!changeable) notice.tell("Only the owner and Admins can change this configuration; you can read it here.");
-await listCollectors();
+collector.addEventListener("change", () => {
+  reference = new Reference(api, collector.value);
+  changed(editor.text);
+  void tellSwitch(collector.value);
+});
 changed(editor.text);
+void listCollectors();
 
 async function ask(yaml: string): Promise<Check> {
   const path = "/validate?lint=true&policies=true&graph=true";
@@ -153,7 +160,7 @@ function changed(text: string): void {
   }, 500);
 }
 
-async function listCollectors(): Promise<void> {
+async function listCollectors(wasBuilding = false): Promise<void> {
   let installed: CollectorVersion[] = [];
   try {
     installed = await api.all<CollectorVersion>("/collector-versions");
@@ -162,15 +169,19 @@ async function listCollectors(): Promise<void> {
   }
   const listed = installed
     .filter(({ unusable }) => unusable === null)
-    .map(({ version, reduced }): [string, string] => [version, reduced ? `${version} (reduced build)` : version]);
+    .map((installed): [string, string] => [installed.version, labelOf(installed)]);
   if (!listed.some(([version]) => version === own)) listed.unshift([own, `${own} (not installed)`]);
-  collector.replaceChildren(...options(listed, own));
+  collector.replaceChildren(...options(listed, collector.value));
   collector.disabled = !changeable;
-  collector.addEventListener("change", () => {
-    reference = new Reference(api, collector.value);
-    changed(editor.text);
-    void tellSwitch(collector.value);
-  });
+  const isBuilding = installed.some(({ whole_in_seconds }) => whole_in_seconds !== null);
+  // What the first program told of its components is not all.
+  if (wasBuilding && !isBuilding) reference = new Reference(api, collector.value);
+  if (isBuilding) setTimeout(() => void listCollectors(true), BUILDING);
+}
+
+function labelOf({ version, reduced, whole_in_seconds: seconds }: CollectorVersion): string {
+  if (seconds !== null) return `${version} (whole in about ${Math.max(1, Math.round(seconds / 60))} min)`;
+  return reduced ? `${version} (reduced build)` : version;
 }
 
 async function tellSwitch(to: string): Promise<void> {

@@ -22,12 +22,14 @@ class Described:
     """An installed version, with the short part of its description.
 
     `description` is None for an official release, which has no `check` command, and for a binary that cannot be used:
-    then `unusable` says why.
+    then `unusable` says why. `whole_in_seconds` is an estimate for a version whose first program describes itself here,
+    while the whole one is being built.
     """
 
     version: str
     description: Mapping[str, object] | None
     unusable: str = ""
+    whole_in_seconds: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,11 @@
 """How a question to the collector can fail."""
 
+from typing import Final
+
 from headgate_engine.errors import NotReady, Unavailable
+
+NOT_IN_BUILD: Final = "component_not_in_build"
+"""The checker's word for a text that needs a component which its reduced build lacks."""
 
 
 class Refused(Exception):

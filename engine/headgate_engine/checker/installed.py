@@ -8,11 +8,15 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from headgate_engine.checker import being_built
+from headgate_engine.checker.being_built import Build
 from headgate_engine.checker.errors import CheckerFailed, NotInstalled, Unusable
 from headgate_engine.collector import DISTRIBUTION, VERSION, by_age
+from headgate_engine.errors import Unavailable
 
 BINARY = DISTRIBUTION
 _COMPRESSED = BINARY + ".zst"
+# What the folder of a version's first program has behind the version; layers/collector/building/collector.py makes it.
+_FIRST = ".first"
 
 
 class Identity(NamedTuple):
@@ -53,7 +57,8 @@ class Installed:
 
     A layer may hold 250 MB and the binary has 359, so it is packed as `otelcol-contrib.zst`, and unpacked
     under `unpacked` at its first use. A version that is not there may be `fetched`; `named` has paths
-    by version, which come before the folder's.
+    by version, which come before the folder's. While a version is being built here, its first program,
+    `<version>.first/otelcol-contrib`, answers for it.
     """
 
     def __init__(
@@ -84,24 +89,56 @@ class Installed:
                     return _unpack(compressed, self._unpacked / version / BINARY)
             if fetched := self.fetched and self.fetched.binary(version):
                 return fetched
-            being_built.require_not_under_way(self._collectors, version)
+            first = self._first(version)
+            if first.is_file():
+                return first
+            build = being_built.under_way(self._collectors, version)
             # A build that has ended since the first look.
             if plain.is_file():
                 return plain
+            if build:
+                raise build.nothing_yet()
         raise NotInstalled(version, self.versions())
 
     def versions(self) -> tuple[str, ...]:
         """The installed versions, oldest first."""
-        names = [
-            folder.name
-            for folder in (self._collectors.iterdir() if self._collectors.is_dir() else ())
-            if VERSION.fullmatch(folder.name) and self.is_here(folder.name)
-        ]
-        return tuple(sorted({*names, *self._named}, key=by_age))
+        folders = self._collectors.iterdir() if self._collectors.is_dir() else ()
+        names = {folder.name.removesuffix(_FIRST) for folder in folders}
+        here = {name for name in names if VERSION.fullmatch(name) and self.is_here(name)}
+        return tuple(sorted(here | self._named.keys(), key=by_age))
 
     def is_here(self, version: str) -> bool:
         """Whether that version is in the folder."""
-        return any((self._collectors / version / name).is_file() for name in (BINARY, _COMPRESSED))
+        folder = self._collectors / version
+        return any(path.is_file() for path in (folder / BINARY, folder / _COMPRESSED, self._first(version)))
+
+    def build_of(self, version: str) -> str:
+        """Tells the program that answers for this version now from any other; empty if there is none."""
+        try:
+            return str(identity(self.binary(version)))
+        except Unavailable:
+            return ""
+
+    def is_whole(self, version: str) -> bool:
+        """Whether no first program answers for this version, now or until its build has ended."""
+        first = VERSION.fullmatch(version) and (
+            self._first(version).is_file() or being_built.under_way(self._collectors, version)
+        )
+        return not first or (self._collectors / version / BINARY).is_file()
+
+    def is_first(self, binary: Path) -> bool:
+        """Whether this executable is the first program of a version, which lacks most components."""
+        return binary.parent.name.endswith(_FIRST)
+
+    def whole_build(self, version: str) -> Build | None:
+        """The build of the whole program for which the first one answers; None if nobody builds it, or it is there."""
+        if not VERSION.fullmatch(version) or not self._first(version).is_file():
+            return None
+        build = being_built.under_way(self._collectors, version)
+        return None if (self._collectors / version / BINARY).is_file() else build
+
+    def _first(self, version: str) -> Path:
+        return self._collectors / f"{version}{_FIRST}" / BINARY
 
 
 def _unpack(compressed: Path, binary: Path) -> Path:

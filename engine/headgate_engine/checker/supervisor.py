@@ -3,11 +3,12 @@
 import contextlib
 import dataclasses
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from headgate_engine.checker.asker import Asker
 from headgate_engine.checker.descriptions import Described, Descriptions, short
-from headgate_engine.checker.errors import CheckerFailed, NoChecker, NotInstalled, Retired
+from headgate_engine.checker.errors import NOT_IN_BUILD, CheckerFailed, NoChecker, NotInstalled, Refused, Retired
 from headgate_engine.checker.installed import Installed
 from headgate_engine.checker.limits import Limits
 from headgate_engine.checker.other_versions import OtherVersions
@@ -28,6 +29,8 @@ class Checker:
         self._plain = PlainCommand(dataclasses.replace(limits, processes=self._turns.total))
         self._descriptions = Descriptions(limits)
         self._default_pool: Pool | None = None
+        # While the default version is being built, first its first program and then the whole one.
+        self._default_binary: Path | None = None
         self._lock = threading.Lock()
         self._others = OtherVersions(limits, max_asking=self._turns.total)
         if installed.fetched is not None:
@@ -56,7 +59,11 @@ class Checker:
             while True:
                 # The binary may be replaced between the choice of a pool and the question.
                 with contextlib.suppress(Retired):
-                    return self._pool(version).ask(asker, op, fields, seconds)
+                    binary = self._binary(version)
+                    pool = self._pool(version, binary)
+                    if self.collectors.is_first(binary):
+                        return self._ask_first(pool, asker, op, fields, seconds, version)
+                    return pool.ask(asker, op, fields, seconds)
 
     def validate_plainly(
         self,
@@ -66,10 +73,19 @@ class Checker:
         asker: Asker,
         version: str | None = None,
     ) -> PlainVerdict:
-        """The verdict of that version's own `validate` command. Raises NotInstalled, CheckerBusy and CheckerFailed."""
+        """The verdict of that version's own `validate` command.
+
+        Raises NotInstalled, CheckerBusy, CheckerFailed, and BeingBuilt if only the whole program can tell.
+        """
         binary = self.collectors.binary(version or self.default_version)
         with self._turns.turn(asker):
-            return self._plain.validate(binary, yaml, env)
+            verdict = self._plain.validate(binary, yaml, env)
+        if not verdict.valid and self.collectors.is_first(binary):
+            # It may call a component unknown that the whole one has.
+            version = version or self.default_version
+            if build := self.collectors.whole_build(version):
+                raise build.lacks(f"this build of collector {version} may lack a component of the text")
+        return verdict
 
     def installed(self, *, asker: Asker) -> tuple[str, ...]:
         """The installed versions, oldest first."""
@@ -89,8 +105,11 @@ class Checker:
         return tuple(self._described(version, asker) for version in self.installed(asker=asker))
 
     def _described(self, version: str, asker: Asker) -> Described:
+        build = self.collectors.whole_build(version)
+        whole_in_seconds = build.seconds_left if build and not build.failed else None
         try:
-            return Described(version, short(self.describe(version, asker=asker)))
+            description = short(self.describe(version, asker=asker))
+            return Described(version, description, whole_in_seconds=whole_in_seconds)
         except NoChecker:
             return Described(version, None)
         except (CheckerFailed, NotInstalled, NotReady) as error:
@@ -128,12 +147,52 @@ class Checker:
         with contextlib.suppress(NotInstalled, CheckerFailed, NotReady):
             self._pool(None).warm()
 
-    def _pool(self, version: str | None) -> Pool:
-        binary = self.collectors.binary(version or self.default_version)
+    def _ask_first(
+        self, pool: Pool, asker: Asker, op: str, fields: Mapping[str, object], seconds: float, version: str | None
+    ) -> dict[str, object]:
+        """Ask a first program. About a text with a component that it lacks it is asked nothing else, so says nothing.
+
+        Raises BeingBuilt and BuildFailed for such a text.
+        """
+        try:
+            if op != "validate" and "yaml" in fields:
+                text = {"yaml": fields["yaml"], "env": fields.get("env") or {}}
+                with _unless_not_in_build():
+                    pool.ask(asker, "validate", text, seconds)
+            return pool.ask(asker, op, fields, seconds)
+        except Refused as refused:
+            if refused.code != NOT_IN_BUILD:
+                raise
+            if build := self.collectors.whole_build(version or self.default_version):
+                raise build.lacks(refused.message) from refused
+            if not self.collectors.is_first(self._binary(version)):
+                raise Retired("The whole collector is there now") from refused
+            raise
+
+    def _binary(self, version: str | None) -> Path:
+        return self.collectors.binary(version or self.default_version)
+
+    def _pool(self, version: str | None, binary: Path | None = None) -> Pool:
+        binary = binary or self._binary(version)
         if version not in (None, self.default_version):
             return self._others.pool(binary)
         with self._lock:
-            if self._default_pool is None:
+            replaced = None
+            if self._default_pool is None or self._default_binary != binary:
                 max_asking = self._turns.total
+                replaced, self._default_binary = self._default_pool, binary
                 self._default_pool = Pool(binary, self._limits, max_asking=max_asking, max_bound=max_asking)
-            return self._default_pool
+            pool = self._default_pool
+        if replaced is not None:
+            replaced.retire()
+        return pool
+
+
+@contextlib.contextmanager
+def _unless_not_in_build() -> Iterator[None]:
+    """Pass over every refusal but that the program lacks a component: the question itself will say the others."""
+    try:
+        yield
+    except Refused as refused:
+        if refused.code == NOT_IN_BUILD:
+            raise

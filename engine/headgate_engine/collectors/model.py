@@ -38,6 +38,8 @@ class InstalledVersion:
 
     A `reduced` build `lacks` components of the official release; what needs one of them is not checked. `unusable` says
     why a version cannot be used, and is null for all others; the source of such a version is not known.
+    `whole_in_seconds` is null for all but one that is being built, whose first program answers for it and `lacks` most
+    components: until the whole one is there.
     """
 
     version: str
@@ -48,3 +50,4 @@ class InstalledVersion:
     lacks: Sequence[Lacking]
     can: Capabilities
     unusable: str | None
+    whole_in_seconds: int | None = None

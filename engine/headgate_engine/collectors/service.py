@@ -96,4 +96,5 @@ def _installed_version(described: Described, default: str) -> InstalledVersion:
             upgrade_check=checks,
         ),
         unusable=unusable or None,
+        whole_in_seconds=described.whole_in_seconds,
     )

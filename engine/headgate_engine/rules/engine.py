@@ -13,11 +13,11 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel, Field, JsonValue, TypeAdapter, ValidationError
 
 from headgate_engine.checker.asker import Asker
-from headgate_engine.checker.errors import NoChecker, NotInstalled, Refused
+from headgate_engine.checker.errors import NOT_IN_BUILD, NoChecker, NotInstalled, Refused
 from headgate_engine.collector import Signal
 from headgate_engine.errors import FieldError, Invalid, Unavailable
 from headgate_engine.rules.model import Rule
-from headgate_engine.validation.model import NOT_IN_BUILD, TOO_COSTLY, YAML_IN_BODY, ComponentNotInBuild, TooCostly
+from headgate_engine.validation.model import TOO_COSTLY, YAML_IN_BODY, ComponentNotInBuild, TooCostly
 
 Format = Literal["raw", "otlp"]
 _Answer = TypeVar("_Answer")

@@ -36,13 +36,17 @@ class RequestedTest(BaseModel):
 
 
 class Request(BaseModel):
-    """A suite: the text, the collector, and the tests. `all_tests_sha256` is there if they are all of a version's."""
+    """A suite: the text, the collector, and the tests. `all_tests_sha256` is there if they are all of a version's.
+
+    `first_build` is set if the collector's first program may run it, while the whole one is being built.
+    """
 
     yaml: str
     collector_version: str
     tests: list[RequestedTest]
     all_tests_sha256: str | None
     with_output: bool
+    first_build: bool = False
 
 
 def request_of(
@@ -52,6 +56,7 @@ def request_of(
     collector_version: str,
     all_tests_sha256: str | None = None,
     with_output: bool,
+    first_build: bool = False,
 ) -> JsonValue:
     """The request of a suite."""
     asked = Request(
@@ -60,6 +65,7 @@ def request_of(
         tests=[RequestedTest(name=name, says=to_document(test)) for name, test in tests],
         all_tests_sha256=all_tests_sha256,
         with_output=with_output,
+        first_build=first_build,
     )
     document: JsonValue = asked.model_dump(mode="json")
     return document

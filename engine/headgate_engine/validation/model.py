@@ -171,8 +171,6 @@ class ComponentNotInBuild(NotChecked):
 
 
 _TEXT_NOT_CHECKED: Final = "; the text was not checked"
-NOT_IN_BUILD: Final = "component_not_in_build"
-"""The checker's word for a text that needs a component which its reduced build lacks."""
 YAML_IN_BODY: Final = ("body", "yaml")
 TOO_COSTLY: Final = "too_costly"
 """The checker's word for a text that it does not take on, or that took more than a text may."""

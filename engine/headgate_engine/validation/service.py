@@ -7,13 +7,12 @@ from typing import Final, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from headgate_engine.checker.asker import Asker
-from headgate_engine.checker.errors import CheckerFailed, NoChecker, NotInstalled, Refused
+from headgate_engine.checker.errors import NOT_IN_BUILD, CheckerFailed, NoChecker, NotInstalled, Refused
 from headgate_engine.collector import DISTRIBUTION
 from headgate_engine.collectors import service as collectors
 from headgate_engine.errors import FieldError, Unavailable
 from headgate_engine.validation import plain_messages
 from headgate_engine.validation.model import (
-    NOT_IN_BUILD,
     TOO_COSTLY,
     YAML_IN_BODY,
     CollectorVersionNotInstalled,

@@ -21,6 +21,8 @@ def main() -> int:
     commands.add_parser("default", help="print the default version")
     other = commands.add_parser("release", help="install another version next to it, from source if possible")
     other.add_argument("version")
+    first = commands.add_parser("first", help="build a version's first program, which lacks most components")
+    first.add_argument("version")
     again = commands.add_parser("regenerate", help="make the folder of a version of its official manifest again")
     again.add_argument("version")
     again.add_argument("--manifest", type=Path, help="file with the official manifest")
@@ -49,6 +51,8 @@ def main() -> int:
             case "regenerate":
                 regeneration.regenerate(cache, arguments.version, arguments.manifest, unlisted=arguments.unlisted)
                 path = collector.module(arguments.version)
+            case "first":
+                path = collector.build_first(cache, arguments.version)
             case "release":
                 path = release.install(cache, target, arguments.version)
             case "compressed":

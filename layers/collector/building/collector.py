@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from building import comments, progress, toolchain
@@ -20,27 +21,37 @@ VERSIONS = SHARED / "versions"
 BINARY = "otelcol-contrib"
 # The flags of the official releases. Without cgo, so that the binary needs no library of its machine.
 FLAGS = ("-trimpath", "-buildvcs=false", "-tags", "grpcnotrace", "-ldflags", "-s -w")
+# What the name of a version's first program has behind the version (shared/headgate/checker/installed.py).
+FIRST = ".first"
+_PACKAGES = "packages"
 _MAX_BUILDS = 3
 
 
 def build(cache: Cache, target: Target, version: str | None = None) -> Path:
     """The path of the collector of a version (the default one), built from its current sources. Raises BuildError."""
-    version = version or default_version()
-    folder = cache.folder / "collector" / version / digest(target, version)
-    # Only a build for this machine is waited for by a service.
-    state = cache.collectors / f"{version}.building" if target.is_this_machine else None
+    program = _Program(cache, target, version or default_version())
     with cache.locked("collector"):
-        if not (folder / BINARY).is_file():
-            with _removed_if_it_fails(state), cache.new_folder(folder) as part:
-                _compile(cache, target, version, part / BINARY, state)
-        os.utime(folder)
-        _forget_old_builds(folder)
+        program.build()
         if target.is_this_machine:
-            point(cache.collectors / version, folder)
+            point(cache.collectors / program.version, program.folder)
+            program.first_link.unlink(missing_ok=True)
         # Only now: a service that looks for the collector finds one of the two at any moment.
-        if state:
-            state.unlink(missing_ok=True)
-    return folder / BINARY
+        if program.state:
+            program.state.unlink(missing_ok=True)
+    return program.folder / BINARY
+
+
+def build_first(cache: Cache, version: str) -> Path:
+    """The path of the first program of a version for this machine, with the components of versions/FIRST alone.
+
+    It takes a fifth of the time of the whole one, which then finds its packages compiled. The checker finds it beside
+    the whole one until that is there. Raises BuildError.
+    """
+    program = _Program(cache, Target.named(None), version, first=True)
+    with cache.locked("collector"):
+        program.build()
+        point(program.first_link, program.folder)
+    return program.folder / BINARY
 
 
 def default_version() -> str:
@@ -65,7 +76,7 @@ _VERSION = re.compile(r"\d+\.\d+\.\d+", re.ASCII)
 _GENERATION = re.compile(r"=> \.\./\.\./(generations/\S+)$", re.MULTILINE)
 
 
-def digest(target: Target, version: str) -> str:
+def digest(target: Target, version: str, *, first: bool = False) -> str:
     """A hash of what the binary is made from: sources without tests, hashes of the modules, target and flags."""
     total = hashlib.sha256(repr((target.os, target.architecture, FLAGS)).encode())
     own = module(version)
@@ -75,6 +86,8 @@ def digest(target: Target, version: str) -> str:
     extract = SHARED / "extract"
     folders = (SHARED / "internal", SHARED / generation[1], own, extract)
     sources = [path for folder in folders for path in folder.rglob("*.go") if not path.name.endswith("_test.go")]
+    if not first:
+        sources = [path for path in sources if not path.is_relative_to(own / "first")]
     modules = [folder / name for folder in (own, extract) for name in ("go.mod", "go.sum")]
     for path in sorted([*sources, *modules]):
         name, content = str(path.relative_to(SHARED)).encode(), path.read_bytes()
@@ -110,26 +123,68 @@ def _removed_if_it_fails(state: Path | None) -> Iterator[None]:
         raise
 
 
-def _compile(cache: Cache, target: Target, version: str, binary: Path, state: Path | None) -> None:
-    folder = module(version)
-    go = toolchain.go(cache, folder)
-    env = environment(target)
-    title = f"Building the collector {version} for {target.os}/{target.architecture}: about 15 minutes the first time"
-    with tempfile.TemporaryDirectory() as scratch, progress.Progress(title, state) as shown:
-        listed = _run(
-            [str(go), "list", "-x", "-deps", *FLAGS[:4], "-f", comments.PACKAGES, "."],
-            folder,
-            env,
-            shown.downloaded,
-        )
-        shown.packages = len(listed.splitlines())
-        replaced = comments.overlay(cache, SHARED, listed, environment(Target.named(None)), Path(scratch))
-        _run(
-            [str(go), "build", "-v", *FLAGS, "-overlay", str(replaced), "-o", str(binary), "."],
-            folder,
-            env,
-            shown.compiled,
-        )
+@dataclass(frozen=True, slots=True)
+class _Program:
+    """A program that is built from a version's sources."""
+
+    cache: Cache
+    target: Target
+    version: str
+    first: bool = False
+
+    @property
+    def folder(self) -> Path:
+        builds = self.cache.folder / "collector" / (f"{self.version}{FIRST}" if self.first else self.version)
+        return builds / digest(self.target, self.version, first=self.first)
+
+    @property
+    def first_link(self) -> Path:
+        return self.cache.collectors / f"{self.version}{FIRST}"
+
+    @property
+    def state(self) -> Path | None:
+        # Only a build for this machine is waited for by a service.
+        return self.cache.collectors / f"{self.version}.building" if self.target.is_this_machine else None
+
+    def build(self) -> None:
+        """Build it unless that was done before. Raises BuildError."""
+        folder = self.folder
+        if not (folder / BINARY).is_file():
+            with _removed_if_it_fails(self.state), self.cache.new_folder(folder) as part:
+                self._compile(part)
+        os.utime(folder)
+        _forget_old_builds(folder)
+
+    def _compile(self, part: Path) -> None:
+        module_folder, env = module(self.version), environment(self.target)
+        go, package = toolchain.go(self.cache, module_folder), "./first" if self.first else "."
+        with tempfile.TemporaryDirectory() as scratch, self._progress() as shown:
+            listing = ("list", "-x", "-deps", *FLAGS[:4], "-f", comments.PACKAGES, package)
+            listed = _run([str(go), *listing], module_folder, env, shown.downloaded)
+            shown.end_part("download")
+            shown.packages = len(listed.splitlines())
+            if self.first:
+                (part / _PACKAGES).write_text(str(shown.packages))
+            replaced = comments.overlay(self.cache, SHARED, listed, environment(Target.named(None)), Path(scratch))
+            shown.end_part("descriptions")
+            building = ("build", "-v", *FLAGS, "-overlay", str(replaced), "-o", str(part / BINARY), package)
+            _run([str(go), *building], module_folder, env, shown.compiled)
+            shown.end_compiling()
+
+    def _progress(self) -> progress.Progress:
+        platform = f"{self.target.os}/{self.target.architecture}"
+        if self.first:
+            title = (
+                f"Building the first collector {self.version} for {platform}, with the components that most texts use: "
+            )
+            return progress.Progress(title + "about 4 minutes the first time", self.state, progress.FIRST)
+        try:
+            compiled = int((self.first_link / _PACKAGES).read_text())
+        except (OSError, ValueError):
+            title = f"Building the collector {self.version} for {platform}: about 15 minutes the first time"
+            return progress.Progress(title, self.state)
+        title = f"Building the whole collector {self.version} for {platform}: about 12 minutes the first time"
+        return progress.Progress(title, self.state, progress.REST, compiled)
 
 
 def _run(command: list[str], folder: Path, env: dict[str, str], each_line: progress.Listener) -> str:

@@ -44,7 +44,7 @@ func (b *build) run() error {
 		return err
 	}
 	for {
-		built, err := b.generate()
+		built, err := b.generate(b.work, b.lacking)
 		if err != nil {
 			return err
 		}
@@ -67,7 +67,50 @@ func (b *build) run() error {
 	}
 	entries := b.whole.entries()
 	log.Printf("%s: %d of %d modules", b.version, len(entries)-len(b.lacking), len(entries))
-	return nil
+	return b.writeFirst()
+}
+
+// writeFirst writes the package `first` of a version: a program with the components of versions/FIRST alone, which is
+// there minutes before the whole one. What it lacks of the official release is what the whole one lacks, and all others.
+func (b *build) writeFirst() error {
+	text, err := os.ReadFile(filepath.Join(b.module, "versions", "FIRST"))
+	if err != nil {
+		return err
+	}
+	var wanted []string
+	for _, line := range strings.Split(string(text), "\n") {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			wanted = append(wanted, "/"+line)
+		}
+	}
+	lacking := maps.Clone(b.lacking)
+	for _, e := range b.whole.entries() {
+		if !slices.ContainsFunc(wanted, func(end string) bool { return strings.HasSuffix(e.module, end) }) {
+			lacking[e.module] = "not in versions/FIRST"
+		}
+	}
+	log.Printf("%s: %d modules in the first program", b.version, len(b.whole.entries())-len(lacking))
+	_, err = b.generate(filepath.Join(b.work, "first"), lacking)
+	return err
+}
+
+// lackingIn is what a version's folder lacks of its manifest: no source there imports it.
+func lackingIn(folder string, whole *manifest) (map[string]string, error) {
+	var imported string
+	for _, name := range []string{"components.go", "settings.go"} {
+		text, err := os.ReadFile(filepath.Join(folder, "distribution", name))
+		if err != nil {
+			return nil, err
+		}
+		imported += string(text)
+	}
+	lacking := map[string]string{}
+	for _, e := range whole.entries() {
+		if !strings.Contains(imported, strconv.Quote(e.module)) {
+			lacking[e.module] = "the version lacks it"
+		}
+	}
+	return lacking, nil
 }
 
 // download asks for every module, since a proxy may know of a version and not serve it.
@@ -105,12 +148,9 @@ func (b *build) download() error {
 	return nil
 }
 
-// generate writes the sources, by the builder of the same version, and returns its go.mod, which names the components.
-func (b *build) generate() (string, error) {
-	lacking := map[string]bool{}
-	for module := range b.lacking {
-		lacking[module] = true
-	}
+// generate writes the sources of a program without the lacking modules to a folder of the version, by the builder of the
+// same version. It returns the builder's go.mod, which names the components.
+func (b *build) generate(folder string, lacking map[string]string) (string, error) {
 	output := filepath.Join(b.work, ".built")
 	configuration, err := yaml.Marshal(b.whole.without(lacking, output).all)
 	if err != nil {
@@ -129,7 +169,7 @@ func (b *build) generate() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := b.writeSources(output); err != nil {
+	if err := b.writeSources(output, folder, lacking); err != nil {
 		return "", err
 	}
 	built, err := os.ReadFile(filepath.Join(output, "go.mod"))

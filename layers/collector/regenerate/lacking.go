@@ -15,13 +15,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// lackingSource lists the components that the build lacks.
-func (b *build) lackingSource() ([]byte, error) {
+// lackingSource lists the components that a program without these modules lacks.
+func (b *build) lackingSource(lacking map[string]string) ([]byte, error) {
 	var text bytes.Buffer
 	text.WriteString(mark + "package distribution\n\nimport \"" + sharedPath + "/internal/operation\"\n\n")
 	text.WriteString("// Lacking are the components of the official release that this build does not have.\nvar Lacking = []operation.Absent{\n")
 	for _, e := range b.whole.entries() {
-		if _, lacks := b.lacking[e.module]; !lacks {
+		if _, lacks := lacking[e.module]; !lacks {
 			continue
 		}
 		types, err := b.typesOf(e)

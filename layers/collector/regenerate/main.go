@@ -2,7 +2,9 @@
 // manifest.
 //
 //	go run . [-manifest FILE] [-unlisted] X.Y.Z
+//	go run . -first X.Y.Z
 //
+// With -first it writes only the package `first`, after a change of versions/FIRST.
 // With -unlisted, modules may be without an entry in the checksum database: for a folder whose go.sum is reviewed and
 // committed.
 // The manifest is FILE or the one in the folder. It needs the internet. If the module proxy does not serve every
@@ -25,13 +27,43 @@ func main() {
 	log.SetFlags(0)
 	given := flag.String("manifest", "", "file with the official manifest of the version")
 	unlisted := flag.Bool("unlisted", false, "allow modules that have no entry in the checksum database")
+	first := flag.Bool("first", false, "write only the program with the components of versions/FIRST")
 	flag.Parse()
 	if flag.NArg() != 1 || !regexp.MustCompile(`^\d+\.\d+\.\d+$`).MatchString(flag.Arg(0)) {
-		log.Fatal("usage: go run . [-manifest FILE] [-unlisted] X.Y.Z")
+		log.Fatal("usage: go run . [-first] [-manifest FILE] [-unlisted] X.Y.Z")
+	}
+	if *first {
+		if err := regenerateFirst(flag.Arg(0)); err != nil {
+			log.Fatal(err)
+		}
+		return
 	}
 	if err := regenerate(flag.Arg(0), *given, *unlisted); err != nil {
 		log.Fatal(err)
 	}
+}
+
+// regenerateFirst writes the package `first` into the folder of a version.
+func regenerateFirst(version string) error {
+	module, err := filepath.Abs("..")
+	if err != nil {
+		return err
+	}
+	folder := filepath.Join(module, "versions", version)
+	text, err := manifestText("", folder)
+	if err != nil {
+		return err
+	}
+	whole, err := readManifest(text)
+	if err != nil {
+		return err
+	}
+	lacking, err := lackingIn(folder, whole)
+	if err != nil {
+		return err
+	}
+	b := &build{module: module, work: folder, version: version, whole: whole, lacking: lacking}
+	return b.writeFirst()
 }
 
 // regenerate works in a new folder beside the old one, which it replaces in the end.

@@ -57,7 +57,7 @@ func newEntry(kind string, item any) entry {
 }
 
 // without is a copy without these modules, and without replacements by folders, which only the official repository has.
-func (m *manifest) without(lacking map[string]bool, output string) *manifest {
+func (m *manifest) without(lacking map[string]string, output string) *manifest {
 	all := make(map[string]any, len(m.all))
 	for key, value := range m.all {
 		list, isList := value.([]any)
@@ -66,7 +66,8 @@ func (m *manifest) without(lacking map[string]bool, output string) *manifest {
 				if key == "replaces" {
 					return isFolder(fmt.Sprint(item))
 				}
-				return lacking[newEntry("", item).module]
+				_, lacks := lacking[newEntry("", item).module]
+				return lacks
 			})
 		}
 		all[key] = value

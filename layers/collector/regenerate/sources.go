@@ -20,7 +20,7 @@ package main
 
 import (
 	"` + sharedPath + `/internal/command"
-	"` + modulePath + `/distribution"
+	"` + modulePath + `/%s"
 )
 
 func main() {
@@ -28,9 +28,9 @@ func main() {
 }
 `
 
-// writeSources makes the package distribution of the builder's program, and the program that uses it.
-func (b *build) writeSources(built string) error {
-	target := filepath.Join(b.work, "distribution")
+// writeSources makes the package distribution of the builder's program in a folder, and the program that uses it.
+func (b *build) writeSources(built, folder string, without map[string]string) error {
+	target := filepath.Join(folder, "distribution")
 	if err := os.MkdirAll(target, 0o755); err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (b *build) writeSources(built string) error {
 	if err != nil {
 		return err
 	}
-	lacking, err := b.lackingSource()
+	lacking, err := b.lackingSource(without)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,11 @@ func (b *build) writeSources(built string) error {
 			return err
 		}
 	}
-	return os.WriteFile(filepath.Join(b.work, "main.go"), []byte(mainSource), 0o644)
+	distribution, err := filepath.Rel(b.work, target)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, "main.go"), fmt.Appendf(nil, mainSource, filepath.ToSlash(distribution)), 0o644)
 }
 
 // goSource is a file of the builder's.

@@ -22,6 +22,7 @@ from headgate.checker.fetched import Fetched, Source
 from headgate.observability import metrics
 from headgate.settings import settings
 from headgate_engine.checker import asker as engine
+from headgate_engine.checker.being_built import Build
 from headgate_engine.checker.descriptions import Described
 from headgate_engine.checker.errors import (
     CheckerBusy,
@@ -57,15 +58,18 @@ __all__ = [
     "PlainVerdict",
     "Refused",
     "Unusable",
+    "build_of",
     "call",
     "close",
     "describe",
     "described",
     "installed",
+    "is_whole",
     "of_this_process",
     "using",
     "validate_plainly",
     "warm",
+    "whole_build",
 ]
 
 
@@ -175,6 +179,21 @@ def describe(version: str, *, asker: engine.Asker) -> dict[str, object]:
 def described(*, asker: engine.Asker) -> tuple[Described, ...]:
     """The installed versions with what their binaries say of themselves, oldest first. Raises Unavailable."""
     return _asked().described(asker=asker)
+
+
+def build_of(version: str) -> str:
+    """Tells the program that answers for this version now from any other that did; on AWS they are not told apart."""
+    return "" if settings().checker_function else of_this_process().collectors.build_of(version)
+
+
+def is_whole(version: str) -> bool:
+    """Whether the whole program answers for this version; on AWS always. A local service may be building it."""
+    return bool(settings().checker_function) or of_this_process().collectors.is_whole(version)
+
+
+def whole_build(version: str) -> Build | None:
+    """The build of a version whose first program answers for it until then; None on AWS."""
+    return None if settings().checker_function else of_this_process().collectors.whole_build(version)
 
 
 def _asked() -> Checker | CheckerFunction:

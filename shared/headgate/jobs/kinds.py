@@ -55,4 +55,5 @@ def evidence(job: Job, request: JsonValue, result: JsonValue) -> Evidence | None
         collector_version=asked.collector_version,
         tests=tuple(TestVerdict(one.name, one.status) for one in SuiteResult.model_validate(result).tests),
         finished_at=clock.now(),
+        first_build=asked.first_build,
     )

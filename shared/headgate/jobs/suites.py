@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from headgate import checker
 from headgate.foundation.caller import Caller
 from headgate.jobs import service
 from headgate.jobs.model import Job
@@ -26,12 +27,14 @@ def start_of_version(
     """
     service.require_room(caller)
     chosen = suites.select(caller, configuration_id, n, names)
+    version = collector_version or chosen.collector_version
     request = suite.request_of(
         chosen.yaml,
         chosen.tests,
-        collector_version=collector_version or chosen.collector_version,
+        collector_version=version,
         all_tests_sha256=chosen.tests_sha256,
         with_output=with_output,
+        first_build=not checker.is_whole(version),
     )
     return service.start(
         caller,

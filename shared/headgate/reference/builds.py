@@ -10,6 +10,7 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, Field, StringConstraints, TypeAdapter, ValidationError
 
+from headgate import checker
 from headgate.foundation.errors import Unavailable
 from headgate.reference.answers import ASKER, Answers, UnknownForm, asked, unpacked
 from headgate.reference.model import (
@@ -159,5 +160,6 @@ def _references() -> TypeAdapter[OttlReference]:
 
 
 def _key(version: str, *more: str) -> tuple[str, ...]:
-    # Where the collectors are decides what a version is.
-    return (settings().checker_function or settings().collectors_dir, version, *more)
+    # Where the collectors are decides what a version is, and a version that is being built has two programs in turn.
+    where = settings().checker_function or settings().collectors_dir
+    return (where, version, checker.build_of(version), *more)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 
+from headgate import checker
 from headgate.flows import service as flows
 from headgate.flows.model import Example
 from headgate.foundation.errors import Unavailable
@@ -19,6 +20,7 @@ from headgate.reference.model import (
     NotInThisBuild,
     OttlComponent,
     OttlReference,
+    ReferenceUnavailable,
 )
 from headgate.settings import settings
 from headgate.storage.page import Slice
@@ -73,6 +75,17 @@ def document(version: str | None) -> Document:
     return builds.document(_version(version))
 
 
+def is_final(version: str | None) -> bool:
+    """Whether the document of that version stays as it is: not the default one's, nor one that is being built."""
+    return version is not None and checker.is_whole(version)
+
+
+def whole_when(version: str | None) -> str:
+    """When the whole collector of a version is ready, whose first program answers for it; empty for all others."""
+    build = checker.whole_build(_version(version))
+    return build.whole_when if build else ""
+
+
 def ottl_components(version: str | None) -> tuple[OttlComponent, ...]:
     """The components that take OTTL, each with its contexts."""
     return builds.ottl_components(_version(version))
@@ -86,6 +99,7 @@ def ottl(component: str | None, context: str | None, version: str | None) -> Ott
     version = _version(version)
     contexts = {one.component: one.contexts for one in builds.ottl_components(version)}
     if component not in contexts:
+        _require_whole(f"component: this build of collector {version} lacks components that take OTTL", version)
         said = "is needed with a context" if component is None else f"{component} takes no OTTL"
         raise NotInOttl("component", f"{said}: choose one of {', '.join(contexts)}")
     if context not in contexts[component]:
@@ -110,4 +124,12 @@ def _require_in_build(kind: str, type_: str, version: str) -> None:
         # It told its components a moment ago; that it has no such one is right in any case.
         return
     if any((one.kind, one.type) == (kind, type_) for one in lacks):
+        _require_whole(f"this build of collector {version} lacks the {kind} {type_}", version)
         raise NotInThisBuild(kind, type_, version)
+
+
+def _require_whole(lacking: str, version: str) -> None:
+    """Raises ReferenceUnavailable, with when to ask again, while the whole program of the version is being built."""
+    if build := checker.whole_build(version):
+        waiting = build.lacks(lacking)
+        raise ReferenceUnavailable(waiting.detail) from waiting

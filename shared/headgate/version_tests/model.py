@@ -179,13 +179,15 @@ class Evidence:
     collector_version: str
     tests: tuple[TestVerdict, ...]
     finished_at: datetime
+    first_build: bool = False
+    """Whether the first program of a collector that was being built may have run them: then they do not count."""
 
     @property
     def passed(self) -> bool:
         return all(one.status == "Success" for one in self.tests)
 
     def is_of(self, other: "Evidence") -> bool:
-        """Whether it is of the same text, tests and collector version."""
+        """Whether it is of the same text, tests and collector."""
         return _subject(self) == _subject(other)
 
 
@@ -222,5 +224,5 @@ def text_digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _subject(evidence: Evidence) -> tuple[str, str, str]:
-    return evidence.text_sha256, evidence.tests_sha256, evidence.collector_version
+def _subject(evidence: Evidence) -> tuple[str, str, str, bool]:
+    return evidence.text_sha256, evidence.tests_sha256, evidence.collector_version, evidence.first_build

@@ -138,3 +138,6 @@ def _differences(one: Evidence, tests: VersionTests, text_sha256: str, collector
     if one.collector_version != collector_version:
         message = f"The tests were run on collector {one.collector_version}; this version is for {collector_version}"
         yield FieldError(_PLACE, message, code="other_collector")
+    if one.first_build:
+        message = f"The tests were run while collector {one.collector_version} was being built: run them again"
+        yield FieldError(_PLACE, message, code="other_collector")

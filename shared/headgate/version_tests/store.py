@@ -163,6 +163,7 @@ def _evidence_item(evidence: Evidence) -> Item:
         "collector_version": evidence.collector_version,
         "tests": [{"name": one.name, "status": one.status} for one in evidence.tests],
         "finished_at": clock.rfc3339(evidence.finished_at),
+        **({"first_build": True} if evidence.first_build else {}),
     }
 
 
@@ -180,4 +181,5 @@ def _evidence(item: Mapping[str, Value]) -> Evidence:
         collector_version=items.text(item, "collector_version"),
         tests=tuple(TestVerdict(items.text(one, "name"), cast("Verdict", items.text(one, "status"))) for one in tests),
         finished_at=clock.parse(items.text(item, "finished_at")),
+        first_build=item.get("first_build") is True,
     )

@@ -153,15 +153,18 @@ func (t *task) env(ctx context.Context, files *files) (map[string]string, error)
 func findCollector(
 	ctx context.Context, files *files, installed, version string, from *source,
 ) (path string, fetched bool, reason string) {
-	path = filepath.Join(installed, version, "otelcol-contrib")
-	_, err := os.Stat(path)
-	if err == nil {
-		return path, false, ""
+	// While a version is being built on this machine, its first program answers for it.
+	for _, folder := range []string{version, version + ".first"} {
+		path = filepath.Join(installed, folder, "otelcol-contrib")
+		if _, err := os.Stat(path); err == nil {
+			return path, false, ""
+		}
 	}
 	if from == nil {
 		return "", false, fmt.Sprintf("collector %s is not installed on the test runner", version)
 	}
-	if path, err = from.fetch(ctx, files); err != nil {
+	path, err := from.fetch(ctx, files)
+	if err != nil {
 		return "", false, fmt.Sprintf("collector %s could not be fetched: %v", version, err)
 	}
 	return path, true, ""
