@@ -49,7 +49,7 @@ def checker(collectors: Path) -> Iterator[Checker]:
     made.close()
 
 
-def test_its_components_and_what_it_lacks_are_together_those_of_the_whole_one(tmp_path: Path, checker: Checker) -> None:
+def test_its_components_and_what_it_lacks_are_together_those_of_the_whole_one(checker: Checker) -> None:
     first = checker.describe(VERSION, asker=ASKER)
     whole = Checker(Installed(first_program.BUILT), VERSION, Limits(processes=1)).describe(VERSION, asker=ASKER)
 

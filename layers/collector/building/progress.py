@@ -79,7 +79,7 @@ class Progress:
     def end_part(self, name: str, at: float | None = None) -> None:
         """Note how long a part took that ends now, or has ended at that time."""
         at = time.monotonic() if at is None else at
-        self._parts.append((name, at - self._started - sum(seconds for _, seconds in self._parts)))
+        self._parts.append((name, max(0.0, at - self._started - sum(seconds for _, seconds in self._parts))))
 
     def end_compiling(self) -> None:
         """Note compiling and linking: Go says when it begins with the last package, which is the program."""

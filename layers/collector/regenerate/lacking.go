@@ -60,9 +60,14 @@ func (b *build) typesOf(e entry) ([]string, error) {
 			}
 		}
 	}
+	// What the first program leaves out is in the version's go.sum, which has modules that the checksum database has not.
+	folder := b.module
+	if _, lacks := b.lacking[e.module]; !lacks {
+		folder = b.work
+	}
 	for _, version := range versions {
 		// An error means that it is not served, too.
-		printed, _ := b.goCommand(b.module, "mod", "download", "-json", e.module+"@"+version)
+		printed, _ := b.goCommand(folder, "mod", "download", "-json", e.module+"@"+version)
 		var downloaded struct{ Dir string }
 		if json.Unmarshal([]byte(printed), &downloaded) != nil || downloaded.Dir == "" {
 			continue

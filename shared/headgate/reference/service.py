@@ -99,7 +99,8 @@ def ottl(component: str | None, context: str | None, version: str | None) -> Ott
     version = _version(version)
     contexts = {one.component: one.contexts for one in builds.ottl_components(version)}
     if component not in contexts:
-        _require_whole(f"component: this build of collector {version} lacks components that take OTTL", version)
+        if component is not None:
+            _require_whole(f"component: this build of collector {version} may lack {component}", version)
         said = "is needed with a context" if component is None else f"{component} takes no OTTL"
         raise NotInOttl("component", f"{said}: choose one of {', '.join(contexts)}")
     if context not in contexts[component]:
