@@ -113,6 +113,7 @@ def test_each_version_is_listed_with_what_it_is_and_can_do(member: Member) -> No
         "can": {"lines": True, "lint": True, "runs": True, "steps": False, "upgrade_check": True},
         "unusable": None,
         "hosts": [],
+        "whole_in_seconds": None,
     }
     by_version = {item["version"]: item for item in answer["items"]}
     assert by_version[RELEASE]["source"] == "official_release"

@@ -112,6 +112,16 @@ def test_a_version_without_tests_is_not(ann: Member, require: Require) -> None:
     )
 
 
+def test_tests_that_the_first_program_of_a_collector_ran_are_not_evidence(ann: Member, draft: str) -> None:
+    ended(ann, draft, first_build=True)
+    refused = publish(ann, draft)
+
+    assert missing(refused) == ["other_collector"]
+    assert f"while collector {settings().collector_version} was being built: run them again" in refused.text
+    ended(ann, draft)
+    assert publish(ann, draft).json()["status"] == "published"
+
+
 def test_tests_that_were_not_run_are_not_evidence(ann: Member, draft: str) -> None:
     refused = publish(ann, draft)
 
