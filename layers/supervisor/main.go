@@ -160,7 +160,8 @@ func run(ours *settings.Settings, self string) error {
 	events := official.Events{
 		Exited: captures.Exited, Initial: known.Started, Written: known.Written, Started: known.CollectorStarted,
 	}
-	if err := supervise(signals, cfg, instance, events, ours.StopTimeout, messages.Goodbye); err != nil {
+	goodbye := func() { messages.Goodbye(host.Uninstalled(ours.Storage)) }
+	if err := supervise(signals, cfg, instance, events, ours.StopTimeout, goodbye); err != nil {
 		return err
 	}
 	if cause := context.Cause(signals); errors.Is(cause, launch.ErrRestart) {

@@ -23,7 +23,7 @@ from headgate.instances.host import Ability, Counters, HostReport
 from headgate.instances.model import Instance
 from headgate.instances.offers import offer, with_offer
 from headgate.instances.reports import Description, Health, Report, ReportedConfig, Status
-from headgate.instances.watch import departure, watched, with_departure
+from headgate.instances.watch import departure, is_measured, watched, with_departure
 from headgate.rollouts.acts import Act
 from headgate.rollouts.model import FINAL, Rollout
 from headgate.rollouts.progress import advance
@@ -106,7 +106,15 @@ class Host:
         else:
             self.say(group, at)
 
-    def say(self, group: Deployment, at: datetime, status: Status | None = None, *, leaves: bool = False) -> None:
+    def say(
+        self,
+        group: Deployment,
+        at: datetime,
+        status: Status | None = None,
+        *,
+        leaves: bool = False,
+        uninstalled: bool = False,
+    ) -> None:
         """A message; with the status of what it runs, if that has changed."""
         counted = ILL.get(self.fares, self.elsewhere) if self.has_new else self.elsewhere
         said = HostReport(
@@ -116,6 +124,7 @@ class Host:
             can=self.can,
             collector_version=self.collector,
             counters=counted if self.tells else None,
+            uninstalled=uninstalled,
         )
         config = None if status is None else ReportedConfig(self.reported, status, "no such exporter")
         number = self.instance.sequence_num + 1
@@ -132,7 +141,7 @@ class Host:
         if sent is not None:
             after = with_offer(after, sent, "", at)
         rollout = group.rollout
-        measured = rollout is not None and rollout.is_watched(after.id, after.host.labels)
+        measured = rollout is not None and is_measured(known, after, rollout)
         watch = watched(known, after, said, rollout, desired, at) if rollout and measured else None
         left = departure(self.instance, after, rollout, at)
         departures = with_departure(after.departures, left) if left else after.departures
@@ -195,9 +204,9 @@ class Group:
         host.beat(self.stored, self.at)
         return host
 
-    def leaves(self, host: Host) -> None:
+    def leaves(self, host: Host, *, uninstalled: bool = False) -> None:
         """It says goodbye and is gone."""
-        host.say(self.stored, self.at, leaves=True)
+        host.say(self.stored, self.at, leaves=True, uninstalled=uninstalled)
         host.here = False
 
     def moves(self, host: Host, to: Group) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -107,7 +107,8 @@ class Oracle:
     def judged(self) -> None:
         """A tick, held against all that may stop it."""
         stored, before = self.group.stored, self.group.rollout
-        due_before = sum(host.due for host in self._counted()) if stored.rollout else 0
+        listed = self._counted() if stored.rollout else []
+        due = [host for host in self.group.hosts if self.is_due(host)]
         self.group.tick()
         after = self.group.rollout
         self.seen[after.status] += 1
@@ -115,9 +116,9 @@ class Oracle:
         grows = bool(stored.rollout and self.running and self.running.cut > stored.rollout.cut)
         completes = self.group.stored.assignment == NEW != stored.assignment
         if stored.rollout and (grows or completes):
-            self._may_go_on(before, after, stored.rollout)
+            self._may_go_on(before, after, stored.rollout, due)
         if stored.rollout and grows:
-            self._within_its_share(after, due_before)
+            self._within_its_share(after, listed)
         self._take_back()
         if before.status == "rolling_back":
             self._is_back(after, stored.rollout)
@@ -170,17 +171,17 @@ class Oracle:
             if turn and not turn.left_at and not self.is_due(host):
                 turn.taken_back = True
 
-    def _gone(self, before: Rollout, running: RunningRollout) -> Iterable[Turn]:
-        """The turns of hosts that left before they were well for any soak so far."""
+    def _gone(self, before: Rollout, running: RunningRollout) -> Iterable[tuple[str, datetime]]:
+        """The hosts that left, with the time, before they were well for any soak so far."""
         soaks = [self.strategy.steps[begun.step - 1].soak_seconds for begun in before.progress.begun]
-        for turn in self.turns.values():
+        for instance_id, turn in self.turns.items():
             if (turn.rollout_id, turn.revision) != (running.id, running.revision) or turn.left_at is None:
                 continue
             well_for = turn.left_at - turn.well_since if turn.well and turn.well_since else timedelta(-1)
             if well_for < timedelta(seconds=min(soaks, default=0)):
-                yield turn
+                yield instance_id, turn.left_at
 
-    def _may_go_on(self, before: Rollout, after: Rollout, running: RunningRollout) -> None:
+    def _may_go_on(self, before: Rollout, after: Rollout, running: RunningRollout, due: Sequence[Host]) -> None:
         at, strategy = self.group.at, self.strategy
         begins = after.progress.begun != before.progress.begun
         completes = after.status == "completed"
@@ -193,28 +194,29 @@ class Oracle:
         if not completes or before.progress.step < len(strategy.steps):
             assert strategy.window is None or strategy.window.is_open(at)
         awake, gone = after.progress.awake_since, list(self._gone(before, running))
-        left = [turn for turn in gone if turn.left_at and at - max(turn.left_at, awake) > QUIET]
-        failed = [
-            host
-            for host in self.group.hosts
-            if self.is_due(host) and host.instance.deployment_id == self.group.stored.id
+        left = {instance_id for instance_id, left_at in gone if at - max(left_at, awake) > QUIET}
+        failed = {
+            host.instance.id
+            for host in due
+            if host.instance.deployment_id == self.group.stored.id
             if host.instance.state == "apply_failed" and host.instance.state_revision == running.revision
-        ]
-        counted = sum(1 for host in self.group.hosts if self.is_due(host)) + len(left)
+        }
+        counted = left | {host.instance.id for host in due}
         if self.gates.left is not None and len(left) > self.gates.left:
             self.seen["tolerated leavers"] += 1
-            assert len(left) + len(failed) <= counted * self.gates.tolerated_percent // 100
+            assert len(left | failed) <= len(counted) * self.gates.tolerated_percent // 100
         if begins or completes:
             assert len(left) == len(gone), "a host that stopped may be back"
 
-    def _within_its_share(self, after: Rollout, due_before: int) -> None:
-        listed = self._counted()
+    def _within_its_share(self, after: Rollout, listed: Sequence[Placed]) -> None:
+        assert self.running is not None
         step = self.strategy.steps[after.progress.step - 1]
         share = step.share(len(listed), sum("ring" in host.instance.host.labels for host in listed))
         due = [host for host in listed if host.due]
+        reached = [host for host in listed if host.place <= self.running.cut]
         # Hosts come and go after a cut was made, and it is not taken back for that.
-        assert len(due) <= max(share, due_before)
-        assert self.strategy.max_unavailable is None or len(due) - due_before <= self.strategy.max_unavailable
+        assert len(reached) <= max(share, len(due))
+        assert self.strategy.max_unavailable is None or len(reached) - len(due) <= self.strategy.max_unavailable
 
     def _counted(self) -> list[Placed]:
         return [host for host in self.group.state().hosts() if host.phase not in ("absent", "left")]
@@ -235,5 +237,5 @@ class Oracle:
             if not told or instance.deployment_id != self.group.stored.id:
                 continue
             reported = instance.reported
-            well = reported.config_hash == config_hash(OLD) and reported.status == "applied" and not instance.stopped
+            well = reported.config_hash == config_hash(OLD) and reported.status == "applied"
             assert well or instance.id in named or len(named) >= 10

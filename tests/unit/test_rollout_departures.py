@@ -120,6 +120,30 @@ def test_a_host_that_was_deleted_does_not_count() -> None:
     assert group.ends().status == "completed"
 
 
+def test_a_host_that_a_person_uninstalled_does_not_count() -> None:
+    group = Group.of(3)
+    group.start(AT_ONCE)
+    group.goes_on(applied)
+    group.leaves(group.hosts[0], uninstalled=True)
+
+    assert group.ends().status == "completed"
+
+
+def test_a_host_that_is_installed_again_counts_again() -> None:
+    group = Group.of(3)
+    group.start(AT_ONCE, Gates(throughput_drop=None))
+    group.goes_on(applied)
+    host = group.hosts[0]
+    group.leaves(host, uninstalled=True)
+    group.tick()
+    host.here = True
+    group.beats()
+    group.tick()
+    group.leaves(host)
+
+    assert group.ends().status == "rolled_back"
+
+
 def test_a_host_that_carries_out_an_order_of_ours_may_stop_meanwhile() -> None:
     group = Group.of(2)
     group.start(AT_ONCE)

@@ -162,7 +162,7 @@ class Rollouts(RuleBasedStateMachine):
                         other.group.at = opens
             self.beats()
         for oracle in self.groups:
-            assert oracle.group.rollout.status in FINAL
+            assert oracle.group.rollout.status in FINAL, (oracle.group.at, oracle.group.rollout, oracle.group.hosts)
             self.runs_what_is_assigned(oracle)
 
     def runs_what_is_assigned(self, oracle: Oracle) -> None:

@@ -622,8 +622,11 @@ remove() {
   [ -w "$root" ] || fail "$root belongs to another user; run this as that user, or with sudo"
   # An install of before 2026-11-22 has no list yet.
   adopt
+  # The supervisor then says that the host does not come back. A folder: the account that owns var cannot lead it elsewhere.
+  if inside var/; then mkdir "$root/var/uninstalled" 2>/dev/null || :; fi
   if [ "$(service_root)" = "$root" ]; then remove_service; fi
   stop_process
+  if inside var/; then rmdir "$root/var/uninstalled" 2>/dev/null || :; fi
   while IFS=' ' read -r kind name; do
     case /$name/ in
       */../* | */./* | *//*) continue ;;

@@ -87,7 +87,8 @@ class HostReport:
     """One report. A field that is None has not changed since the one before.
 
     `done` are ids of orders that were carried out, `failed` those that were not, and why. `component_list` has the
-    names behind the hash `components`, `collector_version` is that of the process that runs.
+    names behind the hash `components`, `collector_version` is that of the process that runs. `uninstalled`: a person
+    removes it, and it does not come back.
     """
 
     supervisor_version: str | None = None
@@ -106,6 +107,7 @@ class HostReport:
     done: Sequence[str] = ()
     failed: Mapping[str, str] = field(default_factory=dict)
     component_list: Sequence[str] | None = None
+    uninstalled: bool = False
 
     def after(self, before: Host) -> Host:
         """What is known of the host after this report."""

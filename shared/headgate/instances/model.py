@@ -50,7 +50,7 @@ class Instance:
     """An agent as it is stored. `state` follows from its last message and the assignment `state_revision`.
 
     `applying_since`: when it began to apply what it reports to be applying. `stopped`: its supervisor was shut down and
-    said so.
+    said so; `uninstalled`: a person did that for good.
     `conflicts` counts messages of a second process with the same uid; `told_seconds` is the heartbeat it was told.
     `healthy` are the versions that it ran healthily for a time, newest first; `well_since` is since when its
     collector is healthy with what it reports, None if it is not.
@@ -78,6 +78,7 @@ class Instance:
     state_revision: int = 0
     applying_since: datetime | None = None
     stopped: bool = False
+    uninstalled: bool = False
     host: Host = UNKNOWN
     noted: Noted = NOTHING_NOTED
     orders: Sequence[PendingOrder] = ()

@@ -43,6 +43,7 @@ def after_report(before: Instance, report: Report, desired: Desired, at: datetim
         applying_since=_applying_since(before, reported, at),
         outcomes=_outcomes(before, report, desired, at),
         stopped=report.leaves or late,
+        uninstalled=(late and before.uninstalled) or _is_uninstalled(report),
         host=report.host.after(before.host) if report.host else silent_host,
     )
     return judged(proving.proved(before, after, report, desired, at), desired)
@@ -51,6 +52,10 @@ def after_report(before: Instance, report: Report, desired: Desired, at: datetim
 def _health(before: Instance, report: Report) -> Health | None:
     """What it says of its collector. What it said before says nothing of one that is late to become healthy."""
     return report.health or (None if report.cause == "unclear" else before.health)
+
+
+def _is_uninstalled(report: Report) -> bool:
+    return report.leaves and report.host is not None and report.host.uninstalled
 
 
 def _description(before: Instance, report: Report) -> Description:

@@ -69,6 +69,11 @@ class Watch:
         return self.waiting_since is not None or self.applied_at is not None
 
     @property
+    def was_told(self) -> bool:
+        """Whether it was told to run the new version, also if it is to go back by now."""
+        return self.is_due or self.taken_back
+
+    @property
     def well_since(self) -> datetime | None:
         """Since when it runs the new version in health; None if it does not."""
         return self.applied_at if self.waiting_since is None else None
@@ -122,6 +127,12 @@ def with_departure(departures: Sequence[Departure], departure: Departure) -> tup
     return (*others[1 - _MOST_DEPARTURES :], departure)
 
 
+def is_measured(before: Instance, after: Instance, rollout: RunningRollout) -> bool:
+    """Whether the rollout measures the instance: in its place, or anywhere once it was told to run the version."""
+    told = before.watch is not None and before.watch.rollout_id == rollout.id and before.watch.was_told
+    return told or rollout.is_watched(after.id, after.host.labels)
+
+
 def watched(
     before: Instance, after: Instance, said: HostReport | None, rollout: RunningRollout, desired: Desired, at: datetime
 ) -> Watch:
@@ -136,9 +147,8 @@ def watched(
         watch, elapsed = _begun(before, rollout), counters.seconds if counters else 0
     elif watch.revision != rollout.revision:
         # A retry: what was measured under the assignment before it does not count.
-        back = watch.taken_back or watch.is_due
         anew = Watch(rollout.id, rollout.revision, None, None, watch.before, watch.before_seconds)
-        watch = replace(anew, taken_back=back)
+        watch = replace(anew, taken_back=watch.was_told)
     if after.stopped:
         # It is sent nothing, so that its turn does not come now; what it ran in health until then, it ran.
         return watch

@@ -65,6 +65,7 @@ def _report(said: Mapping[str, Any], components: Mapping[str, Any]) -> HostRepor
         done=said.get("done", ()),
         failed={one["id"]: one["reason"] for one in said.get("failed", ())},
         component_list=components.get("list"),
+        uninstalled=said.get("uninstalled", False),
     )
 
 
@@ -112,6 +113,7 @@ def _validator() -> SchemaValidator:
                 "crash_loop": record({"hash": text(f"{sha256}|"), "exits": count}),
                 "components": record({"hash": text(sha256)}, {"list": texts(component, 2_000)}),
                 "can": texts("[a-z_]{1,32}", 16),
+                "uninstalled": schema.bool_schema(strict=True),
                 "platform": schema.literal_schema(["linux", "docker", "kubernetes"]),
                 "done": texts(order, 16),
                 "failed": schema.tuple_variable_schema(record({"id": text(order), "reason": line}), max_length=4),

@@ -24,7 +24,7 @@ from headgate.instances.model import Instance
 from headgate.instances.orders import PendingOrder
 from headgate.instances.reports import Report
 from headgate.instances.states import SAVED_EVERY
-from headgate.instances.watch import Departure, Watch, departure, watched, with_departure
+from headgate.instances.watch import Departure, Watch, departure, is_measured, watched, with_departure
 from headgate.observability.log import logger
 from headgate.opamp import messages, pace, placement, senders, signatures, texts, to_fetch
 from headgate.opamp.messages import Offer, Reply
@@ -202,7 +202,7 @@ def _watch(
 ) -> Watch | None:
     """What the group's rollout measures on this instance; None if there is none, or it is not in its turn."""
     rollout = group.rollout
-    if rollout is None or not rollout.is_watched(after.id, after.host.labels):
+    if rollout is None or not is_measured(before, after, rollout):
         return None
     return watched(before, after, report.host, rollout, desired, at)
 

@@ -84,8 +84,8 @@ def hosts(instances: Sequence[Instance], group: Deployment, rollout: Rollout, at
         labels = instance.host.labels
         here = instance.deployment_id == group.id
         place, due = running.place(instance.id, labels), here and running.is_due(instance.id, labels)
-        if instance.overridden(at):
-            # Somebody pinned it to another version: it is not the rollout's.
+        if instance.overridden(at) or instance.uninstalled:
+            # Somebody pinned it to another version, or removed it: it is not the rollout's.
             return Host(instance, place, due, "absent")
         departure = None if due else instance.departure_from(running)
         if departure is not None:
@@ -169,7 +169,7 @@ def _of_left(
 def _was_told(instance: Instance, running: RunningRollout) -> bool:
     """Whether it was told to run the version since the last assignment or retry, or before it was taken back."""
     watch = instance.watch
-    return watch is not None and watch.rollout_id == running.id and (watch.is_due or watch.taken_back)
+    return watch is not None and watch.rollout_id == running.id and watch.was_told
 
 
 def _of_taken_back(instance: Instance, desired: Desired, rollout: Rollout, at: datetime) -> str | None:

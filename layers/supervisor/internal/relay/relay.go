@@ -292,9 +292,9 @@ func (r *Relay) isGone() bool {
 	return r.gone
 }
 
-// Goodbye tells Headgate that this host stops, as its last message. If it does not arrive, the host becomes Stale after a
-// while.
-func (r *Relay) Goodbye() {
+// Goodbye tells Headgate that this host stops, as its last message, and why if there is something to say. If it does not
+// arrive, the host becomes Stale after a while.
+func (r *Relay) Goodbye(why *protobufs.CustomMessage) {
 	r.mutex.Lock()
 	r.gone = true
 	r.mutex.Unlock()
@@ -311,6 +311,7 @@ func (r *Relay) Goodbye() {
 	}
 	message.SequenceNum++
 	message.AgentDisconnect = &protobufs.AgentDisconnect{}
+	message.CustomMessage = why
 	body, err := proto.Marshal(message)
 	if err != nil {
 		return

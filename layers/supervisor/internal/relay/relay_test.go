@@ -239,7 +239,7 @@ func TestAHostThatIsStoppedSaysGoodbyeUnderTheNextNumber(t *testing.T) {
 	sent(t, r, 7)
 	status = http.StatusServiceUnavailable
 	sent(t, r, 8)
-	r.Goodbye()
+	r.Goodbye(nil)
 	if last.AgentDisconnect == nil || last.SequenceNum != 8 || last.Capabilities != 1 || string(last.InstanceUid) != "0123456789abcdef" {
 		t.Errorf("said %v", &last)
 	}
@@ -250,9 +250,25 @@ func TestAHostThatIsStoppedSaysGoodbyeUnderTheNextNumber(t *testing.T) {
 	}
 }
 
+func TestAHostThatIsUninstalledSaysSoInItsGoodbye(t *testing.T) {
+	var last protobufs.AgentToServer
+	r, _ := started(t, func(_ http.ResponseWriter, request *http.Request) {
+		body, _ := io.ReadAll(request.Body)
+		last.Reset()
+		if err := proto.Unmarshal(body, &last); err != nil {
+			t.Error(err)
+		}
+	})
+	sent(t, r, 7)
+	r.Goodbye(&protobufs.CustomMessage{Capability: "io.headgate.host", Data: []byte(`{"v":1,"uninstalled":true}`)})
+	if last.AgentDisconnect == nil || string(last.CustomMessage.GetData()) != `{"v":1,"uninstalled":true}` {
+		t.Errorf("said %v", &last)
+	}
+}
+
 func TestAHostThatNobodyKnowsSaysNoGoodbye(t *testing.T) {
 	r, _ := started(t, func(http.ResponseWriter, *http.Request) { t.Error("it does") })
-	r.Goodbye()
+	r.Goodbye(nil)
 }
 
 func TestAnAnswerThatIsTooLargeIsAPassingFault(t *testing.T) {
@@ -358,7 +374,7 @@ func TestEachMessageIsSignedAnewAlsoOnASecondConnectionAndAtTheEnd(t *testing.T)
 	defer r.Close()
 	sent(t, r, 0)
 	sent(t, r, 1)
-	r.Goodbye()
+	r.Goodbye(nil)
 	if want := []string{"dep_1 1", "dep_1 2", "dep_1 3", "dep_1 4"}; !slices.Equal(signatures, want) {
 		t.Errorf("%q", signatures)
 	}
