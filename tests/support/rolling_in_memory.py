@@ -254,7 +254,7 @@ class Group:
         running = RunningRollout(self.shown.id, to, revision, at, canaries=strategy.canaries, collector=collector)
         self.stored = replace(self.stored, rollout=running, revision=revision)
 
-    def _new_id(self, prefix: str) -> str:
+    def _new_id(self, prefix: Literal["ins", "rol"]) -> str:
         return f"{prefix}_{self.chance.getrandbits(128):032x}" if self.chance else new_id(prefix, self.at)
 
     def state(self) -> State:
