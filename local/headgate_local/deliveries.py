@@ -15,7 +15,7 @@ from headgate.settings import settings
 from headgate.storage import aws
 from headgate.webhooks import deliveries
 from headgate_local import calls
-from headgate_local.handlers import FunctionError, Handler, imported, invoke
+from headgate_local.handlers import FunctionError, Handler, invoke
 from headgate_local.running import Local
 from headgate_local.template import Node, Template
 
@@ -47,7 +47,7 @@ def part(local: Local) -> Iterator[None]:
     create(local.template)
     deliveries.resume()
     (function,) = [one for one in local.template.functions() if one.logical_id == _FUNCTION]
-    handler = imported(function)
+    handler = local.handler(function)
     ended = threading.Event()
     thread = threading.Thread(target=_poll, args=(handler, ended), name="deliveries")
     thread.start()

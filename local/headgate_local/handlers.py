@@ -43,9 +43,9 @@ def imported(function: Function) -> Handler:
     return handler
 
 
-def by_arn(template: Template) -> dict[str, Handler]:
+def by_arn(template: Template, handler: Callable[[Function], Handler] = imported) -> dict[str, Handler]:
     """The functions of the template by the ARN that a state machine calls them by."""
     return {
-        str(template.resolve({"Fn::GetAtt": [function.logical_id, "Arn"]})): imported(function)
+        str(template.resolve({"Fn::GetAtt": [function.logical_id, "Arn"]})): handler(function)
         for function in template.functions()
     }

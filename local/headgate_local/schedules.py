@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from headgate_local.handlers import FunctionError, imported, invoke
+from headgate_local.handlers import FunctionError, Handler, invoke
 from headgate_local.running import Local
 from headgate_local.template import Schedule
 
@@ -18,7 +18,11 @@ def part(local: Local) -> Iterator[None]:
     """The template's schedules are in force until the end of the `with` block."""
     ended = threading.Event()
     threads = [
-        threading.Thread(target=_call, args=(schedule, ended), name=f"schedule of {schedule.function.logical_id}")
+        threading.Thread(
+            target=_call,
+            args=(schedule, local.handler(schedule.function), ended),
+            name=f"schedule of {schedule.function.logical_id}",
+        )
         for schedule in local.template.schedules()
     ]
     for thread in threads:
@@ -31,8 +35,7 @@ def part(local: Local) -> Iterator[None]:
             thread.join()
 
 
-def _call(schedule: Schedule, ended: threading.Event) -> None:
-    handler = imported(schedule.function)
+def _call(schedule: Schedule, handler: Handler, ended: threading.Event) -> None:
     while not ended.wait(schedule.seconds):
         try:
             invoke(handler, schedule.event)

@@ -56,7 +56,7 @@ def part(local: Local) -> Iterator[None]:
     rollouts go on.
     """
     version = settings().collector_version
-    with installed(by_arn(local.template), Fargate(local.template, local.collectors, version)):
+    with installed(by_arn(local.template, local.handler), Fargate(local.template, local.collectors, version)):
         for logical_id, properties in local.template.of_type("AWS::Serverless::StateMachine"):
             aws.stepfunctions().create_state_machine(
                 name=local.template.name_of(logical_id),

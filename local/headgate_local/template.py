@@ -179,6 +179,13 @@ class Template:
                     raise TemplateError(f"{logical_id} sets {name} to another value than the other functions do")
         return together
 
+    def variables_of(self, function: Function) -> dict[str, str]:
+        """The variables of one function. Those whose value only a deployed stack knows have an empty one."""
+        sections = dict(self._variables())
+        together = sections["Globals"] | sections.get(function.logical_id, {})
+        values = {name: self.resolve(node) for name, node in together.items()}
+        return {name: "" if name in _NOT_HERE or value is None else str(value) for name, value in values.items()}
+
     def name_of(self, logical_id: str) -> str:
         """The local name of a resource."""
         resource = _mapping(self._resources[logical_id], logical_id)
