@@ -50,7 +50,8 @@ def _description(version: str, binary: Path) -> dict[str, object]:
     description = short(Descriptions(default_limits()).of(binary))
     if description.get("version") != version:
         raise Unusable(f"its binary says that it is version {description.get('version')}")
-    return description
+    # That is about this machine, not about the binary.
+    return {name: value for name, value in description.items() if name != "confined_by"}
 
 
 _NEEDED: Final = """\

@@ -107,6 +107,7 @@ class InstalledVersionOut(BaseModel):
     `hosts` are the architectures for which hosts can fetch it: a rollout with `upgrade_collector` can bring it there.
     `whole_in_seconds` is an estimate for a version that is being built on this machine, whose first program answers for
     it and `lacks` most components. It is null for all others.
+    `confined_by` are the walls around the processes that read texts.
     """
 
     version: str
@@ -119,6 +120,7 @@ class InstalledVersionOut(BaseModel):
     unusable: str | None
     hosts: list[Architecture]
     whole_in_seconds: int | None
+    confined_by: list[str]
 
     @classmethod
     def of(cls, installed: InstalledVersion, hosts: Sequence[Architecture]) -> Self:
@@ -133,4 +135,5 @@ class InstalledVersionOut(BaseModel):
             unusable=installed.unusable,
             hosts=list(hosts),
             whole_in_seconds=installed.whole_in_seconds,
+            confined_by=list(installed.confined_by),
         )

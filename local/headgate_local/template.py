@@ -34,7 +34,8 @@ _ARNS: Final = {
     "AWS::Events::EventBus": "events:{region}:{account}:event-bus/{name}",
 }
 # Variables that name a function without a stand-in: locally, its caller's process does the same.
-_NOT_HERE: Final = ("HEADGATE_CHECKER_FUNCTION",)
+# The last one would let collectors start on this machine without the kernel's walls.
+_NOT_HERE: Final = ("HEADGATE_CHECKER_FUNCTION", "HEADGATE_CONFINED_BY")
 _STATE_MACHINES: Final = ("AWS::Serverless::StateMachine", "AWS::StepFunctions::StateMachine")
 
 
@@ -180,11 +181,11 @@ class Template:
         return together
 
     def variables_of(self, function: Function) -> dict[str, str]:
-        """The variables of one function. Those whose value only a deployed stack knows have an empty one."""
+        """The variables of one function, as on AWS. Those whose value only a deployed stack knows are empty."""
         sections = dict(self._variables())
         together = sections["Globals"] | sections.get(function.logical_id, {})
         values = {name: self.resolve(node) for name, node in together.items()}
-        return {name: "" if name in _NOT_HERE or value is None else str(value) for name, value in values.items()}
+        return {name: "" if value is None else str(value) for name, value in values.items()}
 
     def name_of(self, logical_id: str) -> str:
         """The local name of a resource."""

@@ -80,7 +80,8 @@ class Descriptions:
         try:
             child = Child.start(path, self._limits)
             try:
-                return child.ask("describe", {}, self._limits.request_seconds)
+                answer = child.ask("describe", {}, self._limits.request_seconds)
+                return answer | {"confined_by": child.held_by.split(", ")}
             finally:
                 child.kill()
         except NoChecker as release:

@@ -5,7 +5,8 @@ threads, where a lock held by another thread stays locked for ever. It imports n
 starts in 30 ms, and has one thread, so that it may enter namespaces.
 
 It tries each means of confinement, for machines permit different ones. Only the filter of system calls is required:
-without it no collector starts. The names of the means that hold are written to the plan's `report`, in a line.
+without it no collector starts, unless the plan says that the platform confines it. The names of the means that hold are
+written to the plan's `report`, in a line.
 
 Its exit status is `COULD_NOT_LAUNCH` when it did not get as far as the collector; the reason is on standard error.
 """
@@ -29,6 +30,8 @@ PR_SET_PDEATHSIG = 1
 PR_SET_SECCOMP = 22
 PR_SET_NO_NEW_PRIVS = 38
 SECCOMP_MODE_FILTER = 2
+SECCOMP = {"x86_64": 317, "aarch64": 277}
+SECCOMP_SET_MODE_FILTER = 1
 LANDLOCK_CREATE_RULESET, LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT_SELF = 444, 445, 446
 LANDLOCK_RULE_PATH_BENEATH = 1
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
@@ -148,7 +151,19 @@ def limits_of_memory() -> list[str]:
     return limits
 
 
-def own_means(libc: ctypes.CDLL, means: list[str], root: str, binary: str, needs_files_held: bool) -> list[str]:
+def only_own_files(libc: ctypes.CDLL, binary: str, root: str, platform: bool) -> bool:
+    """Permit reading as `own_files` does. Where the platform confines, a part of Landlock may be refused."""
+    try:
+        return own_files(libc, binary, root)
+    except OSError:
+        if not platform:
+            raise
+        return False
+
+
+def own_means(
+    libc: ctypes.CDLL, means: list[str], root: str, binary: str, *, needs_files_held: bool, platform: bool
+) -> list[str]:
     """Use the strongest of these means that the machine permits. Returns their names."""
     held = []
     if "namespaces" in means and own_namespaces(libc):
@@ -157,9 +172,9 @@ def own_means(libc: ctypes.CDLL, means: list[str], root: str, binary: str, needs
         held.append("root directory")
     else:
         os.chdir(root + "/run")
-        if "landlock" in means and own_files(libc, binary, root):
+        if "landlock" in means and only_own_files(libc, binary, root, platform):
             held.append("Landlock")
-        elif needs_files_held:
+        elif needs_files_held and not platform:
             raise OSError("nothing on this machine holds it to its own files")
     if "user" in means and other_user():
         held.append("user")
@@ -178,15 +193,21 @@ class Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("instructions", ctypes.POINTER(Instruction)))
 
 
-def filter_system_calls(libc: ctypes.CDLL, instructions: list[list[int | str]], empty_path: int) -> None:
-    """Install the plan's filter (see `system_calls`), with the values that only this process knows."""
+def filter_system_calls(libc: ctypes.CDLL, instructions: list[list[int | str]], empty_path: int) -> bool:
+    """Install the plan's filter (see `system_calls`), with the values that only this process knows.
+
+    Returns False if the machine refuses both calls that install filters.
+    """
     known = {"pid": os.getpid(), "empty_path_low": empty_path & 0xFFFFFFFF, "empty_path_high": empty_path >> 32}
     filled = (Instruction * len(instructions))(
         *(Instruction(*(known[word] if isinstance(word, str) else word for word in one)) for one in instructions)
     )
     program = Program(len(filled), filled)
-    if libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0) != 0:
-        raise OSError(f"its system calls cannot be filtered: {os.strerror(ctypes.get_errno())}")
+    if libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0) == 0:
+        return True
+    # A platform may refuse the one and permit the other.
+    number = SECCOMP[os.uname().machine]
+    return bool(libc.syscall(number, SECCOMP_SET_MODE_FILTER, 0, ctypes.byref(program)) == 0)
 
 
 def empty_path(libc: ctypes.CDLL) -> int:
@@ -240,16 +261,29 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     # Not RLIMIT_AS: Go reserves gigabytes of addresses that it never uses, and RLIMIT_DATA does not count those.
     resource.setrlimit(resource.RLIMIT_DATA, (plan["data_bytes"], plan["data_bytes"]))
+    platform = plan["platform"]
     # First: without it, only root may use Landlock or install a filter.
-    if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
+    unprivileged = libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+    if not unprivileged and not platform:
         raise OSError("new privileges cannot be given up")
-    held = own_means(libc, plan["means"], plan["root"], plan["argv"][0], plan["needs_files_held"])
+    held = ["platform"] if platform else []
+    held += own_means(
+        libc,
+        plan["means"],
+        plan["root"],
+        plan["argv"][0],
+        needs_files_held=plan["needs_files_held"],
+        platform=platform,
+    )
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # after the change of user, which resets it
     if os.getppid() != plan["parent"]:
         raise OSError("the parent is gone")
-    os.write(report, ", ".join([*held, "system calls"]).encode())
     path = empty_path(libc)
-    filter_system_calls(libc, plan["filter"], path)
+    if filter_system_calls(libc, plan["filter"], path):
+        held.append("system calls")
+    elif not platform:
+        raise OSError(f"its system calls cannot be filtered: {os.strerror(ctypes.get_errno())}")
+    os.write(report, ", ".join(held).encode())
     become(libc, plan["program"], plan["argv"], plan["env"], path)
 
 

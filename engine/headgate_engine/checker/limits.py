@@ -41,6 +41,15 @@ def in_lambda() -> bool:
     return "AWS_LAMBDA_FUNCTION_NAME" in os.environ
 
 
+def confined_by_platform() -> bool:
+    """True if the template says that the platform is the wall: a function with environments of one tenant each.
+
+    Only then may a collector start without the kernel's means, which Lambda refuses. Elsewhere nothing starts
+    without them, whatever the variable says.
+    """
+    return in_lambda() and os.environ.get("HEADGATE_CONFINED_BY") == "platform"
+
+
 def default_limits() -> Limits:
     """A Lambda instance has one request at a time and one organization, so one process.
 

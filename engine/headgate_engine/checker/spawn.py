@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from headgate_engine.checker import launch, system_calls, verified_files
-from headgate_engine.checker.limits import in_lambda
+from headgate_engine.checker.limits import confined_by_platform, in_lambda
 from headgate_engine.checker.root_directory import make_root_directory
 
 _PR_SET_DUMPABLE = 4
@@ -96,6 +96,7 @@ def spawn(
         "channel": channel,
         "parent": os.getpid(),
         "needs_files_held": needs_files_held,
+        "platform": confined_by_platform(),
         "means": means,
         "program": system_calls.PROGRAM,
         "filter": system_calls.assemble(os.uname().machine),
@@ -152,9 +153,11 @@ def _to_find_its_library() -> dict[str, str]:
 
 @cache
 def _be_unreadable() -> None:
-    """Close this process's memory and environment to others of the same user.
+    """Close this process's memory and environment to others of the same user, if the platform permits it.
 
-    In Lambda all processes have one user, and /proc shows them.
+    In Lambda all processes have one user, and /proc shows them. Raises OSError if it is refused where the platform is
+    not the wall.
     """
-    if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
+    refused = ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0) != 0
+    if refused and not confined_by_platform():
         raise OSError(ctypes.get_errno(), "This process cannot be closed to others of its user")

@@ -40,6 +40,7 @@ class InstalledVersion:
     why a version cannot be used, and is null for all others; the source of such a version is not known.
     `whole_in_seconds` is null for all but one that is being built, whose first program answers for it and `lacks` most
     components: until the whole one is there.
+    `confined_by` are the walls around its processes, and empty for a version that was not started.
     """
 
     version: str
@@ -51,3 +52,4 @@ class InstalledVersion:
     can: Capabilities
     unusable: str | None
     whole_in_seconds: int | None = None
+    confined_by: Sequence[str] = ()

@@ -65,6 +65,7 @@ class _Description:
     reduced: bool
     lacks: list[Lacking]
     can: tuple[str, ...] = ()
+    confined_by: tuple[str, ...] = ()
 
 
 @cache
@@ -97,4 +98,5 @@ def _installed_version(described: Described, default: str) -> InstalledVersion:
         ),
         unusable=unusable or None,
         whole_in_seconds=described.whole_in_seconds,
+        confined_by=description.confined_by if description else (),
     )
