@@ -72,6 +72,7 @@ def test_the_checkers_environment_names_nothing_that_holds_anything(resources: d
 
     assert set(variables) == {
         "HEADGATE_COLLECTOR_VERSION",
+        "HEADGATE_CONFINED_BY",
         "HEADGATE_PERSON_RATE_LIMIT_PER_MINUTE",
         "HEADGATE_PUBLIC_URL",
         "HEADGATE_RATE_LIMIT_PER_MINUTE",
