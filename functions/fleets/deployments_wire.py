@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from pydantic.config import JsonDict
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from fleets.wire import InstancesOut, LabelKey, LabelValue
+from fleets.wire import AssignmentOut, InstancesOut, LabelKey, LabelValue
 from headgate.deployments.assignments import Changed, Check
 from headgate.deployments.events import LONGEST_MESSAGE, EventKind, GroupEvent
 from headgate.deployments.history import AssignedThen
@@ -103,6 +103,13 @@ class DeploymentOut(BaseModel):
     version_number: int | None
     volume_mounts: list[VolumeMountOut]
     assigned_at: Annotated[Time | None, Field(json_schema_extra=_BEYOND)]
+    goes_back_to: Annotated[
+        AssignmentOut | None,
+        Field(
+            description="The last version before the assigned one that a host of the group ran healthily for a time",
+            json_schema_extra=_BEYOND,
+        ),
+    ]
     selector: Annotated[
         dict[str, str], Field(description="Hosts with these labels belong to it", json_schema_extra=_BEYOND)
     ]
@@ -141,6 +148,7 @@ class DeploymentOut(BaseModel):
                 VolumeMountOut(host_path=mount.host_path, mount_path=mount.mount_path) for mount in group.volume_mounts
             ],
             assigned_at=group.assigned_at,
+            goes_back_to=AssignmentOut.of(group.healthy[0].assignment) if group.healthy else None,
             selector=dict(group.selector),
             token_id=tokens.current_id(group.id, group.token_generation) if group.token_generation else None,
             token_expires_at=group.token_expires_at,

@@ -137,13 +137,14 @@ class InstanceDetail(InstanceOut):
     offered: VersionAt | None
     attempted: AttemptOut | None
     running: VersionAt = Field(description="What runs by the host's reports, and since when")
+    last_healthy: AssignmentOut | None = Field(description="The version that it ran healthily for a time last")
     override: OverrideOut | None
     move_allowed_until: Time | None = Field(description="Until when another host may take its place, as allowed")
     orders: list[OrderOut] = Field(description="Orders that the host has not carried out yet")
 
     @classmethod
     def of_known(cls, known: Known) -> Self:
-        truth, names = known.truth, known.names
+        truth, names, healthy = known.truth, known.names, known.seen.instance.healthy
         shown = InstanceOut.of(known.seen).model_dump(exclude={"running"})
         return cls(
             **shown,
@@ -151,6 +152,7 @@ class InstanceDetail(InstanceOut):
             offered=VersionAt.of_moment(truth.offered, names) if truth.offered else None,
             attempted=AttemptOut.of_attempt(truth.attempted, names) if truth.attempted else None,
             running=VersionAt.of_moment(truth.running or Moment(None, None), names),
+            last_healthy=AssignmentOut.of(healthy[0].assignment) if healthy else None,
             override=OverrideOut.of_override(known.override, names) if known.override else None,
             move_allowed_until=known.seen.instance.move_allowed(clock.now()),
             orders=[OrderOut.of(order) for order in known.orders],

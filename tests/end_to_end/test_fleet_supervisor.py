@@ -107,6 +107,7 @@ def test_a_variable_arrives_as_it_was_given(host: Host) -> None:
 
 def test_a_version_that_cannot_start_fails_with_its_cause_and_the_old_one_runs_again(host: Host) -> None:
     good = host.apply(host.flowing("good"))
+    host.proves(good)
     with fleet_host.taken_port() as taken:
         bad = host.publish(host.flowing("bad", port=taken))
         assert host.assign(bad)["warnings"] == []
@@ -229,6 +230,7 @@ def test_a_host_tells_what_its_collector_sends_and_what_was_changed_on_it(host: 
 @pytest.mark.full
 def test_a_collector_that_ends_again_and_again_goes_back_to_the_version_before(host: Host) -> None:
     good = host.apply(host.flowing("lives"))
+    host.proves(good)
     bad = host.apply(host.flowing("dies"))
     for _ in range(3):
         (collector,) = pids_of(host, "otelcol-contrib")

@@ -20,9 +20,10 @@ from tests.support.fleet_host import LOG
 from tests.support.listening import listening
 from tests.support.ports import free_port
 from tests.support.programs import cached_programs
+from tests.support.sink import Sink, sink
 from tests.support.supervised_host import SupervisedHost, supervised_host, text_hash
 
-FAILED = wire.RemoteConfigStatuses_FAILED
+FAILED, APPLIED = wire.RemoteConfigStatuses_FAILED, wire.RemoteConfigStatuses_APPLIED
 PORT, METRICS = free_port(), free_port()
 
 
@@ -99,7 +100,7 @@ def runs_another(host: SupervisedHost, collector: int) -> bool:
 
 
 def has_ended(host: SupervisedHost, config_hash: bytes) -> bool:
-    return host.status_of(config_hash) in (FAILED, wire.RemoteConfigStatuses_APPLIED)
+    return host.status_of(config_hash) in (FAILED, APPLIED)
 
 
 def test_an_exporter_that_nobody_lets_in_fails_and_one_that_is_let_in_sends(host: SupervisedHost, backend: str) -> None:
@@ -201,8 +202,29 @@ def test_a_collector_that_is_killed_while_a_version_is_tried_is_told_by_the_supe
     # It is offered again, and runs.
     with host.answered:
         host.told.messages.clear()
-    host.waits(lambda: host.status_of(killed) == wire.RemoteConfigStatuses_APPLIED)
+    host.waits(lambda: host.status_of(killed) == APPLIED)
     host.waits(lambda: host.healthy() is True)
+
+
+def test_a_collector_that_hangs_when_it_stops_does_not_make_the_next_version_fail(
+    host: SupervisedHost, backend: str
+) -> None:
+    # The stop takes ten seconds, and the supervisor waits two for the new version. On a busy machine that may be late.
+    for attempt in ("a", "b", "c"):
+        with sink() as never_answers:
+            host.applies(flowing(f"{never_answers.hangs}/{attempt}"))
+            host.waits(partial(is_reached, never_answers))
+            good = host.offer(flowing(f"{backend}/good", attempt))
+            host.waits(partial(has_ended, host, good))
+        if host.status_of(good) == APPLIED:
+            break
+    assert host.status_of(good) == APPLIED
+    assert "the collector did not stop within 10s and is killed" in host.log()
+
+
+def is_reached(backend: Sink) -> bool:
+    send()
+    return backend.reached.get("hangs", 0) > 0
 
 
 def test_components_are_those_of_the_collectors_own_list(host: SupervisedHost) -> None:

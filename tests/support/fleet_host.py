@@ -117,6 +117,10 @@ class Host:
         until(there, lambda: f"{self.instance()}\n{self.log()[-4000:]}")
         return self.instance()
 
+    def proves(self, n: int) -> None:
+        """Wait until it has run the version healthily for a time, so that it goes back to it."""
+        until(lambda: (self.told()["last_healthy"] or {}).get("version_number") == n, self.log)
+
     def apply(self, yaml: str) -> int:
         """Publish and assign, and wait until it is applied."""
         n = self.publish(yaml)

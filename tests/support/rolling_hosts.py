@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import signal
 import threading
 import time
@@ -255,14 +256,26 @@ class Hosts:
 
 
 @contextmanager
-def hosts(folder: Path, api: httpx.Client, *, number: int, a_second: int, apply_timeout: str = "3s") -> Iterator[Hosts]:
-    """So many hosts that are installed, run version 1, and are sent so many log records a second."""
+def hosts(
+    folder: Path,
+    api: httpx.Client,
+    *,
+    number: int,
+    a_second: int,
+    apply_timeout: str = "3s",
+    under: str = "",
+    **env: str,
+) -> Iterator[Hosts]:
+    """So many hosts that are installed, run version 1, and are sent so many log records a second.
+
+    `under` is a command that runs the installation, `env` are more variables of the hosts.
+    """
     with ExitStack() as stack:
         taking = stack.enter_context(backend())
         found: dict[str, Host] = {}
         fleet_id = ""
         for name in (f"web-{place}" for place in range(1, number + 1)):
-            ports = {"OTLP_PORT": str(free_port()), "METRICS_PORT": str(free_port())}
+            ports = env | {"OTLP_PORT": str(free_port()), "METRICS_PORT": str(free_port())}
             options = {"name": name, "labels": {"role": "canary" if name == "web-1" else "web"}}
             (folder / name).mkdir()
             one = stack.enter_context(
@@ -271,6 +284,8 @@ def hosts(folder: Path, api: httpx.Client, *, number: int, a_second: int, apply_
                 )
             )
             fleet_id, one.port = one.fleet_id, int(ports["OTLP_PORT"])
+            if under:
+                one.command = f"{under} {shlex.quote(one.command)}"
             one.install()
             found[name] = one
         group = Hosts(api, fleet_id, found["web-1"].deployment_id, taking, found)

@@ -260,7 +260,27 @@ def test_a_group_without_an_earlier_version_is_left_alone(server: Server, groups
 
     code, _, err = run("rollback Default")
 
-    assert (code, "has completed no version before the one that it runs" in err) == (1, True)
+    assert (code, "ran no version before the one that it runs" in err) == (1, True)
+
+
+def test_a_rollback_prefers_what_ran_healthily_to_what_was_completed(server: Server, groups: Groups, run: Run) -> None:
+    groups.rollouts = [rollout("completed", 3, 2), rollout("completed", 2, 1)]
+    groups.assigned |= {"goes_back_to": version(1)}
+
+    code, _, _ = run("rollback Default")
+
+    assert (code, sent(server, "PATCH", GROUP)) == (0, {**version(1), "message": "Rollback"})
+
+
+@pytest.mark.parametrize("status", ["rolled_back", "aborted"])
+def test_a_rollback_offers_the_groups_own_version_again_if_no_rollout_completed(
+    server: Server, groups: Groups, run: Run, status: str
+) -> None:
+    groups.rollouts = [rollout(status, 4, 3)]
+
+    code, _, _ = run("rollback Default")
+
+    assert (code, sent(server, "PATCH", GROUP)) == (0, {**version(3), "message": "Rollback"})
 
 
 def test_a_group_of_two_fleets_has_to_be_named_with_its_fleet(server: Server, groups: Groups, run: Run) -> None:

@@ -20,6 +20,7 @@ from headgate.opamp.reasons import cause
 
 AT = datetime(2026, 11, 22, 12, tzinfo=UTC)
 ENDED = "Agent exited unexpectedly with exit code 1 while applying configuration"
+REFUSED = "configuration validation failed: config validation failed: exit status 1, output: Error: no such exporter"
 LATE = "Config apply timeout exceeded"
 FLOWS = Counters(30, 300, 0, 300, 0, 0, 0.0)
 HANGS = replace(FLOWS, sent=0, queue=0.4)
@@ -57,20 +58,27 @@ class Group:
         return Desired.of(self.stored, self.host, self.at)
 
     def says(
-        self, status: Status | None = None, message: str = "", *, well: bool = True, counters: Counters | None = None
+        self,
+        status: Status | None = None,
+        message: str = "",
+        *,
+        well: bool = True,
+        counters: Counters | None = None,
+        runs_on: int | None = None,
     ) -> int | None:
         """A message half a minute later, about what it was offered last; what it is offered, 0 for nothing."""
         self.at += timedelta(seconds=30)
         last = self.host.last_offered()
         config = ReportedConfig(last.config_hash if last else "", status, message) if status else None
         why = cause(message) if status == "failed" else None
-        said = HostReport("1", exits=0, counters=counters)
+        said = HostReport("1", exits=0, counters=counters, text_hash=None if runs_on is None else f"{runs_on:064}")
         number = self.host.sequence_num + 1
         health = Health(well, "" if well else "it starts")
         report = Report(b"", number, True, True, health=health, config=config, cause=why, host=said)
         after = after_report(self.host, report, self.desired, self.at)
         sent = offer(after, self.desired)
-        self.host = with_offer(after, sent, "", self.at) if sent else after
+        text_hash = f"{sent.assignment.version_number if sent and sent.assignment else 0:064}"
+        self.host = with_offer(after, sent, text_hash, self.at) if sent else after
         if proving.proves(self.host, self.stored, self.desired):
             self.stored = replace(self.stored, proven_revision=self.stored.assigned_revision)
         return (sent.assignment.version_number if sent.assignment else 0) if sent else None
@@ -101,6 +109,13 @@ def group() -> Group:
 def test_a_host_goes_back_to_what_ran_for_a_time_and_not_to_what_was_only_applied(group: Group) -> None:
     group.runs(2, beats=0)
     assert group.fails(3) == 1
+
+
+def test_what_runs_on_stays_if_the_next_version_is_refused(group: Group) -> None:
+    group.runs(2, beats=0)
+    group.assign(3)
+    assert group.says(runs_on=2) == 3
+    assert group.says("failed", REFUSED, runs_on=2) == 2
 
 
 def test_the_last_of_those_that_ran_for_a_time_is_taken(group: Group) -> None:

@@ -33,8 +33,10 @@ Version = tuple[str, object]
 def rollback(api: Api, place: Sequence[str], message: str | None, as_json: bool) -> None:
     """Let a deployment group go back to the last version that was good, all hosts at once.
 
-    A rollout that is under way is aborted. Otherwise the group is assigned the version that it completed before the one
-    it runs; doing it again goes further back. FLEET can be left out if one fleet alone has a group of that name.
+    A rollout that is under way is aborted. Otherwise the group is assigned the last version before the one it runs that
+    a host of it ran healthily for a time, or if none did, that it completed; doing it again goes further back. If no
+    version is known before, and the last rollout did not complete, the group's own version is assigned again. FLEET can
+    be left out if one fleet alone has a group of that name.
 
     \b
     Examples:
@@ -53,9 +55,13 @@ def rollback(api: Api, place: Sequence[str], message: str | None, as_json: bool)
         raise Failed("the group is going back already: `headgate rollout watch` shows how far it is")
     group = path.removesuffix("/rollouts")
     now = api.get(group)
-    good = last_good([*([newest] if newest else []), *rollouts], _version(now))
+    good = _version(now.get("goes_back_to"))
+    good = good or last_good([*([newest] if newest else []), *rollouts], _version(now))
+    if good is None and newest is not None and newest["status"] != "completed":
+        # Hosts that did not come back from that rollout are offered it again.
+        good = _version(now)
     if good is None:
-        raise Failed("the group has completed no version before the one that it runs: see `headgate rollout list`")
+        raise Failed("the group ran no version before the one that it runs: see `headgate rollout list`")
     configuration_id, n = good
     reason = f"{_ROLLBACK}: {message}" if message else _ROLLBACK
     request = {"configuration_id": configuration_id, "version_number": n, "message": reason}

@@ -99,8 +99,17 @@ def _failure(instance: Instance, config: Desired) -> Outcome | None:
     return outcome if outcome is not None and outcome.status == "failed" else None
 
 
+def _runs_on(instance: Instance) -> Outcome | None:
+    """What runs healthily by the host's word while another version was refused; None if its supervisor does not say."""
+    running, text_hash = instance.running(), instance.host.text_hash
+    healthy = instance.health is not None and instance.health.healthy
+    if running is None or text_hash is None or not healthy:
+        return None
+    return running if running.status == "applied" and running.text_hash == text_hash else None
+
+
 def _known(instance: Instance, desired: Desired) -> list[Desired]:
-    """Versions to go back to, the best first: what the group runs, and what ran healthily in it or here.
+    """Versions to go back to, the best first: what runs on, what the group runs, and what ran healthily in it or here.
 
     If nothing did, those that were applied here. A version whose rollout was taken back is none of them.
     """
@@ -116,6 +125,9 @@ def _known(instance: Instance, desired: Desired) -> list[Desired]:
             for outcome in instance.outcomes
             if outcome.assignment and outcome.status == "applied" and outcome.revision <= desired.revision
         ]
+    runs_on = _runs_on(instance)
+    if runs_on and runs_on.assignment and runs_on.revision <= desired.revision:
+        versions.insert(0, (runs_on.assignment, runs_on.collector))
     known = [
         replace(back_to, assignment=assignment, collector=programs[collector])
         for assignment, collector in versions
