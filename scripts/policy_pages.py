@@ -47,12 +47,18 @@ def _lines(policies: list[dict[str, Any]]) -> list[str]:
         lines += ["", f"### {one['code']}", "", f"{one['title']}. {_SEVERITIES[one['severity']].capitalize()}.", ""]
         lines += [textwrap.fill(one["why"], _WIDTH, break_long_words=False, break_on_hyphens=False), ""]
         lines += [textwrap.fill(one["way_out"], _WIDTH, break_long_words=False, break_on_hyphens=False), ""]
+        if one["since"] or one["until"]:
+            lines += [f"It holds{_versions(one['since'], one['until'])}.", ""]
         if one["seen"]:
             links = ", ".join(f"[{_place(link)}]({link})" for link in one["seen"])
             lines += [f"Users met it in {links}.", ""]
         lines += ["<details><summary>Examples</summary>", "", "Not so:", "", "```yaml", one["failing"].rstrip(), "```"]
         lines += ["", "But so:", "", "```yaml", one["passing"].rstrip(), "```", "", "</details>"]
     return lines
+
+
+def _versions(since: str, until: str) -> str:
+    return (f" from collector {since} on" if since else "") + (f" until {until}, which refuses it" if until else "")
 
 
 def _place(link: str) -> str:

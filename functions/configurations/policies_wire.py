@@ -103,7 +103,8 @@ class PolicySettings(Input):
 class PolicyOut(BaseModel):
     """A built-in policy. `severity` is how it counts in this organization, `failing` and `passing` are examples.
 
-    `seen` has links to where people met the mistake.
+    `seen` has links to where people met the mistake. It holds from the collector version `since` on, and no longer in
+    `until`; null for no limit.
     """
 
     code: str
@@ -116,6 +117,8 @@ class PolicyOut(BaseModel):
     failing: str
     passing: str
     seen: list[str]
+    since: str | None
+    until: str | None
 
 
 class RuleExampleOut(BaseModel):
@@ -169,6 +172,8 @@ class PoliciesOut(BaseModel):
                     failing=one.failing,
                     passing=one.passing,
                     seen=list(one.seen),
+                    since=one.since or None,
+                    until=one.until or None,
                 )
                 for one in policies.built_in
             ],

@@ -9,7 +9,7 @@ from pydantic.json_schema import SkipJsonSchema
 from headgate.foundation.errors import Invalid, Unavailable, code_of
 from headgate.policies.checking import Checked, Part
 from headgate_engine.policies.model import PolicyResult
-from headgate_engine.validation.model import Finding, Graph, LintResult, Variable
+from headgate_engine.validation.model import Finding, Graph, LintResult, Variable, WrappedConfiguration
 
 
 class PartProblem(BaseModel):
@@ -30,7 +30,10 @@ class PartNotChecked(BaseModel):
 
 
 class ValidationResult(BaseModel):
-    """The verdict. `lint`, `policies` and `graph` are there if the request asks for them."""
+    """The verdict. `lint`, `policies` and `graph` are there if the request asks for them.
+
+    `wrapped` is there if the text is not a configuration, but has one inside.
+    """
 
     valid: bool
     version: str
@@ -38,6 +41,7 @@ class ValidationResult(BaseModel):
     errors: list[Finding]
     warnings: list[Finding]
     environment: list[Variable]
+    wrapped: WrappedConfiguration | SkipJsonSchema[None] = None
     lint: LintResult | PartNotChecked | SkipJsonSchema[None] = None
     policies: PolicyResult | PartNotChecked | SkipJsonSchema[None] = None
     graph: Graph | PartNotChecked | SkipJsonSchema[None] = None
@@ -54,6 +58,8 @@ class ValidationResult(BaseModel):
             environment=list(verdict.environment),
         )
         # What is not set is not part of the answer.
+        if verdict.wrapped is not None:
+            check.wrapped = verdict.wrapped
         if checked.lint is not None:
             check.lint = checked.lint.result or _not_checked(checked.lint)
         if checked.policies is not None:

@@ -83,13 +83,19 @@ def ask(checker: Checker, text: str) -> dict[str, Any] | None:
 
 
 def says(message: str, error: Mapping[str, str]) -> bool:
-    """Whether the finding's words, without the hint that we add behind them, stand in the message."""
-    words = re.split(r"; did you mean|; there is one among|; a variable with a default", error["message"])[0]
-    if "a configuration is a mapping of sections" in words:
+    """Whether the finding's words, without the hints that we add behind them, stand in the message."""
+    if "a configuration is a mapping of sections" in error["message"]:
         return "cannot be used as a Conf" in message
+    parts = error["message"].split("; ")
+    return any(_stand_in(message, "; ".join(parts[:end])) for end in range(1, len(parts) + 1))
+
+
+def _stand_in(message: str, words: str) -> bool:
     # A field's name may be longer with us, who decode each component on its own, and the same error may come from
     # another pipeline or the other one of two names.
     words = re.sub(r"^'[^']*' ", "", words)
+    # Positions are those in the whole text with us.
+    words = re.sub(r"\d+:\d+: ", "", words)
     words = re.sub(r'^duplicate name "[^"]*"', "", words)
     # Some of the collector's messages list things in an order that changes.
     return bool(words) and set(re.findall(r"\w+", words)) <= set(re.findall(r"\w+", message))

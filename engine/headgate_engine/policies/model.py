@@ -32,6 +32,8 @@ class Policy:
     failing: str
     passing: str
     seen: Sequence[str] = ()
+    since: str = ""
+    until: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,16 +19,32 @@ Code = Literal[
     "pipeline_graph",
     "provider_not_allowed",
     "unset_variable",
+    "ignored_key",
+    "changed_value",
+    "wrapped_configuration",
+    "crash",
     "other",
 ]
 """The kinds of finding; docs/findings.md says what each means."""
 
 
 @dataclass(frozen=True, slots=True)
+class Edit:
+    """A change of a text: what stands from a place up to another gives way to `text`. Lines and columns are from 1."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One finding about a configuration, with its place: in the collector's path syntax, and in the text (from 1).
 
-    `line` and `column` are None where only the plain `validate` command could be asked.
+    `line` and `column` are None where only the plain `validate` command could be asked. `fix` mends it, None where that
+    is not known.
     """
 
     message: str
@@ -36,6 +52,7 @@ class Finding:
     code: Code
     line: int | None = None
     column: int | None = None
+    fix: Sequence[Edit] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +65,21 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True)
+class WrappedConfiguration:
+    """A configuration inside of another text, such as a Kubernetes resource.
+
+    Its findings have their places in that text. `path` leads to it (`spec.config`), and `yaml` is the configuration as
+    a text of its own.
+    """
+
+    path: str
+    line: int
+    yaml: str
+    errors: Sequence[Finding]
+    warnings: Sequence[Finding]
+
+
+@dataclass(frozen=True, slots=True)
 class ValidationResult:
     """The verdict of `otelcol-contrib validate` of that version, with all findings."""
 
@@ -57,6 +89,7 @@ class ValidationResult:
     errors: Sequence[Finding]
     warnings: Sequence[Finding]
     environment: Sequence[Variable]
+    wrapped: WrappedConfiguration | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +112,20 @@ class Location:
 
 
 @dataclass(frozen=True, slots=True)
+class LintNote:
+    """What there is to say about an expression that is valid, with a stable code, and what to write instead."""
+
+    code: str
+    message: str
+    way_out: str
+
+
+@dataclass(frozen=True, slots=True)
 class LintItem:
-    """One checked expression: `error` is the parser's message if it is wrong, `note` a remark."""
+    """One checked expression: `error` is the parser's message if it is wrong, `note` a remark.
+
+    `notes` are those parts of the remark that have a code and a way out.
+    """
 
     location: Location
     context: str | None
@@ -88,6 +133,7 @@ class LintItem:
     expression: str
     error: str | None = None
     note: str | None = None
+    notes: Sequence[LintNote] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/headgate/headgate/layers/collector/internal/history"
 	"github.com/headgate/headgate/layers/collector/internal/pricing"
 	"github.com/headgate/headgate/layers/collector/internal/vocabulary"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/filterprocessor"
@@ -33,7 +34,7 @@ func (l *linter) advise(c ottlComponent, e *expression) {
 		return
 	}
 	if instead, known := operators[firstWord(e.resolved[offset:])]; known {
-		e.note = append(e.note, fmt.Sprintf("did you mean `%s`?", instead))
+		e.advice = append(e.advice, fmt.Sprintf("did you mean `%s`?", instead))
 		return
 	}
 	var wrong pricing.Name
@@ -46,9 +47,13 @@ func (l *linter) advise(c ottlComponent, e *expression) {
 		l.adviseOnCase(c, e)
 		return
 	}
+	if known := history.Function(l.env.BuildInfo.Version, wrong.Text); wrong.Called && known != "" {
+		e.advice = append(e.advice, known)
+		return
+	}
 	for _, candidate := range nearest(wrong.Text, candidates(wrong.Called), maxSuggestions) {
 		if err := l.instead(c, e, wrong, candidate); err == nil || offendingIn(e, wrong, candidate, err) > wrong.End {
-			e.note = append(e.note, fmt.Sprintf("did you mean `%s`?", candidate))
+			e.advice = append(e.advice, fmt.Sprintf("did you mean `%s`?", candidate))
 			return
 		}
 	}
@@ -63,7 +68,7 @@ func (l *linter) adviseOnCase(c ottlComponent, e *expression) {
 		}
 		for _, function := range candidates(true) {
 			if function != name.Text && strings.EqualFold(function, name.Text) && l.instead(c, e, name, function) == nil {
-				e.note = append(e.note, fmt.Sprintf("did you mean `%s`?", function))
+				e.advice = append(e.advice, fmt.Sprintf("did you mean `%s`?", function))
 				return
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/participle/v2/lexer"
@@ -54,8 +55,13 @@ func (e *expression) item() Item {
 	if e.context != "" {
 		item.Context = &e.context
 	}
-	if len(e.note) > 0 {
-		note := strings.Join(e.note, "; ")
+	item.Notes = e.findings
+	notes := slices.Concat(e.advice, e.note)
+	for _, one := range e.findings {
+		notes = append(notes, one.Message)
+	}
+	if len(notes) > 0 {
+		note := strings.Join(notes, "; ")
 		item.Note = &note
 	}
 	return item

@@ -51,6 +51,8 @@ type Item struct {
 	Expression string   `json:"expression"`
 	Error      *string  `json:"error"`
 	Note       *string  `json:"note"`
+	// Notes are those of note with a code and a way out.
+	Notes []Note `json:"notes,omitempty"`
 }
 
 // Skipped is an expression that cannot be checked.
@@ -108,8 +110,10 @@ type expression struct {
 	// position returns the line and column of the byte at an offset of written.
 	position func(offset int) (line, column int)
 
-	err  error
-	note []string
+	err error
+	// advice is what the author may have meant, note what else there is to say.
+	advice, note []string
+	findings     []Note
 }
 
 // step is a key, or an index where key is empty.

@@ -81,6 +81,7 @@ func (l *linter) component(d *declaration) error {
 		}
 		e.note = append(e.note, remarks(e)...)
 	}
+	noteAll(affordable)
 	return nil
 }
 

@@ -21,9 +21,15 @@ var all = []*Policy{
 	duplicateExport,
 	filePositionsNotStored,
 	ottlErrorsHidden,
+	routingWithoutDefault,
+	redactionRemovesAll,
+	metricsTransformIncomplete,
+	histogramBoundsUnsorted,
 	// What does not start, or sends nowhere.
 	extensionNotStarted,
 	portConflict,
+	addressWithoutPort,
+	endpointWithoutScheme,
 	otlpHTTPSignalPath,
 	otlpPortSwapped,
 	// What grows without bounds.

@@ -48,7 +48,7 @@ service:
 			}
 			visit(one.written, nil, func(path []string, value any) {
 				text, _ := value.(string)
-				if found.isFull() || !isListenKey(path[len(path)-1]) || !addressOf(text).isEverywhere() || one.unknown(path...) {
+				if found.isFull() || !isListenKey(path[len(path)-1]) || !addressOf(text).isEverywhere() || addressOf(text).port == "" || one.unknown(path...) {
 					return
 				}
 				around := path[:len(path)-1]

@@ -74,6 +74,9 @@ func Handle(ctx context.Context, env *operation.Environment, raw json.RawMessage
 	result := &Result{FailedRules: []FailedRule{}}
 	var list []Finding
 	for _, policy := range all {
+		if !policy.holds(env.BuildInfo.Version) {
+			continue
+		}
 		policy.check(c, &findings{
 			document: c.document, code: policy.Code, severity: policy.Severity, wayOut: policy.WayOut,
 			most: maxPerCode, list: &list,

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/headgate/headgate/layers/collector/internal/decoded"
+	"github.com/headgate/headgate/layers/collector/internal/history"
 	"github.com/headgate/headgate/layers/collector/internal/source"
 	"go.opentelemetry.io/collector/otelcol"
 )
@@ -34,10 +35,19 @@ type Policy struct {
 	Seen     []string `json:"seen"`
 	Failing  string   `json:"failing"`
 	Passing  string   `json:"passing"`
+	// Since is the first collector version with the mistake, Until the first that refuses it or does otherwise; empty for
+	// no limit.
+	Since string `json:"since"`
+	Until string `json:"until"`
 
 	check func(c *configuration, found *findings)
 	// has tells whether a release has what the examples are about; nil for every release.
 	has func(factories otelcol.Factories) bool
+}
+
+// holds tells whether a collector version has the mistake.
+func (p *Policy) holds(version string) bool {
+	return !history.IsBefore(version, p.Since) && (p.Until == "" || history.IsBefore(version, p.Until))
 }
 
 // Finding is a place at which a configuration breaks a policy. Line and Column count from 1, in code points.

@@ -223,3 +223,17 @@ func (d *Document) At(node *yaml.Node, offset int) Position {
 	line, column := d.text.Scalar(node).Position(offset)
 	return Position{Line: line, Column: column}
 }
+
+// Alone returns what stands between two offsets at the lines and columns that it has in the whole text.
+func (d *Document) Alone(from, to int) string {
+	line, column := d.text.lines.position(from)
+	return strings.Repeat("\n", line-1) + strings.Repeat(" ", column-1) + d.written[from:to]
+}
+
+// Content returns where the content of a block scalar begins that starts at an offset: its first line that is not empty.
+func (d *Document) Content(node *yaml.Node, start int) int {
+	if scalar := d.text.Scalar(node); len(scalar.origins) > 0 {
+		return scalar.origins[0]
+	}
+	return start
+}

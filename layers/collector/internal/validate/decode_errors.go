@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/go-viper/mapstructure/v2"
+	"github.com/headgate/headgate/layers/collector/internal/history"
 	"github.com/headgate/headgate/layers/collector/internal/nearest"
 	"github.com/headgate/headgate/layers/collector/internal/source"
 	"go.opentelemetry.io/collector/component"
@@ -28,9 +29,9 @@ func (d *diagnosis) decodeErrors(path []string, config reflect.Type, err error) 
 	d.broken[componentOf(path)] = true
 	leaves(err, path, func(path []string, err error, name string) {
 		if keys, found := strings.CutPrefix(err.Error(), "has invalid keys: "); found {
-			for _, key := range strings.Split(keys, ", ") {
-				d.error(UnknownKey, atKey, append(slices.Clone(path), key),
-					fmt.Sprintf("'%s' has invalid keys: %s%s", name, key, nearest.DidYouMean(key, fieldNames(config, path))))
+			for _, key := range d.keysIn(keys, path) {
+				here := append(slices.Clone(path), key)
+				d.error(UnknownKey, atKey, here, fmt.Sprintf("'%s' has invalid keys: %s%s", name, key, d.meant(config, here)))
 			}
 			return
 		}
@@ -44,6 +45,32 @@ func (d *diagnosis) decodeErrors(path []string, config reflect.Type, err error) 
 		}
 		d.error(code, where, path, message)
 	})
+}
+
+// meant is the end of a message about a key that a structure does not have: what another release makes of it, or what is
+// written in a similar way.
+func (d *diagnosis) meant(config reflect.Type, path []string) string {
+	if words := history.Setting(d.env.BuildInfo.Version, path); words != "" {
+		return "; " + words
+	}
+	key := path[len(path)-1]
+	return nearest.DidYouMean(key, fieldNames(config, path[:len(path)-1]))
+}
+
+// keysIn splits the decoder's list of keys, which are in order and joined by `, `, as they may contain that themselves.
+func (d *diagnosis) keysIn(list string, path []string) []string {
+	keys := slices.Sorted(slices.Values(d.document.Keys(path...)))
+	var split []string
+	rest := list
+	for _, key := range keys {
+		if after, first := strings.CutPrefix(rest, key); first && (after == "" || strings.HasPrefix(after, ", ")) {
+			split, rest = append(split, key), strings.TrimPrefix(after, ", ")
+		}
+	}
+	if rest != "" {
+		return strings.Split(list, ", ") // the text has other keys: a variable holds the mapping
+	}
+	return split
 }
 
 // leaves calls found for every single error in what the decoder returned, with the path that it names.

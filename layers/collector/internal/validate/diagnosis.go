@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/headgate/headgate/layers/collector/generation"
+	"github.com/headgate/headgate/layers/collector/internal/history"
 	"github.com/headgate/headgate/layers/collector/internal/nearest"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
 	"go.opentelemetry.io/collector/component"
@@ -38,11 +39,7 @@ var (
 	sections          = append(slices.Clip(componentSections), "service")
 )
 
-func (d *diagnosis) run(ctx context.Context, conf *confmap.Conf) error {
-	factories, err := d.env.Factories()
-	if err != nil {
-		return fmt.Errorf("making the factories: %w", err)
-	}
+func (d *diagnosis) run(ctx context.Context, conf *confmap.Conf, factories otelcol.Factories) {
 	if factories.Telemetry == nil {
 		factories.Telemetry = otelconftelemetry.NewFactory()
 	}
@@ -61,7 +58,6 @@ func (d *diagnosis) run(ctx context.Context, conf *confmap.Conf) error {
 	parts.service = d.service(conf, factories)
 	d.whole(parts)
 	d.pipelines(ctx, parts)
-	return nil
 }
 
 // parts are a configuration's decoded components and service.
@@ -153,12 +149,15 @@ func validateConfig(config any) (err error) {
 
 // unknownType returns the message for an unknown type, with what may have been meant: another type, or another section.
 func (d *diagnosis) unknownType(section string, id component.ID, types []string) string {
-	if section == "exporters" && id.Type().String() == "logging" {
-		return "the logging exporter has been deprecated, use the debug exporter instead"
-	}
 	message := fmt.Sprintf("unknown type: %q for id: %q", id.Type(), id)
+	if section == "exporters" && id.Type().String() == "logging" {
+		message = "the logging exporter has been deprecated, use the debug exporter instead" // the collector's own words
+	}
 	if others := d.kindsOf[id.Type()]; len(others) > 0 {
 		return message + fmt.Sprintf("; there is one among the %s", strings.Join(others, " and the "))
+	}
+	if words := history.Component(d.env.BuildInfo.Version, section, id.Type().String()); words != "" {
+		return message + "; " + words
 	}
 	return message + nearest.DidYouMean(id.Type().String(), types)
 }
@@ -295,6 +294,8 @@ func (d *diagnosis) undefined(path, element []string, kind string, id component.
 	}
 	slices.Sort(names)
 	_, position := d.document.Nearest(append(slices.Clone(path), element...)...)
-	d.addAt(&d.result.Errors, position, UndefinedReference, path,
-		fmt.Sprintf("references %s %q which is not configured%s", kind, id, nearest.DidYouMean(id.String(), names)))
+	if added := d.addAt(&d.result.Errors, position, UndefinedReference, path, fmt.Sprintf(
+		"references %s %q which is not configured%s", kind, id, nearest.DidYouMean(id.String(), names))); added != nil {
+		added.path = append(slices.Clone(path), element...)
+	}
 }

@@ -48,8 +48,12 @@ func (d *diagnosis) pipelines(ctx context.Context, p *parts) {
 		path := []string{"service", "pipelines"}
 		if found {
 			path = []string{section, id.String()}
+			d.broken[componentOf(path)] = true
 		}
-		d.error(code, atKey, path, strings.TrimPrefix(err.Error(), "failed to build pipelines: "))
+		message := strings.TrimPrefix(err.Error(), "failed to build pipelines: ")
+		if section != "connectors" || !d.routes(p, id, message) {
+			d.error(code, atKey, path, message)
+		}
 		if !found || section == "connectors" {
 			return
 		}

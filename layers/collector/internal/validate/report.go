@@ -19,7 +19,14 @@ const separator = "::"
 type report struct {
 	result   Result
 	document *source.Document
-	reported map[Finding]bool
+	reported map[reported]bool
+}
+
+// reported identifies a finding: each is reported once.
+type reported struct {
+	message, path string
+	code          Code
+	at            source.Position
 }
 
 // place is where a finding points: at the key of its component path, or at the value.
@@ -35,13 +42,13 @@ func (r *report) error(code Code, where place, path []string, message string) {
 	r.add(&r.result.Errors, code, where, path, message)
 }
 
-func (r *report) warning(code Code, where place, path []string, message string) {
-	r.add(&r.result.Warnings, code, where, path, message)
+func (r *report) warning(code Code, where place, path []string, message string) *Finding {
+	return r.add(&r.result.Warnings, code, where, path, message)
 }
 
-func (r *report) add(list *[]Finding, code Code, where place, path []string, message string) {
+func (r *report) add(list *[]Finding, code Code, where place, path []string, message string) *Finding {
 	if len(*list) >= maxFindings {
-		return
+		return nil
 	}
 	node, key := r.document.Nearest(path...)
 	position := key
@@ -50,30 +57,54 @@ func (r *report) add(list *[]Finding, code Code, where place, path []string, mes
 			position = value
 		}
 	}
-	r.addAt(list, position, code, path, message)
+	return r.addAt(list, position, code, path, message)
 }
 
-func (r *report) addAt(list *[]Finding, at source.Position, code Code, path []string, message string) {
+// addAt adds a finding and returns it, nil if it is there already or there are too many.
+func (r *report) addAt(list *[]Finding, at source.Position, code Code, path []string, message string) *Finding {
 	if len(message) > maxMessage {
 		message = strings.ToValidUTF8(message[:maxMessage], "") + "..."
 	}
 	finding := Finding{
-		Message: message, ComponentPath: strings.Join(path, separator), Code: code, Line: at.Line, Column: at.Column,
+		Message: message, ComponentPath: joined(path), Code: code, Line: at.Line, Column: at.Column, path: slices.Clone(path),
 	}
-	if finding.ComponentPath == "" && len(path) > 0 {
-		finding.ComponentPath = `""` // a section without a name: an empty path means that the text is not YAML
-	}
-	if r.reported[finding] || len(*list) >= maxFindings {
-		return
+	once := reported{message, finding.ComponentPath, code, at}
+	if r.reported[once] || len(*list) >= maxFindings {
+		return nil
 	}
 	if r.reported == nil {
-		r.reported = make(map[Finding]bool)
+		r.reported = make(map[reported]bool)
 	}
-	r.reported[finding] = true
+	r.reported[once] = true
 	*list = append(*list, finding)
+	return &(*list)[len(*list)-1]
+}
+
+// joined is a component path. That of a section without a name is in quotes: an empty one means that the text is not YAML.
+func joined(path []string) string {
+	if whole := strings.Join(path, separator); whole != "" || len(path) == 0 {
+		return whole
+	}
+	return `""`
 }
 
 var lineInMessage = regexp.MustCompile(`line (\d+)`)
+
+// syntax adds the errors of a text that is not YAML.
+func (r *report) syntax(text string, err error) {
+	if r.unknownAnchors(text, err) {
+		return
+	}
+	r.notYAML(err)
+	if len(r.result.Errors) == 0 {
+		return
+	}
+	finding := &r.result.Errors[0]
+	if cut, isCut := source.CutByColon(text, finding.Line); isCut {
+		finding.Message += "; " + quoteIt(cut)
+		finding.Line, finding.Column, finding.Fix = cut.Start.Line, cut.Start.Column, []source.Fix{cut.Fix}
+	}
+}
 
 // notYAML adds the parser's error, which names the line unless it is the first.
 func (r *report) notYAML(err error) {

@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -30,6 +31,8 @@ type Result struct {
 	Errors      []Finding  `json:"errors"`
 	Warnings    []Finding  `json:"warnings"`
 	Environment []Variable `json:"environment"`
+	// Wrapped is the configuration inside of a text that is something else.
+	Wrapped *Part `json:"wrapped,omitempty"`
 }
 
 // Finding is one error or warning. Line and Column count from 1, in code points.
@@ -39,6 +42,11 @@ type Finding struct {
 	Code          Code   `json:"code"`
 	Line          int    `json:"line"`
 	Column        int    `json:"column"`
+	// Fix is the change of the text that mends it, nil where that is not known.
+	Fix []source.Fix `json:"fix,omitempty"`
+
+	// path are the names of ComponentPath, and where it is shorter those that lead to the place.
+	path []string
 }
 
 // Variable is an environment variable that a configuration refers to, with its first position. HasDefault is set if
@@ -65,6 +73,10 @@ const (
 	PipelineGraph      Code = "pipeline_graph"
 	ProviderNotAllowed Code = "provider_not_allowed"
 	UnsetVariable      Code = "unset_variable"
+	IgnoredKey         Code = "ignored_key"
+	ChangedValue       Code = "changed_value"
+	Crash              Code = "crash"
+	Wrapped            Code = "wrapped_configuration"
 	Other              Code = "other"
 )
 
@@ -163,8 +175,7 @@ func Resolve(ctx context.Context, document *source.Document, request Request) (*
 func Component(config component.Config) error { return validateConfig(config) }
 
 // Validate checks a configuration. Its error has the code too_costly if the collector would take too long,
-// component_not_in_build if the verdict depends on a component that this build lacks, and panicked if the collector
-// crashes; other errors are internal.
+// and component_not_in_build if the verdict depends on a component that this build lacks; other errors are internal.
 func Validate(ctx context.Context, env *operation.Environment, request Request) (*Result, error) {
 	result, conf, err := Check(ctx, env, request)
 	if err != nil || result.Valid {
@@ -189,15 +200,18 @@ func Check(ctx context.Context, env *operation.Environment, request Request) (*R
 	if cost := tooCostly(verdict); cost != nil {
 		return nil, nil, cost
 	}
-	if errors.As(verdict, new(panicked)) {
-		return nil, nil, &operation.Error{Code: "panicked", Message: verdict.Error()}
-	}
 	report := &report{result: Result{Valid: verdict == nil}}
 	if err != nil {
-		report.notYAML(err)
+		report.syntax(request.YAML, err)
 		return report.finish(verdict), nil, nil
 	}
 	report.document = document
+	if part, found := Unwrap(document); verdict != nil && found {
+		if err := report.checkWrapped(ctx, env, request, part); err != nil {
+			return nil, nil, err
+		}
+		return report.finish(verdict), nil, nil
+	}
 	if document.Exceeds(maxNodes, maxDepth) {
 		return report.finish(verdict), resolved.conf, nil
 	}
@@ -209,17 +223,28 @@ func Check(ctx context.Context, env *operation.Environment, request Request) (*R
 	}
 	report.variables(request, resolved)
 	report.otherDocuments(request.YAML)
+	factories, failed := env.Factories()
+	if failed != nil {
+		return nil, nil, fmt.Errorf("making the factories: %w", failed)
+	}
 	switch {
 	case verdict == nil:
 		report.unused(resolved.conf)
+		report.ignoredKeys(factories, resolved.conf)
 	case err != nil:
 		report.unresolvable(err)
 	default:
 		diagnosis := &diagnosis{report: report, env: env, refused: report.refusals(resolved)}
-		if err := diagnosis.run(ctx, resolved.conf); err != nil {
+		diagnosis.run(ctx, resolved.conf, factories)
+		if err := diagnosis.expressions(ctx, request.YAML); err != nil {
 			return nil, nil, err
 		}
 		report.unused(resolved.conf)
+		report.wholeStatements()
+		report.crashes(verdict)
+		report.dates()
+		report.variableCauses(request)
 	}
+	report.changedValues(factories, request)
 	return report.finish(verdict), resolved.conf, nil
 }

@@ -169,7 +169,6 @@ func TestFindingsWithTheirCodesAndPlaces(t *testing.T) {
 func TestWhatTheCommandGivesNoVerdictOnHasNone(t *testing.T) {
 	environment := &operation.Environment{Factories: fewFactories}
 	for code, text := range map[string]string{
-		"panicked":   "receivers:\n  nop:\n  panicking:\nexporters:\n  nop:\n" + nopPipeline,
 		"too_costly": "receivers:\n  nop: " + strings.Repeat("{a: ", 500) + strings.Repeat("}", 500) + "\n",
 	} {
 		_, err := Validate(context.Background(), environment, Request{YAML: text})
@@ -178,6 +177,15 @@ func TestWhatTheCommandGivesNoVerdictOnHasNone(t *testing.T) {
 		if !errors.As(err, &refused) || refused.Code != code || refused.Message == "" {
 			t.Errorf("%v is not %s", err, code)
 		}
+	}
+}
+
+func TestATextThatCrashesTheCollectorIsAnErrorOfTheComponent(t *testing.T) {
+	result := validated(t, "receivers:\n  nop:\n  panicking:\nexporters:\n  nop:\n"+nopPipeline, nil)
+
+	want := []string{"crash receivers::panicking 3:3"}
+	if got := described(result.Errors); result.Valid || !slices.Equal(got, want) {
+		t.Errorf("%v, %q, not %q", result.Valid, got, want)
 	}
 }
 

@@ -3,9 +3,6 @@ package validate
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
-	"runtime/debug"
 
 	"github.com/headgate/headgate/layers/collector/internal/bounds"
 	"github.com/headgate/headgate/layers/collector/internal/operation"
@@ -55,18 +52,6 @@ func resolverSettings(request Request, recorder *recorder, refusing []confmap.Pr
 		URIs:              []string{"yaml:" + request.YAML},
 		ProviderFactories: append([]confmap.ProviderFactory{recorder.text(), recorder.variables(request.Env)}, refusing...),
 		DefaultScheme:     "env",
-	}
-}
-
-// panicked is a component's panic. The command would crash, which is not a verdict. The trace goes to our log only.
-type panicked struct{ reason any }
-
-func (p panicked) Error() string { return fmt.Sprintf("the collector panicked: %v", p.reason) }
-
-func recovered(err *error) {
-	if reason := recover(); reason != nil {
-		fmt.Fprintf(os.Stderr, "panic: %v\n%s", reason, debug.Stack())
-		*err = panicked{reason}
 	}
 }
 

@@ -1,0 +1,89 @@
+// Package history holds what releases added and removed, as data with its source.
+//
+// It explains to somebody with documentation of another release why a name is unknown here.
+package history
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Lifetime is the first release that has something, the first that has it no more, and what replaced it. Since and Until
+// are empty where the data does not reach that far.
+type Lifetime struct{ Since, Until, Instead string }
+
+type setting struct {
+	// under is the end of the path to the key: names separated by `::`, of which `*` is any and a component's type stands
+	// for all its names.
+	under, key string
+	Lifetime
+}
+
+// Component returns the words about a type of a section (`exporters`) that a version does not know, "" if the table has none.
+func Component(version, section, kind string) string { return components[section][kind].words(version) }
+
+// Function returns the words about an OTTL function that a version does not know, "" if the table has none.
+func Function(version, name string) string { return Lifetime{Since: functions[name]}.words(version) }
+
+// Setting returns the words about a key that a version does not know, "" if the table has none. The path begins with the
+// section.
+func Setting(version string, path []string) string {
+	if len(path) == 0 {
+		return ""
+	}
+	holder, key := path[:len(path)-1], path[len(path)-1]
+	for _, one := range settings {
+		if one.key == key && endsWith(holder, strings.Split(one.under, "::")) {
+			return one.words(version)
+		}
+	}
+	return ""
+}
+
+func endsWith(path, end []string) bool {
+	whole := end[0] == "exporters" || end[0] == "processors" || end[0] == "service"
+	if len(path) < len(end) || whole && len(path) != len(end) {
+		return false
+	}
+	for i, name := range path[len(path)-len(end):] {
+		kind, _, _ := strings.Cut(name, "/")
+		if end[i] != "*" && end[i] != kind {
+			return false
+		}
+	}
+	return true
+}
+
+// words explains why a version does not know something.
+func (l Lifetime) words(version string) string {
+	var words []string
+	if l.Since != "" && IsBefore(version, l.Since) {
+		words = append(words, fmt.Sprintf("collectors know it from %s on", l.Since))
+	}
+	switch {
+	case l.Until != "" && IsBefore(version, l.Until):
+	case l.Until != "" && l.Instead != "":
+		words = append(words, fmt.Sprintf("it was removed in %s: use %s", l.Until, l.Instead))
+	case l.Until != "":
+		words = append(words, fmt.Sprintf("it was removed in %s", l.Until))
+	case l.Instead != "":
+		words = append(words, "use "+l.Instead)
+	}
+	return strings.Join(words, ", and ")
+}
+
+// IsBefore compares two versions `X.Y.Z`. What cannot be read counts as 0.
+func IsBefore(version, other string) bool {
+	return slices.Compare(numbers(version), numbers(other)) < 0
+}
+
+func numbers(version string) []int {
+	var parts []int
+	for part := range strings.SplitSeq(version, ".") {
+		number, _ := strconv.Atoi(part)
+		parts = append(parts, number)
+	}
+	return parts
+}

@@ -1,0 +1,58 @@
+package lint
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// text returns the configuration that an example stands in.
+func (example noteExample) text() string {
+	section, field := "processors:\n  filter:\n", strings.Split(example.field, ".")
+	if strings.HasSuffix(example.field, "_statements") {
+		section = "processors:\n  transform:\n"
+	}
+	var text strings.Builder
+	text.WriteString(section)
+	for depth, key := range field {
+		fmt.Fprintf(&text, "%s%s:\n", strings.Repeat("  ", depth+2), key)
+	}
+	for _, one := range example.texts {
+		fmt.Fprintf(&text, "        - '%s'\n", strings.ReplaceAll(one, "'", "''"))
+	}
+	return text.String()
+}
+
+func TestEveryNoteIsOnItsExamplesAndOnNoOther(t *testing.T) {
+	for _, kind := range notes {
+		t.Run(kind.code, func(t *testing.T) {
+			if !strings.HasSuffix(kind.wayOut, ".") || len(kind.noted) == 0 || len(kind.silent) == 0 {
+				t.Errorf("it needs a way out and examples: %+v", kind)
+			}
+			for _, example := range kind.noted {
+				if !hasNote(t, kind, example) {
+					t.Errorf("no note on %q", example.texts)
+				}
+			}
+			for _, example := range kind.silent {
+				if hasNote(t, kind, example) {
+					t.Errorf("a note on %q", example.texts)
+				}
+			}
+		})
+	}
+}
+
+func hasNote(t *testing.T, kind *note, example noteExample) bool {
+	t.Helper()
+	result := lintYAML(t, example.text())
+	if !result.Valid || result.Checked != len(example.texts) {
+		t.Fatalf("the examples must be valid: %s\n%s", asJSON(t, result), example.text())
+	}
+	for _, one := range result.Items[len(result.Items)-1].Notes {
+		if one.Code == kind.code && one.Message != "" && one.WayOut == kind.wayOut {
+			return true
+		}
+	}
+	return false
+}

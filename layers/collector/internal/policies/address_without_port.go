@@ -1,0 +1,77 @@
+package policies
+
+import (
+	"net"
+	"slices"
+	"strings"
+)
+
+var addressWithoutPort = &Policy{
+	Code:     "address_without_port",
+	Title:    "An address to listen on has no port",
+	Severity: Error,
+	Why:      "A server needs a port. The collector accepts the address without it, and ends at the start: missing port in address.",
+	WayOut:   "Add the port, for example 0.0.0.0:8889. An address for all ports does not exist.",
+	Seen:     []string{"https://github.com/open-telemetry/opentelemetry-operator/issues/2628"},
+	Failing: `receivers:
+  otlp:
+    protocols:
+      grpc:
+exporters:
+  prometheus:
+    endpoint: 0.0.0.0
+service:
+  pipelines:
+    metrics:
+      receivers: [otlp]
+      exporters: [prometheus]
+`,
+	Passing: `receivers:
+  otlp:
+    protocols:
+      grpc:
+exporters:
+  prometheus:
+    endpoint: 0.0.0.0:8889
+service:
+  pipelines:
+    metrics:
+      receivers: [otlp]
+      exporters: [prometheus]
+`,
+	check: func(c *configuration, found *findings) {
+		for _, one := range c.running("receivers", "exporters", "extensions") {
+			for _, path := range one.listens() {
+				text := strings.TrimSpace(one.text(path...))
+				if text == "" || !one.sets(path...) || one.unknown(path...) || strings.Contains(text, "/") {
+					continue
+				}
+				if _, _, err := net.SplitHostPort(text); err != nil {
+					found.at(one.path(path...), "%s listens on an address without a port", one.id)
+				}
+			}
+		}
+	},
+}
+
+// listens returns the paths of the settings that hold where a component listens: those of the collector's own servers, and
+// those of receivers that open a socket of their own.
+func (e *entry) listens() [][]string {
+	var all [][]string
+	for _, server := range e.servers() {
+		all = append(all, server.setting("endpoint"))
+	}
+	for _, key := range ownListeners[plain(e.kind)] {
+		all = append(all, strings.Split(key, "."))
+	}
+	slices.SortFunc(all, slices.Compare)
+	return slices.CompactFunc(all, slices.Equal)
+}
+
+// ownListeners are the settings of components that listen without the collector's own servers.
+var ownListeners = map[string][]string{
+	"tcplog": {"listen_address"}, "udplog": {"listen_address"}, "syslog": {"tcp.listen_address", "udp.listen_address"},
+	"statsd": {"endpoint"}, "carbon": {"endpoint"}, "zpages": {"endpoint"}, "pprof": {"endpoint"},
+	"collectd": {"endpoint"}, "fluentforward": {"endpoint"}, "wavefront": {"endpoint"}, "prometheus": {"endpoint"},
+	"otlp": {"protocols.grpc.endpoint", "protocols.http.endpoint"},
+}

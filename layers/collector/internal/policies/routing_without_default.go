@@ -1,0 +1,74 @@
+package policies
+
+import (
+	"slices"
+	"strings"
+)
+
+var routingWithoutDefault = &Policy{
+	Code:     "routing_without_default",
+	Title:    "routing drops what no condition matches",
+	Severity: Warning,
+	Why:      "Without default_pipelines the connector drops what matches no entry of its table, without a word.",
+	WayOut:   "Add default_pipelines. If the rest is to be dropped, name a pipeline whose exporter is nop, so that it shows in the metrics.",
+	Failing: `receivers:
+  otlp:
+    protocols:
+      grpc:
+connectors:
+  routing:
+    table:
+      - context: log
+        condition: attributes["team"] == "a"
+        pipelines: [logs/a]
+exporters:
+  otlp/a:
+    endpoint: a.example.com:4317
+service:
+  pipelines:
+    logs/in:
+      receivers: [otlp]
+      exporters: [routing]
+    logs/a:
+      receivers: [routing]
+      exporters: [otlp/a]
+`,
+	Passing: `receivers:
+  otlp:
+    protocols:
+      grpc:
+connectors:
+  routing:
+    default_pipelines: [logs/a]
+    table:
+      - context: log
+        condition: attributes["team"] == "a"
+        pipelines: [logs/a]
+exporters:
+  otlp/a:
+    endpoint: a.example.com:4317
+service:
+  pipelines:
+    logs/in:
+      receivers: [otlp]
+      exporters: [routing]
+    logs/a:
+      receivers: [routing]
+      exporters: [otlp/a]
+`,
+	check: func(c *configuration, found *findings) {
+		for _, one := range c.running("connectors") {
+			if !one.is("routing") || one.read() == nil || len(one.list("default_pipelines")) > 0 || one.unknown("default_pipelines") {
+				continue
+			}
+			takesAll := slices.ContainsFunc(one.list("table"), func(entry any) bool {
+				condition, _ := valueAt(entry, []string{"condition"}).(string)
+				statement, _ := valueAt(entry, []string{"statement"}).(string)
+				return strings.TrimSpace(condition) == "true" || strings.TrimSpace(statement) == "route()"
+			})
+			if !takesAll {
+				found.at(one.path(), "%s has no default_pipelines: it drops what no condition matches", one.id)
+			}
+		}
+	},
+}

@@ -1,0 +1,172 @@
+package validate
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// maxCauses is how many variables a finding names.
+const maxCauses = 3
+
+// variableCauses adds to each error the variables that it may come from: those in its value, and those without a value in
+// what it is about.
+func (r *report) variableCauses(request Request) {
+	var references []reference
+	for _, one := range r.references() {
+		if strings.HasPrefix(one.uri, "env:") {
+			references = append(references, one)
+		}
+	}
+	if len(references) == 0 {
+		return
+	}
+	for i := range r.result.Errors {
+		finding := &r.result.Errors[i]
+		if finding.Code == ProviderNotAllowed || len(finding.path) == 0 {
+			continue
+		}
+		if causes := causesOf(*finding, references, request); causes != "" {
+			finding.Message += "; " + causes
+		}
+	}
+}
+
+func causesOf(finding Finding, references []reference, request Request) string {
+	var inValue, named, empty []string
+	for _, one := range references {
+		what := one.value(request)
+		switch {
+		case isWithin(finding.path, one.path):
+			inValue = append(inValue, "the value is from "+what.words)
+		case isWithin(one.path, finding.path) && what.isEmpty:
+			words := fmt.Sprintf("its %s is from %s", lastName(one.path), what.words)
+			if mentions(finding.Message, one.path) {
+				named = append(named, words)
+			}
+			empty = append(empty, words)
+		}
+	}
+	for _, causes := range [][]string{inValue, named, empty} {
+		if len(causes) > 0 {
+			causes = slices.Compact(causes)
+			return strings.Join(causes[:min(len(causes), maxCauses)], "; ")
+		}
+	}
+	return ""
+}
+
+// isWithin tells whether a path leads to what another one leads to, or below it.
+func isWithin(path, of []string) bool {
+	return len(path) >= len(of) && slices.Equal(path[:len(of)], of)
+}
+
+func lastName(path []string) string {
+	for _, name := range slices.Backward(path) {
+		if _, err := strconv.Atoi(name); err != nil {
+			return name
+		}
+	}
+	return "value"
+}
+
+// mentions tells whether a message contains a setting's name.
+func mentions(message string, path []string) bool {
+	name := strings.ReplaceAll(strings.ToLower(lastName(path)), "_", "")
+	plain := strings.NewReplacer("_", "", " ", "", "-", "").Replace(strings.ToLower(message))
+	return strings.Contains(plain, name)
+}
+
+// variableValue is what a reference stands for, in words that do not tell the value: it may be a secret.
+type variableValue struct {
+	words   string
+	isEmpty bool
+}
+
+func (one reference) value(request Request) variableValue {
+	name, byDefault, _ := strings.Cut(strings.TrimPrefix(one.uri, "env:"), ":-")
+	value, isSet := request.Env[name]
+	shown := fmt.Sprintf("${env:%s}", name)
+	switch {
+	case !isSet && !one.hasDefault:
+		return variableValue{shown + ", which has no value here", true}
+	case !isSet && byDefault == "":
+		return variableValue{shown + ", whose default is empty", true}
+	case !isSet:
+		return variableValue{fmt.Sprintf("the default of %s, which YAML reads as %s", shown, kindOfText(byDefault)), false}
+	case value == "":
+		return variableValue{shown + ", which is empty", true}
+	default:
+		return variableValue{fmt.Sprintf("%s, which YAML reads as %s", shown, kindOfText(value)), false}
+	}
+}
+
+// kindOfText names the type as which YAML reads a text.
+func kindOfText(text string) string {
+	var node yaml.Node
+	if yaml.Unmarshal([]byte(text), &node) != nil || len(node.Content) == 0 {
+		return "a text"
+	}
+	switch kind := node.Content[0].ShortTag(); kind {
+	case "!!int", "!!float":
+		return "a number"
+	case "!!bool":
+		return "true or false"
+	case "!!null":
+		return "nothing"
+	case "!!seq":
+		return "a list"
+	case "!!map":
+		return "a mapping"
+	case "!!timestamp":
+		return "a date"
+	default:
+		return "a text"
+	}
+}
+
+var dateInMessage = regexp.MustCompile(`time\.Time`)
+
+// dates places errors about a date, which the collector reports without its place.
+func (r *report) dates() {
+	for i := range r.result.Errors {
+		finding := &r.result.Errors[i]
+		if !dateInMessage.MatchString(finding.Message) {
+			continue
+		}
+		for _, date := range r.scalarsBelow(finding.path, "!!timestamp") {
+			finding.place(date)
+			finding.Message += fmt.Sprintf("; YAML reads %s as a date: quote it", date.node.Value)
+			finding.Fix = r.document.Quoted(date.node)
+			break
+		}
+	}
+}
+
+// scalar is a value of the text and the path to it.
+type scalar struct {
+	path []string
+	node *yaml.Node
+}
+
+// scalarsBelow returns the values of a type below a path.
+func (r *report) scalarsBelow(path []string, tag string) []scalar {
+	var all []scalar
+	r.document.Scalars(func(at []string, node *yaml.Node) bool {
+		if isWithin(at, path) && node.ShortTag() == tag {
+			all = append(all, scalar{slices.Clone(at), node})
+		}
+		return true
+	})
+	return all
+}
+
+// place moves a finding to a value of the text.
+func (f *Finding) place(at scalar) {
+	f.path, f.ComponentPath = at.path, joined(at.path)
+	f.Line, f.Column = at.node.Line, at.node.Column
+}

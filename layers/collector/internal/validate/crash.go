@@ -1,0 +1,85 @@
+package validate
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"runtime/debug"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// panicked is a component's panic: the collector would crash. The trace goes to our log only.
+type panicked struct {
+	reason any
+	// component is the package of the component that the stack names, "" if it names none.
+	component string
+}
+
+func (p panicked) Error() string {
+	of := ""
+	if p.component != "" {
+		of = " in " + p.component
+	}
+	return fmt.Sprintf("the collector crashes on this%s: %v", of, p.reason)
+}
+
+var componentPackage = regexp.MustCompile(`/(\w+(?:receiver|processor|exporter|connector|extension))(?:@|/|\.)`)
+
+func recovered(err *error) {
+	if reason := recover(); reason != nil {
+		stack := string(debug.Stack())
+		fmt.Fprintf(os.Stderr, "panic: %v\n%s", reason, stack)
+		crash := panicked{reason: reason}
+		if match := componentPackage.FindStringSubmatch(stack); match != nil {
+			crash.component = match[1]
+		}
+		*err = crash
+	}
+}
+
+// crashes gives the findings about a panic their code, and the place of an empty entry of a list, which components often
+// do not expect.
+func (r *report) crashes(verdict error) {
+	var crash panicked
+	if !errors.As(verdict, &crash) {
+		return
+	}
+	if len(r.result.Errors) == 0 {
+		r.error(Crash, atKey, r.componentIn(crash.component), crash.Error())
+	}
+	for i := range r.result.Errors {
+		finding := &r.result.Errors[i]
+		if !strings.HasPrefix(finding.Message, "the collector crashes on this") && !strings.Contains(finding.Message, "' the collector crashes on this") {
+			continue
+		}
+		finding.Code = Crash
+		for _, empty := range r.scalarsBelow(finding.path, "!!null") {
+			if holder := r.document.Node(empty.path[:len(empty.path)-1]...); holder != nil && holder.Kind == yaml.SequenceNode {
+				finding.place(empty)
+				finding.Message += "; the entry is empty: remove it"
+				break
+			}
+		}
+	}
+}
+
+// componentIn returns the path of the only component of a package, or that of its section.
+func (r *report) componentIn(name string) []string {
+	for _, section := range componentSections {
+		kind, is := strings.CutSuffix(name, strings.TrimSuffix(section, "s"))
+		if !is {
+			continue
+		}
+		for _, id := range r.document.Keys(section) {
+			of, _, _ := strings.Cut(id, "/")
+			if strings.ReplaceAll(of, "_", "") == kind {
+				return []string{section, id}
+			}
+		}
+		return []string{section}
+	}
+	return []string{"service"}
+}

@@ -1,0 +1,257 @@
+package validate
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/headgate/headgate/layers/collector/internal/nearest"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/confmap"
+	"go.opentelemetry.io/collector/otelcol"
+	"go.yaml.in/yaml/v3"
+)
+
+// maxIgnored bounds the keys that are tried: each takes another decoding of its component.
+const maxIgnored = 50
+
+// ignoredKeys warns of keys that a component accepts and does not read.
+func (r *report) ignoredKeys(factories otelcol.Factories, conf *confmap.Conf) {
+	top := conf.ToStringMap()
+	for _, section := range componentSections {
+		content, _ := top[section].(map[string]any)
+		for name, written := range content {
+			factory := factoryOf(factories, section, name)
+			settings, isMapping := written.(map[string]any)
+			if factory == nil || !isMapping {
+				continue
+			}
+			one := &inspected{report: r, path: []string{section, name}, config: configType(factory)}
+			one.unknownKeys(settings, nil, one.config)
+			for _, key := range one.unknown {
+				one.tryWithout(factory, settings, key)
+			}
+		}
+	}
+}
+
+// factoryOf returns the factory of a component, nil for none.
+func factoryOf(factories otelcol.Factories, section, name string) component.Factory {
+	var id component.ID
+	if id.UnmarshalText([]byte(name)) != nil {
+		return nil
+	}
+	switch section {
+	case "receivers":
+		return factoryIn(factories.Receivers, id)
+	case "processors":
+		return factoryIn(factories.Processors, id)
+	case "exporters":
+		return factoryIn(factories.Exporters, id)
+	case "connectors":
+		return factoryIn(factories.Connectors, id)
+	case "extensions":
+		return factoryIn(factories.Extensions, id)
+	}
+	return nil
+}
+
+// inspected is a component whose keys are compared with its structures.
+type inspected struct {
+	report  *report
+	path    []string
+	config  reflect.Type
+	unknown [][]string
+	whole   component.Config
+}
+
+// unknownKeys collects the keys that the structure at a path does not have. It does not look into what a component
+// decodes in its own way.
+func (i *inspected) unknownKeys(settings map[string]any, path []string, config reflect.Type) {
+	for config != nil && config.Kind() == reflect.Pointer {
+		config = config.Elem()
+	}
+	if config == nil || config.Kind() != reflect.Struct {
+		for key, value := range settings {
+			if inner, isMapping := value.(map[string]any); isMapping {
+				if of := fieldType(config, key); of != nil {
+					i.unknownKeys(inner, append(slices.Clone(path), key), of)
+				}
+			}
+		}
+		return
+	}
+	known := map[string]bool{}
+	for one := range fields(config) {
+		known[one.name] = true
+	}
+	if len(known) == 0 || takesRemaining(config) {
+		return
+	}
+	for key, value := range settings {
+		here := append(slices.Clone(path), key)
+		if !known[key] {
+			if len(i.unknown) < maxIgnored {
+				i.unknown = append(i.unknown, here)
+			}
+			continue
+		}
+		switch inner := value.(type) {
+		case map[string]any:
+			i.unknownKeys(inner, here, fieldType(config, key))
+		case []any:
+			of := fieldType(fieldType(config, key), "0")
+			for n, entry := range inner {
+				if mapping, isMapping := entry.(map[string]any); isMapping {
+					i.unknownKeys(mapping, append(slices.Clone(here), strconv.Itoa(n)), of)
+				}
+			}
+		}
+	}
+}
+
+// takesRemaining tells whether a structure has a field for keys that it does not name.
+func takesRemaining(structure reflect.Type) bool {
+	for n := range structure.NumField() {
+		_, options, _ := strings.Cut(structure.Field(n).Tag.Get("mapstructure"), ",")
+		if strings.Contains(options, "remain") {
+			return true
+		}
+	}
+	return false
+}
+
+// tryWithout warns of a key if the component decodes to the same configuration without it.
+func (i *inspected) tryWithout(factory component.Factory, settings map[string]any, key []string) {
+	if i.whole == nil {
+		whole, err := decodeMap(settings, factory)
+		if err != nil {
+			return
+		}
+		i.whole = whole
+	}
+	without, err := decodeMap(without(settings, key), factory)
+	if err != nil || !reflect.DeepEqual(i.whole, without) {
+		return
+	}
+	path := append(slices.Clone(i.path), key...)
+	holder := strings.Join(path[:len(path)-1], separator)
+	i.report.warning(IgnoredKey, atKey, path, fmt.Sprintf("%s does not read the key %q: it has no effect%s",
+		holder, key[len(key)-1], nearest.DidYouMean(key[len(key)-1], fieldNames(i.config, path[:len(path)-1]))))
+}
+
+func decodeMap(settings map[string]any, factory component.Factory) (config component.Config, err error) {
+	defer recovered(&err)
+	config = factory.CreateDefaultConfig()
+	return config, confmap.NewFromStringMap(settings).Unmarshal(&config)
+}
+
+// without returns a copy of settings without what a path leads to.
+func without(value any, path []string) map[string]any {
+	copied, _ := withoutIn(value, path).(map[string]any)
+	return copied
+}
+
+func withoutIn(value any, path []string) any {
+	switch content := value.(type) {
+	case map[string]any:
+		copied := make(map[string]any, len(content))
+		for key, inner := range content {
+			switch {
+			case key != path[0]:
+				copied[key] = inner
+			case len(path) > 1:
+				copied[key] = withoutIn(inner, path[1:])
+			}
+		}
+		return copied
+	case []any:
+		copied := slices.Clone(content)
+		if n, err := strconv.Atoi(path[0]); err == nil && n < len(copied) && len(path) > 1 {
+			copied[n] = withoutIn(copied[n], path[1:])
+		}
+		return copied
+	}
+	return value
+}
+
+// changedValues warns of values that YAML reads as another number, or as a date, where a component takes a value of any
+// type: what a variable holds, and what is written without quotes.
+func (r *report) changedValues(factories otelcol.Factories, request Request) {
+	for _, one := range r.references() {
+		name, _, _ := strings.Cut(strings.TrimPrefix(one.uri, "env:"), ":-")
+		value := request.Env[name]
+		node := r.document.Node(one.path...)
+		if value == "" || node == nil || strings.TrimSpace(node.Value) != "${"+one.uri+"}" && strings.TrimSpace(node.Value) != "${"+name+"}" {
+			continue
+		}
+		if read, changes := readAs(value); changes && takesAnything(factories, one.path) {
+			r.addAt(&r.result.Warnings, one.position, ChangedValue, one.path, fmt.Sprintf(
+				"the value of ${env:%s} is read as the %s, as in YAML; to keep the text, put quotes into the variable: %s='\"…\"'",
+				name, read, name))
+		}
+	}
+	r.document.Scalars(func(path []string, node *yaml.Node) bool {
+		if node.Style != 0 || node.Value == "" || strings.Contains(node.Value, "$") {
+			return true
+		}
+		if read, changes := readAs(node.Value); changes && takesAnything(factories, path) {
+			if warning := r.warning(ChangedValue, atValue, path, fmt.Sprintf(
+				"YAML reads %s as the %s: put quotes around it to keep the text", node.Value, read)); warning != nil {
+				warning.Fix = r.document.Quoted(node)
+			}
+		}
+		return true
+	})
+}
+
+// readAs returns what YAML makes of a text that is a number, and whether that is written in another way.
+func readAs(text string) (read string, changes bool) {
+	var value any
+	if len(text) > 100 || yaml.Unmarshal([]byte(text), &value) != nil {
+		return "", false
+	}
+	switch number := value.(type) {
+	case int:
+		read = strconv.Itoa(number)
+	case uint64:
+		read = strconv.FormatUint(number, 10)
+	case float64:
+		if math.IsInf(number, 0) || math.IsNaN(number) {
+			return "", false
+		}
+		read = strconv.FormatFloat(number, 'f', -1, 64)
+		if read+".0" == text {
+			return "", false
+		}
+	default:
+		return "", false
+	}
+	return "number " + read, read != text
+}
+
+// takesAnything tells whether a component's setting takes values of any type.
+func takesAnything(factories otelcol.Factories, path []string) bool {
+	if len(path) < 3 {
+		return false
+	}
+	factory := factoryOf(factories, path[0], path[1])
+	if factory == nil {
+		return false
+	}
+	of := configType(factory)
+	for _, name := range path[2:] {
+		of = fieldType(of, name)
+	}
+	return of != nil && of.Kind() == reflect.Interface && of.NumMethod() == 0
+}
+
+func factoryIn[F component.Factory](factories map[component.Type]F, id component.ID) component.Factory {
+	if factory, known := factories[id.Type()]; known {
+		return factory
+	}
+	return nil
+}

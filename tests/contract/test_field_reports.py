@@ -1,0 +1,109 @@
+"""Configurations after public bug reports: what a check tells of each, through the API and the real collector.
+
+A row of `TOLD` is a folder of `field/`: what must be told of it, each with its kind, line, code, and words of the
+message.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from headgate import checker
+from tests.support.members import API, JoinWith, Member
+from validation.app import router as validation_router
+
+pytestmark = pytest.mark.contract
+
+FIELD: Final = Path(__file__).parent / "field"
+ENV: Final = {"36-env-leading-zero": {"ID": "00001"}}
+Told = tuple[str, int, str, str]
+TOLD: Final[dict[str, tuple[Told, ...]]] = {
+    "01-spanmetrics-buckets-unsorted": (("policy", 11, "histogram_bounds_unsorted", "5m stands before a smaller"),),
+    "03-transform-empty-statement": (("error", 9, "crash", "the entry is empty"),),
+    "05-metricstransform-combine-incomplete": (
+        ("policy", 10, "metricstransform_incomplete", "without new_name and aggregation_type"),
+    ),
+    "12-custom-resource-pasted": (
+        (
+            "error",
+            7,
+            "wrapped_configuration",
+            "a Kubernetes OpenTelemetryCollector and is not a collector configuration",
+        ),
+    ),
+    "16-routing-wrong-signal": (("error", 13, "pipeline_graph", "logs/one is a pipeline of logs"),),
+    "18-resource-attribute-leaks": (("note", 7, "last_record_wins", "the last one wins"),),
+    "19-ismatch-literal": (("note", 10, "condition_without_data", "a name in quotes is a text, not a field"),),
+    "20-replace-pattern-group-name": (("note", 8, "missing_group", '$1xxx names the group "1xxx"'),),
+    "26-function-of-newer-version": (
+        ("error", 8, "invalid_value", 'the function "TrimPrefix"; collectors know it from 0.141.0 on'),
+        ("error", 9, "invalid_value", 'the function "IsEmpty"; collectors know it from 0.157.0 on'),
+    ),
+    "32-redaction-drops-all-attributes": (("policy", 6, "redaction_removes_all", "deletes every attribute"),),
+    "36-env-leading-zero": (("warning", 9, "changed_value", "${env:ID} is read as the number 1"),),
+    "42-anchor-after-use": (("error", 8, "yaml_syntax", "&retry stands at line 11, behind this alias"),),
+    "68-yaml-surprises": (
+        ("warning", 9, "changed_value", "0777 as the number 511"),
+        ("warning", 10, "changed_value", "1_000 as the number 1000"),
+        ("error", 11, "invalid_value", "YAML reads 2026-01-02 as a date"),
+        ("warning", 13, "changed_value", "1e3 as the number 1000"),
+        ("warning", 14, "changed_value", "0x1F as the number 31"),
+    ),
+    "70-ottl-colon-in-plain-scalar": (("error", 8, "yaml_syntax", "YAML ended the text at column 40"),),
+    "72-ottl-map-in-list": (("error", 8, "wrong_type", "a text is expected here, not a mapping"),),
+    "73-unknown-keys-ignored": (
+        ("warning", 6, "ignored_key", 'did you mean "collection_interval"?'),
+        ("warning", 8, "ignored_key", '"processes"'),
+        ("warning", 9, "ignored_key", '"metrics"'),
+        ("warning", 16, "ignored_key", 'did you mean "logs"?'),
+    ),
+    "75-routing-no-default": (("policy", 6, "routing_without_default", "drops what no condition matches"),),
+    "81-otlphttp-without-scheme": (("policy", 7, "endpoint_without_scheme", "every request fails"),),
+    "83-prometheus-exporter-without-port": (("policy", 7, "address_without_port", "without a port"),),
+}
+# Policies about other things than what was reported.
+BESIDE: Final = {"memory_limiter_missing", "debug_exporter_only", "unused_component", "listens_everywhere"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _checker_of_this_module() -> Iterator[None]:
+    checker.close()
+    yield
+    checker.close()
+
+
+def test_what_was_reported_is_told_with_its_place(join: JoinWith) -> None:
+    ann: Member = join([validation_router], "ann")
+    texts = [
+        {"name": name, "yaml": (FIELD / name / "config.yaml").read_text(), "env": ENV.get(name, {})} for name in TOLD
+    ]
+
+    answer = ann.http.post(f"{API}/validate/batch?lint=true&policies=true", json={"items": texts})
+
+    told = {one["name"]: _told(one) for one in answer.json()["items"]}
+    assert {name: [row[:3] for row in rows] for name, rows in told.items()} == {
+        name: [row[:3] for row in rows] for name, rows in TOLD.items()
+    }
+    missing = [
+        (name, words, message)
+        for name, rows in TOLD.items()
+        for (*_, words), (*_, message) in zip(rows, told[name], strict=True)
+        if words not in message
+    ]
+    assert missing == []
+
+
+def _told(answer: dict[str, Any]) -> list[Told]:
+    """The errors, warnings, policies and notes of an answer, in the order of the text."""
+    told = [("error", one) for one in answer["errors"]]
+    told += [("warning", one) for one in answer["warnings"]]
+    told += [("policy", one) for one in answer["policies"].get("findings", ())]
+    told += [
+        ("note", one | {"line": item["location"]["line"]})
+        for item in answer["lint"].get("items", ())
+        for one in item["notes"]
+    ]
+    rows = [(kind, one["line"], one["code"], one["message"]) for kind, one in told if one["code"] not in BESIDE]
+    return sorted(rows, key=lambda row: row[1])
